@@ -10,7 +10,7 @@ import iceberglite.spark.conf.WriteAuditPublish
 import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 
-/** What scenarios in SQL do not reach of branches and procedures: data frames, cached results, other sessions. */
+/** Branches and procedures where SQL scenarios do not reach: data frames, cached results, other sessions. */
 class BranchesSuite extends AnyFunSuite with SharedSession {
 
   private def table(rows: String*): String = {
@@ -43,7 +43,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2))
   }
 
-  test("two options, or a name and an option, that mean different states are refused") {
+  test("two options, or a table name and an option, that select different states are rejected") {
     val t = table("(1, 'a')")
     Seq("work", "other").foreach(b => sql(s"ALTER TABLE $t CREATE BRANCH $b"))
     val clash = intercept[AnalysisException](row(2, "b").writeTo(s"$t.branch_work").option("branch", "other").append())
@@ -57,7 +57,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(intercept[AnalysisException](both.load(t)).getMessage.contains("At most one of them"))
   }
 
-  test("a branch that is not there is refused before a row is written") {
+  test("a branch that does not exist is rejected before a row is written") {
     val t = table("(1, 'a')")
     val e = intercept[StatementError](row(2, "b").writeTo(t).option("branch", "wrok").append())
     assert(e.error.isInstanceOf[NotFound] && e.getMessage.contains("wrok") && e.getMessage.contains("main"))
@@ -65,7 +65,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(files(t).size == 1)
   }
 
-  test("cached results of a table and of its branches follow what procedures and statements do to them") {
+  test("cached results of a table and its branches are refreshed by procedures and statements") {
     val t = table("(1, 'a')", "(2, 'b')")
     val first = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
     sql(s"ALTER TABLE $t CREATE BRANCH work AS OF VERSION $first")
@@ -82,7 +82,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     } finally frames.foreach(_.unpersist())
   }
 
-  test("a session that audits is not answered from what another state of the table has cached") {
+  test("a session with a WAP branch does not read cached results of another state of the table") {
     val t = table("(1, 'a')")
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     val cached = spark.table(t).cache()
@@ -96,7 +96,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     } finally cached.unpersist()
   }
 
-  test("a procedure runs once, when it is called, whatever is done with its result") {
+  test("a procedure runs once, when it is called, no matter how its result is used") {
     val t = table("(1, 'a')")
     val before = rows(s"SELECT count(*) FROM $t.metadata_log_entries")
     val frame = sql(s"CALL lite.system.fast_forward('${ident(t)}', 'made', 'main')")
@@ -106,9 +106,9 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     intercept[NoSuchTableException](sql(s"CALL lite.system.ancestors_of('$ns.nothing')"))
   }
 
-  // The peer's commits are not heard of in this JVM, as those of other machines are not.
+  // This JVM is not notified of the peer's commits, like those of other machines.
 
-  test("statements about branches and procedures see what others have committed") {
+  test("statements about branches and procedures see commits of others") {
     val t = table("(1, 'a')")
     assert(ids(spark.table(t)) == Seq(1))
     sql(s"INSERT INTO ${peer(t)} VALUES (2, 'b')")
@@ -123,7 +123,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2, 3, 4))
   }
 
-  test("DELETE takes what others append before its commit, as if it had come after them") {
+  test("DELETE also deletes rows that others append before its commit, as if they had been appended earlier") {
     val t = table("(1, 'a'), (2, 'b')")
     assert(ids(spark.table(t)) == Seq(1, 2))
     sql(s"INSERT INTO ${peer(t)} VALUES (3, 'a'), (4, 'b')")
@@ -131,7 +131,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(2, 4))
   }
 
-  test("DELETE fails as a whole where what others append before its commit would have to be split") {
+  test("DELETE fails as a whole if a file that others append before its commit would have to be split") {
     val t = table("(1, 'a'), (20, 'b')")
     assert(ids(spark.table(t)) == Seq(1, 20))
     row(2, "a").union(row(30, "a")).coalesce(1).writeTo(peer(t)).append()
@@ -141,7 +141,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2, 20, 30))
   }
 
-  test("an overwrite with an isolation level checks the commits of its branch since the snapshot it names") {
+  test("an overwrite with an isolation level checks the commits of its branch since the given snapshot") {
     val t = table("(1, 'a')")
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     val read = rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'work'").head.getLong(0)

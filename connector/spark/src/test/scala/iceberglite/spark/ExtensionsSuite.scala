@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Sessions with our extensions, beside the peer's, and without any. */
+/** Sessions with our extensions, with the peer's as well, and without any. */
 class ExtensionsSuite extends AnyFunSuite with SharedSession {
 
   private def create(catalog: String): String = {
@@ -20,7 +20,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     catalog.loadTable(Identifier.of(Array(parts(1)), parts(2))).partitioning.map(_.describe).toSeq
   }
 
-  test("our statements change our tables, and the peer's the peer's") {
+  test("our statements change iceberg-lite tables, and the peer's statements change the peer's tables") {
     Seq("lite", "ice").foreach { catalog =>
       val t = create(catalog)
       sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts) AS day")
@@ -32,7 +32,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("statements of the peer that we do not have still reach the peer") {
+  test("statements of the peer that iceberg-lite does not have still reach the peer") {
     val t = create("ice")
     sql(s"ALTER TABLE $t WRITE ORDERED BY id")
     sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id").collect()
@@ -41,7 +41,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"CALL ice.system.ancestors_of('${t.stripPrefix("ice.")}')").size == 1)
   }
 
-  test("names count as in any statement: in the current namespace, in backticks, with variables") {
+  test("names are resolved as in any statement: in the current namespace, in backticks, with variables") {
     val t = create("lite")
     val session = spark.newSession()
     session.sql(s"USE lite.$ns")
@@ -51,14 +51,14 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(partitioning(t) == Seq("id"))
   }
 
-  test("an error of our syntax points at its place in the statement") {
+  test("a syntax error in our statements points at its position") {
     val t = create("lite")
     val e = intercept[ParseException](sql(s"ALTER TABLE $t\nADD PARTITION FIELD bucket(4 id)"))
     assert((e.line, e.startPosition) == ((Some(2), Some(29))))
     assert(e.getMessage.contains("== SQL ==") && e.getMessage.contains("^^^"))
   }
 
-  test("a table that is not there and one that is not ours are told apart") {
+  test("a missing table and a table of another source are distinguished") {
     val missing = intercept[AnalysisException](sql(s"ALTER TABLE lite.$ns.nothing ADD PARTITION FIELD id"))
     assert(missing.getMessage.contains(s"lite.$ns.nothing"))
     sql("CREATE TABLE spark_catalog.default.plain (id INT) USING parquet")
@@ -66,11 +66,11 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     finally sql("DROP TABLE spark_catalog.default.plain")
   }
 
-  test("two changes of the partitioning of one table at the same time: one of them is told") {
+  test("of two concurrent changes of a table's partitioning, one fails") {
     val t = create("lite")
     val other = spark.newSession()
     other.table(t)
-    // The peer's commits are not heard of in this JVM, as those of other machines are not.
+    // This JVM is not notified of the peer's commits, like those of other machines.
     sql(s"ALTER TABLE ${peer(t)} ADD PARTITION FIELD id")
     val e = intercept[Exception](other.sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)"))
     assert(e.getMessage.contains(t))
@@ -78,7 +78,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(partitioning(t) == Seq("id"))
   }
 
-  test("without the extensions our statements are Spark's syntax errors, and all else works") {
+  test("without the extensions our statements are syntax errors of Spark, and everything else works") {
     val session = SharedSession.plain.newSession()
     val t = newTable()
     session.sql(s"CREATE TABLE $t (id INT, ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts))")
@@ -93,7 +93,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
   }
 
-  test("Spark's own statements with a like beginning pass through unchanged") {
+  test("Spark's statements with a similar beginning pass through unchanged") {
     sql("CREATE TABLE spark_catalog.default.parts (id INT, field INT) USING parquet PARTITIONED BY (field)")
     try {
       sql("ALTER TABLE spark_catalog.default.parts ADD PARTITION (field = 1)")

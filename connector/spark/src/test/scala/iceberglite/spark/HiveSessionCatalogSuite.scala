@@ -6,10 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.servers.Servers
 
-/** Tables of ours and of Hive's in one real Metastore, under Spark's own catalog. */
+/** Tables of iceberg-lite and of Hive in one real Metastore, under Spark's own catalog. */
 class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
 
-  /** A session on the Metastore needs state of its own; the context is that of the other suites. */
+  /** A session on the Metastore needs its own state; it shares the Spark context with the other suites. */
   private lazy val hive: SparkSession = {
     val shared = spark
     SparkSession.clearDefaultSession()
@@ -52,7 +52,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
   private def provider(s: SparkSession, table: String): String =
     s.sql(s"DESCRIBE TABLE EXTENDED $table").collect().find(_.getString(0) == "Provider").get.getString(1)
 
-  inDatabase("tables of ours, of Spark's and of Hive's, and views, live side by side") { s =>
+  inDatabase("iceberg-lite tables, Spark tables, Hive tables and views coexist") { s =>
     s.sql("CREATE TABLE mine (id INT, day DATE) USING iceberg PARTITIONED BY (months(day))")
     s.sql("CREATE TABLE parquet_table (id INT) USING parquet")
     s.sql("CREATE TABLE orc_table (id INT) USING orc")
@@ -67,7 +67,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     assert(values(s.sql("SELECT m.id + h.id FROM mine m JOIN hive_table h ON m.id < h.id")) == Seq(3))
   }
 
-  inDatabase("each kind is changed, renamed and dropped by whom it belongs to") { s =>
+  inDatabase("tables of each kind are changed, renamed and dropped by the source that owns them") { s =>
     s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
     s.sql("CREATE TABLE theirs USING parquet AS SELECT 2 AS id")
     s.sql("ALTER TABLE mine ADD COLUMN x STRING FIRST")
@@ -91,7 +91,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     assert(s.sql("SHOW TABLES").count() == 0)
   }
 
-  inDatabase("a statement of ours for another's table says what is wrong") { s =>
+  inDatabase("an iceberg-lite statement on a table of another source fails with the reason") { s =>
     s.sql("CREATE TABLE theirs (id INT, x INT) USING parquet")
     Seq("ADD PARTITION FIELD x", "DROP PARTITION FIELD x").foreach { change =>
       val error = intercept[Exception](s.sql(s"ALTER TABLE theirs $change"))
@@ -99,14 +99,14 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  inDatabase("a database with a table of ours is not dropped with it") { s =>
+  inDatabase("a database with an iceberg-lite table is not dropped, even with CASCADE") { s =>
     s.sql("CREATE TABLE mine (id INT) USING iceberg")
     val db = s.catalog.currentDatabase
     Seq("", "CASCADE").foreach(how => intercept[Exception](s.sql(s"DROP DATABASE $db $how")))
     assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
   }
 
-  inDatabase("the same table is seen through other catalogs, and by Apache Iceberg") { s =>
+  inDatabase("a table is visible through other catalogs and to Apache Iceberg") { s =>
     val db = s.catalog.currentDatabase
     s.sql("CREATE TABLE mine (id INT) USING iceberg")
     s.sql("INSERT INTO mine VALUES (1)")

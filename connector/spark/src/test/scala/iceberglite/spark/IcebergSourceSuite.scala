@@ -26,7 +26,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
   private def snapshots(table: String): Seq[Long] =
     rows(s"SELECT snapshot_id FROM $table.snapshots ORDER BY committed_at").map(_.getLong(0))
 
-  test("save makes a table at a path, and every mode of it does what it says") {
+  test("save creates a table at a path, in every save mode") {
     val path = newDirectory().resolve("t").toString
     save(ids(1), path, SaveMode.ErrorIfExists)
     assert(load(path) == Seq(1))
@@ -39,13 +39,13 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(load(path) == Seq(3))
   }
 
-  test("a path with a scheme and one without are the same table") {
+  test("a path with a scheme and one without select the same table") {
     val directory = newDirectory()
     save(ids(1), directory.resolve("t").toString, SaveMode.ErrorIfExists)
     assert(load(directory.toUri.toString + "t") == Seq(1) && load(directory.resolve("t").toString + "/") == Seq(1))
   }
 
-  test("a table by its path needs no catalog of ours, and is partitioned as asked") {
+  test("a table by path needs no iceberg-lite catalog and is partitioned as requested") {
     inSession(SharedSession.plain.newSession()) { session =>
       val path = newDirectory().resolve("t").toString
       session.range(4).selectExpr("id", "id % 2 AS p").write.format("iceberg-lite").partitionBy("p").save(path)
@@ -55,7 +55,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a name is that of a table in a configured catalog, or in the current one") {
+  test("a name is resolved in a configured catalog or in the current one") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     assert(load(t) == Seq(1))
@@ -68,7 +68,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(reader.load(s"$t.files").count() == 2)
   }
 
-  test("a name that is in no catalog of ours, and a path without a table, say what to do") {
+  test("a name in no iceberg-lite catalog and a path without a table give errors that say what to do") {
     val unknown = intercept[AnalysisException](reader.load("some.table"))
     assert(unknown.getMessage.contains("some.table") && unknown.getMessage.contains(classOf[SparkCatalog].getName))
     val missing = intercept[NoSuchTableException](reader.load("/no/table/here"))
@@ -79,7 +79,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(several.getMessage.contains("/c/d"))
   }
 
-  test("options choose a state of the table to read") {
+  test("options select a state of the table to read") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     Thread.sleep(5)
@@ -110,7 +110,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(found(sql(s"SELECT * FROM $t VERSION AS OF 'one'")) == Seq(1))
   }
 
-  test("at most one option may choose a state, and its value must fit") {
+  test("at most one option can select a state, and its value must be valid") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     def error(options: (String, String)*): String =
@@ -125,7 +125,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(error("branch" -> "x").contains("Branch not found: x"))
   }
 
-  test("an older state has the columns of its time, a branch those of the table") {
+  test("an older snapshot has the columns of its time, a branch has those of the table") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     val Seq(first) = snapshots(t)
@@ -137,7 +137,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(found(reader.option("branch", "work").load(t)) == Seq(1))
   }
 
-  test("the parts of a path after # are a state and a metadata table") {
+  test("the parts of a path after # select a state and a metadata table") {
     val path = newDirectory().resolve("t").toString
     save(ids(1), path, SaveMode.ErrorIfExists)
     save(ids(2), path, SaveMode.Append)
@@ -147,14 +147,14 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(reader.load(s"$path#files").count() == 2)
   }
 
-  test("a state of a table cannot be written to") {
+  test("a write to a state of a table other than a branch is rejected") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     val e = intercept[AnalysisException](save(ids(2), s"$t.snapshot_id_${snapshots(t).head}", SaveMode.Append))
     assert(e.getMessage.contains("Only the table itself and its branches can be changed"))
   }
 
-  test("what is written to a branch shows there, and not in the table") {
+  test("rows written to a branch are visible in the branch, and not in the table") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH work")
@@ -168,7 +168,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(e.getMessage.contains("remove one of them"))
   }
 
-  test("saveAsTable, insertInto and writeTo reach the same tables") {
+  test("saveAsTable, insertInto and writeTo write to the same tables") {
     val t = newTable()
     ids(1).write.format("iceberg-lite").saveAsTable(t)
     ids(2).write.insertInto(t)
@@ -181,7 +181,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(load(t) == Seq(6))
   }
 
-  test("the name iceberg stands for us where Apache Iceberg is not there to take it") {
+  test("the source name iceberg selects iceberg-lite if Apache Iceberg is not on the class path") {
     val path = newDirectory().resolve("t").toString
     save(ids(1), path, SaveMode.ErrorIfExists)
     val loader = Thread.currentThread.getContextClassLoader

@@ -5,17 +5,17 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** DELETE, UPDATE and MERGE from programs, and what they say they did. */
+/** DELETE, UPDATE and MERGE through the Scala API, and the counts that they return. */
 class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
   private def named(name: String): IcebergTable = IcebergTable.forName(spark, name)
 
-  /** Without the id of the snapshot. */
+  /** Returns the counts without the snapshot id. */
   private def counts(changes: RowChanges): (Long, Long, Long) =
     (changes.inserted, changes.updated, changes.deleted.getOrElse(-1L))
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "merge-on-read")) {
-    test(s"DELETE and UPDATE say how many rows they changed, version $version by $mode") {
+    test(s"DELETE and UPDATE return the number of changed rows, version $version by $mode") {
       val name = filled(version, mode)
       val t = named(name)
       val deleted = t.delete("n = 3 AND id < 500")
@@ -27,7 +27,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
       assert(counts(t.delete()) == ((0, 0, 950)) && t.toDF.count() == 0)
     }
 
-    test(s"a MERGE with all clauses says what it did, version $version by $mode") {
+    test(s"a MERGE with all clauses returns its row counts, version $version by $mode") {
       val name = filled(version, mode)
       val source = sql("SELECT id, 50L AS n FROM range(990, 1010)")
       val changes = named(name).merge(source, "target.id = source.id")
@@ -47,7 +47,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("inserts only, deletes of whole files and branches are counted as well") {
+  test("insert-only MERGE, deletes of whole files and statements on branches return row counts") {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $name SELECT id, id % 4 FROM range(0, 100)")
@@ -62,7 +62,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     assert(count(s"$name.branch_b") == 78)
   }
 
-  test("the table is refreshed by others' commits, retries go on with them, and columns are added") {
+  test("a MERGE with schema evolution sees commits of others, retries after a conflict, and adds columns") {
     val name = filled(2, "copy-on-write")
     val came = beside(name)(addCopy(_))
     val source = sql("SELECT 3L AS id, 'x' AS data")
@@ -71,7 +71,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     assert(came() == 1 && counts(changes) == ((0, 2, 0)) && count(name, "data = 'x'") == 2)
   }
 
-  test("what cannot be is refused with its reason") {
+  test("invalid statements are rejected with the reason") {
     val name = filled(2, "copy-on-write")
     def refused(body: => Any): String = messages(intercept[Exception](body))
     assert(refused(named(s"lite.$ns.nowhere")).contains("nowhere"))

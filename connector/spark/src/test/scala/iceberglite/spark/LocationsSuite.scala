@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 
-/** Tables in places with unusual names, by Spark, and how Apache Iceberg sees them. */
+/** Tables at locations with unusual names, and how Apache Iceberg sees them. */
 class LocationsSuite extends AnyFunSuite with SharedSession {
 
   private def files(directory: Path, ending: String): Vector[String] =
@@ -44,7 +44,7 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
     layout <-
       Seq(Map.empty[String, String], Map("write.object-storage.partitioned-paths" -> "false"), Map("path" -> ""))
   )
-    test(s"data files spread over directories by a hash, and Apache Iceberg reads and goes on so: $layout") {
+    test(s"data files are spread over hashed directories, and Apache Iceberg uses the same layout: $layout") {
       val elsewhere = newDirectory("data")
       val directory = layout.get("path").map(_ => "write.data.path" -> elsewhere.toString)
       val properties = (layout - "path" + ("write.object-storage.enabled" -> "true") ++ directory)
@@ -72,7 +72,7 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       assert(files(elsewhere, ".parquet").size == (if (layout.contains("path")) 2 else 0), "only its metadata names it")
     }
 
-  test("metadata may be elsewhere, and Apache Iceberg goes on there") {
+  test("metadata can be in another directory, and Apache Iceberg writes its metadata there as well") {
     val elsewhere = newDirectory("meta data")
     val table = newTable(catalog = "litejdbc")
     sql(s"CREATE TABLE $table (id BIGINT, c STRING) TBLPROPERTIES ('write.metadata.path' = 'file://$elsewhere/m')")
@@ -95,7 +95,7 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SHOW NAMESPACES IN lite.$ns") == before)
   }
 
-  test("with unique-table-location a table that is created again has another default location") {
+  test("with unique-table-location a table that is created again has a different default location") {
     val database = Seq(
       "type" -> "jdbc",
       "uri" -> s"jdbc:sqlite:${newDirectory().resolve("unique.db")}",

@@ -2,10 +2,10 @@ package iceberglite.spark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A JDBC catalog may have another name in its database: users are told the one that they use. */
+/** A JDBC catalog can have another name in its database; messages use the name of the session. */
 class MessageNamesSuite extends AnyFunSuite with SharedSession {
 
-  test("messages and plans name tables as the session does, whatever catalog-name says") {
+  test("messages and plans name tables as the session does, regardless of catalog-name") {
     val t = newTable(catalog = "litejdbc")
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
     val failing = Seq(
@@ -27,7 +27,7 @@ class MessageNamesSuite extends AnyFunSuite with SharedSession {
     assert(!plan.contains("icejdbc") && plan.contains(t), plan)
   }
 
-  test("the rows of the database are under the catalog's name there") {
+  test("the database stores tables under catalog-name") {
     val t = newTable(catalog = "litejdbc")
     sql(s"CREATE TABLE $t USING iceberg AS SELECT 1L AS id")
     assert(rows(s"SELECT id FROM ${peer(t)}").head.getLong(0) == 1)

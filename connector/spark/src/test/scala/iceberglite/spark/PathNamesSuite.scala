@@ -5,10 +5,13 @@ import java.nio.file.{Files, Path}
 import org.apache.spark.sql.{AnalysisException, SaveMode, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Paths as table names: file-system catalogs and the data source know them, other catalogs reject them. */
+/** Paths as table names: file-system catalogs and the data source accept them, other catalogs reject them. */
 class PathNamesSuite extends AnyFunSuite with SharedSession {
 
-  /** A session catalog over a file-system catalog: its namespaces are Spark's, so paths are no names in it either. */
+  /**
+   * A session catalog over a file-system catalog. Its namespaces are Spark's, so it does not accept paths as names
+   * either.
+   */
   private lazy val sessionCatalog: SparkSession = {
     val session = spark.newSession()
     SharedSession.catalogConf(
@@ -20,7 +23,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     session
   }
 
-  /** A table that a file-system catalog has made. */
+  /** Creates a table at a path with a file-system catalog. */
   private def tableAtPath(): Path = {
     val path = newDirectory().resolve("t")
     sql(s"CREATE TABLE lite.`$path` USING iceberg AS SELECT 1 AS id")
@@ -35,7 +38,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  /** @param prefix the catalog and maybe a namespace, with a dot at the end */
+  /** @param prefix the catalog and optionally a namespace, with a trailing dot */
   private def everyStatement(prefix: String, path: Path): Seq[String] = Seq(
     s"SELECT * FROM $prefix`$path`",
     s"SELECT * FROM $prefix`$path`.files",
@@ -72,7 +75,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
   private def metadataFiles(path: Path): Int =
     path.resolve("metadata").toFile.list().count(name => name.endsWith(".metadata.json") && !name.startsWith("."))
 
-  test("no statement makes or drops a table outside a catalog with a database") {
+  test("no statement creates or drops a table at a path in a catalog with a database or in the session catalog") {
     val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.").map(spark -> _)
     (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
       val path = newDirectory().resolve("t")
@@ -81,7 +84,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
       rejected(session)(s"CREATE TABLE $prefix`$path` USING iceberg AS SELECT 1 AS id")
       assert(!Files.exists(path), prefix)
       val table = tableAtPath()
-      // Spark itself answers for its own catalog.
+      // Spark itself rejects the statement for its own catalog.
       if (session eq spark) {
         rejected(session)(s"DROP TABLE $prefix`$table`")
         rejected(session)(s"DROP TABLE IF EXISTS $prefix`$table` PURGE")
@@ -90,7 +93,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("procedures, and renaming to a path, are rejected") {
+  test("procedures and renames to a path are rejected") {
     val path = tableAtPath()
     val metadata = path.resolve("metadata").resolve("v1.metadata.json")
     rejected(spark)(s"CALL litejdbc.system.rollback_to_snapshot('`$path`', 1)")
@@ -101,7 +104,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT * FROM $t").count() == 0)
   }
 
-  test("the data source reads and writes paths whatever catalog is current") {
+  test("the data source reads and writes paths regardless of the current catalog") {
     Seq(spark.newSession() -> s"litejdbc.$ns", sessionCatalog -> "spark_catalog.default").foreach {
       case (session, current) =>
         session.sql(s"USE $current")
@@ -143,7 +146,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a file-system catalog takes a path as a name; a namespace before it must exist") {
+  test("a file-system catalog accepts a path as a name; a namespace before the path must exist") {
     val path = newDirectory().resolve("t")
     val e = intercept[AnalysisException](sql(s"CREATE TABLE lite.nowhere.`$path` (id INT) USING iceberg"))
     assert(e.getMessage.contains("lite.nowhere") && !Files.exists(path))

@@ -18,11 +18,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.servers.Servers
 
-/** Every secret of a configuration holds a mark, and the mark must be in nothing that anybody gets to see. */
+/** Every secret in a configuration contains a mark; the mark must not appear in anything that users can see. */
 class SecretsSuite extends AnyFunSuite with SharedSession {
   private val Mark = "mark0f5ecret"
 
-  /** Whatever is seen by somebody, with where. */
+  /** Text that users can see, with its place. */
   private val seen = new ConcurrentLinkedQueue[(String, String)]
 
   private def see(where: String, text: String): Unit = {
@@ -41,7 +41,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     "hadoop.fs.s3a.connection.establish.timeout" -> "1000"
   )
 
-  /** By name; the closed ones cannot be reached, and those after them are set up wrongly. */
+  /** Catalogs by name. The closed ones cannot be reached; those after them have invalid settings. */
   private lazy val catalogs: Map[String, Map[String, String]] = Map(
     "files" -> (s3 ++ Map("s3.endpoint" -> Servers.s3.endpoint, "warehouse" -> s"s3://${Servers.s3.newBucket()}/wh")),
     "rows" -> Map(
@@ -92,7 +92,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     )
   )
 
-  /** What the documentation tells users to set. */
+  /** The redaction settings that the documentation recommends. */
   private lazy val patterns: Map[String, String] = {
     val lines =
       Files.readAllLines(Paths.get("docs/security.md")).asScala.filter(_.matches("spark\\.\\S*redaction\\.\\S+ .*"))
@@ -115,7 +115,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     s"$text\n$e"
   }
 
-  /** Runs a statement and sees its rows, its plans and its failure. */
+  /** Runs a statement and records its rows, its plans and its failure. */
   private def run(session: SparkSession, statement: String): Unit =
     try {
       val frame = session.sql(statement)
@@ -169,7 +169,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     assert(told.isEmpty, told.map { case (where, text) => s"$where:\n${around(text)}" }.mkString("\n\n"))
   }
 
-  test("a location with a password is refused before anybody logs it") {
+  test("a location with a password is rejected and never logged") {
     val log = new Recorder
     log.attach()
     val error =
@@ -181,9 +181,9 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     assert(!traceOf(error).contains(Mark) && !seen.asScala.exists(s => s._1.startsWith("log") && s._2.contains(Mark)))
   }
 
-  test("Spark's page of the environment hides the configuration, with the pattern that the documentation names") {
+  test("Spark's environment page hides the configuration with the documented pattern") {
     val pattern = patterns("spark.redaction.regex").r
-    // As Spark does it: by the key, or by what the value looks like.
+    // Spark redacts by the key or by the form of the value.
     val shown = catalogs.values.flatten.filter { case (key, value) =>
       pattern.findFirstIn(key).orElse(pattern.findFirstIn(value)).isEmpty
     }
@@ -198,7 +198,10 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
 
   private def executions = spark.sharedState.statusStore.executionsList()
 
-  /** By number, for the store forgets the oldest. @param before the last that does not count */
+  /**
+   * Reads executions by number, because the store evicts the oldest. @param before the last execution that is not
+   * checked
+   */
   private def seeUI(before: Long): Unit = {
     val store = spark.sharedState.statusStore
     executions.filter(_.executionId > before).foreach { execution =>
@@ -209,7 +212,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Takes what all loggers say, ours in full. */
+  /** Records the messages of all loggers. */
   final private class Recorder
       extends AbstractAppender("secrets", null, PatternLayout.createDefaultLayout(), true, Property.EMPTY_ARRAY) {
     private val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
@@ -221,7 +224,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
       Option(event.getThrown).foreach(e => see(s"log of ${event.getLoggerName}", traceOf(e)))
     }
 
-    /** In the place of those there are: nobody wants to read all this. */
+    /** Replaces the existing appenders, so that the messages are not printed as well. */
     def attach(): Unit = {
       start()
       before._2.foreach(appender => root.removeAppender(appender.getName))

@@ -5,8 +5,8 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.servers.Servers
 
 /**
- * What stands in the place of `${server.fact}` in a catalog's settings. Only the servers that settings speak of are
- * started; a database and a bucket are new ones, so that a catalog in them is fresh.
+ * Replaces `${server.fact}` in a catalog's settings. Only the servers that settings name are started. Databases and
+ * buckets are created new, so that a catalog in them is empty.
  */
 final class ServerSettings {
   private lazy val database = Servers.postgres.newDatabase()
@@ -34,12 +34,12 @@ final class ServerSettings {
 
 object ServerSettings {
 
-  /** Servers whose one catalog all scenarios share, one after the other. */
+  /** Servers with a single catalog that scenarios share, one after the other. */
   private val shared = Seq("rest.", "hive.")
 
   def isShared(settings: Iterable[String]): Boolean = shared.exists(s => settings.exists(_.contains("$" + s"{$s")))
 
-  /** Drops every table and namespace of a catalog, but for the namespace that is always there. */
+  /** Drops every table and namespace of a catalog except the default namespace. */
   def clear(session: SparkSession, catalog: String): Unit = {
     def rows(statement: String, column: Int): Seq[String] = session.sql(statement).collect().map(_.getString(column))
     def quoted(name: String): String = s"`$name`"

@@ -12,17 +12,17 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /**
- * A suite on the one Spark session of the JVM. Its catalogs come in pairs over the same storage, ours and the peer's,
- * so that either can read what the other wrote:
+ * A suite on the single Spark session of the JVM. Its catalogs are pairs over the same storage, ours and the peer's,
+ * so that each can read what the other wrote:
  *
  *   - `lite` and `ice`: file-system tables in [[SharedSession.warehouse]],
  *   - `litejdbc` and `icejdbc`: tables of one SQLite file.
  *
- * Every suite has a namespace of its own, in all of them; what it leaves there is dropped at the end.
+ * Every suite has its own namespace in all of them and drops its tables at the end.
  */
 trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
-  /** The session; suites that change its configuration do it by [[withConf]]. */
+  /** The session. Suites change its configuration with [[withConf]]. */
   lazy val spark: SparkSession = SharedSession.spark
 
   /** The suite's namespace: `s"lite.$ns.t"`. */
@@ -30,7 +30,7 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    // A namespace of the pair's storage shows in both catalogs of the pair.
+    // A namespace is visible in both catalogs of the pair.
     Seq("lite", "litejdbc").foreach(c => sql(s"CREATE NAMESPACE IF NOT EXISTS $c.$ns"))
   }
 
@@ -40,20 +40,20 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
   protected def sql(statement: String): DataFrame = spark.sql(statement)
 
-  /** The rows of a query, in its order. */
+  /** Returns the rows of a query, in order. */
   protected def rows(statement: String): Seq[Row] = sql(statement).collect().toSeq
 
-  /** The rows of a query as text, sorted: for comparing two catalogs or two engines. */
+  /** Returns the rows of a query as sorted text, to compare two catalogs or two engines. */
   protected def sorted(statement: String): Seq[String] = rows(statement).map(_.toString).sorted
 
-  /** A name of a table that no other test has, in the suite's namespace of a catalog. */
+  /** Returns a table name that no other test uses, in the suite's namespace of a catalog. */
   protected def newTable(prefix: String = "t", catalog: String = "lite"): String =
     s"$catalog.$ns.${prefix}_${SharedSession.counter.incrementAndGet()}"
 
-  /** The same table as the peer's catalog calls it. */
+  /** Returns the name of the same table in the peer's catalog. */
   protected def peer(table: String): String = "ice" + table.stripPrefix("lite")
 
-  /** Runs with configuration set, and puts back what was there. */
+  /** Sets configuration, runs the body, and restores the previous values. */
   protected def withConf[A](pairs: (String, String)*)(body: => A): A = {
     val before = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
     pairs.foreach { case (key, value) => spark.conf.set(key, value) }
@@ -64,7 +64,7 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
       }
   }
 
-  /** Runs with another session as the active one, in which Spark's API for sources works. */
+  /** Runs the body with another active session, which Spark's data source API uses. */
   protected def inSession[A](session: SparkSession)(body: SparkSession => A): A = {
     val before = SparkSession.getActiveSession
     SparkSession.setActiveSession(session)
@@ -72,10 +72,12 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
     finally before.fold(SparkSession.clearActiveSession())(SparkSession.setActiveSession)
   }
 
-  /** An empty directory that lives as long as the JVM. */
+  /** Creates an empty directory that is deleted at the end of the JVM. */
   protected def newDirectory(prefix: String = "dir"): Path = Files.createTempDirectory(SharedSession.root, prefix)
 
-  /** Tests make files that no metadata refers to; a drop keeps them, and the namespace with them. */
+  /**
+   * Deletes files that no metadata refers to; DROP TABLE keeps them, and they keep the namespace from being dropped.
+   */
   private def removeOrphans(): Unit = {
     val directory = SharedSession.warehouse.resolve(ns)
     if (Files.isDirectory(directory)) {
@@ -95,21 +97,21 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 object SharedSession {
   val counter = new AtomicInteger
 
-  /** Holds everything the tests of this JVM write. */
+  /** Contains everything that the tests of this JVM write. */
   val root: Path = {
     val directory = Files.createTempDirectory("iceberg-lite-test")
     sys.addShutdownHook(deleteRecursively(directory))
     directory
   }
 
-  /** Of `lite` and `ice`. */
+  /** Warehouse of `lite` and `ice`. */
   val warehouse: Path = Files.createDirectories(root.resolve("warehouse"))
 
-  /** Of `litejdbc` and `icejdbc`. */
+  /** Warehouse of `litejdbc` and `icejdbc`. */
   val jdbcWarehouse: Path = Files.createDirectories(root.resolve("jdbc-warehouse"))
   val jdbcUri: String = s"jdbc:sqlite:${root.resolve("catalog.db")}"
 
-  /** Settings of a catalog of ours: `"type" -> "hadoop"` becomes `spark.sql.catalog.lite.type`. */
+  /** Returns the settings of a catalog: `"type" -> "hadoop"` becomes `spark.sql.catalog.lite.type`. */
   def catalogConf(name: String, className: String, settings: (String, String)*): Map[String, String] =
     settings.map { case (key, value) => s"spark.sql.catalog.$name.$key" -> value }.toMap +
       (s"spark.sql.catalog.$name" -> className)
@@ -120,8 +122,8 @@ object SharedSession {
     val ours = classOf[SparkCatalog].getName
     val files = Seq("type" -> "hadoop", "warehouse" -> warehouse.toUri.toString)
     val database = Seq("type" -> "jdbc", "uri" -> jdbcUri, "warehouse" -> jdbcWarehouse.toUri.toString)
-    // The peer caches by access, so that it would not see our commits. Tables in a database belong to a catalog by
-    // name.
+    // The peer's cache expires by access time, so it would not see our commits. Tables in a database are stored under
+    // the catalog's name.
     val uncached = Seq("cache-enabled" -> "false")
     catalogConf("lite", ours, files: _*) ++ catalogConf("ice", PeerCatalog, files ++ uncached: _*) ++
       catalogConf("litejdbc", ours, database :+ ("catalog-name" -> "icejdbc"): _*) ++
@@ -129,15 +131,15 @@ object SharedSession {
   }
 
   lazy val spark: SparkSession = session(
-    // The last one wraps the parsers of those before it, so ours sees a statement first and passes on the peer's.
+    // The last extension wraps the parsers of those before it: ours sees a statement first and passes on the peer's.
     _.withExtensions(new IcebergSparkSessionExtensions).withExtensions(new SparkSessionExtensions)
   )
 
-  /** Another session on the same storage, without any extensions. */
+  /** Another session on the same storage, without extensions. */
   lazy val plain: SparkSession = beside(identity)
 
   /**
-   * Another one with our extensions alone. A rule of Apache Iceberg's fails for every UPDATE and MERGE on tables of
+   * Another session with only our extensions. A rule of Apache Iceberg fails for every UPDATE and MERGE on tables of
    * another source (1.12: `RewriteOperationForRowLineage`).
    */
   lazy val alone: SparkSession = beside(_.withExtensions(new SparkSessionExtensions))

@@ -36,7 +36,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
 
   private def metadataOf(table: String) = lite.loadTable(ident(table)).asInstanceOf[SparkTable].table.metadata
 
-  test("what an ALTER asks for happens in one commit, whatever it changes") {
+  test("an ALTER makes all its changes in one commit") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, s STRUCT<a: INT>) USING iceberg")
     val before = metadataOf(t)
@@ -57,7 +57,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(after.properties("k") == "w" && after.properties("comment") == "of the table")
   }
 
-  test("a part of an ALTER that cannot be leaves the table as it was") {
+  test("an ALTER with an invalid change leaves the table unchanged") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val e = intercept[AnalysisException] {
@@ -71,7 +71,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(metadataOf(t).schema.fields.map(_.name) == Vector("id"))
   }
 
-  test("errors have the types that Spark's users catch, and name the table") {
+  test("errors have the types that Spark users catch, and name the table") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     assert(intercept[NoSuchTableException](lite.loadTable(ident(t + "x"))).getMessage.contains(t + "x"))
@@ -82,7 +82,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(exists.getMessage.contains(t) && exists.getCause.isInstanceOf[iceberglite.spec.IcebergError])
   }
 
-  test("a name that is nearly that of a table is answered with that table's") {
+  test("an error for an unknown table suggests a table with a similar name") {
     val t = newTable("flights")
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val e = intercept[NoSuchTableException](lite.loadTable(ident(t.replace("flights", "fligths"))))
@@ -93,7 +93,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(!spark.catalog.tableExists(t.replace("flights", "fligths")))
   }
 
-  test("a table whose metadata is cut short or no JSON gives one error with table and file, and can be dropped") {
+  test("a table with truncated or invalid metadata gives one error with table and file, and can be dropped") {
     Seq("{\"format-version\": 2, ", "not JSON", "", "[]").foreach { contents =>
       val t = newTable("broken")
       sql(s"CREATE TABLE $t (id INT) USING iceberg")
@@ -107,7 +107,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** As another program does, past the catalogs of this one. */
+  /** Adds a column as another program does, without the catalogs of this one. */
   private def addColumnElsewhere(table: String): Unit = {
     val paths = new PathTables(new HadoopFileIO(new Configuration))
     paths.table(metadataOf(table).location).transaction()
@@ -115,7 +115,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     ()
   }
 
-  test("commits show at once in every session of the program that made them") {
+  test("commits are visible at once in every session of the program that made them") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val other = spark.newSession()
@@ -130,7 +130,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     intercept[AnalysisException](other.table(t))
   }
 
-  test("a table that a session drops that never read it is gone in every session of the program") {
+  test("a table dropped by a session that never read it is gone in every session of the program") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")
@@ -145,13 +145,13 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     intercept[AnalysisException](spark.table(t))
   }
 
-  test("a name with a slash is no path unless it is a whole one") {
+  test("a name with a slash is rejected unless it is a full path") {
     val error = intercept[AnalysisException](sql("CREATE TABLE lite.db.`a/b` (id INT) USING iceberg"))
     assert(error.getMessage.contains("without a slash"))
     assert(!Files.exists(java.nio.file.Paths.get("a")))
   }
 
-  test("a commit to a table by its path shows under its name, and the other way round") {
+  test("a commit to a table by its path is visible under its name, and vice versa") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val path = s"lite.`${metadataOf(t).location}`"
@@ -162,7 +162,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(spark.table(t).count() == 2)
   }
 
-  test("commits of another program show after REFRESH TABLE") {
+  test("commits of another program are visible after REFRESH TABLE") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     addColumnElsewhere(t)
@@ -183,7 +183,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     both.foreach(session => assert(session.table(t).columns.toSeq == Seq("id", "x")))
   }
 
-  test("a data frame shows the rows that its session adds after it was made, and keeps its columns") {
+  test("a data frame shows rows that its session adds later, and keeps its columns") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val frame = spark.table(t)
@@ -193,7 +193,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(frame.count() == 1 && frame.columns.toSeq == Seq("id"))
   }
 
-  test("a table that was dropped and made again is not mixed up with the old one") {
+  test("a table that was dropped and created again is not confused with the old one") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")
@@ -202,7 +202,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(spark.table(t).columns.toSeq == Seq("name") && spark.table(t).count() == 0)
   }
 
-  test("a query that fails half way leaves no new table, and the old one as it was") {
+  test("a query that fails halfway creates no table, and leaves an existing table unchanged") {
     val t = newTable()
     val failing = "SELECT IF(id = 90, raise_error('half way'), id) AS id FROM range(0, 100, 1, 1)"
     assert(intercept[Exception](sql(s"CREATE TABLE $t USING iceberg AS $failing")).getMessage.contains("half way"))
@@ -215,7 +215,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(data.count(_.toString.endsWith(".parquet")) == 1)
   }
 
-  test("a misspelt catalog property and a missing type are told when the catalog is first used") {
+  test("a misspelled catalog property and a missing type are reported when the catalog is first used") {
     val session = spark.newSession()
     session.conf.set("spark.sql.catalog.typo", classOf[SparkCatalog].getName)
     session.conf.set("spark.sql.catalog.typo.type", "hadoop")
@@ -227,7 +227,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(untyped.getMessage.contains("type of catalog untyped"))
   }
 
-  test("a warehouse that cannot be written to is told with the table and the path, and nothing is left") {
+  test("a warehouse that is not writable is reported with table and path, and nothing is left behind") {
     val file = Files.createFile(newDirectory().resolve("file"))
     val session = spark.newSession()
     val settings = Seq("type" -> "hadoop", "warehouse" -> s"$file/warehouse")
@@ -241,7 +241,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(Files.size(file) == 0)
   }
 
-  test("defaults and overrides of the catalog go into new tables, and default-namespace is where a session starts") {
+  test("table defaults and overrides of the catalog are set in new tables, and sessions start in default-namespace") {
     val session = spark.newSession()
     val settings = Map(
       "type" -> "hadoop",
@@ -262,7 +262,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
       Map("x" -> "default", "y" -> "mine", "z" -> "override", "format-version" -> "1"))
   }
 
-  test("a table is described with its own properties and those that stand for metadata") {
+  test("a table is described with its own properties and with those derived from metadata") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg COMMENT 'about' TBLPROPERTIES ('k' = 'v')")
     val described = rows(s"DESCRIBE TABLE EXTENDED $t").map(r => r.getString(0) -> r.getString(1)).toMap
@@ -273,7 +273,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
       Map("k" -> "v", "format" -> "iceberg/parquet", "current-snapshot-id" -> "none", "format-version" -> "2"))
   }
 
-  test("what SHOW CREATE TABLE gives makes the same table again") {
+  test("the output of SHOW CREATE TABLE creates the same table again") {
     Seq("lite", "litejdbc").foreach { catalog =>
       val t = newTable(catalog = catalog)
       def shown: String = rows(s"SHOW CREATE TABLE $t").head.getString(0).replace("file:///", "file:/")
@@ -286,7 +286,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the peer shows the tables that are made here, their columns and partitioning, and the other way round") {
+  test("the peer sees tables created here with the same columns and partitioning, and vice versa") {
     Seq("lite", "litejdbc").foreach { catalog =>
       val (ours, theirs) = (newTable(catalog = catalog), newTable(catalog = catalog))
       val definition = "(id BIGINT NOT NULL, s STRUCT<a: INT>, l ARRAY<STRING>, ts TIMESTAMP) USING iceberg " +
@@ -301,7 +301,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("tables by their path go by the slash in their name") {
+  test("a table name with a slash is the path of a table") {
     val path = newDirectory().resolve("t").toString
     sql(s"CREATE TABLE lite.`$path` (id INT) USING iceberg")
     sql(s"ALTER TABLE lite.`$path` ADD PARTITION FIELD bucket(2, id)")
@@ -315,7 +315,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(!spark.catalog.tableExists(s"lite.`$path`") && !Files.exists(Paths.get(path)))
   }
 
-  test("columns keep what the session's case sensitivity says of their names") {
+  test("column names follow the session's case sensitivity") {
     withConf("spark.sql.caseSensitive" -> "true") {
       val t = newTable()
       sql(s"CREATE TABLE $t (a INT, A STRING) USING iceberg PARTITIONED BY (A)")
@@ -324,7 +324,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a filter on a column that is not there names the columns there are") {
+  test("a filter on a missing column lists the existing columns") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, name STRING) USING iceberg")
     val e = intercept[AnalysisException](spark.table(t).where("nmae = 'x'"))

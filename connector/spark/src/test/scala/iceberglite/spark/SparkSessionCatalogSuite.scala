@@ -46,7 +46,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
   private def provider(s: SparkSession, table: String): String =
     s.sql(s"DESCRIBE TABLE EXTENDED $table").collect().find(_.getString(0) == "Provider").get.getString(1)
 
-  test("tables of ours and Spark's own live side by side") {
+  test("iceberg-lite tables and Spark's own tables coexist") {
     forBoth { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg PARTITIONED BY (bucket(2, id))")
       s.sql("CREATE TABLE theirs (id INT) USING parquet")
@@ -66,7 +66,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a name belongs to one table, whosever it is") {
+  test("a name belongs to one table, of either kind") {
     forBoth { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       s.sql("CREATE TABLE theirs (id INT) USING parquet")
@@ -76,7 +76,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("CTAS and RTAS are atomic for tables of ours, and still work for Spark's") {
+  test("CTAS and RTAS are atomic for iceberg-lite tables, and still work for Spark's") {
     forBoth { s =>
       s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
       s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT id + 1 AS id FROM mine")
@@ -89,7 +89,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a table that is in neither is told as Spark tells it") {
+  test("a table that exists in neither catalog gives Spark's own error") {
     forBoth { s =>
       val e = intercept[AnalysisException](s.table("nothing"))
       assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
@@ -98,12 +98,12 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a table of ours needs a database of Spark's, whose functions stay") {
+  test("an iceberg-lite table needs a database of Spark, and Spark's functions remain available") {
     intercept[AnalysisException](files.sql("CREATE TABLE no_such_database.t (id INT) USING iceberg"))
     assert(numbers(files.sql("SELECT upper('a')")) == Seq("A"))
   }
 
-  test("a database with a table of ours is not dropped as an empty one") {
+  test("a database with an iceberg-lite table is not empty and is not dropped") {
     forBoth { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       val db = s.catalog.currentDatabase
@@ -113,7 +113,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a table of ours is renamed where its catalog can") {
+  test("an iceberg-lite table is renamed if its catalog supports renames") {
     val s = database
     s.sql("CREATE TABLE default.old_name (id INT) USING iceberg")
     s.sql("ALTER TABLE default.old_name RENAME TO default.new_name")
@@ -123,7 +123,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     s.sql("DROP TABLE default.new_name")
   }
 
-  test("branches, tags and procedures of our tables, and only of ours") {
+  test("branches, tags and procedures work on iceberg-lite tables only") {
     forBoth { s =>
       val db = s.catalog.currentDatabase
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
@@ -141,7 +141,7 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a registered table has a name of its own, in a database that is there") {
+  test("a registered table needs an unused name in an existing database") {
     val s = database
     s.sql("CREATE TABLE default.first (id INT) USING iceberg")
     s.sql("CREATE TABLE default.plain (id INT) USING parquet")
@@ -154,14 +154,14 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     } finally Seq("second", "first", "plain").foreach(t => s.sql(s"DROP TABLE IF EXISTS default.$t"))
   }
 
-  /** Spark's catalog during an outage of its Metastore. */
+  /** Spark's catalog during an outage of the Metastore. */
   private def failing: CatalogPlugin = Proxy.newProxyInstance(
     getClass.getClassLoader,
     Array[Class[_]](classOf[TableCatalog], classOf[SupportsNamespaces], classOf[FunctionCatalog]),
     (_: Any, _: Method, _: Array[AnyRef]) => throw new IllegalStateException("The Metastore does not respond")
   ).asInstanceOf[CatalogPlugin]
 
-  test("an outage of Spark's catalog is an error, and does not free a name") {
+  test("an outage of Spark's catalog is an error and does not free a name") {
     val catalog = new SparkSessionCatalog
     val settings = Map("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
     catalog.initialize("spark_catalog", new CaseInsensitiveStringMap(settings.asJava))

@@ -6,29 +6,29 @@ import java.nio.file.{Files, Path}
 import scala.collection.JavaConverters._
 
 /**
- * One step of a scenario: a statement and what is expected of it.
+ * One step of a scenario: a statement and its expected result.
  *
- * @param line where the statement begins
+ * @param line the first line of the statement
  */
 final case class SqlStep(line: Int, statement: String, expected: SqlStep.Expected)
 
 object SqlStep {
   sealed trait Expected
 
-  /** It succeeds; its rows do not matter. */
+  /** The statement succeeds; its rows are not checked. */
   case object Success extends Expected
 
-  /** It fails, and the message holds this text. */
+  /** The statement fails, and the message contains the text. */
   final case class Failure(text: String) extends Expected
 
-  /** It gives these rows. @param ordered whether in this order */
+  /** The statement returns these rows. @param ordered whether the order is checked */
   final case class Rows(rows: Vector[String], ordered: Boolean) extends Expected
 
-  /** Its only value is kept under a name: later statements have it as `${name}`. */
+  /** The single value of the result is available to later statements as `${name}`. */
   final case class Kept(name: String) extends Expected
 }
 
-/** A file of `tests/sql`, whose README describes the format. */
+/** A file of `tests/sql`; the README there describes the format. */
 final case class SqlScenario(name: String, steps: Vector[SqlStep])
 
 object SqlScenario {
@@ -37,7 +37,7 @@ object SqlScenario {
   private val Let = """-- let (\w+)""".r
   private val Separator = "----"
 
-  /** All scenarios below a directory, by name: `ddl/create`. */
+  /** Reads all scenarios below a directory. Their names are relative paths: `ddl/create`. */
   def all(directory: Path): Vector[SqlScenario] = {
     val files = Files.walk(directory).iterator.asScala.filter(_.toString.endsWith(".sql")).toVector.sorted
     files.map(f => read(directory.relativize(f).toString.stripSuffix(".sql"), f))
@@ -73,7 +73,7 @@ object SqlScenario {
   private def isDirective(comment: String): Boolean =
     Seq(Error, Query, Let).exists(_.pattern.matcher(comment).matches)
 
-  /** From its first line to the one that ends with a semicolon, and the rows below. */
+  /** Reads a statement up to the line that ends with a semicolon, and the result rows below it. */
   private def statement(lines: Vector[(String, Int)], directive: Option[String]): (SqlStep, Vector[(String, Int)]) = {
     val start = lines.head._2
     val (body, after) = lines.span(!_._1.trim.endsWith(";"))

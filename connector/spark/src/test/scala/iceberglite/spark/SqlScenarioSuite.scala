@@ -12,8 +12,8 @@ import org.apache.spark.sql.functions.col
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Runs `tests/sql` on the catalogs of `tests/catalogs`: each scenario on one of them, which the seed ICEBERG_LITE_SEED
- * chooses, or on all of them with ICEBERG_LITE_ALL=1.
+ * Runs `tests/sql` on the catalogs of `tests/catalogs`: each scenario on one of them, selected by the seed
+ * ICEBERG_LITE_SEED, or on all of them with ICEBERG_LITE_ALL=1.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import SqlScenarioSuite._
@@ -31,7 +31,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("every skip is of a scenario that there is") {
+  test("every skipped scenario exists") {
     val names = SqlScenario.all(Paths.get("tests", "sql")).map(_.name).toSet
     assert(catalogs.flatMap(_.skips.keys).filterNot(names).isEmpty)
   }
@@ -50,7 +50,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     scenario.steps.foldLeft(variables)((known, step) => known ++ perform(session, scenario, step, known))
   }
 
-  /** @return what the step keeps for later ones */
+  /** @return the variables that the step sets for later steps */
   private def perform(
       session: SparkSession,
       scenario: SqlScenario,
@@ -80,7 +80,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** The rows as text, by Spark's own cast: `1 | a | NULL`. */
+  /** Returns the rows as text, cast by Spark: `1 | a | NULL`. */
   private def result(session: SparkSession, statement: String): Vector[String] = {
     val frame = session.sql(statement)
     val named = frame.toDF(frame.columns.indices.map(i => s"c$i"): _*)
@@ -99,11 +99,11 @@ object SqlScenarioSuite {
 
   private def placeholder(name: String): String = "$" + s"{$name}"
 
-  /** What every catalog is called in the scenarios. */
+  /** The name of every catalog in the scenarios. */
   private val CatalogName = "cat"
 
   /**
-   * How to attach a catalog.
+   * The configuration of a catalog.
    *
    * @param skips scenarios that cannot run on it, with the reason
    */
@@ -116,7 +116,7 @@ object SqlScenarioSuite {
       }
     }
 
-    /** Whether other scenarios have left something in it. */
+    /** Whether other scenarios may have left tables in it. */
     def isShared: Boolean = ServerSettings.isShared(raw.values)
   }
 

@@ -15,7 +15,7 @@ class TimeTravelSuite extends AnyFunSuite {
   private def of(options: (String, String)*): TimeTravel =
     TimeTravel.ofOptions(new CaseInsensitiveStringMap(options.toMap.asJava))
 
-  test("the last part of a name can choose a state, in any case but that of the name of a ref") {
+  test("the last part of a name can select a state; keywords ignore case, names of branches and tags do not") {
     assert(ofSelector("snapshot_id_42").contains(AtSnapshot(42)))
     assert(ofSelector("AT_TIMESTAMP_1000").contains(AtTimestamp(1000)))
     assert(ofSelector("Branch_My_Work").contains(OnBranch("My_Work")))
@@ -25,13 +25,13 @@ class TimeTravelSuite extends AnyFunSuite {
     }
   }
 
-  test("a state's selector stands for that state") {
+  test("the selector of a state is parsed to the same state") {
     Seq(AtSnapshot(-3), AtTimestamp(1000), OnBranch("b_b"), OnTag("t")).foreach { travel =>
       assert(ofSelector(travel.selector).contains(travel))
     }
   }
 
-  test("timestamps without a zone are in that of the session, and numbers are seconds") {
+  test("timestamps without a zone are in the session's zone, and numbers are seconds") {
     val conf = new SQLConf
     conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "America/New_York")
     SQLConf.withExistingConf(conf) {
@@ -42,7 +42,7 @@ class TimeTravelSuite extends AnyFunSuite {
     }
   }
 
-  test("no option means the table as it is, and two are refused") {
+  test("without an option the current state is selected, and two options are rejected") {
     assert(of("path" -> "x") == Latest)
     val e = intercept[InvalidArgument](of("snapshot-id" -> "1", "as-of-timestamp" -> "2"))
     assert(e.getMessage.contains("snapshot-id=1, as-of-timestamp=2"))

@@ -8,10 +8,10 @@ import iceberglite.catalog.rest.{StubCatalog, StubServer}
 import iceberglite.servers.Servers
 import iceberglite.storage.S3Storage
 
-/** A table whose files only the settings that the REST server sends with it lead to. */
+/** A table whose files can be read only with the settings that the REST server sends with it. */
 class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
 
-  test("what a REST server sends with a table reaches the tasks that read and write it") {
+  test("storage settings that a REST server sends with a table reach the tasks that read and write it") {
     StubServer.withStub { stub =>
       val directory = newDirectory("vended")
       val settings = Map(
