@@ -20,19 +20,19 @@ import iceberglite.Fuzz
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
- * One of Spark's suites of row-level statements, its catalog `cat` one of ours. Where the environment has
- * `ICEBERG_LITE_ALL`, all tests run, on tables of version 2 and of version 3; otherwise the seed chooses about half of
- * the tests, and a version for each.
+ * One of Spark's suites of row-level statements, with an iceberg-lite catalog as its catalog `cat`. If
+ * `ICEBERG_LITE_ALL` is set in the environment, all tests run, on tables of version 2 and of version 3; otherwise the
+ * seed selects about half of the tests, and a version for each.
  *
- * What Spark's tests expect of the columns that are read and of the groups that are replaced is asked of our plans and
- * snapshots.
+ * The expectations of Spark's tests about columns that are read and groups that are replaced are checked on our plans
+ * and snapshots.
  */
 trait LiteTables extends RowLevelOperationSuiteBase {
 
-  /** As in `write.delete.mode`. */
+  /** The row-level mode, as in `write.delete.mode`. */
   protected def mode: String
 
-  /** Names of tests that say something of Spark's table in memory alone, and why they cannot be asked of ours. */
+  /** Names of tests that apply to Spark's in-memory table only, with the reasons. */
   protected def notOfOurs: Map[String, String]
 
   private var version = 2
@@ -58,7 +58,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
     if (sys.env.contains("ICEBERG_LITE_ALL")) possible else possible.drop(chosen).take(1)
   }
 
-  /** A warehouse of the test's own, in the place of what Spark's suites attach before each test. */
+  /** Attaches a warehouse for the test instead of the catalog that Spark's suites attach before each test. */
   private def attach(tableVersion: Int): Unit = {
     version = tableVersion
     val settings = Map(
@@ -94,14 +94,14 @@ trait LiteTables extends RowLevelOperationSuiteBase {
     scans.headOption.getOrElse(fail(s"Nothing is read by $query"))
   }
 
-  /** No column of the table is read that Spark's own table would not need. */
+  /** Checks that no column is read that Spark's own table would not need. */
   override protected def executeAndCheckScan(query: String, expectedScanSchema: String): Unit = {
     val read = dataColumns(firstScan(query).schema)
     assert(read.subsetOf(dataColumns(StructType.fromDDL(expectedScanSchema))))
     ()
   }
 
-  /** The group of a row of ours is its file, so that the scan that looks for groups needs no column for that. */
+  /** The group of a row is its file, so the scan for groups needs no column for it. */
   override protected def executeAndCheckScans(
       query: String,
       primaryScanSchema: String,
@@ -117,7 +117,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
       assert(dataColumns(scan.schema).subsetOf(dataColumns(StructType.fromDDL(expected))))
   }
 
-  /** Each partition has one file here, so that the replaced files tell the partitions. */
+  /** Each partition has one file here, so the replaced files identify the partitions. */
   override protected def checkReplacedPartitions(expectedPartitions: Seq[Any]): Unit = {
     val replaced = sql(
       s"SELECT data_file.partition.dep FROM $tableNameAsString.entries WHERE status = 2 ORDER BY 1"

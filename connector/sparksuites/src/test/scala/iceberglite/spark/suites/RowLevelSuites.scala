@@ -16,14 +16,14 @@ private object NotOfOurs {
   )
 }
 
-/** Spark's tests of statements that replace groups of rows. */
+/** Spark's tests of group-based (copy-on-write) row-level operations. */
 trait ByCopyOnWrite extends LiteTables {
   override protected def mode: String = "copy-on-write"
 
   override protected def notOfOurs: Map[String, String] = NotOfOurs.always
 }
 
-/** Spark's tests of statements that write changes. */
+/** Spark's tests of delta-based (merge-on-read) row-level operations. */
 trait ByMergeOnRead extends LiteTables {
   override protected def mode: String = "merge-on-read"
 
