@@ -1,4 +1,4 @@
--- A branch is made at a snapshot, moved, given retentions, and dropped.
+-- A branch is created at a snapshot, moved, given retention settings, and dropped.
 
 CREATE TABLE t (id INT) USING iceberg;
 
@@ -29,7 +29,7 @@ main | BRANCH | false | NULL | NULL | NULL
 now | BRANCH | false | NULL | NULL | NULL
 then | BRANCH | true | 604800000 | 2 | 10800000
 
--- Moving a branch leaves the retentions that the statement does not name.
+-- Moving a branch keeps the retention settings that the statement does not set.
 ALTER TABLE t REPLACE BRANCH then RETAIN 1 DAYS;
 
 ALTER TABLE t CREATE OR REPLACE BRANCH now AS OF VERSION ${first};
@@ -51,7 +51,7 @@ now | true | NULL | NULL | NULL
 other | true | NULL | NULL | NULL
 then | false | 86400000 | 2 | 10800000
 
--- main is a branch as well, and moves with all of the table.
+-- main is a branch as well; replacing it changes the table.
 ALTER TABLE t REPLACE BRANCH main AS OF VERSION ${first} WITH SNAPSHOT RETENTION 10 SNAPSHOTS;
 
 -- query

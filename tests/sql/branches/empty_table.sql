@@ -1,4 +1,4 @@
--- A branch of a table without a snapshot begins with an empty one; the table stays without.
+-- A branch of a table without a snapshot starts with an empty snapshot; the table still has none.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- What cannot be done to branches and tags says why.
+-- Invalid statements on branches and tags fail with the reason.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Spaces count in the names of branches, and a blank is no name.
+-- Spaces are significant in branch names, and a blank is not a valid name.
 CREATE TABLE t (id INT) USING iceberg;
 INSERT INTO t VALUES (0);
 ALTER TABLE t CREATE BRANCH x;

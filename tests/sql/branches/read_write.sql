@@ -1,4 +1,4 @@
--- All that changes rows changes those of a branch, by its name; the table itself stays as it is.
+-- Every statement that changes rows can change a branch by its name; the table itself is unchanged.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p);
 
@@ -69,7 +69,7 @@ SELECT count(*) FROM t;
 ----
 3
 
--- main by its name is the table itself.
+-- branch_main is the table itself.
 INSERT INTO db.t.branch_main VALUES (9, 'z');
 
 -- query

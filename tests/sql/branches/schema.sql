@@ -1,4 +1,5 @@
--- A branch has the table's columns, whatever it was made with; a tag and a snapshot have those of their time.
+-- A branch has the table's columns, whatever its snapshots were written with; a tag or a snapshot has those of its
+-- time.
 
 CREATE TABLE t (id INT, old STRING) USING iceberg;
 

@@ -1,4 +1,4 @@
--- A slip in a statement about branches is told at its place.
+-- A syntax error in a statement about branches is reported with its position.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- The changes of a branch, and those from before the columns changed.
+-- Changes of a branch, and changes from before the columns changed.
 
 CREATE TABLE t (id INT, v STRING) USING iceberg;
 

@@ -1,4 +1,4 @@
--- What each commit did to the rows of a table.
+-- The changes of each commit to the rows of a table.
 
 CREATE TABLE t (id INT, category STRING) USING iceberg PARTITIONED BY (category);
 

@@ -1,4 +1,4 @@
--- A view of what was inserted, deleted and updated, without rows that were only written again.
+-- A view of inserts, deletes and updates, without rows that were only rewritten.
 
 CREATE TABLE t (id INT, name STRING, tags MAP<STRING, DOUBLE>) USING iceberg TBLPROPERTIES ('format-version' = '2');
 

@@ -1,4 +1,4 @@
--- Rows of files that hold others too are changed in tables with declared lengths.
+-- Single rows in files are changed in tables with CHAR and VARCHAR.
 
 CREATE TABLE t (id INT, c CHAR(3), v VARCHAR(5)) USING iceberg;
 

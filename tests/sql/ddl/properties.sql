@@ -1,4 +1,4 @@
--- Properties: plain ones, and those that stand for metadata.
+-- Ordinary table properties, and those that represent metadata.
 
 CREATE TABLE t (id BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '1');
 

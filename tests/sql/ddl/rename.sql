@@ -1,4 +1,4 @@
--- A table gets another name, here and in another namespace.
+-- A table is renamed, in its namespace and to another one.
 
 CREATE TABLE t (id BIGINT) USING iceberg;
 

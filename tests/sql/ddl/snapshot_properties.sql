@@ -1,4 +1,4 @@
--- Properties that stand for snapshots, and those that are computed.
+-- Properties that change the current snapshot, and properties that are computed.
 
 CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('write.wap.enabled' = 'true');
 

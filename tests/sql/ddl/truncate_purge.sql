@@ -1,4 +1,4 @@
--- TRUNCATE empties a table and keeps its history; PURGE takes its files along.
+-- TRUNCATE empties a table and keeps its history; PURGE deletes its files.
 
 CREATE TABLE t (id BIGINT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- A default in ADD COLUMN is for the rows that are there too, and filters see it.
+-- A default in ADD COLUMN applies to existing rows as well, and filters use it.
 -- proves: spark/initial-defaults-read
 
 CREATE TABLE t (id INT, s STRUCT<a: INT>, l ARRAY<STRUCT<a: INT>>, m MAP<STRING, STRUCT<a: INT>>)
@@ -33,7 +33,7 @@ SELECT count(*) FROM t WHERE c <> 5 OR c IS NULL OR r IS NULL OR s.b > 6;
 ----
 0
 
--- Rows that say null are null, whatever the default was when they were written.
+-- Explicit nulls stay null, whatever the default was when they were written.
 INSERT INTO t (id, r, c) VALUES (3, 'x', NULL);
 
 ALTER TABLE t ALTER COLUMN c SET DEFAULT 50;
@@ -66,7 +66,7 @@ SELECT id FROM t WHERE c >= 5 ORDER BY id;
 2
 4
 
--- A column that is added anew is another column.
+-- A column that is added again is a different column.
 ALTER TABLE t DROP COLUMN c;
 
 ALTER TABLE t ADD COLUMN c INT;

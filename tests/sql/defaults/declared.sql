@@ -1,4 +1,4 @@
--- A default in CREATE TABLE is for writes that leave the column out.
+-- A default in CREATE TABLE applies to writes that omit the column.
 -- proves: spark/defaults-declared
 
 CREATE TABLE t (id INT NOT NULL, c STRING DEFAULT 'x', d INT DEFAULT 2 + 3)
@@ -24,7 +24,7 @@ SELECT * FROM t ORDER BY id;
 -- error Cannot write to cat.db.t without its column id, which is NOT NULL and has no default
 INSERT INTO t (c) VALUES ('no id');
 
--- The default of later writes changes; what is there stays.
+-- The default of later writes changes; existing rows do not.
 ALTER TABLE t ALTER COLUMN c SET DEFAULT 'y';
 
 INSERT INTO t (id) VALUES (6);
@@ -40,7 +40,7 @@ SELECT id, c FROM t WHERE id IN (1, 6, 7) ORDER BY id;
 6 | y
 7 | NULL
 
--- A query's columns bring no defaults along.
+-- The columns of a query have no defaults.
 CREATE TABLE copy USING iceberg AS SELECT * FROM t;
 
 INSERT INTO copy (id) VALUES (8);

@@ -1,4 +1,4 @@
--- What cannot be a default, and where there can be none.
+-- Invalid defaults, and tables that cannot have defaults.
 -- proves: spark/defaults-declared
 
 -- error format-version

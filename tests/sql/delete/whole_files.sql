@@ -1,4 +1,4 @@
--- DELETE that whole partitions satisfy, or whole files by their statistics.
+-- DELETE that matches whole partitions, or whole files by their statistics.
 
 CREATE TABLE t (id BIGINT, p STRING) USING iceberg PARTITIONED BY (p);
 

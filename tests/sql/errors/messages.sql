@@ -1,4 +1,4 @@
--- What goes wrong says what to do.
+-- Error messages say what to do.
 
 CREATE TABLE flights (id INT, ts TIMESTAMP) USING iceberg;
 

@@ -1,4 +1,4 @@
--- What would only be noticed by the next read or write is refused when it is set.
+-- Property values that would make the next read or write fail are rejected when they are set.
 CREATE TABLE t (id INT) USING iceberg;
 
 -- error It must be a URI or an absolute path

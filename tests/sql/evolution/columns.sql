@@ -1,4 +1,4 @@
--- Columns are added, renamed, reordered, widened and dropped; old rows follow.
+-- Columns are added, renamed, reordered, widened and dropped; existing rows stay readable.
 -- proves: spark/evolution-by-sql
 
 CREATE TABLE t (id INT, data STRING, x FLOAT) USING iceberg;

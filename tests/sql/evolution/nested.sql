@@ -1,4 +1,4 @@
--- Fields inside of structs, lists and maps evolve too.
+-- Fields in structs, lists and maps evolve as well.
 -- proves: spark/evolution-by-sql
 
 CREATE TABLE t (

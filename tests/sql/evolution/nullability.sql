@@ -1,4 +1,4 @@
--- NOT NULL can be lifted, and never be laid on.
+-- NOT NULL can be dropped, but never added.
 
 CREATE TABLE t (id INT NOT NULL, data STRING) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Two columns swap their names: rows stay with their columns, also under filters.
+-- Two columns swap their names: values stay with their columns, also in filters.
 
 CREATE TABLE t (a INT, b INT) USING iceberg;
 

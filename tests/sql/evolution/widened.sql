@@ -1,4 +1,4 @@
--- Types widen at every level; a date may become a timestamp in version 3, and nothing else changes its type.
+-- Types are widened at every level; a date can become a timestamp in version 3; other type changes are rejected.
 -- proves: spark/evolution-by-sql
 
 CREATE TABLE t (

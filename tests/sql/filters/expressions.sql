@@ -1,4 +1,4 @@
--- Conditions on expressions over columns: the rows are those that Spark finds without a look at partitions.
+-- Conditions on expressions over columns return the rows that Spark finds without partition pruning.
 
 SET TIME ZONE 'America/New_York';
 

@@ -1,4 +1,4 @@
--- The columns that tell rows apart are set, shown and dropped; nested ones too.
+-- Identifier fields are set, shown and dropped, including nested ones.
 
 CREATE TABLE t (
   id BIGINT NOT NULL,

@@ -1,4 +1,4 @@
--- Bytes as partition values and in conditions, which go to the tasks.
+-- Binary partition values, and binary values in conditions that are sent to tasks.
 
 CREATE TABLE t (b BINARY, n INT) USING iceberg PARTITIONED BY (truncate(1, b));
 

@@ -1,4 +1,4 @@
--- Structs, lists and maps in and out.
+-- Structs, lists and maps are written and read.
 
 CREATE TABLE t (
   id INT,

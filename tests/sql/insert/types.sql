@@ -1,4 +1,4 @@
--- Every type of Spark that a table can have.
+-- Every Spark type that a table can have.
 
 CREATE TABLE t (
   bo BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, de DECIMAL(38, 10),

@@ -1,4 +1,4 @@
--- Rows in the place of those with the same keys: by equality deletes, which are then turned into deletion vectors.
+-- An upsert replaces rows with the same keys by equality deletes, which are then converted to deletion vectors.
 
 CREATE TABLE t (id INT NOT NULL, day DATE, v STRING) USING iceberg PARTITIONED BY (day)
 TBLPROPERTIES ('format-version' = '3');

@@ -1,4 +1,5 @@
--- Tables with the same buckets join partition by partition: every row is there once, whichever side lacks its partition.
+-- Tables with the same buckets join partition by partition: every row is returned once, whichever side lacks a
+-- partition.
 CREATE TABLE orders (id BIGINT, day DATE) USING iceberg PARTITIONED BY (bucket(4, id), day);
 
 CREATE TABLE lines (order_id BIGINT, price INT) USING iceberg PARTITIONED BY (bucket(4, order_id));

@@ -1,4 +1,4 @@
--- A join reads only the files that may have a key of its other side, by their bounds, and finds the same rows.
+-- A join reads only files whose bounds can contain a key of the other side, and returns the same rows.
 CREATE TABLE events (id BIGINT, at TIMESTAMP) USING iceberg;
 
 INSERT INTO events SELECT id, TIMESTAMP'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, int(id)) FROM range(0, 100);

@@ -1,4 +1,4 @@
--- MERGE brings columns of its source along, in both modes.
+-- MERGE adds columns of its source to the table, in both modes.
 
 CREATE TABLE t (id INT, n INT, s STRUCT<a: INT>) USING iceberg;
 

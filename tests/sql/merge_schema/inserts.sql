@@ -1,4 +1,4 @@
--- With the session's setting an INSERT brings new and wider columns along, into tables that take any columns.
+-- With the session setting, INSERT adds and widens columns in tables that accept any schema.
 
 CREATE TABLE t (id INT, s STRUCT<x: INT>) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true');
 

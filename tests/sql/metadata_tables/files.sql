@@ -1,4 +1,4 @@
--- What a table says of its files.
+-- Metadata tables about files.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p);
 

@@ -1,4 +1,4 @@
--- What a table says of its past.
+-- Metadata tables about history.
 
 CREATE TABLE t (id INT) USING iceberg;
 

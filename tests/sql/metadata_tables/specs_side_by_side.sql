@@ -1,4 +1,4 @@
--- What the metadata tables say of files of several specs, as Apache Iceberg says it.
+-- Metadata tables of a table with files of several specs, with the same values as in Apache Iceberg.
 
 CREATE TABLE t (id INT, a STRING) USING iceberg;
 

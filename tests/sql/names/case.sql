@@ -1,4 +1,4 @@
--- Names are found without regard to case, unless the session says otherwise.
+-- Names are case-insensitive unless the session is case-sensitive.
 
 CREATE TABLE t (Id INT, Data STRING) USING iceberg PARTITIONED BY (DATA);
 

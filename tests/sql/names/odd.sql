@@ -1,4 +1,4 @@
--- Columns and tables whose names have dots, blanks, backticks and letters of other alphabets.
+-- Columns and tables with dots, blanks, backticks and non-ASCII letters in their names.
 
 CREATE TABLE `täble` (`a.b` INT, `with space` STRING, `tick``s` INT, `größe` DOUBLE, `数` STRING) USING iceberg
 PARTITIONED BY (`with space`);

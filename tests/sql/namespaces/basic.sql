@@ -1,4 +1,4 @@
--- Namespaces, nested ones too.
+-- Namespaces, including nested ones.
 
 CREATE NAMESPACE a;
 

@@ -1,4 +1,4 @@
--- Namespaces have properties where the catalog keeps them.
+-- Namespaces have properties if the catalog supports them.
 
 CREATE NAMESPACE n COMMENT 'about' WITH PROPERTIES ('k' = 'v');
 

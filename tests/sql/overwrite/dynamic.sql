@@ -1,4 +1,4 @@
--- Dynamic overwrite replaces the partitions that get rows, and no other.
+-- A dynamic overwrite replaces the partitions with new rows, and no others.
 
 SET spark.sql.sources.partitionOverwriteMode = dynamic;
 

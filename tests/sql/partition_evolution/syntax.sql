@@ -1,4 +1,4 @@
--- How the statements are written, and how wrong ones are answered.
+-- Valid forms of the statements, and errors for invalid ones.
 
 CREATE TABLE t (id BIGINT, s STRUCT<a: INT>, `odd.name` STRING, ts TIMESTAMP) USING iceberg;
 

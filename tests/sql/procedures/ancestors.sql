@@ -1,4 +1,4 @@
--- The snapshots that one came from, the newest first.
+-- The ancestors of a snapshot, newest first.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Names count in any case, values are constants or expressions, and what does not fit is told at its place.
+-- Names are case-insensitive, values are constants or expressions, and errors are reported with their position.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- The changes of one snapshot are applied to the table, wherever it is.
+-- The changes of one snapshot are applied to the current table.
 
 CREATE TABLE t (id INT) USING iceberg;
 
@@ -39,7 +39,7 @@ CALL ${catalog}.system.cherrypick_snapshot('db.t', ${three});
 -- error Snapshot not found: 7
 CALL ${catalog}.system.cherrypick_snapshot('db.t', 7);
 
--- What directly follows the current snapshot is taken as it is.
+-- A snapshot whose parent is the current snapshot becomes the current one directly.
 CALL ${catalog}.system.set_current_snapshot('db.t', (SELECT parent_id FROM ${catalog}.db.t.snapshots WHERE snapshot_id = ${two}));
 
 -- query

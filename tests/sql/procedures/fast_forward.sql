@@ -1,4 +1,4 @@
--- A branch moves on to where another one is, if it has nothing of its own.
+-- A branch is fast-forwarded to another one if it has no commits of its own.
 
 CREATE TABLE t (id INT) USING iceberg;
 
@@ -30,7 +30,7 @@ CALL ${catalog}.system.fast_forward(table => 'db.t', branch => 'main', to => 'wo
 ----
 main | ${second} | ${second}
 
--- A branch that is not there is made.
+-- A missing branch is created.
 -- query
 CALL ${catalog}.system.fast_forward('db.t', 'new', 'work');
 ----

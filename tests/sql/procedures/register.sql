@@ -1,4 +1,4 @@
--- A table that is there as a metadata file gets a name.
+-- An existing metadata file is registered as a table.
 
 CREATE TABLE t (id INT) USING iceberg;
 

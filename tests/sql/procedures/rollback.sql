@@ -1,4 +1,4 @@
--- Back to an earlier state, by its snapshot and by time.
+-- Rollback to an earlier snapshot, by id and by timestamp.
 
 CREATE TABLE t (id INT) USING iceberg;
 
@@ -38,7 +38,7 @@ ${second} | ${first}
 -- error has no snapshot that is older
 CALL ${catalog}.system.rollback_to_timestamp('db.t', TIMESTAMP '2001-01-01 00:00:00');
 
--- Text is read as a timestamp, and an expression is worked out.
+-- Text is parsed as a timestamp, and an expression is evaluated.
 CALL ${catalog}.system.rollback_to_timestamp('t', current_timestamp() + INTERVAL 1 DAY);
 
 CALL ${catalog}.system.rollback_to_timestamp('t', '2100-01-01');

@@ -1,4 +1,4 @@
--- Any snapshot becomes the current one, by its id or by a branch or tag.
+-- Any snapshot can become the current one, by its id or by a branch or tag.
 
 CREATE TABLE t (id INT) USING iceberg;
 
@@ -39,7 +39,7 @@ SELECT * FROM t;
 ----
 1
 
--- The id as text, and the current snapshot once more.
+-- The id as text, and the current snapshot again.
 -- query
 CALL ${catalog}.system.set_current_snapshot('db.t', '${first}');
 ----

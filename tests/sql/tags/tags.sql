@@ -1,4 +1,4 @@
--- A tag stands still while the table goes on.
+-- A tag does not move when the table changes.
 
 CREATE TABLE t (id INT) USING iceberg;
 
@@ -48,7 +48,7 @@ ALTER TABLE t DROP TAG IF EXISTS v;
 -- error Snapshot, branch or tag not found: v
 SELECT * FROM t VERSION AS OF 'v';
 
--- The id of a snapshot comes before a tag of that name.
+-- The id of a snapshot takes precedence over a tag of that name.
 ALTER TABLE t CREATE TAG `42`;
 
 -- query

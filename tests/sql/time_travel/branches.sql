@@ -1,4 +1,4 @@
--- A branch that another engine has made is read and written by its name; the table itself does not move.
+-- Branches and tags are read and written by name; missing ones are reported.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- In another time zone than UTC: partitions are days of UTC, filters and times of travel are the session's.
+-- In a time zone other than UTC: partitions are UTC days, filters and time travel use the session's zone.
 
 SET TIME ZONE 'America/New_York';
 

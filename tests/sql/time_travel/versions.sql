@@ -1,4 +1,4 @@
--- Snapshots by id, by time and by selectors; each has the columns of its time.
+-- Snapshots by id, by timestamp and by selectors; each has the schema of its time.
 
 CREATE TABLE t (id INT, old STRING) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Options of one statement, after the table's name.
+-- Options of a single statement, after the table name.
 
 CREATE TABLE t (id INT, n INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- With spark.wap.branch the session writes to a branch, and reads it as soon as it is there.
+-- With spark.wap.branch, the session writes to a branch, and reads it once it exists.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('write.wap.enabled' = 'true');
 
@@ -20,7 +20,7 @@ SELECT id FROM t;
 ----
 2
 
--- What names a state is not what the session would see without it.
+-- A name that selects a state takes precedence over the session's branch.
 -- query
 SELECT id FROM ${catalog}.db.t.branch_main;
 ----

@@ -1,4 +1,4 @@
--- Rows that are written with spark.wap.id are there for who looks, and show when they are published.
+-- Rows written with spark.wap.id can be read by snapshot, and are visible in the table once they are published.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('write.wap.enabled' = 'true');
 

@@ -1,4 +1,4 @@
--- Overwrites and deletes are kept back like appends; a table without the property takes no notice of the session.
+-- Overwrites and deletes are staged like appends; a table without the property ignores the session.
 
 CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('write.wap.enabled' = 'true');
 

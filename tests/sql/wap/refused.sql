@@ -1,4 +1,4 @@
--- A session that asks for several things at once is told so before anything is written.
+-- Contradictory session settings are rejected before anything is written.
 
 CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('write.wap.enabled' = 'true');
 

@@ -1,4 +1,4 @@
--- What WRITE refuses; the table stays as it was.
+-- Invalid WRITE statements are rejected; the table is unchanged.
 
 CREATE TABLE t (id BIGINT, l ARRAY<INT>, s STRUCT<x: INT>) USING iceberg;
 

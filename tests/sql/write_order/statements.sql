@@ -1,4 +1,4 @@
--- WRITE sets how rows are spread over tasks and sorted, for the rows that come later.
+-- WRITE sets the distribution and the sort order of later writes.
 
 CREATE TABLE t (id BIGINT, data STRING, ts TIMESTAMP, s STRUCT<x: INT>, `odd.name` INT) USING iceberg PARTITIONED BY (days(ts));
 
