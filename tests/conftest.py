@@ -1,4 +1,4 @@
-"""One Spark session for all Python tests: the jar comes by spark.jars, as a user's does."""
+"""One Spark session for all Python tests; the jar is set with spark.jars, as by a user."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the path part of a SQLite database, which the catalog `shared` and PyIceberg's share."""
+    """Return the path part of a SQLite database, which the catalog `used` and PyIceberg's share."""
     return str(tmp_path_factory.mktemp("sqlite") / "catalog.db")
 
 
@@ -54,7 +54,7 @@ def spark(warehouse: Path, sqlite_uri: str) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def table(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Return a name in the catalog `lite` that no other test uses; the table goes when the test ends."""
+    """Return a name in the catalog `lite` that no other test uses; the table is dropped at the end of the test."""
     name = "tests." + "".join(c if c.isalnum() else "_" for c in request.node.name)[:60]
     yield name
     spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
@@ -62,7 +62,7 @@ def table(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
 
 def _server(kind: str, factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     directory = factory.mktemp(kind)
-    # PostgreSQL runs as another user, and pytest's directories are for one only.
+    # PostgreSQL runs as another user, and pytest's directories are accessible to one user only.
     for folder in (directory, *directory.parents[:2]):
         folder.chmod(0o755)
     with KINDS[kind](directory, None) as facts:

@@ -1,4 +1,4 @@
-"""Runs all tests, Scala then Python, and closes with what failed and one line: `N passed, N failed`."""
+"""Run all tests, Scala then Python, and print the failures and a final line: `N passed, N failed`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MESSAGE_LINES = 12
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many tests ended how, and what each that failed said."""
+    """The numbers of tests by result, and the message of each failure."""
 
     passed: int = 0
     failures: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Outcome:
 
     @property
     def failed(self) -> int:
-        """How many tests failed."""
+        """The number of failed tests."""
         return len(self.failures)
 
     def __add__(self, other: Outcome) -> Outcome:
@@ -34,12 +34,12 @@ class Outcome:
         return Outcome(self.passed + other.passed, self.failures + other.failures, self.skipped + other.skipped)
 
     def __str__(self) -> str:
-        """Render the closing line."""
+        """Render the final line."""
         return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
 
 
 def run(name: str, command: list[str], reports: list[Path], pattern: str) -> Outcome:
-    """Run one suite and count its tests from the JUnit reports it leaves; one that leaves none has failed."""
+    """Run a suite and count its tests from the JUnit reports that it writes; a suite without reports has failed."""
     for folder in reports:
         shutil.rmtree(folder, ignore_errors=True)
     start = time.monotonic()
@@ -60,14 +60,14 @@ def count(report: Path) -> Outcome:
 
 
 def failure(case: ElementTree.Element) -> str:
-    """Name a test that failed, with the first lines of what it said."""
+    """Describe a failed test, with the first lines of its message."""
     said = next((e for kind in ("failure", "error") if (e := case.find(kind)) is not None), case)
     message = (said.get("message") or said.text or "").strip().splitlines()[:MESSAGE_LINES]
     return "\n    ".join([f"{case.get('classname')}: {case.get('name')}", *message])
 
 
 def main() -> int:
-    """Run everything; the exit code says whether all passed."""
+    """Run everything; the exit code is 0 if all tests passed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sbt", required=True, help="how to start sbt")
     sbt = shlex.split(parser.parse_args().sbt)

@@ -1,4 +1,4 @@
-"""What is expected of every catalog that Spark here and PyIceberg share."""
+"""Checks for every catalog that Spark (iceberg-lite) and PyIceberg share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 APPENDS = 5
 SCHEMA = Schema(NestedField(1, "id", LongType(), required=False), NestedField(2, "who", StringType(), required=False))
 
-# What a process of PyIceberg's does: it appends rows one by one, and tries again when somebody else was quicker.
+# The program of a PyIceberg process: it appends rows one by one, and retries after a conflict.
 WRITER = f"""
 import json
 import sys
@@ -44,7 +44,7 @@ def rows(*ids: int, who: str = "theirs") -> pa.Table:
 
 
 def check_tables(spark: SparkSession, ours: str, theirs: Catalog) -> None:
-    """Tables that one made are read and written by the other."""
+    """Check that tables created by one side can be read and written by the other."""
     spark.sql(f"CREATE TABLE {ours}.db.ours USING iceberg AS SELECT id, 'ours' AS who FROM range(5)")
     table = theirs.load_table("db.ours")
     assert table.scan().to_arrow().num_rows == 5
@@ -64,7 +64,7 @@ def check_tables(spark: SparkSession, ours: str, theirs: Catalog) -> None:
 
 
 def check_names(spark: SparkSession, ours: str, theirs: Catalog) -> None:
-    """Namespaces, their properties and awkward names are the same to both."""
+    """Check that both sides see the same namespaces, properties and unusual names."""
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {ours}.outer")
     spark.sql(f"""CREATE NAMESPACE {ours}.outer.inner WITH PROPERTIES ('k' = "it's")""")
     assert theirs.load_namespace_properties(("outer", "inner"))["k"] == "it's"
@@ -84,13 +84,13 @@ def check_names(spark: SparkSession, ours: str, theirs: Catalog) -> None:
 
 
 def check_mixed_writers(spark: SparkSession, ours: str, theirs: Catalog, properties: str) -> None:
-    """Nothing is lost of four writers, half of which are PyIceberg's, each a process of its own.
+    """Check that no rows of four concurrent writers are lost, two of them PyIceberg processes.
 
     Args:
-        spark: a session that knows the catalog.
+        spark: a session with the catalog.
         ours: the catalog's name in the session.
-        theirs: the same catalog.
-        properties: what PyIceberg opens the catalog by, as JSON.
+        theirs: the same catalog in PyIceberg.
+        properties: PyIceberg's catalog properties, as JSON.
     """
     table = f"{ours}.db.mixed"
     spark.sql(

@@ -1,4 +1,4 @@
-"""The changes of a table that PyIceberg has written."""
+"""Changes of a table that PyIceberg has written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rows(spark: SparkSession, query: str) -> Counter[tuple[object, ...]]:
     return Counter(tuple(row) for row in spark.sql(query).collect())
 
 
-def test_they_lead_from_each_state_to_the_next(spark: SparkSession, peer: SqlCatalog) -> None:
+def test_changes_lead_from_each_snapshot_to_the_next(spark: SparkSession, peer: SqlCatalog) -> None:
     def some(*ids: int) -> pa.Table:
         return pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array([f"v{i % 3}" for i in ids], pa.string())})
 

@@ -1,4 +1,4 @@
-"""Defaults of columns, set by our SQL and read by PyIceberg."""
+"""Column defaults, set through SQL and read by PyIceberg."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pyiceberg_tables import newest
 from pyspark.sql import SparkSession
 
 
-def test_pyiceberg_reads_the_defaults_that_sql_has_set(spark: SparkSession) -> None:
+def test_pyiceberg_reads_defaults_set_in_sql(spark: SparkSession) -> None:
     """proves: spark/defaults-declared"""
     spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.defaults")
     table = "shared.defaults.t"

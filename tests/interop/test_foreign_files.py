@@ -1,4 +1,4 @@
-"""Parquet and ORC files of other writers, added to a table as they are, read the same as in Spark's own reader."""
+"""Parquet and ORC files of other writers, added to a table unchanged, return the same rows as Spark's own reader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRITTEN_BY_DUCKDB = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048"
 
 @pytest.fixture(scope="module")
 def theirs(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
-    """Return PyIceberg's catalog on the database of our catalog `shared`: it adds files without writing them anew."""
+    """Return PyIceberg's catalog on the database of our catalog `shared`; it adds files without rewriting them."""
     spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.foreign")
     return SqlCatalog("shared", uri=f"sqlite:///{sqlite_uri}", warehouse=str(Path(sqlite_uri).parent / "tables"))
 
@@ -40,7 +40,7 @@ def values(make: Callable[[random.Random, int], Any]) -> list[Any]:
 
 
 def rows(*, nested: bool = True) -> pa.Table:
-    """Return columns of all types that Parquet files share, with nulls at each level."""
+    """Return columns of the types that all Parquet writers share, with nulls at each level."""
     epoch = datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)
     micros = [datetime.timedelta(microseconds=n) for n in (0, 1, 10**15, 123456789)]
     columns = {
@@ -76,7 +76,7 @@ def rows(*, nested: bool = True) -> pa.Table:
 
 
 def as_text(df: DataFrame) -> list[str]:
-    """Return the rows as sorted texts, in which NaN, -0.0, null and empty differ."""
+    """Return the rows as sorted strings, in which NaN, -0.0, null and empty values differ."""
     shown = [f"hex(`{name}`) AS `{name}`" if kind == "binary" else f"`{name}`" for name, kind in df.dtypes]
     return sorted(
         row[0]
@@ -85,9 +85,9 @@ def as_text(df: DataFrame) -> list[str]:
 
 
 def check(spark: SparkSession, theirs: SqlCatalog, name: str, path: Path, same: Path | None = None) -> None:
-    """Compare a file in a table with Spark's own reader: all columns, and by a filter.
+    """Compare a file in a table with Spark's own reader: all rows, and rows selected by a filter.
 
-    Where that reader cannot decode the file, `same` is one with the same rows that it can.
+    If Spark's reader cannot decode the file, `same` is a file with the same rows that it can decode.
     """
     readable = same or path
     plain = spark.read.parquet(str(readable))
@@ -101,7 +101,7 @@ def check(spark: SparkSession, theirs: SqlCatalog, name: str, path: Path, same: 
 
 
 def compare(ours: DataFrame, plain: DataFrame, half: str) -> None:
-    """Compare all rows, those for which a condition is true, and the others."""
+    """Compare all rows, the rows that match a condition, and the other rows."""
     expected = as_text(plain)
     assert len(expected) == ROWS
     assert as_text(ours) == expected
@@ -121,7 +121,7 @@ def compare(ours: DataFrame, plain: DataFrame, half: str) -> None:
         ("no_statistics", {"compression": "zstd", "write_statistics": False}),
     ],
 )
-def test_files_of_pyarrow(
+def test_pyarrow_files(
     spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, name: str, options: dict[str, Any], pages: str
 ) -> None:
     path = tmp_path / "foreign.parquet"
@@ -130,7 +130,7 @@ def test_files_of_pyarrow(
 
 
 @pytest.mark.parametrize("pages", ["1.0", "2.0"])
-def test_encodings_of_deltas(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
+def test_delta_encodings(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
     path = tmp_path / "foreign.parquet"
     binary_packed = dict.fromkeys(["i", "l", "day", "at", "here"], "DELTA_BINARY_PACKED")
     bytes_of = {"few": "DELTA_BYTE_ARRAY", "many": "DELTA_LENGTH_BYTE_ARRAY", "raw": "DELTA_BYTE_ARRAY"}
@@ -140,7 +140,7 @@ def test_encodings_of_deltas(spark: SparkSession, theirs: SqlCatalog, tmp_path: 
 
 
 @pytest.mark.parametrize("pages", ["1.0", "2.0"])
-def test_split_bytes(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
+def test_byte_stream_split(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
     path = tmp_path / "foreign.parquet"
     flat = ["i", "l", "f", "d", "day", "at", "here", "small", "big"]
     nested = ["point.x", "points.list.element.x", "by_name.key_value.value.list.element"]
@@ -151,44 +151,46 @@ def test_split_bytes(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pa
     check(spark, theirs, f"split_{pages[0]}", path, same=as_pyarrow_reads(path))
 
 
-def test_deltas_of_a_fixed_length_with_a_page_index(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path) -> None:
+def test_fixed_length_deltas_with_a_page_index(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path) -> None:
     path = tmp_path / "foreign.parquet"
     deltas = {"small": "DELTA_BYTE_ARRAY", "big": "DELTA_BYTE_ARRAY"}
-    # Small batches, so that the pages of two columns begin at different rows.
+    # Small batches, so that the pages of the two columns begin at different rows.
     small_pages = {"data_page_size": 1000, "write_batch_size": 10, "write_page_index": True}
     pq.write_table(rows(), path, use_dictionary=False, column_encoding=deltas, **small_pages)
-    # Spark's own reader fails where a page has rows that the filter passes over.
+    # Spark's own reader fails on pages with rows that the filter skips.
     check(spark, theirs, "fixed_deltas", path, same=as_pyarrow_reads(path))
 
 
 def as_pyarrow_reads(path: Path) -> Path:
-    """Return a file with the rows that pyarrow reads of another, in encodings that Spark's own reader knows."""
+    """Return a file with the rows that pyarrow reads from another file, in encodings that Spark's own reader supports.
+    """
     same = path.with_name("same.parquet")
     pq.write_table(pq.read_table(path), same)
     return same
 
 
 @pytest.mark.parametrize("version", ["V1", "V2"])
-def test_files_of_duckdb(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, version: str) -> None:
+def test_duckdb_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, version: str) -> None:
     path = tmp_path / "foreign.parquet"
     arrow = rows()  # noqa: F841 - DuckDB finds it by its name
     duckdb.sql(f"COPY arrow TO '{path}' ({WRITTEN_BY_DUCKDB}, PARQUET_VERSION {version})")
-    # Its version 2 splits the bytes of floating-point numbers, which Spark's own reader cannot put together again.
+    # DuckDB's version 2 uses BYTE_STREAM_SPLIT for floating-point numbers, which Spark's own reader cannot decode.
     check(spark, theirs, f"duckdb_{version}", path, same=None if version == "V1" else as_duckdb_reads(path))
 
 
 def as_duckdb_reads(path: Path) -> Path:
-    """Return a file with the rows that DuckDB reads of another, in encodings that Spark's own reader knows."""
+    """Return a file with the rows that DuckDB reads from another file, in encodings that Spark's own reader supports.
+    """
     same = path.with_name("same.parquet")
     duckdb.sql(f"COPY (SELECT * FROM '{path}') TO '{same}' ({WRITTEN_BY_DUCKDB}, PARQUET_VERSION V1)")
     return same
 
 
 @pytest.mark.parametrize("settings", [{}, {"parquet.writer.version": "PARQUET_2_0", "parquet.page.size": "2000"}])
-def test_files_of_spark(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, settings: dict[str, str]) -> None:
+def test_spark_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, settings: dict[str, str]) -> None:
     pq.write_table(rows(), tmp_path / "source.parquet")
     source = spark.read.parquet(str(tmp_path / "source.parquet"))
-    # PyIceberg adds no file with INT96, which is what Spark writes of itself.
+    # PyIceberg rejects files with INT96, which is Spark's default.
     spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     try:
         source.coalesce(1).write.options(**settings).parquet(str(tmp_path / "foreign"))
@@ -206,17 +208,18 @@ def test_files_of_spark(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path,
         ("zlib", {"compression": "zlib", "file_version": "0.11"}),
     ],
 )
-def test_orc_files_of_pyarrow(
+def test_pyarrow_orc_files(
     spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, name: str, options: dict[str, Any]
 ) -> None:
     path, unzoned = tmp_path / "foreign.orc", tmp_path / "unzoned.orc"
     table = rows()
     for name_of_time in ("at", "here"):
-        # pyarrow writes fractions of seconds before 1970 as negative ones, on which Spark's own reader fails.
+        # pyarrow writes negative fractions of seconds before 1970, on which Spark's own reader fails.
         later = pc.add(table[name_of_time], datetime.timedelta(seconds=1))
         table = table.set_column(table.column_names.index(name_of_time), name_of_time, later)
     orc.write_table(table, path, **options)
-    # Spark's own reader fails on timestamps with a zone, and takes all others for moments, in UTC here.
+    # Spark's own reader fails on timestamps with a zone, and reads all others as instants in the session zone, UTC
+    # here.
     at = table.column_names.index("at")
     orc.write_table(table.set_column(at, "at", table["at"].cast(pa.timestamp("us"))), unzoned, **options)
     plain = spark.read.orc(str(unzoned)).withColumn("here", col("here").cast("timestamp_ntz"))
@@ -228,7 +231,7 @@ def test_orc_files_of_pyarrow(
     spark.sql(f"DROP TABLE shared.foreign.orc_{name}")
 
 
-def test_times_before_1970_in_orc_files_of_pyarrow(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path) -> None:
+def test_times_before_1970_in_pyarrow_orc_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path) -> None:
     path = tmp_path / "foreign.orc"
     moments = [datetime.datetime(1960, 1, 1, 0, 0, 0, n) for n in (0, 1, 250000, 999999)]
     moments += [datetime.datetime(1969, 12, 31, 23, 59, s, n) for s in (57, 58, 59) for n in (0, 1, 500000, 999999)]
@@ -242,7 +245,7 @@ def test_times_before_1970_in_orc_files_of_pyarrow(spark: SparkSession, theirs: 
 
 
 def add_orc_file(table: Table, path: Path, count: int = ROWS) -> None:
-    """Add a file without ids, by a name mapping; PyIceberg itself adds Parquet files only."""
+    """Add a file without ids through a name mapping; PyIceberg itself adds Parquet files only."""
     added = DataFile.from_args(
         content=DataFileContent.DATA,
         file_path=str(path),

@@ -1,4 +1,4 @@
-"""One database, SQLite or PostgreSQL, is the catalog of Spark here and of PyIceberg, at the same time."""
+"""A database, SQLite or PostgreSQL, is the catalog of Spark (iceberg-lite) and of PyIceberg at the same time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyspark_iceberg import iceberg_session
 
 @dataclass(frozen=True)
 class Shared:
-    """A database that is a catalog of ours and of PyIceberg's."""
+    """A database that is used as a catalog by us and by PyIceberg."""
 
     ours: str
     uri: str
@@ -61,7 +61,7 @@ def shared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, reques
         made = sqlite(spark, directory)
     else:
         made = postgres(spark, directory, request.getfixturevalue("postgres_server"))
-    # Who makes the catalog's tables is the one or the other.
+    # The catalog tables are created by PyIceberg in one database and by us in the other.
     if request.param == "sqlite":
         made.theirs().create_namespace("db")
     else:
@@ -69,19 +69,19 @@ def shared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, reques
     return made
 
 
-def test_tables_go_both_ways(spark: SparkSession, shared: Shared) -> None:
+def test_tables_are_shared_in_both_directions(spark: SparkSession, shared: Shared) -> None:
     check_tables(spark, shared.ours, shared.theirs())
 
 
-def test_names_and_namespaces_go_both_ways(spark: SparkSession, shared: Shared) -> None:
+def test_names_and_namespaces_are_shared_in_both_directions(spark: SparkSession, shared: Shared) -> None:
     check_names(spark, shared.ours, shared.theirs())
 
 
-def test_nothing_is_lost_of_writers_half_of_which_are_theirs(spark: SparkSession, shared: Shared) -> None:
+def test_no_rows_of_concurrent_writers_of_both_sides_are_lost(spark: SparkSession, shared: Shared) -> None:
     check_mixed_writers(spark, shared.ours, shared.theirs(), json.dumps({"type": "sql", **shared.properties}))
 
 
-def test_a_rename_of_theirs_is_seen(spark: SparkSession, shared: Shared) -> None:
+def test_a_rename_by_pyiceberg_is_visible(spark: SparkSession, shared: Shared) -> None:
     theirs = shared.theirs()
     theirs.create_namespace("moves")
     theirs.create_table("moves.here", SCHEMA).append(rows(7))
@@ -92,7 +92,7 @@ def test_a_rename_of_theirs_is_seen(spark: SparkSession, shared: Shared) -> None
     assert not spark.catalog.tableExists(f"{shared.ours}.db.there")
 
 
-def test_a_database_without_views_is_shared_as_it_is(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_database_without_view_support_is_shared(spark: SparkSession, tmp_path: Path) -> None:
     engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/old.db", poolclass=sqlalchemy.NullPool)
     with engine.begin() as connection:
         connection.execute(
@@ -119,7 +119,7 @@ def test_a_database_without_views_is_shared_as_it_is(spark: SparkSession, tmp_pa
     assert names[-1]["name"] == "iceberg_type"
 
 
-def test_a_password_is_in_no_error(spark: SparkSession, postgres_server: SimpleNamespace, tmp_path: Path) -> None:
+def test_errors_contain_no_password(spark: SparkSession, postgres_server: SimpleNamespace, tmp_path: Path) -> None:
     uri = f"jdbc:postgresql://{postgres_server.host}:{postgres_server.port}/postgres?user=owner&password=s3cr3tsauce"
     iceberg_session(tmp_path, catalog="refused", uri=uri, default=False)
     with pytest.raises(Exception, match="Cannot list namespaces in the catalog database") as error:

@@ -1,4 +1,4 @@
-"""Manifests, manifest lists and statistics, entry by entry, between PyIceberg and us."""
+"""Manifests, manifest lists and statistics, entry by entry, between PyIceberg and iceberg-lite."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def manifests_of(table: Table) -> list[ManifestFile]:
 
 
 def plain(value: Any) -> Any:
-    """Give a partition value or a metric as both sides can show it."""
+    """Return a partition value or a metric in a form that both sides have."""
     return bytes(value) if isinstance(value, (bytes, bytearray)) else value
 
 
@@ -63,7 +63,7 @@ def their_entry(entry: ManifestEntry) -> dict[str, Any]:
         "snapshot_id": entry.snapshot_id,
         "sequence_number": entry.sequence_number,
         "file_sequence_number": entry.file_sequence_number,
-        # Of a version 1 file it is the bare number.
+        # In version 1 files, it is the plain number.
         "content": int(getattr(file.content, "value", file.content)),
         "file_path": file.file_path,
         "file_format": file.file_format.value.lower(),
@@ -90,7 +90,7 @@ def by_path(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def assert_same_entries(spark: SparkSession, ours: str, theirs: Table) -> list[dict[str, Any]]:
-    """Both sides see the same entries, deleted ones too, and the same manifests."""
+    """Check that both sides have the same entries, including deleted ones, and the same manifests."""
     listed = manifests_of(theirs)
     their_entries = [e for m in listed for e in m.fetch_manifest_entry(theirs.io, discard_deleted=False)]
     want = by_path(their_entry(e) for e in their_entries)
@@ -111,7 +111,7 @@ def assert_same_entries(spark: SparkSession, ours: str, theirs: Table) -> list[d
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_pyiceberg_sees_our_entries(spark: SparkSession, table: str, version: int) -> None:
+def test_pyiceberg_reads_our_entries(spark: SparkSession, table: str, version: int) -> None:
     """proves: manifests/fields-by-id; proves: manifests/list-fields; proves: manifests/deleted-by."""
     spark.sql(
         f"CREATE TABLE {table} (id BIGINT, d DOUBLE, day DATE, place STRUCT<name: STRING, tags: ARRAY<INT>>) "
@@ -134,7 +134,7 @@ def test_pyiceberg_sees_our_entries(spark: SparkSession, table: str, version: in
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_pyiceberg_sees_our_carried_manifests(spark: SparkSession, table: str, version: int) -> None:
+def test_pyiceberg_reads_our_existing_manifests(spark: SparkSession, table: str, version: int) -> None:
     """proves: manifests/carried-manifest; proves: manifests/explicit-numbers."""
     spark.sql(
         f"CREATE TABLE {table} (id BIGINT) USING iceberg TBLPROPERTIES "
@@ -180,7 +180,7 @@ SCHEMA = Schema(
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
-def test_we_see_the_entries_of_pyiceberg(spark: SparkSession, peer: SqlCatalog, version: str) -> None:
+def test_entries_of_pyiceberg_are_read(spark: SparkSession, peer: SqlCatalog, version: str) -> None:
     """proves: manifests/fields-by-id; proves: manifests/inherits-numbers; proves: manifests/version-1-numbers."""
     name = f"manifests.theirs{version}"
     table = peer.create_table(name, SCHEMA, properties={"format-version": version})
@@ -207,7 +207,7 @@ def test_we_see_the_entries_of_pyiceberg(spark: SparkSession, peer: SqlCatalog, 
 
 
 def eval_condition(condition: str, row: Row) -> bool:
-    """Decide one of the conditions above without any pruning."""
+    """Evaluate one of the conditions above without pruning."""
     tests: dict[str, bool] = {
         "cat = 'cat1'": row["cat"] == "cat1",
         "cat IS NULL": row["cat"] is None,
@@ -218,7 +218,7 @@ def eval_condition(condition: str, row: Row) -> bool:
     return tests[condition]
 
 
-def test_statistics_of_pyiceberg_stay_with_the_table(spark: SparkSession, peer: SqlCatalog) -> None:
+def test_statistics_of_pyiceberg_are_kept(spark: SparkSession, peer: SqlCatalog) -> None:
     name = "manifests.statistics"
     table = peer.create_table(name, SCHEMA, properties={"format-version": "2"})
     table.append(rows(0, 10))

@@ -1,4 +1,4 @@
-"""PyIceberg reads what is written here, row by row and in its metadata, and the other way round."""
+"""PyIceberg reads rows and metadata written by iceberg-lite, and vice versa."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def test_orc_files_are_read_by_pyiceberg(spark: SparkSession, table: str) -> Non
         f"CREATE TABLE {table} (id BIGINT NOT NULL, {ALL_TYPES}) USING iceberg PARTITIONED BY (bucket(2, id)) "
         "TBLPROPERTIES ('write.format.default' = 'orc')"
     )
-    # In ORC there is no time in the last second before 1970.
+    # ORC cannot store times in the last second before 1970.
     row = FULL_ROW.replace("1969-12-31 23:59:59.999999", "1969-12-31 23:59:58.999999")
     spark.sql(f"INSERT INTO {table} SELECT id, {row} FROM range(100)")
     spark.sql(f"INSERT INTO {table} SELECT -1, {', '.join(['NULL'] * (len(spark.table(table).columns) - 1))}")
     theirs = newest(spark, table)
     assert {Path(f["file_path"]).suffix for f in theirs.inspect.files().to_pylist()} == {".orc"}
     empty, *full = by_id(theirs.scan().to_arrow().to_pylist())
-    # As above.
+    # As above: a null list of structs is read as an empty one.
     assert empty.pop("tags") in (None, [])
     assert empty == {"id": -1} | dict.fromkeys(empty.keys() - {"id"})
     assert [r["id"] for r in full] == list(range(100))
@@ -112,7 +112,7 @@ def test_partitioned_and_evolved_tables_are_read_by_pyiceberg(spark: SparkSessio
         assert theirs.scan(row_filter=condition).to_arrow().num_rows == want, condition
 
 
-def test_pyiceberg_sees_the_same_files_partitions_and_snapshots(spark: SparkSession, table: str) -> None:
+def test_pyiceberg_reads_the_same_files_partitions_and_snapshots(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id BIGINT, d DOUBLE) USING iceberg PARTITIONED BY (bucket(2, id))")
     spark.sql(f"INSERT INTO {table} SELECT id, IF(id % 4 = 0, double('NaN'), id / 2D) FROM range(10)")
     spark.sql(f"INSERT OVERWRITE {table} SELECT id, 1D FROM range(3)")

@@ -1,4 +1,4 @@
-"""One REST server is the catalog of Spark here and of PyIceberg, at the same time."""
+"""A REST server is the catalog of Spark (iceberg-lite) and of PyIceberg at the same time."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def theirs(spark: SparkSession, rest_server: SimpleNamespace) -> RestCatalog:
     return catalog
 
 
-def test_tables_go_both_ways(spark: SparkSession, theirs: RestCatalog) -> None:
+def test_tables_are_shared_in_both_directions(spark: SparkSession, theirs: RestCatalog) -> None:
     check_tables(spark, OURS, theirs)
 
 
-def test_names_and_namespaces_go_both_ways(spark: SparkSession, theirs: RestCatalog) -> None:
+def test_names_and_namespaces_are_shared_in_both_directions(spark: SparkSession, theirs: RestCatalog) -> None:
     check_names(spark, OURS, theirs)
 
 
-def test_nothing_is_lost_of_writers_half_of_which_are_theirs(
+def test_no_rows_of_concurrent_writers_of_both_sides_are_lost(
     spark: SparkSession, theirs: RestCatalog, rest_server: SimpleNamespace
 ) -> None:
     check_mixed_writers(spark, OURS, theirs, json.dumps({"type": "rest", "uri": rest_server.uri}))
 
 
-def test_a_table_is_loaded_with_the_snapshots_of_its_references(
+def test_a_table_is_loaded_with_the_snapshots_of_its_refs(
     spark: SparkSession, theirs: RestCatalog, rest_server: SimpleNamespace
 ) -> None:
     table = theirs.create_table("db.history", SCHEMA)
@@ -53,7 +53,7 @@ def test_a_table_is_loaded_with_the_snapshots_of_its_references(
     assert table.refresh().scan().to_arrow().num_rows == 4
 
 
-def test_a_secret_is_in_no_error(spark: SparkSession, rest_server: SimpleNamespace) -> None:
+def test_errors_contain_no_secret(spark: SparkSession, rest_server: SimpleNamespace) -> None:
     properties = {"credential": "me:s3cr3tsauce", "token": "t0kensauce"}
     iceberg_session(catalog="refused_rest", uri=f"{rest_server.uri}/nowhere", properties=properties, default=False)
     with pytest.raises(Exception, match="REST catalog") as error:

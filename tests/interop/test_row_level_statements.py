@@ -1,4 +1,4 @@
-"""PyIceberg reads what DELETE, UPDATE and MERGE leave, in every mode and granularity."""
+"""PyIceberg reads tables after DELETE, UPDATE and MERGE, in every mode and granularity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLAIN, BY_VALUE, BY_BUCKET = "", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(3
 
 
 def changed(spark: SparkSession, table: str, version: int, mode: str, clause: str, **properties: str) -> None:
-    """Make a table by two writes, and change its rows by every statement."""
+    """Create a table with two writes, and change its rows with every statement."""
     settings = {f"write.{command}.mode": mode for command in ("delete", "update", "merge")}
     settings |= {"format-version": str(version)} | {key.replace("_", "."): v for key, v in properties.items()}
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in settings.items())
@@ -52,7 +52,7 @@ def theirs(table: StaticTable, **scan: Any) -> list[tuple[Any, ...]]:
 
 
 def check(spark: SparkSession, table: str) -> StaticTable:
-    """Every state of the table is the same to both, and so are parts of it."""
+    """Check that every snapshot is the same for both sides, also with filters."""
     read = newest(spark, table)
     snapshots = read.metadata.snapshots
     assert len(snapshots) == 2 + len(STATEMENTS)
@@ -100,13 +100,13 @@ def test_rewritten_files(spark: SparkSession, table: str, version: int, clause: 
     assert delete_files(check(spark, table)) == []
 
 
-def test_position_deletes_in_avro_are_beyond_pyiceberg(spark: SparkSession, table: str) -> None:
+def test_pyiceberg_rejects_position_deletes_in_avro(spark: SparkSession, table: str) -> None:
     changed(spark, table, 2, "merge-on-read", PLAIN, write_delete_format_default="avro")
     with pytest.raises(ValueError, match=r"Delete file format not supported: .*AVRO"):
         newest(spark, table).scan().to_arrow()
 
 
-def test_data_in_avro_is_beyond_pyiceberg(spark: SparkSession, table: str) -> None:
+def test_pyiceberg_rejects_data_files_in_avro(spark: SparkSession, table: str) -> None:
     changed(spark, table, 2, "copy-on-write", PLAIN, write_format_default="avro")
     with pytest.raises(ValueError, match="AVRO"):
         newest(spark, table).scan().to_arrow()

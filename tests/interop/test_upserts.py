@@ -1,4 +1,4 @@
-"""PyIceberg and what only our writes leave: equality deletes, and columns declared CHAR or VARCHAR."""
+"""PyIceberg reads features of iceberg-lite: converted equality deletes, and columns declared CHAR or VARCHAR."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def theirs(table: StaticTable) -> list[dict[str, Any]]:
         (3, "", FileFormat.PUFFIN),
     ],
 )
-def test_an_upsert_is_for_pyiceberg_once_it_is_converted(
+def test_pyiceberg_reads_an_upsert_after_its_conversion(
     spark: SparkSession, table: str, version: int, clause: str, file_format: FileFormat
 ) -> None:
     spark.sql(
@@ -45,7 +45,7 @@ def test_an_upsert_is_for_pyiceberg_once_it_is_converted(
     assert {f["file_format"] for f in read.inspect.delete_files().to_pylist()} == {file_format}
 
 
-def test_declared_lengths_are_strings_to_pyiceberg(spark: SparkSession, table: str) -> None:
+def test_char_and_varchar_are_strings_in_pyiceberg(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id BIGINT, c CHAR(5), v VARCHAR(3), a ARRAY<CHAR(2)>) USING iceberg")
     spark.sql(f"INSERT INTO {table} VALUES (1, 'ab', 'xyz', array('p', 'qr'))")
     spark.sql(f"UPDATE {table} SET v = 'x' WHERE c = 'ab'")

@@ -1,6 +1,6 @@
-"""Checks the models of the commit protocol with spin: the protocol holds, and every wrong variant of it is found out.
+"""Check the models of the commit protocol with spin: the protocol holds, and every incorrect variant is refuted.
 
-Usage: check.py SPIN, where SPIN is the program `spin`. `make model` installs it and runs this.
+Usage: check.py SPIN, where SPIN is the program `spin`. `make model` installs it and runs this check.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 
-#: Where `make` puts spin on a machine that has none on its PATH.
+#: Where `make` installs spin if it is not on the PATH.
 INSTALLED = ROOT / ".tools" / "spin" / "usr" / "bin" / "spin"
 
-#: Each model, with the variants of it that are wrong.
+#: Each model, with its incorrect variants.
 MODELS: dict[str, tuple[str, ...]] = {
     "pointer": ("BLIND_SWAP", "CLEANS_UP_UNKNOWN", "RETRIES_UNSEEN", "POINTS_FIRST"),
     "files": ("REPLACES", "CLEANS_UP_UNKNOWN", "RETRIES_UNSEEN", "TRUSTS_HINT"),
@@ -27,12 +27,12 @@ MODELS: dict[str, tuple[str, ...]] = {
 
 
 class MissingToolError(RuntimeError):
-    """A program that the check needs is not there."""
+    """A program that the check needs is missing."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What spin says of a model."""
+    """The result of spin for a model."""
 
     holds: bool
     states: int
@@ -40,7 +40,7 @@ class Verdict:
 
 
 def find_spin() -> Path:
-    """Return the program spin, from the PATH or from where `make` puts it."""
+    """Return the program spin, from the PATH or from where `make` installs it."""
     on_path = shutil.which("spin")
     if on_path:
         return Path(on_path)
@@ -50,7 +50,7 @@ def find_spin() -> Path:
 
 
 def check(spin: Path, model: str, variant: str | None = None) -> Verdict:
-    """Let spin visit every state of a model, or of a wrong variant of it until it finds a rule broken."""
+    """Let spin visit every state of a model, or the states of an incorrect variant until a rule is violated."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise MissingToolError("A C compiler is not there, which spin needs. Install one (Debian: gcc)")
@@ -67,7 +67,7 @@ def check(spin: Path, model: str, variant: str | None = None) -> Verdict:
 
 
 def run(command: list[str], folder: str) -> str:
-    """Run a program to its end; what it says counts, and its exit code only where it is a failure of its own."""
+    """Run a program and return its output; fail if the program itself failed, not if it reports errors in the model."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0 and "errors:" not in done.stdout:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
@@ -75,7 +75,7 @@ def run(command: list[str], folder: str) -> str:
 
 
 def main() -> int:
-    """Check everything; the exit code says whether all is as it should be."""
+    """Check all models and variants; the exit code is 0 if all results are as expected."""
     spin = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else find_spin()
     good = True
     for model, variants in MODELS.items():

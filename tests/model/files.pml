@@ -1,37 +1,37 @@
 /*
- * The commit of the file-system catalog: write the rows, then make the metadata file of the next number appear, which
- * happens once. A hint that is written later says how far the table is; it may lag behind, or go back. Answers get
- * lost, requests arrive late or never, and writers die before each step.
+ * The commit of the file-system catalog: write the rows, then create the metadata file of the next number, which
+ * happens once. A hint that is written later has a recent version; it can be old, or go back. Responses get
+ * lost, requests arrive late or never, and writers can die before each step.
  *
- * Variants that are wrong, each of which must be found out:
- *   REPLACES            the file appears though there is one of its name, as with a rename that replaces
- *   CLEANS_UP_UNKNOWN   a commit of unknown outcome is taken for a failed one
- *   RETRIES_UNSEEN      a lost answer is taken for a conflict, and nobody looks whose file it is
- *   TRUSTS_HINT         the hint is taken for the newest version
+ * Incorrect variants, each of which must be refuted:
+ *   REPLACES            the file is created even if one of its name exists, as with a replacing rename
+ *   CLEANS_UP_UNKNOWN   a commit with an unknown outcome is treated as failed
+ *   RETRIES_UNSEEN      a lost response is treated as a conflict, without a check of the file's owner
+ *   TRUSTS_HINT         the hint is treated as the newest version
  */
 #ifndef WRITERS
 #define WRITERS 2
 #define ATTEMPTS 2
 #endif
-#define VERSIONS (WRITERS + 2) /* the table's first is 0; one more than is needed, to see what comes twice */
+#define VERSIONS (WRITERS + 2) /* the first one is 0; one more than needed, to detect duplicates */
 
 #define TIMES(version, writer) times[(version) * WRITERS + (writer)]
 #define OURS(writer, attempt) (1 + (writer) * ATTEMPTS + (attempt))
 
 mtype = { done, taken, lost }
 
-byte owner[VERSIONS];              /* whose attempt's file has the number; 0 is nobody's */
+byte owner[VERSIONS];              /* the attempt that created the file of this number; 0 is none */
 byte times[VERSIONS * WRITERS];    /* how often a writer's rows are in a version */
-byte newest = 0;                   /* the truth, which nobody can ask for */
+byte newest = 0;                   /* the true newest version, which writers cannot read */
 byte hint = 0;
 bool rows[WRITERS];
 bool acknowledged[WRITERS];
 bool failed[WRITERS];
 bool seen[WRITERS];
-bool stale = false;                /* a reader missed what was acknowledged before it began */
+bool stale = false;                /* a reader missed a commit acknowledged before it began */
 chan late = [WRITERS] of { byte, byte, byte };
 
-/* The file appears; its rows are those of the version before it and the writer's. */
+/* Creates the file; it has the rows of the previous version and the writer's. */
 inline create(number, me, mine, answer) {
   if
 #ifdef REPLACES
@@ -67,7 +67,7 @@ inline request(number, me, mine, answer) {
   }
 }
 
-/* From the hint on forward, one number after the other. */
+/* Loads the version: from the hint forward, number by number. */
 inline load(version) {
   version = hint;
 #ifndef TRUSTS_HINT
@@ -104,7 +104,7 @@ again:
 #ifndef RETRIES_UNSEEN
   if
   :: answer == lost && owner[from + 1] == 0 ->
-    request(from + 1, me, OURS(me, attempt), answer); /* whichever gets through, it is this commit */
+    request(from + 1, me, OURS(me, attempt), answer); /* either request makes the same commit */
     MAY_DIE
   :: else
   fi;
@@ -117,7 +117,7 @@ again:
   if
   :: answer == done ->
     if
-    :: hint = from + 1 /* or not: nothing depends on it */
+    :: hint = from + 1 /* or not: correctness does not depend on it */
     :: skip
     fi;
     goto success
@@ -136,7 +136,7 @@ again:
   fi;
 
 unknown:
-  load(now); /* look once more */
+  load(now); /* check once more */
   if
   :: TIMES(now, me) > 0 -> goto success
   :: else
@@ -203,10 +203,10 @@ proctype reader() {
   od
 }
 
-/* No lost update: what was acknowledged is there, once. */
+/* No lost update: acknowledged rows are in the table, once. */
 #define KEPT(w) ((!acknowledged[w] || TIMES(newest, w) == 1) && TIMES(newest, w) <= 1)
 
-/* No dirty read: what anybody saw is there for good, with its files, and was not said to have failed. */
+/* No dirty read: rows that a reader saw stay in the table, with their files, and their commit did not fail. */
 #define CLEAN(w) ((!seen[w] || TIMES(newest, w) > 0) && (TIMES(newest, w) == 0 || (rows[w] && !failed[w])))
 
 #if WRITERS == 2

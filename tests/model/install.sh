@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the model checker spin below the folder named, from Debian's package, without being root.
+# Installs the model checker spin from Debian's package below the given folder, without root.
 set -euo pipefail
 target=$1
 if ! command -v apt-get >/dev/null || ! command -v dpkg >/dev/null; then
@@ -12,7 +12,7 @@ chmod 755 "$work"
 cd "$work"
 echo "Fetching spin"
 if ! apt-get -q -q -o APT::Sandbox::User=root download spin >refused 2>&1; then
-  # The machine's package lists are old or not there, and are not ours to renew: lists of our own.
+  # The machine's package lists are old or missing and cannot be updated without root, so use separate lists.
   mkdir -p lists/partial
   own=(-q -q -o APT::Sandbox::User=root -o Dir::State::lists="$work/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
   { apt-get "${own[@]}" update && apt-get "${own[@]}" download spin; } >>refused 2>&1 || {

@@ -1,12 +1,12 @@
 /*
  * The commit of a catalog that keeps a pointer to a table's newest metadata file (JDBC, REST, Hive): write the rows,
- * write a metadata file, move the pointer by compare-and-swap. Answers get lost, requests arrive late or never, and
- * writers die before each step.
+ * write a metadata file, move the pointer by compare-and-swap. Responses get lost, requests arrive late or never, and
+ * writers can die before each step.
  *
- * Variants that are wrong, each of which must be found out:
- *   BLIND_SWAP          the pointer moves wherever it is
- *   CLEANS_UP_UNKNOWN   a commit of unknown outcome is taken for a failed one
- *   RETRIES_UNSEEN      a lost answer is taken for a conflict, and nobody looks whether the commit happened
+ * Incorrect variants, each of which must be refuted:
+ *   BLIND_SWAP          the pointer moves regardless of its value
+ *   CLEANS_UP_UNKNOWN   a commit with an unknown outcome is treated as failed
+ *   RETRIES_UNSEEN      a lost response is treated as a conflict, without a check whether the commit happened
  *   POINTS_FIRST        the pointer moves before the metadata file is written
  */
 #ifndef WRITERS
@@ -21,10 +21,10 @@
 mtype = { done, elsewhere, lost }
 
 byte pointer = 0;
-bool written[FILES];            /* metadata files that are in the storage */
-byte base[FILES];               /* the file that each was built on */
+bool written[FILES];            /* metadata files in the storage */
+byte base[FILES];               /* the base version of each file */
 byte times[FILES * WRITERS];    /* how often a writer's rows are in a version */
-bool rows[WRITERS];             /* data files that are in the storage */
+bool rows[WRITERS];             /* data files in the storage */
 bool acknowledged[WRITERS];
 bool failed[WRITERS];
 bool seen[WRITERS];             /* a reader has seen the writer's rows */
@@ -41,7 +41,7 @@ inline swap(from, to, answer) {
   fi
 }
 
-/* A request to the catalog, with everything that can become of it. */
+/* A request to the catalog, with all its possible outcomes. */
 inline request(from, to, answer) {
   atomic {
     if
@@ -77,7 +77,7 @@ proctype writer(byte me) {
 again:
   atomic { from = pointer; to = FILE(me, attempt) };
   if
-  :: TIMES(from, me) > 0 -> goto success /* the commit that seemed to have lost had not */
+  :: TIMES(from, me) > 0 -> goto success /* the commit had succeeded after all */
   :: else
   fi;
   d_step {
@@ -104,7 +104,7 @@ again:
 #ifdef RETRIES_UNSEEN
     answer = elsewhere
 #else
-    request(from, to, answer); /* the same once more: the catalog knows whose file it has */
+    request(from, to, answer); /* the same request again: the catalog can tell whose file it has */
     MAY_DIE
 #endif
   :: else
@@ -114,7 +114,7 @@ again:
   :: else
   fi;
 #ifndef RETRIES_UNSEEN
-  d_step { /* look */
+  d_step { /* check */
     now = pointer;
     follows(now, to, held);
     follows(now, from, past);
@@ -130,7 +130,7 @@ again:
   :: else -> goto unknown
   fi;
 #endif
-  written[to] = false; /* a conflict: only what this attempt wrote goes */
+  written[to] = false; /* a conflict: only files of this attempt are deleted */
   MAY_DIE;
   attempt++;
   if
@@ -143,7 +143,7 @@ unknown:
   written[to] = false;
   goto failure;
 #else
-  goto dead; /* nothing is touched */
+  goto dead; /* no file is deleted */
 #endif
 
 failure:
@@ -158,7 +158,7 @@ dead:
   skip
 }
 
-/* What comes late, perhaps long after its sender has gone. */
+/* Requests that arrive late, possibly long after their sender died. */
 proctype network() {
   byte from, to;
   mtype answer;
@@ -168,7 +168,7 @@ end:
   od
 }
 
-/* Looks at the table at any time. */
+/* Reads the table at any time. */
 proctype reader() {
   byte now, w;
   byte looks = 0;
@@ -196,13 +196,13 @@ proctype reader() {
 
 #define WHOLE (pointer == 0 || written[pointer])
 
-/* No lost update: what was acknowledged is there, once. */
+/* No lost update: acknowledged rows are in the table, once. */
 #define KEPT(w) ((!acknowledged[w] || TIMES(pointer, w) == 1) && TIMES(pointer, w) <= 1)
 
-/* No dirty read: what anybody saw is there for good, with its files, and was not said to have failed. */
+/* No dirty read: rows that a reader saw stay in the table, with their files, and their commit did not fail. */
 #define CLEAN(w) ((!seen[w] || TIMES(pointer, w) > 0) && (TIMES(pointer, w) == 0 || (rows[w] && !failed[w])))
 
-/* A failed commit leaves nothing. */
+/* A failed commit leaves no files. */
 #define TIDY(w) (!failed[w] || (!rows[w] && !written[FILE(w, 0)] && !written[FILE(w, ATTEMPTS - 1)]))
 
 #if WRITERS == 2

@@ -1,4 +1,4 @@
-"""What goes wrong gives one clear error that names what and where, and changes nothing."""
+"""Failures give one clear error with the cause and the place, and change nothing."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ def newest(directory: Path, pattern: str) -> Path:
 
 
 def tree(directory: Path) -> set[str]:
-    # The hint of the commit before comes a moment later.
+    # The version hint of the previous commit is written a moment later.
     files = {f for f in directory.rglob("*") if f.is_file() and "version-hint" not in f.name}
     return {str(f.relative_to(directory)) for f in files}
 
 
-def test_a_wrong_table_name_is_named(spark: SparkSession, table: str, filled: Path) -> None:
+def test_an_unknown_table_name_is_reported(spark: SparkSession, table: str, filled: Path) -> None:
     message = failure(spark, f"SELECT * FROM {table}x")
     assert f"{table}x".split(".")[1] in message
     assert "TABLE_OR_VIEW_NOT_FOUND" in message
 
 
-def test_an_unsupported_type_is_named_with_its_column(spark: SparkSession, table: str) -> None:
+def test_an_unsupported_type_is_reported_with_its_column(spark: SparkSession, table: str) -> None:
     message = failure(spark, f"CREATE TABLE {table} (id INT, span INTERVAL DAY TO SECOND) USING iceberg")
     assert "span" in message
     assert "interval" in message.lower()
     assert not spark.catalog.tableExists(f"lite.{table}")
 
 
-def test_a_filter_on_a_missing_column_is_refused(spark: SparkSession, table: str, filled: Path) -> None:
+def test_a_filter_on_a_missing_column_is_rejected(spark: SparkSession, table: str, filled: Path) -> None:
     assert "nope" in failure(spark, f"SELECT * FROM {table} WHERE nope = 1")
 
 
 @pytest.mark.parametrize("damage", ["cut", "not json"])
-def test_a_damaged_metadata_file_is_named(spark: SparkSession, table: str, filled: Path, damage: str) -> None:
+def test_a_damaged_metadata_file_is_reported(spark: SparkSession, table: str, filled: Path, damage: str) -> None:
     file = newest(filled, "*.metadata.json")
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"<html>503</html>")
@@ -70,7 +70,7 @@ def test_a_damaged_metadata_file_is_named(spark: SparkSession, table: str, fille
     assert spark.table(table).count() == 2
 
 
-def test_a_bit_that_flipped_in_a_data_file_is_no_wrong_row(spark: SparkSession, table: str) -> None:
+def test_a_flipped_bit_in_a_data_file_gives_an_error_instead_of_a_wrong_row(spark: SparkSession, table: str) -> None:
     """proves: spark/damaged-data-files"""
     spark.sql(
         f"CREATE TABLE {table} (id BIGINT) USING iceberg "
@@ -87,7 +87,7 @@ def test_a_bit_that_flipped_in_a_data_file_is_no_wrong_row(spark: SparkSession, 
     assert "checksum" in message.lower()
 
 
-def test_a_missing_manifest_is_named(spark: SparkSession, table: str) -> None:
+def test_a_missing_manifest_is_reported(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
     spark.sql(f"INSERT INTO {table} VALUES (1)")
     location = Path(Table(spark, table).location.replace("file:", ""))
@@ -112,7 +112,7 @@ def test_a_missing_manifest_is_named(spark: SparkSession, table: str) -> None:
 
 
 @pytest.mark.parametrize("cached", ["true", "false"])
-def test_refresh_notices_a_manifest_that_was_lost(spark: SparkSession, table: str, filled: Path, cached: str) -> None:
+def test_refresh_detects_a_missing_manifest(spark: SparkSession, table: str, filled: Path, cached: str) -> None:
     session = iceberg_session(
         filled.parent.parent, catalog=f"cached_{cached}", properties={"cache-enabled": cached}, default=False
     )
@@ -128,7 +128,7 @@ def test_refresh_notices_a_manifest_that_was_lost(spark: SparkSession, table: st
     assert session.table(name).count() == 2
 
 
-def test_a_vanished_data_file_is_named_with_its_table(spark: SparkSession, table: str, filled: Path) -> None:
+def test_a_missing_data_file_is_reported_with_its_table(spark: SparkSession, table: str, filled: Path) -> None:
     gone = sorted((filled / "data").rglob("*.parquet"))[0]
     gone.unlink()
     message = failure(spark, f"SELECT * FROM {table}")
@@ -136,7 +136,7 @@ def test_a_vanished_data_file_is_named_with_its_table(spark: SparkSession, table
     assert table.split(".")[1] in message
 
 
-def test_a_warehouse_that_cannot_be_written_is_named(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_warehouse_that_is_not_writable_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("a file where the warehouse should be")
     session = iceberg_session(blocked, catalog="blocked", default=False)
@@ -144,14 +144,14 @@ def test_a_warehouse_that_cannot_be_written_is_named(spark: SparkSession, tmp_pa
     assert str(blocked) in message
 
 
-def test_a_misspelt_catalog_property_is_refused_with_the_right_spelling(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_misspelled_catalog_property_is_rejected_with_the_right_spelling(spark: SparkSession, tmp_path: Path) -> None:
     session = iceberg_session(tmp_path, catalog="misspelt", properties={"warehous": "x"}, default=False)
     message = failure(session, "SHOW NAMESPACES IN misspelt")
     assert "warehous" in message
     assert "warehouse" in message.replace("warehous ", "")
 
 
-def test_a_write_that_fails_half_way_leaves_table_and_directory_as_they_were(
+def test_a_write_that_fails_halfway_leaves_table_and_directory_unchanged(
     spark: SparkSession, table: str, filled: Path
 ) -> None:
     before = tree(filled)
@@ -161,14 +161,14 @@ def test_a_write_that_fails_half_way_leaves_table_and_directory_as_they_were(
     assert spark.table(table).count() == 2
 
 
-def test_a_null_in_a_required_column_names_the_column(spark: SparkSession, table: str) -> None:
+def test_a_null_in_a_required_column_is_rejected(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id BIGINT NOT NULL, s STRING) USING iceberg")
     message = failure(spark, f"INSERT INTO {table} SELECT IF(id = 1, NULL, id), 'x' FROM range(2)")
     assert "null" in message.lower()
     assert spark.table(table).count() == 0
 
 
-def test_a_table_directory_that_vanished_is_not_found(spark: SparkSession, table: str, filled: Path) -> None:
+def test_a_table_whose_directory_was_deleted_is_not_found(spark: SparkSession, table: str, filled: Path) -> None:
     shutil.rmtree(filled)
     refresh(spark, table)
     assert "TABLE_OR_VIEW_NOT_FOUND" in failure(spark, f"SELECT * FROM {table}")

@@ -1,4 +1,4 @@
-"""What was appended, and what changed."""
+"""Incremental reads and changelogs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def changed(frame: DataFrame) -> list[tuple[int, str, int]]:
     return sorted((row[0], row[1], row[2]) for row in rows)
 
 
-def test_changes_tell_what_each_commit_did(events: Table) -> None:
+def test_changes_show_what_each_commit_did(events: Table) -> None:
     first, second, *_ = snapshots(events)
     inserts = [(1, "INSERT", 0), (2, "INSERT", 0), (3, "INSERT", 1)]
     assert changed(events.changes(until=second)) == inserts
@@ -41,7 +41,7 @@ def test_changes_tell_what_each_commit_did(events: Table) -> None:
     assert events.changes(after=datetime.datetime.now()).count() == 0
 
 
-def test_appended_rows_are_those_of_appends_alone(events: Table) -> None:
+def test_appended_rows_come_from_append_commits_only(events: Table) -> None:
     first, second, *_ = snapshots(events)
     assert [row["id"] for row in events.appended(after=first).collect()] == [3]
     assert events.appended(after=second).count() == 0
@@ -50,14 +50,14 @@ def test_appended_rows_are_those_of_appends_alone(events: Table) -> None:
     assert events.appended(after=committed["committed_at"]).count() == 1
 
 
-def test_options_say_the_same(spark: SparkSession, events: Table) -> None:
+def test_read_options_give_the_same_result(spark: SparkSession, events: Table) -> None:
     first, second, *_ = snapshots(events)
     reader = spark.read.option("start-snapshot-id", first).option("end-snapshot-id", second)
     assert [row["id"] for row in reader.table(events.name).collect()] == [3]
     assert changed(reader.format("iceberg-lite").load(f"{events.name}.changes")) == [(3, "INSERT", 0)]
 
 
-def test_a_start_that_is_not_there_is_named(events: Table) -> None:
+def test_a_missing_start_snapshot_is_reported(events: Table) -> None:
     with pytest.raises(AnalysisException, match=r"Snapshot not found: 7 \(start-snapshot-id\)"):
         events.appended(after=7).collect()
     first, second, *_ = snapshots(events)
@@ -65,7 +65,7 @@ def test_a_start_that_is_not_there_is_named(events: Table) -> None:
         events.changes(after=second, until=first).collect()
 
 
-def test_a_view_tells_updates_and_net_changes(spark: SparkSession, table: str) -> None:
+def test_a_changelog_view_computes_updates_and_net_changes(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id BIGINT, v STRING) USING iceberg")
     spark.sql(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b')")
     spark.sql(f"INSERT OVERWRITE {table} VALUES (1, 'a'), (2, 'c')")

@@ -1,4 +1,4 @@
-"""The examples run, and say what they should."""
+"""The examples run and print the expected results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_quickstart_runs_the_main_job(tmp_path: Path) -> None:
     assert again.returncode == 0, "a second run on the same warehouse works: " + again.stderr[-3000:]
 
 
-def test_the_branches_example_shows_each_state_to_whom_it_is_for(tmp_path: Path) -> None:
+def test_the_branches_example_shows_each_state_in_the_right_place(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "03_branches.py"), "--warehouse", str(tmp_path / "wh")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

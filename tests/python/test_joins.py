@@ -1,4 +1,4 @@
-"""Joins of tables that are partitioned alike, in a session that has only what `iceberg_session` gives."""
+"""Joins of tables with the same partitioning, in a session with only the settings of `iceberg_session`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def test_tables_with_the_same_buckets_join_without_a_shuffle(bare: SparkSession)
     assert plan(joined).count("grouped by bucket(4, id)") >= 2
 
 
-def test_data_frames_join_without_a_shuffle_too(bare: SparkSession) -> None:
+def test_data_frames_join_without_a_shuffle(bare: SparkSession) -> None:
     left, right = bare.table("joins.left_side"), bare.table("joins.right_side")
     joined = left.hint("merge").join(right, "id", "left")
     assert joined.count() == 20
     assert "Exchange" not in plan(joined)
 
 
-def test_a_user_who_says_no_is_heard(bare: SparkSession) -> None:
+def test_a_user_setting_disables_joins_without_a_shuffle(bare: SparkSession) -> None:
     bare.conf.set("spark.sql.sources.v2.bucketing.enabled", "false")
     joined = bare.table("joins.left_side").hint("merge").join(bare.table("joins.right_side"), "id")
     assert joined.count() == 10

@@ -1,4 +1,4 @@
-"""The models of the commit protocol hold, and each wrong variant of it is found out: see tests/model."""
+"""The models of the commit protocol hold, and each incorrect variant is refuted: see tests/model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def load() -> ModuleType:
-    """Load tests/model/check.py, which is a script and in no package."""
+    """Load tests/model/check.py, which is a script outside any package."""
     spec = importlib.util.spec_from_file_location("model_check", ROOT / "tests" / "model" / "check.py")
     assert spec is not None
     assert spec.loader is not None
@@ -27,7 +27,7 @@ model_check = load()
 
 
 @pytest.mark.parametrize("model", sorted(model_check.MODELS))
-def test_no_update_is_lost_and_nothing_dirty_is_read(model: str) -> None:
+def test_there_are_no_lost_updates_and_no_dirty_reads(model: str) -> None:
     verdict = model_check.check(model_check.find_spin(), model)
     assert verdict.holds, verdict.report
     assert verdict.states > 100_000, "the model has become too small to say anything"
@@ -36,12 +36,12 @@ def test_no_update_is_lost_and_nothing_dirty_is_read(model: str) -> None:
 @pytest.mark.parametrize(
     ("model", "variant"), [(m, v) for m, variants in sorted(model_check.MODELS.items()) for v in variants]
 )
-def test_a_wrong_protocol_is_found_out(model: str, variant: str) -> None:
+def test_an_incorrect_protocol_is_refuted(model: str, variant: str) -> None:
     assert f"def {variant}\n" in (model_check.FOLDER / f"{model}.pml").read_text()
     assert not model_check.check(model_check.find_spin(), model, variant).holds
 
 
-def test_a_missing_tool_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_tool_is_reported_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(model_check, "INSTALLED", tmp_path / "spin")
     with pytest.raises(model_check.MissingToolError, match="make model"):

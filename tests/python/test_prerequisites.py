@@ -1,4 +1,4 @@
-"""What the machine lacks is named in one line, with what to install."""
+"""Missing prerequisites are each reported in one line, with what to install."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def check(tmp_path: Path, tools: dict[str, str], python: str = "python3") -> list[str]:
-    """Run the check with only some tools on the PATH; return what it says."""
+    """Run the check with only some tools on the PATH; return the lines that it prints."""
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     for name in ("sed", "head", "bash"):
@@ -32,11 +32,11 @@ JAVA_8 = "echo 'openjdk version \"1.8.0_402\"' >&2"
 PYTHON = f'exec {sys.executable} "$@"'
 
 
-def test_nothing_is_said_when_everything_is_there(tmp_path: Path) -> None:
+def test_nothing_is_printed_if_all_prerequisites_are_installed(tmp_path: Path) -> None:
     assert check(tmp_path, {"java": JAVA_17, "mvn": "", "python3": PYTHON}) == []
 
 
-def test_an_empty_machine_gets_one_line_for_each_thing(tmp_path: Path) -> None:
+def test_each_missing_prerequisite_gives_one_line(tmp_path: Path) -> None:
     lines = check(tmp_path, {})
     assert len(lines) == 3
     assert "JDK 17" in lines[0]
@@ -44,11 +44,11 @@ def test_an_empty_machine_gets_one_line_for_each_thing(tmp_path: Path) -> None:
     assert "Python 3.9 to 3.12" in lines[2]
 
 
-def test_an_old_java_is_named(tmp_path: Path) -> None:
+def test_an_old_java_is_reported(tmp_path: Path) -> None:
     (line,) = check(tmp_path, {"java": JAVA_8, "mvn": "", "python3": PYTHON})
     assert "java on the PATH is version 1" in line
 
 
-def test_a_wrong_python_is_named_with_the_way_to_choose_another(tmp_path: Path) -> None:
+def test_an_unsupported_python_is_reported_with_how_to_select_another(tmp_path: Path) -> None:
     (line,) = check(tmp_path, {"java": JAVA_17, "mvn": "", "python3": 'echo "Python 3.13.0"; exit 1'})
     assert "make PYTHON=" in line

@@ -1,4 +1,4 @@
-"""Branches and procedures from Python: SQL text only, as Spark Connect needs it."""
+"""Branches and procedures from Python, through SQL text only, as Spark Connect requires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark_iceberg.call import call, catalog_of, literal
 
 @pytest.fixture
 def three(spark: SparkSession, table: str) -> Table:
-    """Return a table with three snapshots of one row each."""
+    """Return a table with three snapshots that add one row each."""
     spark.sql(f"CREATE TABLE {table} (id INT) USING iceberg")
     for i in range(3):
         spark.sql(f"INSERT INTO {table} VALUES ({i})")
@@ -25,7 +25,7 @@ def ids(table: Table) -> list[int]:
     return sorted(r["id"] for r in table.to_df().collect())
 
 
-def test_a_table_goes_back_and_forth_in_its_history(three: Table) -> None:
+def test_a_table_is_rolled_back_and_forward(three: Table) -> None:
     first, second, third = (r["snapshot_id"] for r in three.snapshots().collect())
     back = three.rollback_to_snapshot(first)
     assert (back.previous_snapshot_id, back.current_snapshot_id) == (third, first)
@@ -35,7 +35,7 @@ def test_a_table_goes_back_and_forth_in_its_history(three: Table) -> None:
     assert [a.snapshot_id for a in three.ancestors_of(second)] == [second, first]
 
 
-def test_a_time_is_given_as_datetime_or_as_text(three: Table) -> None:
+def test_a_timestamp_can_be_a_datetime_or_text(three: Table) -> None:
     first, second, third = three.snapshots().collect()
     aware = datetime.datetime.fromtimestamp(second["committed_at"].timestamp(), datetime.timezone.utc)
     assert three.rollback_to_timestamp(aware).current_snapshot_id == first["snapshot_id"]
@@ -60,7 +60,7 @@ def test_branches_are_read_moved_and_published(spark: SparkSession, three: Table
         three.set_current_snapshot()
 
 
-def test_what_is_staged_is_picked_by_its_id_or_its_snapshot(spark: SparkSession, three: Table) -> None:
+def test_staged_snapshots_are_published_by_wap_id_or_snapshot_id(spark: SparkSession, three: Table) -> None:
     spark.sql(f"ALTER TABLE {three.name} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     for wap_id, row in (("a\\b 'c'", 10), ("two", 11)):
         spark.conf.set("spark.wap.id", wap_id)
@@ -74,7 +74,7 @@ def test_what_is_staged_is_picked_by_its_id_or_its_snapshot(spark: SparkSession,
     assert ids(three) == [0, 1, 2, 10, 11]
 
 
-def test_the_catalog_of_a_table_is_its_first_part_or_the_current_one(spark: SparkSession) -> None:
+def test_the_catalog_of_a_table_is_its_first_name_part_or_the_current_catalog(spark: SparkSession) -> None:
     assert catalog_of(spark, "shared.db.t") == "shared"
     assert catalog_of(spark, "`shared`.`a.b`.t") == "shared"
     assert catalog_of(spark, "`shared.db`.t") == "lite"
@@ -99,7 +99,7 @@ def test_a_table_of_another_catalog_is_registered_and_rolled_back_there(spark: S
         spark.sql("DROP TABLE shared.calls.t")
 
 
-def test_values_are_written_as_constants_that_cannot_break_out() -> None:
+def test_values_are_escaped_as_sql_literals() -> None:
     assert literal("it's \\ `b`") == "'it\\'s \\\\ `b`'"
     assert literal(-7) == "-7"
     assert literal(datetime.datetime(2024, 1, 2, 3, 4, 5, 6)) == "TIMESTAMP '2024-01-02 03:04:05.000006'"
@@ -115,6 +115,6 @@ def test_values_are_written_as_constants_that_cannot_break_out() -> None:
             literal(value)
 
 
-def test_an_unknown_procedure_is_an_error_with_its_place(spark: SparkSession, three: Table) -> None:
+def test_an_unknown_procedure_is_an_error_with_its_position(spark: SparkSession, three: Table) -> None:
     with pytest.raises(ParseException, match="did you mean ancestors_of"):
         call(spark, "ancestors_off", three.name, {})

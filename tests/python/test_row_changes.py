@@ -1,4 +1,4 @@
-"""DELETE, UPDATE and MERGE from Python, and what they say they did."""
+"""DELETE, UPDATE and MERGE from Python, and the row counts that they return."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark_iceberg import RowChanges, Table
 
 @pytest.fixture(params=["copy-on-write", "merge-on-read"])
 def numbers(spark: SparkSession, table: str, request: pytest.FixtureRequest) -> Table:
-    """Return a table of 100 rows."""
+    """Return a table with 100 rows."""
     modes = ", ".join(f"'write.{verb}.mode' = '{request.param}'" for verb in ("delete", "update", "merge"))
     spark.sql(f"CREATE TABLE {table} (id BIGINT, n BIGINT, note STRING) USING iceberg TBLPROPERTIES ({modes})")
     spark.sql(f"INSERT INTO {table} SELECT id, id % 10, 'first' FROM range(0, 100, 1, 2)")
@@ -25,7 +25,7 @@ def _views_left(spark: SparkSession) -> list[str]:
     return [name for name in views if name.startswith("merge_source_")]
 
 
-def test_delete_and_update_say_how_many_rows_they_changed(numbers: Table) -> None:
+def test_delete_and_update_return_the_number_of_changed_rows(numbers: Table) -> None:
     deleted = numbers.delete("n = 3")
     assert (deleted.inserted, deleted.updated, deleted.deleted) == (0, 0, 10)
     assert deleted.snapshot_id == numbers.current_snapshot_id
@@ -40,7 +40,7 @@ def test_delete_and_update_say_how_many_rows_they_changed(numbers: Table) -> Non
     assert numbers.to_df().count() == 0
 
 
-def test_a_merge_with_all_clauses_says_what_it_did(spark: SparkSession, numbers: Table) -> None:
+def test_a_merge_with_all_clauses_returns_its_row_counts(spark: SparkSession, numbers: Table) -> None:
     source = spark.sql("SELECT id, 50L AS n, 'new' AS note FROM range(90, 110)")
     changes = (
         numbers.merge(source, "target.id = source.id")
@@ -70,7 +70,7 @@ def test_a_merge_with_all_clauses_says_what_it_did(spark: SparkSession, numbers:
     assert not _views_left(spark)
 
 
-def test_an_upsert_by_columns_adds_columns_and_takes_names_of_tables(spark: SparkSession, numbers: Table) -> None:
+def test_an_upsert_by_columns_evolves_the_schema_and_accepts_table_names(spark: SparkSession, numbers: Table) -> None:
     spark.sql("CREATE OR REPLACE TEMPORARY VIEW `new numbers` AS SELECT 99L AS id, 1L AS v UNION ALL SELECT 100L, 2L")
     changes = (
         numbers.merge("`new numbers`", ["id"])
@@ -86,14 +86,14 @@ def test_an_upsert_by_columns_adds_columns_and_takes_names_of_tables(spark: Spar
     assert again.with_schema_evolution().execute().inserted == 0
 
 
-def test_a_branch_is_changed_by_its_name_and_by_option(spark: SparkSession, numbers: Table) -> None:
+def test_a_branch_is_changed_by_its_name_and_by_an_option(spark: SparkSession, numbers: Table) -> None:
     spark.sql(f"ALTER TABLE {numbers.name} CREATE BRANCH b")
     assert numbers.delete("id < 10", options={"branch": "b"}).deleted == 10
     assert Table(spark, f"{numbers.name}.branch_b").delete("id < 20").deleted == 10
     assert (numbers.to_df().count(), numbers.branch("b").count()) == (100, 80)
 
 
-def test_a_table_of_the_current_namespace_needs_no_more_than_its_name(spark: SparkSession, numbers: Table) -> None:
+def test_a_table_in_the_current_namespace_is_found_by_its_plain_name(spark: SparkSession, numbers: Table) -> None:
     spark.sql("USE lite.tests")
     try:
         assert Table(spark, numbers.name.split(".")[-1]).update({"n": "1"}, "id = 1").updated == 1
@@ -102,7 +102,7 @@ def test_a_table_of_the_current_namespace_needs_no_more_than_its_name(spark: Spa
         spark.catalog.setCurrentCatalog("lite")
 
 
-def test_what_cannot_be_is_refused(spark: SparkSession, numbers: Table) -> None:
+def test_invalid_arguments_are_rejected(spark: SparkSession, numbers: Table) -> None:
     source = spark.range(1)
     with pytest.raises(ValueError, match="at least one clause"):
         numbers.merge(source, ["id"]).execute()
@@ -123,7 +123,7 @@ def test_what_cannot_be_is_refused(spark: SparkSession, numbers: Table) -> None:
     assert numbers.to_df().count() == 100
 
 
-def test_a_comment_at_the_end_of_a_text_ends_there(numbers: Table) -> None:
+def test_a_comment_at_the_end_of_an_sql_text_ends_with_the_text(numbers: Table) -> None:
     assert numbers.update({"n": "n + 1 -- more", "note": "'x' -- x"}, "id < 2 -- the first").updated == 2
     assert numbers.to_df().where("note = 'x'").count() == 2
     assert numbers.delete("id = 1 -- one").deleted == 1
@@ -136,7 +136,7 @@ def test_a_comment_at_the_end_of_a_text_ends_there(numbers: Table) -> None:
     assert (merged.inserted, merged.updated) == (0, 1)
 
 
-def test_a_value_that_is_no_sql_is_refused(numbers: Table) -> None:
+def test_a_value_that_is_not_sql_text_is_rejected(numbers: Table) -> None:
     with pytest.raises(TypeError, match=r"Pass SQL as a str for the value of n, .* not int"):
         numbers.update({"n": 5})  # type: ignore[dict-item]
     with pytest.raises(TypeError, match=r"value of note, .* not date"):
@@ -155,7 +155,7 @@ def test_rows_of_another_session_are_merged_as_in_foreach_batch(spark: SparkSess
     assert not _views_left(other)
 
 
-def test_a_function_of_python_sees_the_rows_that_change_alone(spark: SparkSession, numbers: Table) -> None:
+def test_a_python_udf_is_evaluated_only_on_updated_rows(spark: SparkSession, numbers: Table) -> None:
     def half(value: int) -> int:
         assert value % 2 == 0
         return value // 2

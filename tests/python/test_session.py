@@ -16,7 +16,7 @@ from pyspark_iceberg.session import catalog_settings
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def test_a_warehouse_is_enough(tmp_path: Path) -> None:
+def test_a_warehouse_is_sufficient(tmp_path: Path) -> None:
     settings = catalog_settings(tmp_path)
     assert settings == {
         "spark.sql.catalog.lite": "iceberglite.spark.SparkCatalog",
@@ -26,7 +26,7 @@ def test_a_warehouse_is_enough(tmp_path: Path) -> None:
     }
 
 
-def test_a_relative_warehouse_becomes_absolute_and_a_uri_stays() -> None:
+def test_a_relative_warehouse_becomes_absolute_and_a_uri_is_unchanged() -> None:
     assert Path(catalog_settings("wh")["spark.sql.catalog.lite.warehouse"]).is_absolute()
     assert catalog_settings("hdfs://nn/wh")["spark.sql.catalog.lite.warehouse"] == "hdfs://nn/wh"
 
@@ -37,14 +37,14 @@ def test_a_jdbc_uri_makes_a_jdbc_catalog(tmp_path: Path) -> None:
     assert "spark.sql.defaultCatalog" not in settings
 
 
-def test_without_a_warehouse_the_error_says_what_to_give() -> None:
+def test_an_error_without_a_warehouse_says_what_to_pass() -> None:
     with pytest.raises(IcebergLiteError, match=r"iceberg_session\(warehouse="):
         catalog_settings()
 
 
 def test_a_given_builder_keeps_its_jars_and_extensions() -> None:
     class Builder:
-        """Stands in for a SparkSession.Builder; a real one shares its options with every other."""
+        """Replaces a SparkSession.Builder, because real builders share their options."""
 
         def __init__(self) -> None:
             self._options = {"spark.jars": "own.jar", "spark.sql.extensions": "own.Extensions"}
@@ -67,7 +67,7 @@ def test_a_running_session_gets_another_catalog(spark: SparkSession, tmp_path: P
     assert spark.conf.get("spark.sql.defaultCatalog") == "lite"
 
 
-def test_a_running_session_without_the_connector_is_refused_with_the_way_out(tmp_path: Path) -> None:
+def test_a_running_session_without_the_connector_is_rejected_with_a_solution(tmp_path: Path) -> None:
     program = (
         "from pyspark.sql import SparkSession\n"
         "from pyspark_iceberg import iceberg_session, SessionConflictError\n"
@@ -82,7 +82,7 @@ def test_a_running_session_without_the_connector_is_refused_with_the_way_out(tmp
     assert "spark.stop()" in done.stdout
 
 
-def test_sparks_pages_hide_the_secrets_of_catalogs(spark: SparkSession) -> None:
+def test_spark_pages_hide_the_secrets_of_catalogs(spark: SparkSession) -> None:
     documented = (ROOT / "docs" / "security.md").read_text()
     for key in ("spark.redaction.regex", "spark.sql.redaction.options.regex"):
         pattern = spark.sparkContext.getConf().get(key) or "none"

@@ -14,7 +14,7 @@ def ids(frame: DataFrame) -> list[int]:
     return sorted(r["id"] for r in frame.collect())
 
 
-def test_a_path_is_written_in_every_mode_and_read_back(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_path_is_written_in_every_save_mode_and_read_back(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     two = spark.range(2)
     two.write.format("iceberg-lite").save(path)
@@ -29,7 +29,7 @@ def test_a_path_is_written_in_every_mode_and_read_back(spark: SparkSession, tmp_
         two.write.format("iceberg-lite").save(path)
 
 
-def test_a_name_is_in_a_configured_catalog_or_in_the_current_one(spark: SparkSession, table: str) -> None:
+def test_a_name_is_resolved_in_a_configured_catalog_or_the_current_one(spark: SparkSession, table: str) -> None:
     spark.range(3).write.format("iceberg-lite").saveAsTable(table)
     assert spark.read.format("iceberg-lite").load(f"lite.{table}").count() == 3
     assert spark.read.format("iceberg-lite").load(table).count() == 3
@@ -46,7 +46,7 @@ def test_save_as_table_append_and_overwrite(spark: SparkSession, table: str) -> 
     assert spark.table(table).count() == 4
 
 
-def test_options_travel_in_time(spark: SparkSession, table: str) -> None:
+def test_time_travel_by_options(spark: SparkSession, table: str) -> None:
     spark.range(1).writeTo(table).create()
     spark.range(1).writeTo(table).append()
     first, second = spark.table(f"{table}.snapshots").orderBy("committed_at").collect()
@@ -75,7 +75,7 @@ def test_a_session_in_another_time_zone_sees_the_same_instants(spark: SparkSessi
     assert ids(spark.table(table).where("ts < TIMESTAMP '1970-01-01 00:00:00'")) == [2]
 
 
-def test_case_sensitive_mode_tells_columns_apart(spark: SparkSession, table: str) -> None:
+def test_case_sensitive_mode_distinguishes_columns(spark: SparkSession, table: str) -> None:
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
         spark.sql(f"CREATE TABLE {table} (id INT, ID INT) USING iceberg")
@@ -88,7 +88,7 @@ def test_case_sensitive_mode_tells_columns_apart(spark: SparkSession, table: str
         spark.conf.set("spark.sql.caseSensitive", "false")
 
 
-def test_odd_column_names_work_everywhere(spark: SparkSession, table: str) -> None:
+def test_unusual_column_names_work_everywhere(spark: SparkSession, table: str) -> None:
     spark.sql(
         f"CREATE TABLE {table} (`a.b` INT, `weiß nicht` STRING, `tick``s` INT, `日付` DATE, s STRUCT<`x.y`: INT>) "
         "USING iceberg PARTITIONED BY (`a.b`, `日付`)"
@@ -115,7 +115,7 @@ def test_two_sessions_on_one_table_see_each_others_commits(spark: SparkSession, 
     assert ids(spark.table(table)) == [1, 2, 3]
 
 
-def test_times_with_microseconds_survive(spark: SparkSession, table: str) -> None:
+def test_timestamps_keep_their_microseconds(spark: SparkSession, table: str) -> None:
     moment = datetime.datetime(2024, 3, 1, 12, 34, 56, 123456)
     spark.createDataFrame([(1, moment)], "id INT, ts TIMESTAMP").writeTo(table).create()
     assert spark.table(table).selectExpr("CAST(ts AS STRING)").collect()[0][0] is not None

@@ -1,4 +1,4 @@
-"""The stack: docker-compose.yml, make stack and stack.conf say the same, and Spark reaches every catalog of it."""
+"""The stack: docker-compose.yml, make stack and stack.conf agree, and Spark can use every catalog in it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ for catalog in ("rest", "hive", "pg", "s3"):
 """
 
 
-def test_the_compose_file_follows_its_schema() -> None:
+def test_the_compose_file_matches_its_schema() -> None:
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
     done = subprocess.run([*check, "docker-compose.yml"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_compose_stack_and_sparks_settings_agree() -> None:
+def test_compose_file_stack_and_spark_settings_agree() -> None:
     wanted = settings(ROOT / "stack.env")
     compose = (ROOT / "docker-compose.yml").read_text()
     services = yaml.safe_load(compose)["services"]
@@ -53,7 +53,8 @@ def test_compose_stack_and_sparks_settings_agree() -> None:
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Settings, Path]]:
-    """Run the stack on free ports; return the settings of the file, those that hold here, and the directory."""
+    """Run the stack on free ports; return the settings of the file, the settings with these ports, and the directory.
+    """
     usual = settings(ROOT / "stack.env")
     here = {**usual, **{key: str(free_port()) for key in usual if key.endswith("_PORT")}}
     directory = tmp_path_factory.mktemp("stack")
@@ -63,7 +64,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings
         yield usual, here, directory
 
 
-def test_a_job_on_the_stacks_cluster_reaches_every_catalog(started: tuple[Settings, Settings, Path]) -> None:
+def test_a_job_on_the_cluster_of_the_stack_uses_every_catalog(started: tuple[Settings, Settings, Path]) -> None:
     usual, here, directory = started
     conf = (ROOT / "stack.conf").read_text()
     for key in ("REST_PORT", "HIVE_PORT", "POSTGRES_PORT", "S3_PORT"):

@@ -1,4 +1,4 @@
-"""The handle on a table."""
+"""The Table class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def events(spark: SparkSession, table: str) -> Table:
     return Table(spark, table)
 
 
-def test_it_knows_its_schema_partitioning_and_properties(events: Table) -> None:
+def test_a_table_has_its_schema_partitioning_and_properties(events: Table) -> None:
     assert [f.simpleString() for f in events.schema.fields] == ["id:bigint", "ts:timestamp", "note:string"]
     assert events.partitioning == (PartitionField(0, "days(ts)"), PartitionField(1, "bucket(4, id)"))
     assert events.properties["owner-team"] == "data"
@@ -31,7 +31,7 @@ def test_it_knows_its_schema_partitioning_and_properties(events: Table) -> None:
     assert events.location.endswith(events.name.replace(".", "/"))
 
 
-def test_snapshots_history_refs_and_files_are_data_frames_in_order(events: Table) -> None:
+def test_snapshots_history_refs_and_files_are_ordered_data_frames(events: Table) -> None:
     assert [r["operation"] for r in events.snapshots().collect()] == ["append", "append"]
     assert [r["is_current_ancestor"] for r in events.history().collect()] == [True, True]
     assert [(r["name"], r["type"], r["snapshot_id"]) for r in events.refs().collect()] == [
@@ -40,7 +40,7 @@ def test_snapshots_history_refs_and_files_are_data_frames_in_order(events: Table
     assert sum(r["record_count"] for r in events.files().collect()) == 3
 
 
-def test_as_of_reads_a_snapshot_or_a_time(events: Table) -> None:
+def test_as_of_reads_a_snapshot_or_a_timestamp(events: Table) -> None:
     first = events.snapshots().first()
     assert first is not None
     assert events.as_of(version=first["snapshot_id"]).count() == 2
@@ -49,17 +49,17 @@ def test_as_of_reads_a_snapshot_or_a_time(events: Table) -> None:
     assert events.as_of(timestamp=datetime.datetime.now() + datetime.timedelta(days=1)).count() == 3
 
 
-def test_as_of_wants_exactly_one_of_version_and_timestamp(events: Table) -> None:
+def test_as_of_requires_exactly_one_of_version_and_timestamp(events: Table) -> None:
     with pytest.raises(ValueError, match="either version or timestamp"):
         events.as_of()
 
 
-def test_as_of_before_the_history_says_when_it_starts(events: Table) -> None:
+def test_as_of_before_the_history_reports_when_it_starts(events: Table) -> None:
     with pytest.raises(AnalysisException, match="history starts at"):
         events.as_of(timestamp="2001-01-01").count()
 
 
-def test_a_table_that_is_not_there_is_named(spark: SparkSession) -> None:
+def test_a_missing_table_is_reported(spark: SparkSession) -> None:
     with pytest.raises(AnalysisException, match="no_such_table"):
         Table(spark, "tests.no_such_table")
 
@@ -69,7 +69,7 @@ def test_an_empty_table_has_no_current_snapshot(spark: SparkSession, table: str)
     assert Table(spark, table).current_snapshot_id is None
 
 
-def test_representations_hold_the_facts_and_escape_names(spark: SparkSession, table: str) -> None:
+def test_representations_show_the_schema_and_escape_names(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (`a<b` INT, `größe` STRING) USING iceberg")
     handle = Table(spark, table)
     assert "a<b: int" in repr(handle)

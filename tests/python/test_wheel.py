@@ -1,4 +1,4 @@
-"""`pip install` of the wheel and nothing else gives a working connector."""
+"""`pip install` of the wheel alone gives a working connector."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(out.glob("*.whl"))
 
 
-def test_the_wheel_carries_the_connector_the_sqlite_driver_and_type_marks(wheel: Path) -> None:
+def test_the_wheel_contains_the_connector_the_sqlite_driver_and_a_type_marker(wheel: Path) -> None:
     names = {Path(n).name for n in zipfile.ZipFile(wheel).namelist()}
     assert any(n.startswith("iceberg-lite-spark-3.5_2.12-") for n in names)
     assert any(n.startswith("sqlite-jdbc-") for n in names)
     assert "py.typed" in names
 
 
-def test_the_jar_holds_no_class_outside_the_connectors_packages(wheel: Path, tmp_path: Path) -> None:
+def test_the_jar_has_no_class_outside_the_connector_packages(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         jar = next(n for n in archive.namelist() if "iceberg-lite-spark" in n)
         archive.extract(jar, tmp_path)
     classes = [n for n in zipfile.ZipFile(tmp_path / jar).namelist() if n.endswith(".class")]
-    # iceberg.DefaultSource is what Spark looks for when a query says USING iceberg.
+    # iceberg.DefaultSource is the class that Spark loads for USING iceberg.
     ours = ("iceberglite/", "org/apache/spark/sql/iceberglite/", "iceberg/DefaultSource.class")
     assert classes
     assert [n for n in classes if not n.startswith(ours)] == []
 
 
-def test_the_jar_carries_licence_and_notice(wheel: Path, tmp_path: Path) -> None:
+def test_the_jar_contains_licence_and_notice(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         jar = archive.extract(next(n for n in archive.namelist() if "iceberg-lite-spark" in n), tmp_path)
     with zipfile.ZipFile(jar) as archive:
@@ -51,7 +51,7 @@ def test_the_jar_carries_licence_and_notice(wheel: Path, tmp_path: Path) -> None
             assert archive.read(f"META-INF/{name}") == (ROOT / name).read_bytes()
 
 
-def test_the_wheel_carries_the_licences_of_what_it_redistributes(wheel: Path) -> None:
+def test_the_wheel_contains_the_licences_of_redistributed_software(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         folder = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA")).rsplit("/", 1)[0]
         for name in ("LICENSE", "NOTICE", "licenses/sqlite-jdbc-zentus.txt"):
@@ -60,7 +60,7 @@ def test_the_wheel_carries_the_licences_of_what_it_redistributes(wheel: Path) ->
 
 @pytest.fixture
 def tree_without_jars(tmp_path: Path) -> Path:
-    """Copy what the package is built from, as it is in a fresh clone."""
+    """Copy the files from which the package is built, as in a fresh clone."""
     tree = tmp_path / "tree"
     (tree / "pyspark_iceberg" / "jars").mkdir(parents=True)
     for name in ("pyproject.toml", "setup.py", "VERSION", "README.md", "LICENSE", "NOTICE"):
@@ -89,13 +89,13 @@ def test_a_wheel_without_the_jar_of_its_version_is_not_built(tree_without_jars: 
     assert not list(tree_without_jars.glob("dist/*.whl"))
 
 
-def test_an_editable_installation_may_come_before_the_jar(tree_without_jars: Path) -> None:
+def test_an_editable_installation_does_not_need_the_jar(tree_without_jars: Path) -> None:
     program = "from setuptools.build_meta import build_editable; print(build_editable('.'))"
     done = build_in(tree_without_jars, "-c", program)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_the_published_module_has_the_name_of_the_jar_and_no_dependencies() -> None:
+def test_the_published_module_has_the_jar_name_and_no_dependencies() -> None:
     version = (ROOT / "VERSION").read_text().strip()
     folder = ROOT / "connector" / "artifact" / "target" / "scala-2.12"
     pom = ElementTree.parse(folder / f"iceberg-lite-spark-3.5_2.12-{version}.pom").getroot()
@@ -122,7 +122,7 @@ def test_an_installed_wheel_works_in_three_lines(wheel: Path, tmp_path: Path) ->
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
-    # PySpark itself (300 MB) comes from the environment of the tests; the package must come from the wheel.
+    # PySpark itself (300 MB) comes from the test environment; the package must come from the wheel.
     shared = Path(sysconfig.get_path("purelib"))
     for name in ("pyspark", "py4j", "setuptools", "pkg_resources", "_distutils_hack"):
         if (shared / name).exists() and not (Path(site) / name).exists():

@@ -7,8 +7,8 @@ import org.apache.hadoop.hive.metastore.txn.TxnStore;
 import org.apache.hadoop.hive.metastore.txn.TxnUtils;
 
 /**
- * A Hive Metastore with the tables for locks, which its database in memory would not have, and with the work that takes
- * locks away from the dead, which a Metastore does only beside Hive's compactor.
+ * A Hive Metastore with the tables for locks, which its in-memory database lacks, and with the task that removes the
+ * locks of dead clients, which a Metastore runs only with Hive's compactor.
  */
 public class HiveMetastore {
   public static void main(String[] arguments) throws Throwable {

@@ -1,1 +1,1 @@
-"""Real servers on loopback, for the tests and for `make stack`: PostgreSQL, a REST catalog, a Hive Metastore, S3."""
+"""Real servers on the loopback address, for the tests and for `make stack`: PostgreSQL, REST catalog, Hive, S3."""

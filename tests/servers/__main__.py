@@ -1,6 +1,6 @@
-"""Runs one server until its standard input ends, so that none outlives whoever started it.
+"""Run one server until its standard input ends, so that it does not outlive the process that started it.
 
-python -m servers rest --directory /tmp/rest [--port 8181]: prints one line of JSON when the server answers.
+python -m servers rest --directory /tmp/rest [--port 8181]: prints one line of JSON when the server is ready.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from servers.kinds import KINDS
 
 
 def main() -> None:
-    """Start the server, say where it is, and wait."""
+    """Start the server, print its address, and wait."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("server", choices=sorted(KINDS))
     parser.add_argument("--directory", type=Path, help="where its files go; a temporary one by default")

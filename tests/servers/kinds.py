@@ -1,4 +1,4 @@
-"""One function for each kind of server: it runs as long as its block, and gives what a client needs to know."""
+"""Functions that run a server of one kind for the duration of a `with` block and yield the connection facts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from servers.process import HOST, answers, free_port, jars, running
 Facts = dict[str, str]
 Kind = Callable[[Path, Optional[int]], AbstractContextManager[Facts]]
 
-# Who may do everything in the servers of the tests.
+# The superuser of the test servers.
 USER, PASSWORD = "owner", "s3cret-of-the-tests"
 ACCESS_KEY, SECRET_KEY = "AKIATESTS", "s3cret-of-the-tests"
 
 
 @contextlib.contextmanager
 def rest(directory: Path, port: int | None) -> Iterator[Facts]:
-    """Run the REST catalog server that Apache Iceberg tests its clients with; tables are files below `directory`."""
+    """Run the REST catalog server of Apache Iceberg's own tests; tables are files below `directory`."""
     port = port or free_port()
     warehouse = f"file://{directory}/warehouse"
     settings = {
@@ -57,7 +57,7 @@ def _config_answers(uri: str) -> bool:
 
 @contextlib.contextmanager
 def hive(directory: Path, port: int | None) -> Iterator[Facts]:
-    """Run the Hive Metastore of the Hive that Spark brings, on a database in its own memory."""
+    """Run a Hive Metastore with the Hive classes in Spark's distribution, on an in-memory database."""
     port = port or free_port()
     warehouse = f"file://{directory}/warehouse"
     properties = {
@@ -65,9 +65,9 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
         "hive.metastore.warehouse.dir": warehouse,
-        # A lock of a writer that died goes after so long.
+        # The timeout after which the lock of a dead writer is removed.
         "hive.txn.timeout": "10s",
-        # Tests keep files in memory; where the server wants a directory for a table, it gets one.
+        # Tests keep files in memory; if the server creates a directory for a table, it is created on disk.
         "fs.mem.impl": "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme",
         "fs.viewfs.overload.scheme.target.mem.impl": "org.apache.hadoop.fs.LocalFileSystem",
         "fs.viewfs.mounttable.wh.linkFallback": f"file://{directory}/memory",
@@ -86,7 +86,7 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
 
 @contextlib.contextmanager
 def postgres(directory: Path, port: int | None) -> Iterator[Facts]:
-    """Run PostgreSQL, with a user who may make databases; as root refuses to run it, another user does."""
+    """Run PostgreSQL with a user that can create databases. It refuses to run as root; then another user runs it."""
     port = port or free_port()
     user = "nobody" if os.geteuid() == 0 else None
     home, data, secret = directory / "postgres", directory / "data", directory / "password"
@@ -126,8 +126,8 @@ def postgres(directory: Path, port: int | None) -> Iterator[Facts]:
 
 
 def postgres_database(server: Facts, name: str, user: str, password: str) -> None:
-    """Make a database and its owner."""
-    # Needed only here.
+    """Create a database and its owner."""
+    # Imported here because only this function needs it.
     import psycopg2
     from psycopg2 import sql
 
@@ -141,7 +141,7 @@ def postgres_database(server: Facts, name: str, user: str, password: str) -> Non
 
 
 def _accepts(log: Path) -> bool:
-    """Its port answers before, with the news that the database system is starting up."""
+    """Whether the server is ready; its port is open earlier, while the database system is starting up."""
     return "ready to accept connections" in log.read_text(errors="replace")
 
 

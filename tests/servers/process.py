@@ -1,4 +1,4 @@
-"""What the servers have in common: free ports, class paths, and processes that end with the one that started them."""
+"""Common code of the servers: free ports, class paths, and processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ START_SECONDS = 240
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def jars(server: str) -> list[str]:
-    """Return the class path of a server, which `make servers` has fetched."""
+    """Return the class path of a server, which `make servers` has downloaded."""
     listed = ROOT / ".tools" / "servers" / f"{server}.classpath"
     if not listed.exists():
         raise SystemExit(f"The {server} server has not been fetched: run make servers")
@@ -32,7 +32,7 @@ def jars(server: str) -> list[str]:
 
 
 def answers(port: int) -> bool:
-    """Whether somebody listens on a port."""
+    """Whether a port accepts connections."""
     with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1):
         return True
     return False
@@ -47,7 +47,7 @@ def running(
     user: str | None = None,
     stop: signal.Signals = signal.SIGTERM,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server until the block ends; its output goes to a file, which an error quotes."""
+    """Run a server until the block ends; its output goes to a file, which error messages quote."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,

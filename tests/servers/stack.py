@@ -1,4 +1,4 @@
-"""Starts what docker-compose.yml starts, without containers and from the same settings, until it is interrupted."""
+"""Start the services of docker-compose.yml without containers, from the same settings, until interrupted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Settings = dict[str, str]
 
 
 def settings(path: Path) -> Settings:
-    """Read a file of KEY=value lines; the environment goes before it."""
+    """Read a file of KEY=value lines; environment variables take precedence."""
     lines = [line.split("=", 1) for line in path.read_text().splitlines() if line and not line.startswith("#")]
     return {key: os.environ.get(key, value) for key, value in lines}
 
@@ -49,7 +49,7 @@ def spark(directory: Path, wanted: Settings) -> Iterator[str]:
 
 @contextlib.contextmanager
 def stack(directory: Path, wanted: Settings) -> Iterator[dict[str, Facts]]:
-    """Run all of it; `directory` gets the tables and the logs."""
+    """Run the whole stack; `directory` gets the tables and the logs."""
     # Some servers run as another user.
     directory.chmod(0o755)
     started: dict[str, Facts] = {}
@@ -68,7 +68,7 @@ def stack(directory: Path, wanted: Settings) -> Iterator[dict[str, Facts]]:
 
 
 def main() -> None:
-    """Start it, say where everything is, and wait."""
+    """Start the stack, print its addresses, and wait."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--settings", type=Path, default=ROOT / "stack.env")
     parser.add_argument("--directory", type=Path, default=ROOT / "stack")

@@ -1,7 +1,7 @@
-"""An S3 store in memory that takes changes one by one: python store.py HOST PORT.
+"""An S3 store in memory that serializes changes: python store.py HOST PORT.
 
-moto alone looks whether a key is free and writes it in two steps, so that of two conditional writes at once both may
-succeed; S3 promises that one does.
+moto alone checks whether a key exists and writes it in two steps, so two concurrent conditional writes can both
+succeed; S3 guarantees that only one does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OneChangeAtATime:
-    """An application whose requests that may change something follow one another; looks pass by them."""
+    """An application that serializes the requests that can change something; reads are not blocked."""
 
     def __init__(self, application: WSGIApplication) -> None:
         """Guard an application."""
