@@ -171,7 +171,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     queries.foreach(sameRows(table, _))
   }
 
-  test("nested delete columns, also together with other fields of the same struct in the projection", ScanRules.allColumnsEqual) {
+  test("nested delete columns, also with other projected fields of the same struct", ScanRules.allColumnsEqual) {
     val table = plain()
     sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL), " +
       "(1001, NULL, named_struct('a', NULL, 'b', 'x'), NULL, NULL)")
