@@ -137,63 +137,74 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   private def completed(command: LogicalPlan): LogicalPlan = command match {
     // Otherwise, Spark treats a cached table as one that does not support deletes.
-    case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) =>
-      DeleteFromTableWithFilters(relation, Nil)
-
-    case d @ DeleteFromTable(Target(table, relation), condition) =>
-      val rowByRow = !hasSubquery(condition)
-      val counts = rowByRow && table.hasUncountedDeletes
-      val carried =
-        new CarryOverRewrite(
-          table.carriedBy(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name),
-          relation
-        )
-      table.context.learn(_.copy(isRowByRow = rowByRow, marksDeletes = carried.tellsChanges))
-      if (carried.isNone) d else withCarried(d, relation, carried)
-
-    case u @ UpdateTable(Target(table, relation), assignments, condition) =>
-      table.context.learn(_.copy(
-        isRowByRow = !(condition ++ assignments).exists(hasSubquery),
-        changesPartitions = ChangedPartitions.by(assignments, condition, table),
-        inserts = false
-      ))
-      val carried = new CarryOverRewrite(table.carriedBy(Command.UPDATE), relation)
-      if (carried.isNone) u
-      else withCarried(u.copy(assignments = assignments ++ carried.updated), relation, carried)
-
-    case m @ MergeIntoTable(Target(table, relation), _, condition, matched, missing, unmatched) =>
-      // For a single DELETE without a condition, Spark accepts several matching source rows.
-      val isAppend = matched.isEmpty && unmatched.isEmpty
-      val carried = new CarryOverRewrite(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
-      val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
-      // Without such a clause, Spark writes a row once for each matching source row, without a check.
-      val kept =
-        if (matched.isEmpty && !isAppend && table.copiesOnWrite(Command.MERGE)) Seq(carried.unchanged) else Nil
-      // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
-      val byMetadata = !isAppend && unmatched.isEmpty && table.copiesOnWrite(Command.MERGE) &&
-        (condition.references -- m.sourceTable.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
-      val others = if (byMetadata) Seq(carried.unchanged) else Nil
-      table.context.learn(_.copy(
-        isMerge = true,
-        marksDeletes = marks,
-        broadcastsSource = isHinted(m.sourceTable),
-        seeksByMetadata = byMetadata,
-        changesPartitions = (matched ++ unmatched).exists {
-          case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
-          case _ => false
-        },
-        inserts = missing.nonEmpty
-      ))
-      if (carried.isNone) m.copy(matchedActions = matched ++ kept, notMatchedBySourceActions = unmatched ++ others)
-      else {
-        val written = m.copy(
-          matchedActions = matched.map(carried.after(_, marks)) ++ kept,
-          notMatchedActions = missing.map(carried.after(_, marks)),
-          notMatchedBySourceActions = unmatched.map(carried.after(_, marks)) ++ others
-        )
-        withCarried(written, relation, carried)
-      }
+    case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) => DeleteFromTableWithFilters(relation, Nil)
+    case delete @ DeleteFromTable(Target(table, relation), _) => completedDelete(delete, table, relation)
+    case update @ UpdateTable(Target(table, relation), _, _) => completedUpdate(update, table, relation)
+    case merge @ MergeIntoTable(Target(table, relation), _, _, _, _, _) => completedMerge(merge, table, relation)
     case _ => command
+  }
+
+  private def completedDelete(
+      command: DeleteFromTable,
+      table: SparkTable,
+      relation: DataSourceV2Relation
+  ): LogicalPlan = {
+    val rowByRow = !hasSubquery(command.condition)
+    val counts = rowByRow && table.hasUncountedDeletes
+    val names = table.carriedBy(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name)
+    val carried = new CarryOverRewrite(names, relation)
+    table.context.learn(_.copy(isRowByRow = rowByRow, marksDeletes = carried.tellsChanges))
+    if (carried.isNone) command else withCarried(command, relation, carried)
+  }
+
+  private def completedUpdate(command: UpdateTable, table: SparkTable, relation: DataSourceV2Relation): LogicalPlan = {
+    val UpdateTable(_, assignments, condition) = command
+    table.context.learn(_.copy(
+      isRowByRow = !(condition ++ assignments).exists(hasSubquery),
+      changesPartitions = ChangedPartitions.by(assignments, condition, table),
+      inserts = false
+    ))
+    val carried = new CarryOverRewrite(table.carriedBy(Command.UPDATE), relation)
+    if (carried.isNone) command
+    else withCarried(command.copy(assignments = assignments ++ carried.updated), relation, carried)
+  }
+
+  private def completedMerge(
+      command: MergeIntoTable,
+      table: SparkTable,
+      relation: DataSourceV2Relation
+  ): LogicalPlan = {
+    val MergeIntoTable(_, source, condition, matched, missing, unmatched) = command
+    // For a single DELETE without a condition, Spark accepts several matching source rows.
+    val isAppend = matched.isEmpty && unmatched.isEmpty
+    val copies = !isAppend && table.copiesOnWrite(Command.MERGE)
+    val carried = new CarryOverRewrite(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
+    val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
+    // Without such a clause, Spark writes a row once for each matching source row, without a check.
+    val kept = if (matched.isEmpty && copies) Seq(carried.unchanged) else Nil
+    // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
+    val byMetadata = unmatched.isEmpty && copies &&
+      (condition.references -- source.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
+    val others = if (byMetadata) Seq(carried.unchanged) else Nil
+    table.context.learn(_.copy(
+      isRowByRow = false,
+      isMerge = true,
+      marksDeletes = marks,
+      broadcastsSource = isHinted(source),
+      seeksByMetadata = byMetadata,
+      changesPartitions = (matched ++ unmatched).exists {
+        case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
+        case _ => false
+      },
+      inserts = missing.nonEmpty
+    ))
+    def noted(action: MergeAction): MergeAction = if (carried.isNone) action else carried.after(action, marks)
+    val written = command.copy(
+      matchedActions = matched.map(noted) ++ kept,
+      notMatchedActions = missing.map(noted),
+      notMatchedBySourceActions = unmatched.map(noted) ++ others
+    )
+    if (carried.isNone) written else withCarried(written, relation, carried)
   }
 
   private def isHinted(source: LogicalPlan): Boolean = source match {

@@ -124,14 +124,7 @@ private[iceberglite] object WritePlan {
     WritePlan(
       table,
       RowsToWrite(info.schema, input),
-      FilesToWrite(
-        spec,
-        spec.partitionType(table.schema),
-        order,
-        DataFileFormats.of(table, input, order, settings),
-        DataLocations.of(table.location, table.properties),
-        settings(WriteOptions.TargetFileSize)
-      ),
+      filesOf(table, input, spec, order, settings),
       requirementsOf(schemaOf(table, input), spec, order, settings, distribution),
       math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
       CommitSettings(
@@ -142,6 +135,21 @@ private[iceberglite] object WritePlan {
       )
     )
   }
+
+  private def filesOf(
+      table: Table,
+      input: Vector[InputField],
+      spec: PartitionSpec,
+      order: SortOrder,
+      settings: Settings
+  ): FilesToWrite = FilesToWrite(
+    spec,
+    spec.partitionType(table.schema),
+    order,
+    DataFileFormats.of(table, input, order, settings),
+    DataLocations.of(table.location, table.properties),
+    settings(WriteOptions.TargetFileSize)
+  )
 
   private def inputOf(
       name: String,

@@ -1,7 +1,7 @@
 package iceberglite.spec.partition
 
 /** Ascending or descending; `name` as in JSON. */
-sealed abstract class SortDirection(val name: String)
+sealed abstract class SortDirection(val name: String) extends Serializable
 object SortDirection {
   case object Ascending extends SortDirection("asc")
   case object Descending extends SortDirection("desc")
@@ -9,7 +9,7 @@ object SortDirection {
 }
 
 /** The position of nulls; `name` as in JSON. */
-sealed abstract class NullOrder(val name: String)
+sealed abstract class NullOrder(val name: String) extends Serializable
 object NullOrder {
   case object NullsFirst extends NullOrder("nulls-first")
   case object NullsLast extends NullOrder("nulls-last")
