@@ -38,11 +38,17 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
   private val residuals = new Residual(bound, spec, sources)
 
   /**
-   * Returns whether the part may list matching files, by the partitions of its files and, if the tree has them, by the
-   * statistics of all their columns.
+   * Returns whether the part may list live files that match, by the partitions of its files and, if the tree has them,
+   * by the statistics of all their columns.
    */
   def mightMatch(part: PartSummary): Boolean =
-    summaries.mightMatch(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))
+    mightHavePartition(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))
+
+  /**
+   * Returns whether the part may list files in matching partitions, including removed files. The statistics of columns
+   * do not cover removed files.
+   */
+  def mightHavePartition(part: PartSummary): Boolean = summaries.mightMatch(part)
 
   /** Returns the filter on the rows of a partition, which is computed anew each time. */
   def in(partition: PartitionTuple): PartitionFilter =

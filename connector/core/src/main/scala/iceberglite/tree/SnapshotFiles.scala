@@ -25,7 +25,11 @@ trait SnapshotFiles {
    */
   def changesIn(part: FilePart): Iterator[ManifestEntry]
 
-  /** Returns the files that this snapshot added and removed, for the parts that may have wanted ones. */
+  /**
+   * Returns the files that this snapshot added and removed, for the parts that may have wanted ones.
+   *
+   * @param where must also accept parts with wanted files that were removed, which a part's metrics do not cover
+   */
   final def changes(where: PartFilter): Iterator[ManifestEntry] =
     changed.iterator.filter(where.mightMatch).flatMap(changesIn)
 

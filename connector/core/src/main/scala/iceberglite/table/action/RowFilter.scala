@@ -28,7 +28,8 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   private val files = new FileFilter(Bind(filter, base.schema, caseSensitive), specs)
   private val partitions = new ConcurrentHashMap[(Int, PartitionTuple), PartitionFilter]
 
-  override def mightMatch(part: PartSummary): Boolean = files.mightMatch(part)
+  /** Removed files may conflict too, so that statistics of live files do not rule out a part. */
+  override def mightMatch(part: PartSummary): Boolean = files.of(part).mightHavePartition(part)
 
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.None
 
