@@ -86,7 +86,7 @@ final private[iceberglite] class AvroBlocks(
     val length = header()
     source.fill(length + AvroContainer.SyncSize)
     val in = source.input
-    if (in.remaining < length) throw AvroFault(s"A block claims $length bytes where ${in.remaining} are left")
+    if (in.remaining < length) throw AvroFault(s"A block claims $length bytes, but ${in.remaining} are left")
     val bytes = codec.block(in.bytes, in.position, length)
     unpacked = new AvroInput(bytes.bytes, bytes.start, bytes.end)
     in.skip(length)
@@ -110,7 +110,7 @@ final private[iceberglite] class AvroBlocks(
     val at = in.position
     in.skip(AvroContainer.SyncSize)
     if (!Arrays.equals(in.bytes, at, in.position, sync, 0, sync.length)) {
-      throw AvroFault("The end of a block is not marked as such")
+      throw AvroFault("A block does not end with the sync marker of the file")
     }
   }
 
@@ -119,7 +119,7 @@ final private[iceberglite] class AvroBlocks(
     unpackedBytes += unpacked.remaining
     val packedBytes = source.taken - firstByte
     if (unpackedBytes > AvroContainer.MaxBlockBytes && limits.maxExpansion.exists(unpackedBytes / _ > packedBytes)) {
-      val reason = s"Its first $packedBytes bytes unpack to $unpackedBytes: it is damaged, or made to fill the memory"
+      val reason = s"Its first $packedBytes bytes decompress to $unpackedBytes: it is damaged, or a decompression bomb"
       throw AvroFault(reason)
     }
   }

@@ -101,7 +101,7 @@ object AvroCodec {
       new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
     case other =>
       throw AvroFault(
-        s"Its blocks are compressed by the Avro codec $other, where null, deflate, snappy, zstandard, bzip2 and xz are read"
+        s"Its Avro codec $other is not supported. Supported codecs are null, deflate, snappy, zstandard, bzip2 and xz"
       )
   }
 
@@ -135,7 +135,7 @@ object AvroCodec {
         if (size == scratch.length) scratch = grown(scratch, size)
         val more = inflater.inflate(scratch, size, scratch.length - size)
         if (more == 0 && !inflater.finished && (inflater.needsInput || inflater.needsDictionary)) {
-          throw AvroFault("A compressed block is not whole")
+          throw AvroFault("A compressed block is truncated")
         }
         size += more
       }
@@ -148,12 +148,12 @@ object AvroCodec {
   private object SnappyBlocks extends Decompressor {
     override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
       val compressed = length - Integer.BYTES
-      if (compressed < 1) throw AvroFault("A compressed block is not whole")
+      if (compressed < 1) throw AvroFault("A compressed block is truncated")
       val size = Snappy.uncompressedLength(bytes, offset, compressed)
       // A three-byte Snappy element expands to 64 bytes at most. A block that claims more is damaged, and no memory is
       // allocated for it.
       if (size < 0 || size > compressed.toLong * 64 || size > AvroContainer.MaxBlockBytes) {
-        throw AvroFault(s"A compressed block claims $size bytes")
+        throw AvroFault(s"A compressed block claims an uncompressed size of $size bytes")
       }
       val out = new Array[Byte](size)
       val unpacked = Snappy.uncompress(bytes, offset, compressed, out, 0)
@@ -186,7 +186,7 @@ object AvroCodec {
 
   private def grown(bytes: Array[Byte], size: Int): Array[Byte] = {
     if (size >= AvroContainer.MaxBlockBytes)
-      throw AvroFault(s"A block unpacks to more than ${AvroContainer.MaxBlockBytes} bytes")
+      throw AvroFault(s"A block decompresses to more than ${AvroContainer.MaxBlockBytes} bytes")
     Arrays.copyOf(bytes, math.min(bytes.length.toLong * 2, AvroContainer.MaxBlockBytes.toLong).toInt)
   }
 }

@@ -42,7 +42,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   def readInt(): Int = {
     val value = readLong()
-    if (value.toInt != value) throw AvroFault(s"The number $value stands for an int")
+    if (value.toInt != value) throw AvroFault(s"The value $value is out of range for an int")
     value.toInt
   }
 
@@ -73,7 +73,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   /** Reads the length of the value that follows. */
   def readLength(): Int = {
     val length = readLong()
-    if (length < 0 || length > remaining) throw AvroFault(s"A length of $length where $remaining bytes are left")
+    if (length < 0 || length > remaining) throw AvroFault(s"A value claims $length bytes, but $remaining are left")
     length.toInt
   }
 
@@ -117,7 +117,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
     val items = if (count < 0) -count else count
     // A negative count is followed by the size of the block in bytes.
     if (count < 0) readLength()
-    if (items < 0 || items > remaining) throw AvroFault(s"A list of $items items where $remaining bytes are left")
+    if (items < 0 || items > remaining) throw AvroFault(s"A block has $items items, but $remaining bytes are left")
     items.toInt
   }
 

@@ -24,7 +24,7 @@ private[iceberglite] object AvroSchemaCheck {
    */
   def check(schema: AvroSchema): Unit = {
     val parts = new Parts().of(schema)
-    if (parts > MaxParts) throw AvroFault(s"Its schema has more than $MaxParts parts when written out")
+    if (parts > MaxParts) throw AvroFault(s"Its schema has more than $MaxParts nodes after named types are expanded")
   }
 
   /** Returns whether every value of the type is encoded in zero bytes. The schema must have passed the check. */

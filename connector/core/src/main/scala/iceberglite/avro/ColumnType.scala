@@ -28,7 +28,9 @@ abstract private[iceberglite] class ColumnType[V] {
   def needed: Boolean = true
 
   protected def mismatch(schema: AvroSchema, column: StructColumn[_, _]): Nothing =
-    throw AvroFault(s"Its field ${column.id} (${column.name}) is of Avro type ${AvroSchemaCheck.describe(schema)}")
+    throw AvroFault(
+      s"Its field ${column.id} (${column.name}) has the unexpected Avro type ${AvroSchemaCheck.describe(schema)}"
+    )
 }
 
 private[iceberglite] object ColumnType {

@@ -105,7 +105,7 @@ private[iceberglite] object AvroUnion {
 
   def branch(in: AvroInput, branches: Int): Int = {
     val branch = in.readInt()
-    if (branch < 0 || branch >= branches) throw AvroFault(s"A value is of branch $branch of a union of $branches")
+    if (branch < 0 || branch >= branches) throw AvroFault(s"A value has branch $branch of a union with $branches")
     branch
   }
 }

@@ -43,7 +43,9 @@ private[iceberglite] object LiteralDecoder {
     } else if (schema.getType == NULL) _ => None
     else {
       val read = promoted(schema, target).orElse(fileType(schema).flatMap(promoted(schema, _))).getOrElse(
-        throw AvroFault(s"Its partition field $field is of Avro type ${AvroSchemaCheck.describe(schema)}")
+        throw AvroFault(
+          s"The Avro type ${AvroSchemaCheck.describe(schema)} of its partition field $field cannot be read as $target"
+        )
       )
       in => Some(read(in))
     }
@@ -108,7 +110,7 @@ private[iceberglite] object LiteralDecoder {
    */
   private def ofDays(days: Int): Long =
     Try(Math.multiplyExact(days.toLong, NanosOfDay)).getOrElse(
-      throw AvroFault(s"The date of day $days does not fit a timestamp in nanoseconds")
+      throw AvroFault(s"The date $days (days since 1970-01-01) is out of range for a nanosecond timestamp")
     )
 
   private def fromText(target: PrimitiveType): Option[Read] = target match {

@@ -154,6 +154,6 @@ object FileIO {
     else throw UnreadableFile(
       path,
       "file",
-      s"It ends before byte ${offset + length}: ${read.length} of the $length bytes at $offset are there"
+      s"It ends before byte ${offset + length}: a read of $length bytes at offset $offset returned ${read.length}"
     )
 }

@@ -14,7 +14,7 @@ private[storage] object FileSystemJars {
     case "abfs" | "abfss" | "wasb" | "wasbs" => hadoop("hadoop-azure")
     case "oss" => hadoop("hadoop-aliyun")
     case "gs" => "com.google.cloud.bigdataoss:gcs-connector"
-    case other => s"the file system of $other"
+    case other => s"the jar of the file system for $other"
   }
 
   /**
@@ -27,8 +27,8 @@ private[storage] object FileSystemJars {
       case e @ (_: RuntimeException | _: LinkageError | _: java.io.IOException) =>
         throw missingClass(e, 8).fold[Throwable](e) { name =>
           Unsupported(
-            s"files of $scheme:// without their jar: $name is missing",
-            s"Add ${jarOf(scheme)} to the session, by --packages or spark.jars.packages"
+            s"$scheme:// paths without the jar of their file system: class $name is missing",
+            s"Add ${jarOf(scheme)} to the session with --packages or spark.jars.packages"
           )
         }
     }

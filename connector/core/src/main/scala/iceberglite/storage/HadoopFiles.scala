@@ -69,12 +69,12 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       case LocalScheme => linkWritten(fs, file, contents)
       case scheme if ExclusiveRename(scheme) => renameWritten(fs, path, contents)
       case scheme => onS3(fs).map(_.createExclusively(file, contents))
-          .getOrElse(throw notExclusive(path, s"$scheme by ${fs.getClass.getName}"))
+          .getOrElse(throw notExclusive(path, s"$scheme (${fs.getClass.getName})"))
     }
   }
 
   private def notExclusive(path: String, storage: String): Unsupported = Unsupported(
-    s"committing to $path: no file is created exclusively on $storage, so that commits could be lost",
+    s"committing to $path: $storage cannot create a file exclusively, so commits could be lost",
     "Use a JDBC, REST or Hive catalog for tables there"
   )
 
@@ -135,12 +135,12 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     val fs = system(source)
     if (!mayDelete(fs)) throw Unsupported(
       s"moving the directory $from with s3.delete-enabled=false",
-      "S3 moves files by copying and deleting them. Set it to true, or use a catalog whose tables have names of their own"
+      "S3 moves files by copying and deleting them. Set it to true, or use a catalog that renames without moving files"
     )
     if (info(to).isDefined) throw StorageFailed("move the directory", from, s"$to exists already")
     Option(target.getParent).foreach(parent => fs.mkdirs(parent))
     if (!fs.rename(source, target)) {
-      throw StorageFailed("move the directory", from, s"The storage refused to name it $to")
+      throw StorageFailed("move the directory", from, s"The storage refused to rename it to $to")
     }
   }
 
@@ -151,7 +151,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   private def pathOf(path: String): Path = {
     val parsed = new Path(path)
     if (Option(parsed.toUri.getAuthority).exists(_.matches(".*:.*@.*"))) {
-      throw InvalidArgument("path", path, "It must hold no password; set the keys in the catalog's configuration")
+      throw InvalidArgument("path", path, "It must not contain a password. Set the keys in the catalog's configuration")
     }
     if (parsed.toUri.getPath.isEmpty) new Path(path + "/") else parsed
   }
@@ -199,7 +199,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     if (!Files.exists(written)) {
       StorageErrors.quietly(fs.delete(temporary, false))
       throw Unsupported(
-        s"committing to $file: ${fs.getClass.getName} keeps its files elsewhere than at their paths on this machine",
+        s"committing to $file: ${fs.getClass.getName} does not store files at their paths on the local file system",
         "Use a JDBC or REST catalog with it"
       )
     }
@@ -233,7 +233,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       catch {
         case NonFatal(e) =>
           failure.addSuppressed(e)
-          val reason = s"renaming $temporary to it failed (${failure.getMessage})"
+          val reason = s"renaming $temporary to $path failed (${failure.getMessage})"
           throw CommitStateUnknown(s"the table of $path", path, reason, Some(failure))
       }
     if (deleted) throw StorageErrors.failed("create", path, failure)

@@ -105,7 +105,7 @@ private[storage] object LocalFiles {
       case _: UnsupportedOperationException =>
         throw Unsupported(
           s"committing to $path, whose file system has no hard links",
-          "Move the warehouse to one that has them, or use a JDBC catalog"
+          "Move the warehouse to a file system that has them, or use a JDBC catalog"
         )
     }
 

@@ -105,11 +105,11 @@ object MetadataFiles {
       try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(most)
       catch {
         case NonFatal(e) =>
-          val reason = s"It is not whole gzip (${e.getMessage}). Restore the file, or register an earlier metadata file"
+          val reason = s"Its gzip data is damaged (${e.getMessage}). Restore the file, or register an earlier one"
           throw UnreadableFile(path, role, reason, Some(e))
       }
     if (plain.length == most) {
-      val reason = s"Its ${stored.length} bytes unpack to more than $most: it is damaged, or made to fill the memory"
+      val reason = s"Its ${stored.length} bytes decompress to more than $most: it is damaged, or a decompression bomb"
       throw UnreadableFile(path, role, reason)
     }
     plain

@@ -34,7 +34,7 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
       if (!begins(first)) throw UnreadableFile(
         path,
         "file",
-        s"It has more than $FreeBytes bytes and does not begin as $format does: it is damaged, or is not $format"
+        s"It has more than $FreeBytes bytes and does not begin like $format: it is damaged, or is not $format"
       )
       val rest = in.readNBytes((maxBytes - first.length + 1).toInt)
       if (first.length + rest.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
@@ -66,7 +66,7 @@ private[iceberglite] object ReadBounds {
 
   /** Metadata as text or gzip. */
   val Metadata: ReadBounds = ReadBounds(
-    "table metadata in JSON, or gzip",
+    "table metadata (JSON or gzip)",
     MaxBytes,
     bytes => MetadataFiles.isGzip(bytes) || isJson(bytes)
   )
@@ -90,6 +90,6 @@ private[iceberglite] object ReadBounds {
   def checkRange(path: String, length: Int): Unit = if (length > MaxBytes) throw UnreadableFile(
     path,
     "file",
-    s"Metadata asks for $length bytes of it at once, and the limit is $MaxBytes bytes. " + advice(MaxBytes)
+    s"Metadata refers to a range of $length bytes, and the limit for one read is $MaxBytes bytes. ${advice(MaxBytes)}"
   )
 }

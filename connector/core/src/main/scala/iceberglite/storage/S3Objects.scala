@@ -26,7 +26,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   import S3Objects._
 
   private val client =
-    clients.computeIfAbsent(fs, _ => fs.getAmazonS3ClientForTesting("iceberg-lite takes whole objects by it"))
+    clients.computeIfAbsent(fs, _ => fs.getAmazonS3ClientForTesting("iceberg-lite reads and writes whole objects"))
 
   def read(path: Path, bounds: ReadBounds): Array[Byte] =
     try {
@@ -84,7 +84,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   }
 
   private def unknown(path: Path, e: AmazonClientException): CommitStateUnknown = {
-    val reason = s"the store gave no clear answer (${e.getMessage})"
+    val reason = s"the store neither confirmed nor rejected the write (${e.getMessage})"
     CommitStateUnknown(s"the table of $path", path.toString, reason, Some(e))
   }
 
@@ -112,9 +112,9 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   }
 
   private def unsafe(path: Path): IcebergError = Unsupported(
-    s"committing to $path: the store $place does not honour If-None-Match on PUT, so that commits of two writers " +
-      "could overwrite each other",
-    "Use a JDBC, REST or Hive catalog for tables there, or a store that does"
+    s"committing to $path: the store $place does not support If-None-Match on PUT, so concurrent commits could " +
+      "overwrite each other",
+    "Use a JDBC, REST or Hive catalog for tables there, or a store that supports it"
   )
 
   private def missing(path: Path, answer: AmazonServiceException): FileNotFoundException = {
@@ -138,7 +138,7 @@ private[storage] object S3Objects {
   private val Conflict = 409
   private val RequestTimeout = 408
   private val NotImplemented = 501
-  private val Probe = "Of iceberg-lite, to see whether the store honours If-None-Match; it may be deleted".getBytes
+  private val Probe = "Written by iceberg-lite to check if the store supports If-None-Match; can be deleted".getBytes
 
   /** Caches clients, because S3A logs a warning each time its client is requested. */
   private val clients = Collections.synchronizedMap(new WeakHashMap[FileSystem, AmazonS3])

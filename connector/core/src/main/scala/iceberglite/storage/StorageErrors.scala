@@ -82,5 +82,6 @@ private[iceberglite] object StorageErrors {
     Option(e.getMessage).exists(_.contains("(Permission denied)"))
 
   private def denied: String =
-    s"Access was denied to the user ${System.getProperty("user.name")}. Check its permissions and its directory's"
+    s"Access was denied to the user ${System.getProperty("user.name")}. Check the permissions of the file and of its " +
+      "directory"
 }

@@ -62,7 +62,8 @@ object StorageSettings {
     for (ours <- S3Settings.hadoop(properties).get(key); other <- configured if other != ours) throw InvalidArgument(
       key,
       other,
-      "s3.write.storage-class and s3.write.tags.* need a class of their own there. Remove it, or these settings"
+      "s3.write.storage-class and s3.write.tags.* require the client factory of iceberg-lite. Remove this setting, " +
+        "or remove those"
     )
   }
 

@@ -120,7 +120,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     val doubling = (1 to 60).foldLeft(leaf) { (inner, i) =>
       s"""{"type":"record","name":"n$i","fields":[{"name":"a","type":$inner},{"name":"b","type":"n${i - 1}"}]}"""
     }
-    assert(reasonOf(file(entryWith(doubling))(block(_, 1, Array[Byte](0)))).contains("20000 parts"))
+    assert(reasonOf(file(entryWith(doubling))(block(_, 1, Array[Byte](0)))).contains("20000 nodes"))
   }
 
   test("a schema that is nested deeply, is wide, or is no schema is refused", ManifestRules.damaged) {
@@ -153,7 +153,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
         (0 until 6).foreach(_ => block(out, 1, packed))
       }
       val read = AvroContainerReader.open(records).records(in => in.skip(in.remaining))
-      assert(intercept[AvroFault](read.foreach(_ => ())).reason.contains("unpack to"))
+      assert(intercept[AvroFault](read.foreach(_ => ())).reason.contains("decompress to"))
     }
     val most = AvroContainer.MaxBlockBytes + 1
     val larger = AvroCodec.Default.compress(new Array[Byte](most), most)
@@ -164,7 +164,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
 
   test("a block that is not marked as its file, or packed otherwise, is refused", ManifestRules.damaged) {
     val entry = oneEntry(added(dataFile("a")))
-    assert(reasonOf(file(ownSchema)(block(_, 1, entry, sync.map(b => (b + 1).toByte)))).contains("not marked"))
+    assert(reasonOf(file(ownSchema)(block(_, 1, entry, sync.map(b => (b + 1).toByte)))).contains("sync marker"))
     Seq("deflate", "snappy", "zstandard").foreach { codec =>
       assert(reasonOf(file(ownSchema, codec)(block(_, 1, entry))).nonEmpty)
     }
@@ -318,6 +318,6 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     val io = new MemoryFileIO
     io.write("v1.gz.metadata.json", out.toByteArray)
     val error = intercept[UnreadableFile](MetadataFiles.read(io, "v1.gz.metadata.json"))
-    assert(error.file == "v1.gz.metadata.json" && error.reason.contains("unpack to more than"))
+    assert(error.file == "v1.gz.metadata.json" && error.reason.contains("decompress to more than"))
   }
 }

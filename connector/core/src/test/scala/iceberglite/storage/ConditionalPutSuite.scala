@@ -22,7 +22,7 @@ class ConditionalPutSuite extends AnyFunSuite {
       val io = S3Storage.files(store.settings)
       (1 to 2).foreach { _ =>
         val error = intercept[Unsupported](io.createExclusively(path, content("x")))
-        assert(error.getMessage.contains("does not honour If-None-Match") && error.getMessage.contains(path))
+        assert(error.getMessage.contains("does not support If-None-Match") && error.getMessage.contains(path))
         assert(
           error.getMessage.contains(store.endpoint) && error.getMessage.contains("Use a JDBC, REST or Hive catalog")
         )

@@ -177,7 +177,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
           intercept[Exception](session.sql(s"CREATE TABLE rows.w (id BIGINT) LOCATION 's3://user:$Mark@nowhere/w'"))
         }
       finally log.detach()
-    assert(traceOf(error).contains("s3://user:***@nowhere/w") && traceOf(error).contains("It must hold no password"))
+    assert(traceOf(error).contains("s3://user:***@nowhere/w") && traceOf(error).contains("must not contain a password"))
     assert(!traceOf(error).contains(Mark) && !seen.asScala.exists(s => s._1.startsWith("log") && s._2.contains(Mark)))
   }
 
