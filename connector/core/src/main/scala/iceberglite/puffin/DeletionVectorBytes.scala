@@ -35,7 +35,8 @@ private[puffin] object DeletionVectorBytes {
     val written = filled(keys, bitmaps.map(optimized))
     val length = MagicSize + CountSize + written.iterator.map(KeySize + _._2.serializedSizeInBytes.toLong).sum
     if (length > Int.MaxValue - LeastSize) {
-      throw InvalidArgument("deletion vector", s"$length bytes", "Rewrite the data file: nothing holds so many deletes")
+      val reason = s"It can have at most ${Int.MaxValue - LeastSize} bytes. Rewrite the data file"
+      throw InvalidArgument("deletion vector", s"$length bytes", reason)
     }
     val blob = ByteBuffer.allocate(LengthSize + length.toInt + ChecksumSize)
     blob.putInt(length.toInt)
@@ -78,7 +79,7 @@ private[puffin] object DeletionVectorBytes {
     val in = ByteBuffer.wrap(beginning)
     val (length, magic) = (in.getInt().toLong, in.order(ByteOrder.LITTLE_ENDIAN).getInt())
     if (length == size - LengthSize - ChecksumSize && magic == Magic) None
-    else Some(s"Its entry claims $size bytes, and what is there does not begin as a deletion vector of that length")
+    else Some(s"Its entry claims $size bytes, but the data does not begin like a deletion vector of that length")
   }
 
   def read(file: String, dataFile: String, blob: Array[Byte]): DeletionVector =
@@ -90,11 +91,11 @@ private[puffin] object DeletionVectorBytes {
     }
 
   private def bitmaps(blob: Array[Byte]): Seq[(Int, RoaringBitmap)] = {
-    if (blob.length < LeastSize) throw DamagedBlob(s"It has ${blob.length} bytes, fewer than any vector")
+    if (blob.length < LeastSize) throw DamagedBlob(s"It has ${blob.length} bytes, too few for a vector")
     val in = ByteBuffer.wrap(blob)
     val length = in.getInt()
     if (length != blob.length - LengthSize - ChecksumSize) {
-      throw DamagedBlob(s"Its length is $length, where ${blob.length - LengthSize - ChecksumSize} bytes are there")
+      throw DamagedBlob(s"Its length is $length, but ${blob.length - LengthSize - ChecksumSize} bytes are present")
     }
     val expected = in.getInt(LengthSize + length)
     in.limit(LengthSize + length)
@@ -102,21 +103,21 @@ private[puffin] object DeletionVectorBytes {
     val magic = in.getInt()
     if (magic != Magic) throw DamagedBlob(f"It starts with the magic 0x$magic%08x, not 0x$Magic%08x")
     val found = checksum(blob, length)
-    if (found != expected) throw DamagedBlob(f"Its checksum is 0x$found%08x, where it says 0x$expected%08x")
+    if (found != expected) throw DamagedBlob(f"Its checksum is 0x$found%08x, but the stored one is 0x$expected%08x")
     readBitmaps(in)
   }
 
   private def readBitmaps(in: ByteBuffer): Seq[(Int, RoaringBitmap)] = {
     val count = in.getLong()
     if (count < 0 || count > in.remaining / (KeySize + LeastBitmapSize)) {
-      throw DamagedBlob(s"It says $count bitmaps, where ${in.remaining} bytes are left")
+      throw DamagedBlob(s"It claims $count bitmaps, but ${in.remaining} bytes are left")
     }
     var lastKey = -1
     val read = (0 until count.toInt).map { _ =>
       if (in.remaining < KeySize) throw DamagedBlob("It ends before its last bitmap")
       val key = in.getInt()
-      if (key < 0) throw DamagedBlob(f"The key 0x$key%08x stands for positions whose top bit is 1")
-      if (key <= lastKey) throw DamagedBlob(s"The key $key comes after $lastKey")
+      if (key < 0) throw DamagedBlob(f"The key 0x$key%08x represents negative positions")
+      if (key <= lastKey) throw DamagedBlob(s"Its keys are not sorted: $key comes after $lastKey")
       lastKey = key
       key -> PortableBitmap.read(in)
     }

@@ -31,12 +31,12 @@ object DeletionVectorFiles {
     val role = s"deletion vector of ${file.referencedDataFile.getOrElse("an unnamed data file")} in"
     def fail(reason: String): Nothing = throw UnreadableFile(file.path, role, reason)
     if (!file.isDeletionVector)
-      fail(s"Its entry has the content ${file.content.name} and the format ${file.format.name}")
+      fail(s"Its entry is not a deletion vector: it has content ${file.content.name} and format ${file.format.name}")
     val dataFile = file.referencedDataFile.getOrElse(fail("Its entry has no referenced_data_file"))
     val offset = file.contentOffset.getOrElse(fail("Its entry has no content_offset"))
     val size = file.contentSizeInBytes.getOrElse(fail("Its entry has no content_size_in_bytes"))
     if (offset < 0 || size < 0 || size > Int.MaxValue || size > file.fileSizeInBytes - offset) {
-      fail(s"Its entry places $size bytes at $offset of a file of ${file.fileSizeInBytes}")
+      fail(s"Its entry claims $size bytes at offset $offset, and the file has ${file.fileSizeInBytes}")
     }
     def range(length: Int) =
       try io.readRange(file.path, offset, length)
@@ -47,7 +47,7 @@ object DeletionVectorFiles {
     val bytes = range(size.toInt)
     val vector = DeletionVector.parse(file.path, dataFile, bytes)
     if (vector.cardinality != file.recordCount) {
-      fail(s"It deletes ${vector.cardinality} rows, where its entry says ${file.recordCount}")
+      fail(s"It deletes ${vector.cardinality} rows, but its entry claims ${file.recordCount}")
     }
     vector
   }
@@ -62,7 +62,7 @@ object DeletionVectorFiles {
   def write(io: FileIO, path: String, deleted: Seq[DeletedRows]): Vector[ContentFile] = {
     val rows = deleted.filterNot(_.positions.isEmpty).toVector
     rows.groupBy(_.dataFile).collectFirst { case (dataFile, several) if several.size > 1 => dataFile }.foreach { file =>
-      throw InvalidArgument("deletion vectors", file, "A data file has one vector at most: merge them")
+      throw InvalidArgument("deletion vectors", file, "A data file can have only one deletion vector. Merge them")
     }
     if (rows.isEmpty) Vector.empty
     else {

@@ -48,9 +48,9 @@ private[puffin] object PortableBitmap {
     } else if (cookie == CookieWithoutRuns) {
       need(in, Integer.BYTES)
       val size = in.getInt()
-      if (size < 0 || size > MaxContainers) throw DamagedBlob(s"A bitmap says $size containers")
+      if (size < 0 || size > MaxContainers) throw DamagedBlob(s"A bitmap claims $size containers")
       checkContainers(in, size, _ => false, hasOffsets = true)
-    } else throw DamagedBlob(f"A bitmap starts with the cookie 0x$cookie%08x, which none has")
+    } else throw DamagedBlob(f"A bitmap starts with the unknown cookie 0x$cookie%08x")
   }
 
   private def checkContainers(in: ByteBuffer, size: Int, isRun: Int => Boolean, hasOffsets: Boolean): Unit = {
@@ -69,7 +69,7 @@ private[puffin] object PortableBitmap {
       val found =
         if (isRun(i)) runs(in) else if (cardinalities(i) > MaxInArray) bits(in) else values(in, cardinalities(i))
       if (found != cardinalities(i)) {
-        throw DamagedBlob(s"A container of a bitmap has $found values, where it says ${cardinalities(i)}")
+        throw DamagedBlob(s"A container of a bitmap has $found values, but claims ${cardinalities(i)}")
       }
       i += 1
     }

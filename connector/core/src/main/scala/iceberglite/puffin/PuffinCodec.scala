@@ -58,11 +58,11 @@ object PuffinCodec {
       val in = new ByteArrayInputStream(packed)
       val (decompressor, hash) = (LZ4Factory.safeInstance.safeDecompressor, XXHashFactory.safeInstance.hash32)
       val frame = new LZ4FrameInputStream(in, decompressor, hash, true)
-      if (!frame.isExpectedContentSizeDefined) throw DamagedBlob("Its LZ4 frame does not say how long its contents are")
+      if (!frame.isExpectedContentSizeDefined) throw DamagedBlob("Its LZ4 frame has no content size")
       val size = checkedSize(frame.getExpectedContentSize, packed.length * MaxRatio)
       val contents = frame.readNBytes(size)
       if (contents.length != size || frame.read() >= 0) {
-        throw DamagedBlob(s"Its LZ4 frame has other contents than the $size bytes it claims")
+        throw DamagedBlob(s"The content of its LZ4 frame does not have the claimed size of $size bytes")
       }
       if (in.available > 0) throw DamagedBlob(s"${in.available} bytes follow its LZ4 frame")
       contents
@@ -85,9 +85,9 @@ object PuffinCodec {
       val contents = new Array[Byte](size)
       val written = Zstd.decompressByteArray(contents, 0, size, packed, 0, packed.length)
       if (Zstd.isError(written)) {
-        throw DamagedBlob(s"Its Zstandard frame of $size bytes cannot be unpacked: ${Zstd.getErrorName(written)}")
+        throw DamagedBlob(s"Its Zstandard frame of $size bytes cannot be decompressed: ${Zstd.getErrorName(written)}")
       }
-      if (written != size) throw DamagedBlob(s"Its Zstandard frame holds $written bytes, where it claims $size")
+      if (written != size) throw DamagedBlob(s"Its Zstandard frame has $written bytes, but claims $size")
       contents
     }
   }
@@ -99,13 +99,19 @@ object PuffinCodec {
     case None => Plain
     case Some(known) =>
       all.find(_.name.contains(known)).getOrElse(
-        throw DamagedBlob(s"Its codec is $known, and only ${all.flatMap(_.name).mkString(" and ")} are known")
+        throw DamagedBlob(
+          s"Its codec $known is not supported. Supported codecs are ${all.flatMap(_.name).mkString(" and ")}"
+        )
       )
   }
 
   private def checkedSize(claimed: Long, possible: Long): Int = {
-    if (claimed < 0 || claimed > possible) throw DamagedBlob(s"It claims $claimed bytes, more than can be packed in it")
-    if (claimed > MaxContents) throw DamagedBlob(s"It unpacks to $claimed bytes, more than the $MaxContents allowed")
+    if (claimed < 0 || claimed > possible) {
+      throw DamagedBlob(s"It claims $claimed bytes, which is impossible for its compressed size")
+    }
+    if (claimed > MaxContents) {
+      throw DamagedBlob(s"It decompresses to $claimed bytes, more than the limit of $MaxContents")
+    }
     claimed.toInt
   }
 

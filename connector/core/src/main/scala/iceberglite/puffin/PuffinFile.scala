@@ -68,7 +68,7 @@ object PuffinFile {
     val size = fileSize.orElse(io.info(path).map(_.length)).getOrElse(
       throw UnreadableFile(path, Role, "It does not exist")
     )
-    if (size < Magic.length + LeastFooterSize) fail(path, s"It has $size bytes, fewer than any Puffin file")
+    if (size < Magic.length + LeastFooterSize) fail(path, s"It has $size bytes, too few for a Puffin file")
     checkMagic(path, "It", range(io, path, 0, Magic.length))
     val end = range(io, path, size - math.min(size, Guess.toLong), math.min(size, Guess.toLong).toInt)
     val payload = payloadSize(path, end, size)
@@ -85,7 +85,7 @@ object PuffinFile {
     checkMagic(path, "Its end", end.takeRight(Magic.length))
     val size = littleEndian(end, end.length - TailSize)
     if (size < 0 || size > fileSize - Magic.length - LeastFooterSize) {
-      fail(path, s"Its footer claims $size bytes, where the file has $fileSize")
+      fail(path, s"Its footer claims $size bytes, and the file has $fileSize")
     }
     if (size > MaxFooter) fail(path, s"Its footer has $size bytes, more than the $MaxFooter allowed")
     size
@@ -94,7 +94,7 @@ object PuffinFile {
   private def unpacked(path: String, footer: Array[Byte], payloadSize: Int): Array[Byte] = {
     val payload = java.util.Arrays.copyOfRange(footer, Magic.length, Magic.length + payloadSize)
     val flags = littleEndian(footer, footer.length - TailSize + Integer.BYTES)
-    if ((flags & ~FooterIsPacked) != 0) fail(path, f"It has the flags 0x$flags%08x, of which only bit 0 is known")
+    if ((flags & ~FooterIsPacked) != 0) fail(path, f"It has the flags 0x$flags%08x, and only bit 0 is defined")
     if (flags == 0) payload
     else
       try PuffinCodec.Lz4.decompress(payload)
@@ -106,9 +106,9 @@ object PuffinFile {
     def refuse(index: Int, reason: String): Nothing = throw InvalidMetadata(path, s"$$.blobs[$index]", reason)
     var last = Magic.length.toLong
     footer.blobs.zipWithIndex.sortBy { case (blob, _) => (blob.offset, blob.length) }.foreach { case (blob, i) =>
-      if (blob.offset < last) refuse(i, s"It starts at ${blob.offset}, where other bytes stand up to $last")
+      if (blob.offset < last) refuse(i, s"It starts at ${blob.offset}, before the end of the previous data at $last")
       if (blob.length > footerStart - blob.offset) {
-        refuse(i, s"Its ${blob.length} bytes at ${blob.offset} reach past the footer's start, $footerStart")
+        refuse(i, s"Its ${blob.length} bytes at ${blob.offset} extend into the footer, which starts at $footerStart")
       }
       last = blob.offset + blob.length
     }
@@ -119,7 +119,9 @@ object PuffinFile {
     catch { case e: UnreadableFile => throw e.copy(role = Role) }
 
   private def checkMagic(path: String, what: String, found: Array[Byte]): Unit =
-    if (!found.sameElements(Magic)) fail(path, s"$what lacks the magic PFA1: it is no Puffin file, or is cut short")
+    if (!found.sameElements(Magic)) {
+      fail(path, s"$what lacks the magic PFA1: the file is truncated, or is not a Puffin file")
+    }
 
   private def littleEndian(bytes: Array[Byte], at: Int): Int =
     ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(at)

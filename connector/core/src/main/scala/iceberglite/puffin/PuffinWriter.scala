@@ -65,7 +65,7 @@ object PuffinWriter {
 
   private def append(path: String, out: ByteArrayOutputStream, bytes: Array[Byte]): Unit = {
     if (bytes.length > Int.MaxValue - PuffinFile.TailSize - out.size) {
-      throw InvalidArgument("blobs", s"more than ${Int.MaxValue} bytes", s"Spread those of $path over several files")
+      throw InvalidArgument("blobs", s"more than ${Int.MaxValue} bytes", s"Split the blobs of $path over several files")
     }
     out.write(bytes)
   }

@@ -74,31 +74,31 @@ object ThetaSketch {
   /** Checks the hash count. The library trusts it and would read past the end of the array. */
   private def check(bytes: Array[Byte]): Unit = {
     def fail(reason: String): Nothing = throw DamagedBlob(reason)
-    if (bytes.length < LongBytes) fail(s"It has ${bytes.length} bytes, fewer than any sketch")
-    if (bytes(1) != SerialVersion) fail(s"Its serial version is ${bytes(1)}, where only $SerialVersion is known")
-    if (bytes(2) != CompactFamily) fail(s"Its family is ${bytes(2)}, where $CompactFamily is a compact theta sketch")
+    if (bytes.length < LongBytes) fail(s"It has ${bytes.length} bytes, too few for a sketch")
+    if (bytes(1) != SerialVersion) fail(s"Its serial version is ${bytes(1)}, and only $SerialVersion is supported")
+    if (bytes(2) != CompactFamily) fail(s"Its family is ${bytes(2)}, not $CompactFamily (compact theta sketch)")
     val longs = bytes(0) & 0x3f
     val flags = bytes(5)
-    if (longs < 1 || longs > 3 || bytes.length < longs * LongBytes) fail(s"It claims a head of $longs longs")
-    if ((flags & BigEndianFlag) != 0) fail("It is big-endian")
+    if (longs < 1 || longs > 3 || bytes.length < longs * LongBytes) fail(s"It claims a preamble of $longs longs")
+    if ((flags & BigEndianFlag) != 0) fail("It is big-endian, which is not supported")
     val in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
     val isEmpty = (flags & EmptyFlag) != 0
     val count = if (longs > 1) in.getInt(CountAt) else if (isEmpty) 0 else 1
-    if (isEmpty && count != 0) fail(s"It is called empty and has $count hashes")
+    if (isEmpty && count != 0) fail(s"It is marked as empty, but has $count hashes")
     val hashes = (bytes.length - longs * LongBytes) / LongBytes
-    if (count < 0 || count > hashes) fail(s"It claims $count hashes, where there is room for $hashes")
+    if (count < 0 || count > hashes) fail(s"It claims $count hashes, but has room for $hashes")
     in.position(longs * LongBytes)
     checkHashes(in, count, if (longs > 2) in.getLong(ThetaAt) else Long.MaxValue, (flags & OrderedFlag) != 0)
   }
 
   private def checkHashes(in: ByteBuffer, count: Int, theta: Long, isOrdered: Boolean): Unit = {
-    if (theta <= 0) throw DamagedBlob(s"Its theta is $theta")
+    if (theta <= 0) throw DamagedBlob(s"Its theta $theta is not positive")
     var last = 0L
     var i = 0
     while (i < count) {
       val hash = in.getLong()
       if (hash <= 0 || hash >= theta) throw DamagedBlob(s"Its hash $hash is not between 0 and its theta, $theta")
-      if (isOrdered && hash <= last) throw DamagedBlob(s"It is called ordered, and its hash $hash comes after $last")
+      if (isOrdered && hash <= last) throw DamagedBlob(s"It is marked as ordered, but its hash $hash follows $last")
       last = hash
       i += 1
     }

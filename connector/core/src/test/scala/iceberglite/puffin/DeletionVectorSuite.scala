@@ -116,7 +116,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidArgument](DeletionVector.of(-1L))
     assert(parse(DeletionVector.of(Long.MaxValue).toBytes).isDeleted(Long.MaxValue))
     val bitmap = "3a30000001000000 00000000 10000000 0700"
-    assert(refusal(sealedBlob(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("top bit is 1"))
+    assert(refusal(sealedBlob(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("negative positions"))
   }
 
   test(
@@ -126,7 +126,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val whole = bytes(threeRows)
     whole.indices.foreach(length => refusal(whole.take(length)))
     refusal(whole :+ 0.toByte)
-    assert(refusal(whole.updated(3, 0x27.toByte)).contains("Its length is 39, where 38 bytes"))
+    assert(refusal(whole.updated(3, 0x27.toByte)).contains("Its length is 39, but 38 bytes"))
     assert(refusal(whole.updated(4, 0xd2.toByte)).contains("magic"))
     assert(refusal(whole.updated(36, 9.toByte)).contains("checksum"))
     assert(refusal(whole.updated(whole.length - 1, 0.toByte)).contains("checksum"))
@@ -139,16 +139,16 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val head = "d1d33964"
     val bitmap = "3a30000001000000 00000000 10000000 0700"
     def of(text: String): String = refusal(sealedBlob(bytes(head + text)))
-    assert(of("ffffffffffffff7f" + "0" * 60).contains("bitmaps, where"))
-    assert(of("ffffffffffffffff" + "0" * 60).contains("bitmaps, where"))
-    assert(of(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("The key 0 comes after 1"))
-    assert(of(s"0200000000000000 01000000 $bitmap 01000000 $bitmap").contains("The key 1 comes after 1"))
+    assert(of("ffffffffffffff7f" + "0" * 60).contains("bitmaps, but"))
+    assert(of("ffffffffffffffff" + "0" * 60).contains("bitmaps, but"))
+    assert(of(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("keys are not sorted: 0 comes after 1"))
+    assert(of(s"0200000000000000 01000000 $bitmap 01000000 $bitmap").contains("keys are not sorted: 1 comes after 1"))
     assert(of(s"0100000000000000 01000000 $bitmap 01000000").contains("bytes follow its last bitmap"))
     assert(of("0100000000000000 00000000 3a300000ffffffff").contains("-1 containers"))
     assert(of("0100000000000000 00000000 3a30000000000100").contains("middle of a bitmap"))
     assert(of("0100000000000000 00000000 3c30000001000000").contains("cookie"))
     assert(of("0100000000000000 00000000 3a30000001000000 00000100 10000000 05000300").contains("not sorted"))
-    assert(of("0100000000000000 00000000 3b300000 01 00000900 0100 00000800").contains("9 values, where it says 10"))
+    assert(of("0100000000000000 00000000 3b300000 01 00000900 0100 00000800").contains("9 values, but claims 10"))
     assert(of("0100000000000000 00000000 3b300000 01 00000900 0100 feff0900").contains("past its container"))
     assert(of("0100000000000000 00000000 3b300000 01 00000900 0200 00000700 05000100").contains("not sorted"))
   }

@@ -167,7 +167,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     val read = opened(file(blobJson(4, 2, ""","compression-codec":"brotli""""), "ab".getBytes(UTF_8)))
     val error = intercept[UnreadableFile](read.read(read.blobs.head))
     assert(error.getMessage ==
-      s"Cannot read blob a at 4 of $path: Its codec is brotli, and only lz4 and zstd are known")
+      s"Cannot read blob a at 4 of $path: Its codec brotli is not supported. Supported codecs are lz4 and zstd")
   }
 
   for (codec <- Seq(PuffinCodec.Lz4, PuffinCodec.ZStandard)) {
@@ -202,13 +202,13 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     Seq(0L, 999L, 1001L).foreach(size => intercept[DamagedBlob](PuffinCodec.Lz4.decompress(claiming(size))))
     val huge = Array(0x28, 0xb5, 0x2f, 0xfd, 0xe0).map(_.toByte) ++ Array.fill(7)(0xff.toByte) ++ Array(0x7f, 1, 0, 0)
       .map(_.toByte)
-    assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(huge)).reason.contains("more than can be packed"))
+    assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(huge)).reason.contains("impossible for its"))
   }
 
   test("a compression bomb is refused by the size that it claims", StatisticsRules.puffinIsChecked) {
     val bomb = PuffinCodec.ZStandard.compress(new Array[Byte]((1 << 28) + 1))
     assert(bomb.length < 100000)
-    assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(bomb)).reason.contains("more than the"))
+    assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(bomb)).reason.contains("more than the limit"))
   }
 
   test("a frame without its content size is refused", StatisticsRules.puffinCodecs) {
@@ -216,7 +216,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     val frame = new net.jpountz.lz4.LZ4FrameOutputStream(out)
     frame.write(Array[Byte](1, 2, 3))
     frame.close()
-    assert(intercept[DamagedBlob](PuffinCodec.Lz4.decompress(out.toByteArray)).reason.contains("does not say how long"))
+    assert(intercept[DamagedBlob](PuffinCodec.Lz4.decompress(out.toByteArray)).reason.contains("has no content size"))
     val stream = new java.io.ByteArrayOutputStream
     val zstd = new com.github.luben.zstd.ZstdOutputStream(stream)
     zstd.write(Array[Byte](1, 2, 3))

@@ -68,7 +68,7 @@ class ThetaSketchSuite extends AnyFunSuite {
     }
     assert(refusal(sketch.updated(1, 4.toByte)).contains("serial version is 4"))
     assert(refusal(sketch.updated(2, 1.toByte)).contains("family is 1"))
-    assert(refusal(sketch.updated(0, 5.toByte)).contains("head of 5 longs"))
+    assert(refusal(sketch.updated(0, 5.toByte)).contains("preamble of 5 longs"))
     assert(refusal(sketch.updated(6, (sketch(6) + 1).toByte)).contains("It is damaged"))
   }
 }
