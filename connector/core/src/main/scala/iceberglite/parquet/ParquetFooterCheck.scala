@@ -24,7 +24,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   }
 
   private def struct(place: Place, depth: Int): Unit = {
-    if (depth > MaxDepth) throw new DamagedFooter(s"Its footer is nested more than $MaxDepth deep")
+    if (depth > MaxDepth) throw new DamagedFooter(s"Its footer is nested more than $MaxDepth levels deep")
     var id = 0
     var header = next()
     while (header != 0) {
@@ -79,7 +79,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
 
   private def checked(length: Long): Int =
     if (length >= 0 && length <= in.remaining) length.toInt
-    else throw new DamagedFooter(s"Its footer claims $length bytes or elements where ${in.remaining} bytes are left")
+    else throw new DamagedFooter(s"Its footer claims a length of $length, but ${in.remaining} bytes are left")
 
   private def varint(): Long = {
     var result = 0L
@@ -96,7 +96,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   private def zigzag(v: Long): Int = ((v >>> 1) ^ -(v & 1)).toInt
 
   private def next(): Int =
-    if (in.hasRemaining) in.get() & 0xff else throw new DamagedFooter("Its footer ends in the middle")
+    if (in.hasRemaining) in.get() & 0xff else throw new DamagedFooter("Its footer is truncated")
 
   private def skip(bytes: Int): Unit = in.position(in.position() + checked(bytes.toLong))
 }

@@ -49,7 +49,7 @@ object ParquetInput {
     val size = Integer.reverseBytes(ByteBuffer.wrap(trailer).getInt)
     val start = length - TrailerSize - size
     if (size < 0 || start < Magic.length) {
-      throw new DamagedFooter(s"Its last bytes say that its footer has $size bytes, and the file has $length in all")
+      throw new DamagedFooter(s"Its footer claims $size bytes, and the file has $length")
     }
     val footer = bytesAt(stream, start, size)
     val known =
@@ -61,11 +61,11 @@ object ParquetInput {
     case Magic => ()
     case MagicOfEncrypted =>
       throw new DamagedFooter("Its footer is encrypted. Read the table with an engine that has its keys")
-    case _ => throw new DamagedFooter("It is not a Parquet file, or cut off: it does not end in PAR1")
+    case _ => throw new DamagedFooter("It is not a Parquet file, or is truncated: it does not end with the magic PAR1")
   }
 
   private def bytesAt(stream: SeekableInputStream, position: Long, size: Int): Array[Byte] = {
-    if (size > ReadBounds.MaxBytes) throw new DamagedFooter(s"Its footer claims $size bytes, too many for the memory")
+    if (size > ReadBounds.MaxBytes) throw new DamagedFooter(s"Its footer claims $size bytes, more than fit in memory")
     val bytes = new Array[Byte](size)
     stream.seek(position)
     stream.readFully(bytes)

@@ -37,8 +37,8 @@ object ParquetSchemas {
     f.fieldType match {
       case StructType(fields) =>
         if (!fields.exists(isStored)) throw Unsupported(
-          s"the struct ${f.name} in Parquet, none of whose fields has values to store",
-          "Give one of them another type than unknown"
+          s"the struct ${f.name} in Parquet, because all of its fields are of type unknown",
+          "Add a field of another type"
         )
         val group: Types.GroupBuilder[GroupType] = Types.buildGroup(repetition)
         group.addFields(fields.filter(isStored).map(field): _*).id(f.id).named(name)
@@ -63,7 +63,7 @@ object ParquetSchemas {
    */
   private def part(f: NestedField): ParquetType =
     if (isStored(f)) field(f)
-    else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in Parquet", "Give the list or map another type")
+    else throw Unsupported(s"a list or map whose ${f.name} has type ${f.fieldType} in Parquet", "Use another type")
 
   private type Leaf = Types.PrimitiveBuilder[org.apache.parquet.schema.PrimitiveType]
 
@@ -88,7 +88,7 @@ object ParquetSchemas {
       case DecimalType(precision, scale) =>
         decimal(of, precision).as(LogicalTypeAnnotation.decimalType(scale, precision))
       case UnknownType | VariantType =>
-        throw Unsupported(s"column ${f.name} of type $t as a primitive of Parquet", "Give it another type")
+        throw Unsupported(s"column ${f.name} of type $t as a Parquet primitive", "Use another type")
     }
   }
 

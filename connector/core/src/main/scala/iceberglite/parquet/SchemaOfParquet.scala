@@ -68,8 +68,8 @@ object SchemaOfParquet {
     }
 
     private def unsupported(t: ParquetType, path: Vector[String]): Unsupported = Unsupported(
-      s"column ${path.mkString(".")} of a Parquet file, which is ${t.toString.replaceAll("\\s+", " ")}",
-      "No table has such a type: write the file anew with another"
+      s"column ${path.mkString(".")} of a Parquet file, whose Parquet type is ${t.toString.replaceAll("\\s+", " ")}",
+      "Iceberg has no equivalent type. Rewrite the file with another type"
     )
   }
 

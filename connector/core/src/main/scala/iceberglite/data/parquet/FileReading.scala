@@ -67,8 +67,8 @@ private[parquet] object FileReading {
     private def node(file: ParquetType, wanted: Type, path: Vector[String], isPart: Boolean): ColumnReading = {
       def mismatched = projection.fail(
         path,
-        s"It is ${file.toString.replaceAll("\\s+", " ")} in the file, which is no $wanted, as the table says. Rewrite the " +
-          "file with the table's type, or leave the column out"
+        s"Its Parquet type ${file.toString.replaceAll("\\s+", " ")} cannot be read as $wanted, the table's type. " +
+          "Rewrite the file with the table's type, or do not select the column"
       )
       (file, wanted) match {
         case _ if file.isRepetition(REPEATED) && !isPart => mismatched

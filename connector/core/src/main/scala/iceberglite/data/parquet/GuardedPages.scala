@@ -33,7 +33,7 @@ private[iceberglite] object GuardedPages {
     group.getColumns.asScala.foreach { column =>
       val (start, size) = (column.getStartingPos, column.getTotalSize)
       if (start < 0 || size < 0 || size > fileLength || start > fileLength - size) throw new ParquetDecodingException(
-        s"Column ${column.getPath} claims $size bytes at $start of a file of $fileLength"
+        s"Column ${column.getPath} claims $size bytes at offset $start, and the file has $fileLength"
       )
     }
   }
@@ -113,6 +113,6 @@ private[iceberglite] object GuardedPages {
 
   private def checkSize(compressed: Long, size: Int): Unit =
     if (size < 0 || (size > PlainPage && size > compressed * MostRatio)) {
-      throw new ParquetDecodingException(s"A page of $compressed bytes claims to hold $size")
+      throw new ParquetDecodingException(s"A page of $compressed bytes claims an uncompressed size of $size bytes")
     }
 }

@@ -19,8 +19,8 @@ object ParquetData extends DataFormat {
 
   final private class Writer(target: DataTarget) extends RecordWriter {
     if (ParquetSchemas.of(target.schema).getFieldCount == 0) throw Unsupported(
-      s"the Parquet file ${target.path} without columns",
-      "Give the table a column of another type than unknown"
+      s"writing the Parquet file ${target.path} without columns",
+      "Add a column of a type other than unknown to the table"
     )
     private val settings = ParquetSettings.of(target.properties)
     private val codecs = settings.codecs

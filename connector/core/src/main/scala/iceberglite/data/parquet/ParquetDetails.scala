@@ -86,7 +86,7 @@ object ParquetDetails {
       throw InvalidArgument(
         s"table property ${ParquetProperty.CheckMinRows}",
         min.toString,
-        s"It must not be above ${ParquetProperty.CheckMaxRows}, which is $max"
+        s"It must not be greater than ${ParquetProperty.CheckMaxRows}, which is $max"
       )
     }
     ParquetDetails(

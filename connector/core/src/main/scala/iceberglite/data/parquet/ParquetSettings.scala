@@ -75,7 +75,7 @@ object ParquetSettings {
       case e: RuntimeException => throw InvalidArgument(
           key,
           name,
-          s"There is no such codec here (${e.getMessage}). Use zstd, snappy, gzip, lz4_raw or none"
+          s"The codec is not available (${e.getMessage}). Use zstd, snappy, gzip, lz4_raw or none"
         )
     } finally codecs.release()
     codec

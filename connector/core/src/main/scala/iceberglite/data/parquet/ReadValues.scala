@@ -30,7 +30,7 @@ private[parquet] object ReadValues {
    * microseconds or nanoseconds since 1970.
    */
   def int96(value: Binary, nanos: Boolean): Long = {
-    if (value.length != Int96Size) throw new ArithmeticException(s"A timestamp of ${value.length} bytes")
+    if (value.length != Int96Size) throw new ArithmeticException(s"An INT96 timestamp has ${value.length} bytes")
     val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
     val at = bytes.position()
     val ofDay = bytes.getLong(at)

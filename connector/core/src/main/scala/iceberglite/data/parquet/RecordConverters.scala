@@ -111,8 +111,8 @@ final private[parquet] class VariantConverter(parts: Vector[ColumnReading], name
   override def end(): Unit = (metadata, value) match {
     case (m: ByteBuffer, v: ByteBuffer) if !shredded => slot.set(Variant(m, v))
     case _ => throw Unsupported(
-        s"the variant column $name, whose values are shredded into columns of their own",
-        "Leave it out of the query, or have the engine that wrote the file write it unshredded"
+        s"the shredded variant column $name",
+        "Do not select it, or rewrite the file without shredding in the engine that wrote it"
       )
   }
 }

@@ -83,14 +83,14 @@ private[iceberglite] object SplitBytes {
     case INT32 | FLOAT => 4
     case INT64 | DOUBLE => 8
     case FIXED_LEN_BYTE_ARRAY => column.getPrimitiveType.getTypeLength
-    case other => throw new ParquetDecodingException(s"Values of type $other cannot have their bytes split: $column")
+    case other => throw new ParquetDecodingException(s"BYTE_STREAM_SPLIT is not supported for type $other: $column")
   }
 
   /** Converts the bytes from `start` to the end of both arrays. */
   private def join(split: ByteBuffer, start: Int, plain: Array[Byte], width: Int): Unit = {
     val length = plain.length - start
     if (width == 0 || length % width != 0) {
-      throw new ParquetDecodingException(s"$length bytes are no values of $width bytes each")
+      throw new ParquetDecodingException(s"$length bytes are not a multiple of the value size of $width bytes")
     }
     val count = length / width
     var stream = 0

@@ -29,7 +29,7 @@ final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) ext
       repetition: Encoding,
       definition: Encoding,
       values: Encoding
-  ): Unit = throw new UnsupportedOperationException("A page without its number of rows")
+  ): Unit = throw new UnsupportedOperationException("Writing a page without its row count")
 
   override def writePage(
       bytes: BytesInput,

@@ -135,7 +135,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     assert(codec.decompress(page, 1 << 20).toByteArray.length == (1 << 20))
     Seq(Int.MaxValue, 1 << 30, -1).foreach { size =>
       val error = intercept[org.apache.parquet.io.ParquetDecodingException](codec.decompress(page, size))
-      assert(error.getMessage.contains(s"claims to hold $size"))
+      assert(error.getMessage.contains(s"claims an uncompressed size of $size"))
     }
   }
 

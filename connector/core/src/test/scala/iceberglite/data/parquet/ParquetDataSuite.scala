@@ -96,7 +96,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   test("a type that the column cannot have had is refused by its name") {
     val file = write(schemaOf(optional(1, "s", StringType)), Seq(Record.of("x")))
     val error = intercept[UnreadableFile](read(file.path, schemaOf(optional(1, "n", LongType))))
-    assert(error.getMessage.contains("Column n: It is") && error.getMessage.contains(file.path))
+    assert(error.getMessage.contains("Column n: Its Parquet type") && error.getMessage.contains(file.path))
   }
 
   test(
