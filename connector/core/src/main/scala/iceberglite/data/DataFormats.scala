@@ -12,6 +12,6 @@ object DataFormats {
   val all: Seq[DataFormat] = Seq(ParquetData, OrcData, AvroData)
 
   def of(format: FileFormat): DataFormat = all.find(_.format == format).getOrElse(
-    throw Unsupported(s"rows in ${format.name} files", s"Rows stand in ${all.map(_.format.name).mkString(", ")} files")
+    throw Unsupported(s"data files of format ${format.name}", s"Supported: ${all.map(_.format.name).mkString(", ")}")
   )
 }

@@ -10,11 +10,11 @@ import iceberglite.spec.types.Type.{DecimalType, FixedType}
 private[data] object FieldChecks {
   def missing(column: String): Nothing =
     throw ValidationFailed(
-      s"Column $column is required, and a row has no value for it. Give it one, or make it optional"
+      s"Column $column is required, but a row has no value for it. Provide a value, or make the column optional"
     )
 
   def length(t: FixedType, value: ByteBuffer, column: String): Unit = if (value.remaining != t.length) {
-    throw ValidationFailed(s"Column $column is of type $t, and a row has ${value.remaining} bytes for it")
+    throw ValidationFailed(s"Column $column is of type $t, but a row has a value of ${value.remaining} bytes")
   }
 
   /** Returns the value with the scale of the column. */
@@ -28,5 +28,5 @@ private[data] object FieldChecks {
     catch { case _: ArithmeticException => refuse(t, value, column) }
 
   private def refuse(t: DecimalType, value: BigDecimal, column: String): Nothing =
-    throw ValidationFailed(s"Column $column is of type $t, and a row has the value $value for it")
+    throw ValidationFailed(s"Column $column is of type $t, but a row has the value $value")
 }

@@ -39,7 +39,7 @@ final private[iceberglite] class Projection[V](file: String, absent: NestedField
     val indexes = ids.zipWithIndex.collect { case (Some(id), i) => id -> i }.groupBy(_._1)
     wanted.fields.map { field =>
       val places = indexes.getOrElse(field.id, Vector.empty)
-      if (places.size > 1) fail(where :+ field.name, s"It has the field id ${field.id} more than once")
+      if (places.size > 1) fail(where :+ field.name, s"The file has the field id ${field.id} more than once")
       if (field.id == MetadataColumns.Position.id) FieldPlace.Ordinal
       else places.headOption.fold[FieldPlace[V]](FieldPlace.Same(missing(field, where)))(p => FieldPlace.Stored(p._2))
     }.toArray
@@ -49,7 +49,7 @@ final private[iceberglite] class Projection[V](file: String, absent: NestedField
   private def missing(field: NestedField, where: Vector[String]): V =
     absent(field) match {
       case Right(value) => value
-      case Left(path) => fail(where ++ path, s"It lacks the column, which is required and has no initial default")
+      case Left(path) => fail(where ++ path, "The file lacks this column, which is required and has no initial default")
     }
 
   /** @throws UnreadableFile always; it names the column that cannot be read */

@@ -117,13 +117,13 @@ final private class VariantBytes(buffer: ByteBuffer) {
   private def need(at: Int, bytes: Int): Unit =
     if (at < 0 || bytes < 0 || at > size - bytes) fail(s"it refers to byte ${at.toLong + bytes} of $size")
 
-  def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"They are no variant: $reason")
+  def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"It is not a variant: $reason")
 }
 
 /** The dictionary of field names. Values refer to names by index. */
 final private class VariantNames(bytes: VariantBytes) {
   private val header = bytes.byte(0)
-  if ((header & 0xf) != 1) bytes.fail(s"the version of its metadata is ${header & 0xf}, and 1 is known")
+  if ((header & 0xf) != 1) bytes.fail(s"its metadata has version ${header & 0xf}, and only 1 is supported")
 
   private val width = (header >> 6 & 3) + 1
   private val count = bytes.unsigned(1, width)
@@ -234,7 +234,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     case 13 => VariantJson.of(TimestampLiteral(bytes.signed(at, 8)))
     case 17 =>
       val micros = bytes.signed(at, 8)
-      if (micros < 0 || micros >= DateTime.MicrosPerDay) bytes.fail(s"$micros is no time of day")
+      if (micros < 0 || micros >= DateTime.MicrosPerDay) bytes.fail(s"$micros is not a time of day in microseconds")
       VariantJson.of(TimeLiteral(micros))
     case 18 => VariantJson.of(TimestampTzNsLiteral(bytes.signed(at, 8)))
     case 19 => VariantJson.of(TimestampNsLiteral(bytes.signed(at, 8)))

@@ -74,7 +74,7 @@ private[iceberglite] object AvroLeaf {
     override def read(in: AvroInput): ByteBuffer = {
       val value = in.readBytes()
       if (value.remaining != length) {
-        throw AvroFault(s"Column $column: A value of ${value.remaining} bytes where each has $length")
+        throw AvroFault(s"Column $column: A value has ${value.remaining} bytes, not $length")
       }
       value
     }
@@ -90,7 +90,7 @@ private[iceberglite] object AvroLeaf {
   final class TextUuids(column: String) extends AvroLeaf {
     override def read(in: AvroInput): UUID = {
       val text = in.readText()
-      LiteralConversion.uuid(text).getOrElse(throw AvroFault(s"Column $column: $text is no UUID"))
+      LiteralConversion.uuid(text).getOrElse(throw AvroFault(s"Column $column: $text is not a UUID"))
     }
   }
 
@@ -101,7 +101,7 @@ private[iceberglite] object AvroLeaf {
         if (!unscaled.hasRemaining) throw AvroFault(s"Column $column: A decimal has no bytes")
         val value = new BigDecimal(new BigInteger(unscaled.array), scale)
         if (value.precision > precision) {
-          throw AvroFault(s"Column $column: The value $value is no decimal($precision, $scale)")
+          throw AvroFault(s"Column $column: The value $value does not fit decimal($precision, $scale)")
         }
         value
     }

@@ -120,5 +120,5 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
     !logicalName.startsWith("time") && logicalName != "date" && logicalName != "decimal"
 
   private def mismatch(schema: AvroSchema, wanted: Type, path: Vector[String]): Nothing =
-    projection.fail(path, s"It is of Avro type ${AvroSchemaCheck.describe(schema)}, which does not read as $wanted")
+    projection.fail(path, s"Its Avro type ${AvroSchemaCheck.describe(schema)} cannot be read as $wanted")
 }

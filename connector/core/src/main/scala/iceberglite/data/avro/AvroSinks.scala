@@ -64,7 +64,7 @@ private[avro] object AvroSinks {
    */
   private def part(f: NestedField, path: Vector[String]): AvroSink =
     if ((f.fieldType: Type) != UnknownType) of(f, path :+ f.name)
-    else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in Avro", "Give the list or map another type")
+    else throw Unsupported(s"a list or map whose ${f.name} has type ${f.fieldType} in Avro", "Use another type")
 
   private def leaf(t: PrimitiveType, required: Boolean, name: String): AvroSink = t match {
     case BooleanType => sink(required, name)((v, out) => out.writeBoolean(v.asInstanceOf[Boolean]))

@@ -64,7 +64,8 @@ private[iceberglite] object OrcBatchReader {
     val reader = OrcTail.open(source.path, storage)
     try {
       if (reader.getSchema.getCategory != Category.STRUCT) {
-        throw UnreadableFile(source.path, FileFaults.Role, s"Its rows are of ORC type ${reader.getSchema.getCategory}")
+        val reason = s"Its rows are of ORC type ${reader.getSchema.getCategory}, not structs"
+        throw UnreadableFile(source.path, FileFaults.Role, reason)
       }
       val file = withIds(reader.getSchema, source.nameMapping, wanted)
       val matched = new OrcProjection(file, projection)

@@ -92,6 +92,6 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
 
   private def mismatch(t: TypeDescription, wanted: Type, path: Vector[String]): Nothing = {
     val text = t.toString
-    projection.fail(path, s"It is of ORC type ${text.take(200)}, which does not read as $wanted")
+    projection.fail(path, s"Its ORC type ${text.take(200)} cannot be read as $wanted")
   }
 }

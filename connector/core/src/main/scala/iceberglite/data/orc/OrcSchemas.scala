@@ -58,7 +58,7 @@ object OrcSchemas {
    */
   private def part(f: NestedField): TypeDescription =
     if (isStored(f)) node(f)
-    else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in ORC", "Give the list or map another type")
+    else throw Unsupported(s"a list or map whose ${f.name} has type ${f.fieldType} in ORC", "Use another type")
 
   private def leaf(t: PrimitiveType, f: NestedField): TypeDescription = t match {
     case BooleanType => TypeDescription.createBoolean

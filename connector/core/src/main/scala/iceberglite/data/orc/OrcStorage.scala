@@ -73,7 +73,8 @@ private[orc] object OrcStorage {
   def toWrite(io: FileIO, path: String): OrcStorage =
     configured(io, new OrcStorage(path, refuse(path), DataOutput.of(io, path).create(_)))
 
-  private def refuse(path: String): Nothing = throw new UnsupportedOperationException(s"$path is open for one way only")
+  private def refuse(path: String): Nothing =
+    throw new UnsupportedOperationException(s"$path is open for reading or for writing, not for both")
 
   private def configured(io: FileIO, storage: OrcStorage): OrcStorage = {
     storage.setConf(configuration(io))
@@ -93,7 +94,7 @@ private[orc] object OrcStorage {
     override def read(): Int = stream.read()
     override def read(bytes: Array[Byte], offset: Int, length: Int): Int = stream.read(bytes, offset, length)
     override def seek(position: Long): Unit =
-      if (position < 0) throw new java.io.EOFException(s"A place before the start of $path is read")
+      if (position < 0) throw new java.io.EOFException(s"Cannot seek to the negative position $position in $path")
       else stream.seek(position)
     override def getPos: Long = stream.getPos
     override def seekToNewSource(target: Long): Boolean = false

@@ -131,7 +131,7 @@ private object OrcStripes {
     private def checked(read: Int): Int = {
       if (read < 0) {
         readsAtEnd += 1
-        if (readsAtEnd > MaxReadsAtEnd) throw new EOFException(s"The values go beyond $streamName")
+        if (readsAtEnd > MaxReadsAtEnd) throw new EOFException(s"Values extend past the end of $streamName")
       }
       read
     }

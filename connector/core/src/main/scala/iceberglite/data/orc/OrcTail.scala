@@ -19,20 +19,20 @@ private[orc] object OrcTail {
   /** @throws UnreadableFile if the file is not an ORC file, or its lengths do not match the file */
   private def check(path: String, storage: OrcStorage): Unit = {
     val size = storage.size
-    if (size <= OrcFile.MAGIC.length) fail(path, s"It has $size bytes, and so is no ORC file")
+    if (size <= OrcFile.MAGIC.length) fail(path, s"It is not an ORC file: it has $size bytes")
     val end = readEnd(storage, math.min(size, MaxPostScriptBytes.toLong).toInt)
     val length = end.last & 0xff
-    if (length >= end.length) fail(path, "It is no ORC file")
+    if (length >= end.length) fail(path, "It is not an ORC file")
     val postScript = OrcProto.PostScript.parseFrom(end.slice(end.length - 1 - length, end.length - 1))
-    if (postScript.getMagic != OrcFile.MAGIC) fail(path, "It is no ORC file")
+    if (postScript.getMagic != OrcFile.MAGIC) fail(path, "It is not an ORC file")
     val parts =
       Seq(postScript.getFooterLength, postScript.getMetadataLength, postScript.getStripeStatisticsLength)
     if (parts.exists(part => part < 0 || part > size) || parts.sum + length + 1 > size) {
-      fail(path, s"Its footer claims ${parts.mkString(" and ")} bytes where the file has $size")
+      fail(path, s"Its footer claims ${parts.mkString(" and ")} bytes, and the file has $size")
     }
-    if (parts.sum > ReadBounds.MaxBytes) fail(path, s"Its footer claims ${parts.sum} bytes, too many for the memory")
+    if (parts.sum > ReadBounds.MaxBytes) fail(path, s"Its footer claims ${parts.sum} bytes, more than fit in memory")
     if (postScript.getCompressionBlockSize > MaxChunkBytes) {
-      fail(path, s"It claims chunks of ${postScript.getCompressionBlockSize} bytes")
+      fail(path, s"Its compression block size ${postScript.getCompressionBlockSize} exceeds $MaxChunkBytes bytes")
     }
   }
 
@@ -49,17 +49,17 @@ private[orc] object OrcTail {
   /** @throws UnreadableFile if the stripes do not match the file, or do not have the claimed number of rows */
   private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
     // Without the key, the library would return masked values instead of the actual ones.
-    if (reader.getColumnEncryptionKeys.nonEmpty) fail(path, "It has columns that are encrypted by ORC's own encryption")
+    if (reader.getColumnEncryptionKeys.nonEmpty) fail(path, "It uses ORC column encryption, which is not supported")
     val stripes = reader.getStripes.asScala
     stripes.foreach { s =>
       val parts = Seq(s.getOffset, s.getIndexLength, s.getDataLength, s.getFooterLength)
       if (parts.exists(part => part < 0 || part > storage.size) || parts.sum > storage.size || s.getNumberOfRows < 0) {
-        fail(path, s"A stripe at byte ${s.getOffset} does not fit into it")
+        fail(path, s"A stripe at byte ${s.getOffset} does not fit into the file")
       }
     }
     val rows = stripes.map(s => BigInt(s.getNumberOfRows)).sum
     if (rows != BigInt(reader.getNumberOfRows)) {
-      fail(path, s"It claims ${reader.getNumberOfRows} rows, and its stripes $rows")
+      fail(path, s"It claims ${reader.getNumberOfRows} rows, but its stripes have $rows")
     }
   }
 

@@ -45,7 +45,7 @@ private[iceberglite] object OrcTimestamp {
    * ORC reader returns such a time: it would be read one second later.
    */
   private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(
-    s"Column $path has a time from 1969-12-31T23:59:59.001 on and before 1970, which ORC files cannot hold. Write the " +
-      "table's files as Parquet or Avro"
+    s"Column $path has a timestamp between 1969-12-31T23:59:59.001 and 1970, which ORC files cannot store. Use " +
+      "Parquet or Avro for the files of the table"
   )
 }

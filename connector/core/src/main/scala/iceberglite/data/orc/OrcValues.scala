@@ -72,7 +72,7 @@ private[orc] object OrcValues {
     override protected def present(v: ColumnVector, row: Int): AnyRef = {
       val value = bytes(v, row)
       if (value.remaining != length) {
-        throw new BadValue(column, s"A value of ${value.remaining} bytes where each has $length")
+        throw new BadValue(column, s"A value has ${value.remaining} bytes, not $length")
       }
       value
     }
@@ -94,7 +94,7 @@ private[orc] object OrcValues {
     }
 
     private def refuse(value: BigDecimal): Nothing =
-      throw new BadValue(column, s"The value $value is no decimal($precision, $scale)")
+      throw new BadValue(column, s"The value $value does not fit decimal($precision, $scale)")
   }
 
   /** Numbers that may overflow in the column's unit. */
