@@ -87,7 +87,7 @@ object MetadataTree {
       MetadataTrees.all.find(_.opens(path, head)).getOrElse(throw IcebergError.UnreadableFile(
         path,
         "metadata tree",
-        s"It is of no form that this release reads, and snapshot ${snapshot.snapshotId} of ${table.name} names it. " +
+        s"Its layout is not supported, and snapshot ${snapshot.snapshotId} of ${table.name} refers to it. " +
           "Upgrade iceberg-lite, or restore the file"
       ))
     case _ => MetadataTrees.all.last

@@ -47,7 +47,7 @@ final class UnifiedPartition(metadata: TableMetadata) {
   }
 
   private def refuse(one: PartitionField, other: PartitionField): Nothing = throw Unsupported(
-    s"a partition column for two meanings of partition field ${one.fieldId}: ${shown(one)} and ${shown(other)}",
+    s"a partition column with two definitions of partition field ${one.fieldId}: ${shown(one)} and ${shown(other)}",
     "Version 1 tables may have such specs; read the metadata tables without `partition`, such as manifests"
   )
 

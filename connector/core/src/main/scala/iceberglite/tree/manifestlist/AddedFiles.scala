@@ -13,11 +13,11 @@ private[iceberglite] object AddedFiles {
     val version = table.metadata.formatVersion
     val file = entry.file
     if (!table.specs.byId.contains(file.specId)) {
-      refuse(file, s"has partition spec ${file.specId}, which the table has not: write the file again")
+      refuse(file, s"has partition spec ${file.specId}, which the table does not have. Write the file again")
     }
     entry.sequenceNumber.foreach { n =>
       if (n < 0 || n > header.sequenceNumber) {
-        refuse(file, s"has the data sequence number $n, not one from 0 to the commit's ${header.sequenceNumber}")
+        refuse(file, s"has the data sequence number $n, which is not from 0 to the commit's ${header.sequenceNumber}")
       }
     }
     file.content match {
@@ -26,7 +26,7 @@ private[iceberglite] object AddedFiles {
         checkVersion(file, version)
         if (file.isDeletionVector) checkVector(file, version)
         else if (version >= FormatVersion.V3) {
-          refuse(file, "is a position delete file, and version 3 adds deletion vectors only")
+          refuse(file, "is a position delete file, and version 3 allows only deletion vectors")
         }
       case Content.EqualityDeletes =>
         checkVersion(file, version)
@@ -41,27 +41,30 @@ private[iceberglite] object AddedFiles {
    * @throws ValidationFailed a file of an earlier snapshot has no row count
    */
   def checkCarried(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
-    s"Cannot give row ids to the rows of ${file.path}, as version 3 demands: its entry does not count them " +
-      s"(record_count ${file.recordCount}). Delete or overwrite the rows of its partition, which takes the file out"
+    s"Cannot assign row ids, which version 3 requires, to the rows of ${file.path}: its entry has no valid row count " +
+      s"(record_count ${file.recordCount}). Delete or overwrite the rows of its partition to remove the file"
   )
 
   private def checkRecords(file: ContentFile, version: FormatVersion): Unit =
     if (!file.hasRecordCount && (version >= FormatVersion.V3 || file.recordCount != ContentFile.UnknownRecords)) {
-      refuse(file, s"has the record count ${file.recordCount}: write the file again")
+      refuse(file, s"has the invalid record count ${file.recordCount}. Write the file again")
     }
 
   private def checkVersion(file: ContentFile, version: FormatVersion): Unit =
     if (version == FormatVersion.V1) {
-      refuse(file, "is a delete file, and version 1 has none: set the table property format-version to 2")
+      refuse(file, "is a delete file, which version 1 does not allow. Set the table property format-version to 2")
     }
 
   private def checkVector(file: ContentFile, version: FormatVersion): Unit = {
     if (version < FormatVersion.V3) {
-      refuse(file, s"is a deletion vector, and version $version has none: set the table property format-version to 3")
+      refuse(
+        file,
+        s"is a deletion vector, which version $version does not allow. Set the table property format-version to 3"
+      )
     }
-    if (file.referencedDataFile.isEmpty) refuse(file, "is a deletion vector without its data file")
+    if (file.referencedDataFile.isEmpty) refuse(file, "is a deletion vector without a referenced data file")
     if (file.contentOffset.isEmpty || file.contentSizeInBytes.isEmpty) {
-      refuse(file, "is a deletion vector without its place in the Puffin file")
+      refuse(file, "is a deletion vector without its offset and size in the Puffin file")
     }
   }
 

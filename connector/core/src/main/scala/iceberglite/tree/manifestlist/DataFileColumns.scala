@@ -43,7 +43,7 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
   private val ColumnSizes =
     metricsColumn(108, MetricsMap.ColumnSizes, 117, 118, "Bytes of each column in the file")
   private val ValueCounts =
-    metricsColumn(109, MetricsMap.ValueCounts, 119, 120, "Values of each column, null and NaN too")
+    metricsColumn(109, MetricsMap.ValueCounts, 119, 120, "Values of each column, including null and NaN")
   private val NullValueCounts =
     metricsColumn(110, MetricsMap.NullValueCounts, 121, 122, "Nulls of each column")
   private val NanValueCounts =
@@ -92,7 +92,7 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
     Absent,
     Optional,
     Optional,
-    "The only data file that the deletes speak of"
+    "The only data file to which the deletes apply"
   )(_.referencedDataFile)
   private val ContentOffset =
     column(144, "content_offset", Int64, Absent, Absent, Optional, "Where the deletion vector begins in the file")(

@@ -16,11 +16,11 @@ private[iceberglite] object FieldSummaryColumns extends StructColumns[FieldSumma
       _.containsNan
     )
   private val LowerBound =
-    column(510, "lower_bound", Bytes, Optional, Optional, Optional, "Lower bound of the values, but for null and NaN")(
+    column(510, "lower_bound", Bytes, Optional, Optional, Optional, "Lower bound of the values, without null and NaN")(
       _.lowerBound
     )
   private val UpperBound =
-    column(511, "upper_bound", Bytes, Optional, Optional, Optional, "Upper bound of the values, but for null and NaN")(
+    column(511, "upper_bound", Bytes, Optional, Optional, Optional, "Upper bound of the values, without null and NaN")(
       _.upperBound
     )
 

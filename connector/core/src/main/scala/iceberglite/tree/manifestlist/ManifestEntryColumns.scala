@@ -55,7 +55,7 @@ final private[iceberglite] class ManifestEntryColumns(partition: PartitionCodec)
 
   private def number(row: AvroRow, column: StructColumn[ManifestEntry, Long]): Option[Long] = {
     if (row.has(column) && row.long(column) < 0) {
-      throw AvroFault(s"An entry has the ${column.name} (field ${column.id}) ${row.long(column)}")
+      throw AvroFault(s"An entry has the negative ${column.name} (field ${column.id}) ${row.long(column)}")
     }
     row.longOption(column)
   }

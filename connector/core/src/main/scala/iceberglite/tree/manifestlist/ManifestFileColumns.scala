@@ -32,7 +32,7 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
     Absent,
     Required,
     Required,
-    "Least data sequence number of the manifest's live files"
+    "Lowest data sequence number of the manifest's live files"
   )(m => Some(m.minSequenceNumber))
   private val AddedSnapshotId =
     column(503, "added_snapshot_id", Int64, Required, Required, Required, "Snapshot that added the manifest")(m =>
@@ -78,7 +78,7 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
     Absent,
     Absent,
     Optional,
-    "Row id of the first row of the first file that has none of its own"
+    "First row id for files without one of their own"
   )(_.firstRowId)
 
   /** Returns the manifest of a row. Fields that version 1 omits are 0 (spec: "Appendix E"). */

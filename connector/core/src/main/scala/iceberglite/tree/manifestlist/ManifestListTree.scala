@@ -48,7 +48,7 @@ object ManifestListTree extends MetadataTree {
       case list: ManifestListFiles => list
       case other => throw IcebergError.Unsupported(
           s"a commit of format version ${table.metadata.formatVersion} after snapshot ${other.snapshot.snapshotId} of " +
-            s"${table.name}, whose metadata tree is of another form",
+            s"${table.name}, whose tree has another layout",
           "Upgrade the table's format version"
         )
     }

@@ -102,7 +102,7 @@ object ManifestLists {
         throw InvalidArgument(
           "manifest",
           manifest.path,
-          s"It is of snapshot ${manifest.addedSnapshotId}, but has no sequence number for the list of $snapshotId"
+          s"It was added by snapshot ${manifest.addedSnapshotId}, not $snapshotId, so it must have a sequence number"
         )
       }
       manifest.copy(

@@ -68,7 +68,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
       file: ContentFile
   ): ManifestEntry = {
     if ((file.content == Content.Data) != isData) {
-      throw AvroFault(s"It lists ${manifest.content.name}, but ${file.path} is of ${file.content.name}")
+      throw AvroFault(s"It lists ${manifest.content.name}, but ${file.path} contains ${file.content.name}")
     }
     val number = inherited(status, sequenceNumber)
     if (number.isEmpty && status == EntryStatus.Existing) {
@@ -105,7 +105,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
     else {
       val given = nextRowId
       nextRowId += rows
-      if (nextRowId < given) throw AvroFault(s"Its row ids pass all numbers: they begin at $given for $rows rows")
+      if (nextRowId < given) throw AvroFault(s"Its row ids exceed the range of a long: $rows rows begin at $given")
       Some(given)
     }
 }

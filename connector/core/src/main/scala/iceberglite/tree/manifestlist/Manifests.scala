@@ -38,7 +38,7 @@ object Manifests {
 
   /** Read limit for a manifest that is short according to its manifest list. The actual file may be somewhat longer. */
   private val Short = AvroContainer.Bounds.copy(
-    format = "a manifest that is short according to its manifest list",
+    format = "a manifest with a small length in its manifest list",
     maxBytes = math.min(2 * StreamedBytes, ReadBounds.MaxBytes)
   )
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
@@ -171,7 +171,7 @@ object Manifests {
     val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
     try
       file.metadata.get(SpecIdKey).fold(0) { text =>
-        Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its $SpecIdKey is $text, which is no number"))
+        Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its $SpecIdKey is $text, which is not a number"))
       }
     finally file.close()
   }
@@ -227,14 +227,15 @@ object Manifests {
 
   private def check(entry: ManifestEntry, version: FormatVersion, content: ManifestContent): Unit = {
     if ((entry.file.content == Content.Data) != (content == ManifestContent.Data)) {
-      val reason = s"A manifest of ${content.name} lists no ${entry.file.content.name}"
+      val reason = s"A manifest of ${content.name} cannot list a file of ${entry.file.content.name}"
       throw InvalidArgument("file", entry.file.path, reason)
     }
     if (version == FormatVersion.V1 && content != ManifestContent.Data) {
       throw InvalidArgument("file", entry.file.path, "Version 1 has no delete files; upgrade the table to 2")
     }
     if (version > FormatVersion.V1 && entry.status != Added && entry.sequenceNumber.isEmpty) {
-      throw InvalidArgument("sequence number", "none", s"The entry of ${entry.file.path} is not new and must have one")
+      val reason = s"The entry of ${entry.file.path} has the status ${entry.status}, so it must have one"
+      throw InvalidArgument("sequence number", "none", reason)
     }
   }
 
