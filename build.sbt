@@ -5,6 +5,13 @@ ThisBuild / versionScheme := Some("semver-spec")
 
 val bundle = taskKey[Seq[File]]("Puts the connector's jar and its drivers where the Python package expects them")
 
+/** Tests of which one shows little and all take long: docs/testing.md. `Test` is both tiers. */
+lazy val Fast = config("fast").extend(Test)
+lazy val Slow = config("slow").extend(Test)
+
+/** Compiles what the Python tests and the servers need, and then says so to tests/run.py, which waits for it. */
+val prepare = taskKey[Unit]("Puts the jars and the class paths of the servers where the tests look for them")
+
 val compilerOptions = Seq(
   "-release",
   "11",
@@ -27,11 +34,14 @@ val common = Seq(
   Test / fork := true,
   Test / parallelExecution := false,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
-  Test / javaOptions ++= Seq("-Xmx3g", "-Dfile.encoding=UTF-8") ++ Dependencies.openModules,
+  Test / javaOptions ++= Seq("-Xmx3g", "-Dfile.encoding=UTF-8", s"-Diceberglite.project=${thisProject.value.id}") ++
+    Tiers.temporary ++ Dependencies.openModules,
   // Property tests too draw the same values in every run, unless the environment gives another seed.
   Test / testOptions +=
     Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-S", sys.env.getOrElse("ICEBERG_LITE_SEED", "20240229"))
 )
+
+val tested = common ++ Tiers.settings(Fast, Tiers.fast) ++ Tiers.settings(Slow, Tiers.slow)
 
 // The JVMs of core's tests wait for servers and for each other most of the time: those of Spark's run beside them.
 Global / concurrentRestrictions := Seq(
@@ -42,17 +52,29 @@ Global / concurrentRestrictions := Seq(
 
 lazy val root = (project in file("."))
   .aggregate(spec, core, toyTree, spark, artifact, sparkSuites)
-  .settings(publish / skip := true, name := "iceberg-lite")
+  .configs(Fast, Slow)
+  .settings(
+    publish / skip := true,
+    name := "iceberg-lite",
+    prepare / aggregate := false,
+    prepare := {
+      (servers / fetch).value
+      (spark / bundle).value
+      IO.touch((ThisBuild / baseDirectory).value / "build" / "prepared")
+    }
+  )
 
 /** The rules of the Iceberg specification: no Spark, no Hadoop, no I/O. */
 lazy val spec = (project in file("connector/spec"))
-  .settings(common, name := "iceberg-lite-spec", publish / skip := true, libraryDependencies ++= Dependencies.jackson)
+  .configs(Fast, Slow)
+  .settings(tested, name := "iceberg-lite-spec", publish / skip := true, libraryDependencies ++= Dependencies.jackson)
 
 /** Every byte format, tables, commits and catalogs: no Spark. */
 lazy val core = (project in file("connector/core"))
+  .configs(Fast, Slow)
   .dependsOn(spec % "compile->compile;test->test")
   .settings(
-    common,
+    tested,
     name := "iceberg-lite-core",
     publish / skip := true,
     libraryDependencies ++= Dependencies.formats ++ Dependencies.hive ++ Dependencies.s3 ++ Dependencies.drivers,
@@ -61,8 +83,9 @@ lazy val core = (project in file("connector/core"))
 
 /** Suites that every form of metadata tree must pass, with a form that exists in tests alone. */
 lazy val toyTree = (project in file("connector/toytree"))
+  .configs(Fast, Slow)
   .settings(
-    common,
+    tested,
     name := "iceberg-lite-toy-tree",
     publish / skip := true,
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-l", "iceberglite.manifests"),
@@ -70,11 +93,15 @@ lazy val toyTree = (project in file("connector/toytree"))
     Test / unmanagedClasspath ++= (core / Test / fullClasspath).value
   )
 
+/** Suites of Spark's that use servers, by name: they share a JVM, so that each server is started once. */
+val withServers = Set("HiveSessionCatalogSuite", "SecretsSuite", "SqlScenarioSuite", "VendedCredentialsSuite")
+
 /** The DataSource V2 connector and the assembly that users take. */
 lazy val spark = (project in file("connector/spark"))
+  .configs(Fast, Slow)
   .dependsOn(core % "compile->compile;test->test")
   .settings(
-    common,
+    tested,
     name := "iceberg-lite-spark",
     publish / skip := true,
     Compile / resourceGenerators += Def.task {
@@ -86,6 +113,9 @@ lazy val spark = (project in file("connector/spark"))
     }.taskValue,
     libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.s3 ++ Dependencies.drivers,
     libraryDependencies += Dependencies.peer % Test,
+    Test / javaOptions ++= Tiers.quickStart,
+    Tiers.split(Fast, withServers),
+    Tiers.split(Slow, withServers),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
     // Spark brings Scala and every library we use; what a later dependency adds must not meet Spark's own copy.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
@@ -126,11 +156,13 @@ lazy val artifact = (project in file("connector/artifact"))
 
 /** Spark's own suites on tables of ours: apart, because their jars bring settings and services of their own. */
 lazy val sparkSuites = (project in file("connector/sparksuites"))
+  .configs(Fast, Slow)
   .settings(
-    common,
+    tested,
     name := "iceberg-lite-spark-suites",
     publish / skip := true,
     libraryDependencies ++= Dependencies.sparkSuites,
+    Test / javaOptions ++= Tiers.quickStart,
     Test / unmanagedClasspath ++= (spark / Test / fullClasspath).value
   )
 

@@ -21,11 +21,13 @@ object Fuzz {
 
   val seed: Long = env("ICEBERG_LITE_SEED").fold(DefaultSeed)(_.toLong)
 
-  /** How often to try: `normal` times in the ordinary tests. */
-  def rounds(normal: Int): Int = normal * multiplier
+  /** How often to try: `normal` times in the slow tier, and an eighth of it, but no less than `least`, in the fast one. */
+  def rounds(normal: Int, least: Int = 1): Int =
+    if (Sampling.isFast) math.max(math.min(normal, least), normal / 8) else normal * multiplier
 
   /** The same of rounds that take seconds each, of which a long run has fewer. */
-  def slowRounds(normal: Int): Int = normal * math.max(1, multiplier / 20)
+  def slowRounds(normal: Int, least: Int = 1): Int =
+    if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
 
   /**
    * Calls `read` with one damaged input after the other. It must give a value or an [[IcebergError]], and soon.

@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.conformance.FormatRules
 import iceberglite.data.avro.AvroData
 import iceberglite.data.orc.OrcData
@@ -20,6 +20,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
 /** Damaged files of rows and of deletes give rows or an error that names the file. */
+@MoreRounds
 class RowFileFuzzSuite extends AnyFunSuite {
   private val random = new Random(11)
 

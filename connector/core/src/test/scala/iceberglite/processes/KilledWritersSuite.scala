@@ -5,8 +5,10 @@ import java.nio.file.{Files, Path}
 import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.catalog.{Catalog, Catalogs}
 import iceberglite.processes.Writers.Id
 import iceberglite.servers.Servers
@@ -22,6 +24,9 @@ class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
   private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
 
+  /** The fast tier has the one without a server. */
+  private def slow(kind: String): Seq[Tag] = Sampling.slowUnless(kind == "files")
+
   private def withDirectory(body: Path => Unit): Unit = {
     val directory = Files.createTempDirectory("killed-writers")
     try body(directory)
@@ -29,7 +34,7 @@ class KilledWritersSuite extends AnyFunSuite {
   }
 
   private def check(kind: String, settings: Path => Map[String, String]): Unit =
-    test(s"nothing that a writer was told is lost when others are killed: $kind (seed $seed)") {
+    test(s"nothing that a writer was told is lost when others are killed: $kind (seed $seed)", slow(kind): _*) {
       withDirectory { directory =>
         val properties = settings(directory)
         val catalog = Catalogs.open("lite", properties, Writers.storage(properties))

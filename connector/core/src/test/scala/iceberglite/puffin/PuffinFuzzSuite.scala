@@ -5,7 +5,7 @@ import java.util.zip.CRC32
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.conformance.StatisticsRules
 import iceberglite.spec.IcebergError
 import iceberglite.spec.json.PuffinFooterJson
@@ -15,6 +15,7 @@ import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.MemoryFileIO
 
 /** Damaged Puffin files, deletion vectors and sketches give a value or an `IcebergError`, and nothing else. */
+@MoreRounds
 class PuffinFuzzSuite extends AnyFunSuite {
   private val path = "s.puffin"
 

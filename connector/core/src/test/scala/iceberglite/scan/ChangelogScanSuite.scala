@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.data.Record
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
@@ -20,6 +20,7 @@ import iceberglite.table.action.UpgradeVersion
 import iceberglite.tree.ManifestCache
 
 /** The changes of random histories, against the difference of the rows before and after each commit. */
+@MoreRounds
 class ChangelogScanSuite extends AnyFunSuite {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
 
@@ -107,7 +108,7 @@ class ChangelogScanSuite extends AnyFunSuite {
 
   for (version <- Seq(V1, V2, V3))
     test(s"the changes of a commit lead from the rows before it to those after it, in version $version") {
-      val kinds = (0 until Fuzz.rounds(if (version == V1) 4 else 12)).flatMap { round =>
+      val kinds = (0 until Fuzz.rounds(if (version == V1) 4 else 12, least = 6)).flatMap { round =>
         val table = made(round, version)
         heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
       }.toSet
@@ -120,7 +121,7 @@ class ChangelogScanSuite extends AnyFunSuite {
     }
 
   test("an incremental scan brings what the appends of a range inserted") {
-    (0 until Fuzz.rounds(8)).foreach { round =>
+    (0 until Fuzz.rounds(8, least = 2)).foreach { round =>
       val table = made(round, if (round % 2 == 0) V2 else V3)
       val filter = filters(round % filters.size)
       heads(table).foreach { head =>

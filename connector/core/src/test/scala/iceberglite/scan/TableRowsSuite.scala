@@ -6,7 +6,7 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, Rounds}
 import iceberglite.conformance.ScanRules
 import iceberglite.data.{DataFileOf, DataTarget, Record}
 import iceberglite.metrics.MetricsModes
@@ -372,7 +372,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("damaged delete files delete rows or are an error") {
+  test("damaged delete files delete rows or are an error", Rounds) {
     formats.foreach { format =>
       val files = new Files
       val positions = files.positions(format, (0 until 50).map(i => s"mem:/d${i / 20}" -> i.toLong): _*)

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 
 /**
  * Writers that work on one table, on a storage and a catalog where every call can go wrong. `make soak` runs the same
@@ -14,8 +14,9 @@ import iceberglite.Fuzz
  *  - `ICEBERG_LITE_SOAK` goes on for so many minutes,
  *  - `ICEBERG_LITE_HISTORY` runs the one history of a seed, and shows its calls.
  */
+@MoreRounds
 class SimulationSuite extends AnyFunSuite {
-  private val Histories = 1000
+  private val Histories = if (Sampling.isFast) 150 else 1000
   private val minutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
   private val one = SimulationSuite.number("ICEBERG_LITE_HISTORY")
 

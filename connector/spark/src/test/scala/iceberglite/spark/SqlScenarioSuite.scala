@@ -10,35 +10,63 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
+
+import iceberglite.{Fuzz, Sampling}
 
 /**
- * Runs `tests/sql` on the catalogs of `tests/catalogs`: each scenario on one of them, selected by the seed
- * ICEBERG_LITE_SEED, or on all of them with ICEBERG_LITE_ALL=1.
+ * Runs `tests/sql` on the catalogs of `tests/catalogs`, as the seed ICEBERG_LITE_SEED chooses: in the fast tier one
+ * scenario of each feature, on one catalog; in the slow tier each scenario at least once, and at least one of each
+ * feature on each catalog; with ICEBERG_LITE_ALL=1 each scenario on each catalog.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import SqlScenarioSuite._
 
   private val catalogs: Vector[ScenarioCatalog] = ScenarioCatalog.all(Paths.get("tests", "catalogs"))
-  private val everywhere = sys.env.get("ICEBERG_LITE_ALL").contains("1")
-  private val seed = sys.env.getOrElse("ICEBERG_LITE_SEED", "0")
+  private val scenarios = SqlScenario.all(Paths.get("tests", "sql"))
 
-  SqlScenario.all(Paths.get("tests", "sql")).foreach { scenario =>
-    val (skipping, able) = catalogs.partition(_.skips.contains(scenario.name))
-    val chosen = if (everywhere || able.isEmpty) able else Vector(able(pick(scenario.name, able.size)))
-    chosen.foreach(catalog => test(s"${scenario.name} on ${catalog.name}")(run(scenario, catalog)))
-    if (everywhere) skipping.foreach { catalog =>
-      ignore(s"${scenario.name} on ${catalog.name}: ${catalog.skips(scenario.name)}")(())
+  private val everywhere: Vector[Place] =
+    for (scenario <- scenarios; catalog <- catalogs if catalog.takes(scenario)) yield Place(scenario, catalog)
+
+  private val first: Set[Place] = features.flatMap(turns(_).headOption).toSet
+
+  private val chosen: Vector[Place] = if (Sampling.isOff) everywhere else (features.flatMap(turns) ++ others).distinct
+
+  chosen.foreach { place =>
+    test(s"${place.scenario.name} on ${place.catalog.name}", Sampling.slowUnless(first(place)): _*)(run(place))
+  }
+  if (Sampling.isOff)
+    for (scenario <- scenarios; catalog <- catalogs; reason <- catalog.skips.get(scenario.name))
+      ignore(s"${scenario.name} on ${catalog.name}: $reason", Slow)(())
+
+  private val running = if (Sampling.isFast) first.size else chosen.size
+  Sampling.leaves(everywhere.size - running, everywhere.size, "pairs of SQL scenario and catalog")
+
+  private def features: Vector[Vector[SqlScenario]] =
+    scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)
+
+  /** The scenarios of a feature by turns, each on the next catalog, until all of both have had theirs. */
+  private def turns(feature: Vector[SqlScenario]): Vector[Place] = {
+    val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Fuzz.seed}"), 1 << 20)
+    (start until start + math.max(feature.size, catalogs.size)).toVector.flatMap { turn =>
+      val catalog = catalogs(turn % catalogs.size)
+      feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.takes).map(Place(_, catalog))
     }
   }
 
+  /** Those whose turn came on a catalog that does not take them. */
+  private def others: Vector[Place] = {
+    val placed = features.flatMap(turns).map(_.scenario).toSet
+    scenarios.filterNot(placed).flatMap(s => catalogs.find(_.takes(s)).map(Place(s, _)))
+  }
+
   test("every skipped scenario exists") {
-    val names = SqlScenario.all(Paths.get("tests", "sql")).map(_.name).toSet
+    val names = scenarios.map(_.name).toSet
     assert(catalogs.flatMap(_.skips.keys).filterNot(names).isEmpty)
   }
 
-  private def pick(scenario: String, of: Int): Int = Math.floorMod(MurmurHash3.stringHash(scenario + seed), of)
-
-  private def run(scenario: SqlScenario, catalog: ScenarioCatalog): Unit = {
+  private def run(place: Place): Unit = {
+    val Place(scenario, catalog) = place
     val directory = newDirectory("scenario")
     val session = SharedSession.alone.newSession()
     catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
@@ -116,9 +144,13 @@ object SqlScenarioSuite {
       }
     }
 
+    def takes(scenario: SqlScenario): Boolean = !skips.contains(scenario.name)
+
     /** Whether other scenarios may have left tables in it. */
     def isShared: Boolean = ServerSettings.isShared(raw.values)
   }
+
+  private case class Place(scenario: SqlScenario, catalog: ScenarioCatalog)
 
   private object ScenarioCatalog {
     def all(directory: Path): Vector[ScenarioCatalog] =

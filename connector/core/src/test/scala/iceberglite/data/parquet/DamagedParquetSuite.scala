@@ -10,7 +10,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, Rounds}
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.{DataSource, Record, RecordGenerators}
 import iceberglite.parquet.ParquetInput
@@ -63,7 +63,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     ("deletes", deletes, "gzip")
   )
     .foreach { case (what, columns, codec) =>
-      test(s"damaged $what files ($codec) give rows or an error", ParquetRules.damagedFiles) {
+      test(s"damaged $what files ($codec) give rows or an error", ParquetRules.damagedFiles, Rounds) {
         val valid = sample(columns, codec)
         assert(readAll(valid, columns).size == 200)
         Fuzz.bytes(s"parquet $what $codec", 50, Vector(valid))(readAll(_, columns))

@@ -2,7 +2,7 @@ package iceberglite.tree.manifestlist
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.avro.{AvroCodec, AvroContainerReader, AvroContainerWriter}
 import iceberglite.conformance.ManifestRules
 import iceberglite.spec.{FormatVersion, SampleTables}
@@ -14,6 +14,7 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
 /** Damaged manifests, manifest lists and metadata files give what is in them or an `IcebergError`. */
+@MoreRounds
 class ManifestFuzzSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId, 4 -> wideSpec)
   private val codecs = Seq("uncompressed", "gzip", "snappy", "zstd")

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, Rounds}
 import iceberglite.scan.{RandomHistory, SnapshotRange}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
@@ -76,7 +76,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert((ofCommit.keySet -- commits.map(_.snapshotId)).isEmpty, clue)
   }
 
-  for (version <- Seq(V1, V2, V3)) test(s"changes lead from the state before a commit to the one after, v$version") {
+  for (version <- Seq(V1, V2, V3)) test(s"changes lead from the state before a commit to the one after, v$version", Rounds) {
     (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
       val clue = s"seed ${Fuzz.seed + 100 + round}"
       val table = history(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.Suite
 
-import iceberglite.{FilesBelow, Fuzz}
+import iceberglite.{FilesBelow, Fuzz, Sampling}
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.TestTables
@@ -45,8 +45,11 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
 
   /** Returns a number of cases selected by the seed, or all if `ICEBERG_LITE_ALL` is set in the environment. */
   protected def chosen(count: Int, all: Seq[Case]): Seq[Case] =
-    if (sys.env.contains("ICEBERG_LITE_ALL")) all
-    else new Random(Fuzz.seed ^ all.head.namespace.last).shuffle(all).take(count)
+    if (Sampling.isOff) all
+    else {
+      Sampling.leaves(all.size - count, all.size, s"statements that ${getClass.getSimpleName} chooses from, ${all.head.namespace.last}")
+      new Random(Fuzz.seed ^ all.head.namespace.last).shuffle(all).take(count)
+    }
 
   protected val namespaces: Seq[String] = (0 until 4).map(i => s"${ns}_$i")
 

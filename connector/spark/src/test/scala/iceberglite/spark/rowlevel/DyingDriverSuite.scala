@@ -2,13 +2,18 @@ package iceberglite.spark.rowlevel
 
 import java.nio.file.{Files, Path}
 
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Sampling
 
 /**
  * The driver's process is killed at different points of a statement. The table has either its old or its new rows, and
  * the files left behind are known and can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
+  private def slow(death: Death): Seq[Tag] = Sampling.slowUnless(death == Death.InCommit)
+
   private def casesOf(death: Death): Seq[Case] = chosen(3, casesIn(namespaces(Death.all.indexOf(death))))
 
   /** Checks that the orphans match the point that the statement had reached. */
@@ -35,7 +40,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   }
 
   Death.all.foreach { death =>
-    test(s"no row is lost or duplicated when the driver dies ${death.name}") {
+    test(s"no row is lost or duplicated when the driver dies ${death.name}", slow(death): _*) {
       val cases = casesOf(death)
       cases.foreach(create)
       val before = cases.map(filesOf)

@@ -5,7 +5,7 @@ import scala.util.Random
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
@@ -20,9 +20,10 @@ final private[iceberglite] case class Lineage(rowId: Long, updated: Long, values
  * Layouts and formats alternate, and all are tested if `ICEBERG_LITE_ALL` is set in the environment; the format of
  * delete files is random.
  */
+@MoreRounds
 class RandomStatementsSuite extends AnyFunSuite with TableChecks {
   override lazy val spark: SparkSession = SharedSession.alone
-  private val steps = Fuzz.slowRounds(5)
+  private val steps = Fuzz.slowRounds(5, least = 2)
 
   private val ids = "SELECT _row_id, _last_updated_sequence_number, to_json(struct(id, p, n, s, l)), id FROM "
 
@@ -80,8 +81,8 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
     ((version, mode), k) <- kinds.zipWithIndex
     (layout, l) <- layouts.zipWithIndex
     (format, f) <- formats.zipWithIndex
-    if sys.env.contains("ICEBERG_LITE_ALL") || (f == (k + l) % 3 && (l == 0 || l == 1 + k % 3))
-  } test(s"version $version by $mode in $format ${layout.toLowerCase}".trim) {
+    if Sampling.isOff || (f == (k + l) % 3 && (l == 0 || l == 1 + k % 3))
+  } test(s"version $version by $mode in $format ${layout.toLowerCase}".trim, Sampling.slowUnless(k == 4 && l == 0): _*) {
     val random = new Random(Fuzz.seed ^ (version, mode, layout, format).hashCode)
     val isEvolved = layout == "and evolved"
     val statements = new EvolvingStatements(random, isEvolved)

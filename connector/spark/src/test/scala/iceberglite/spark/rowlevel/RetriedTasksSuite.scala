@@ -16,6 +16,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** A driver that runs statements in sequence; tasks have four attempts. */
 object RetryingDriver {
@@ -54,7 +55,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
       "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.k, -2)")
   )
 
-  test("failed tasks are retried, and failed attempts leave no files") {
+  test("failed tasks are retried, and failed attempts leave no files", Slow) {
     spark.udf.register("fail_first", (id: Long) => id)
     val cases = chosen(6, casesIn(namespaces.head))
     cases.foreach(create)

@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 import org.scalactic.source.Position
 import org.scalatest.Tag
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, Sampling}
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
@@ -37,6 +37,9 @@ trait LiteTables extends RowLevelOperationSuiteBase {
 
   private var version = 2
 
+  /** How many tests there are, and how many of them are left to other seeds. */
+  private var (all, left) = (0, 0)
+
   override protected def sparkConf: SparkConf =
     super.sparkConf.set("spark.sql.extensions", classOf[iceberglite.spark.SparkSessionExtensions].getName)
 
@@ -55,7 +58,11 @@ trait LiteTables extends RowLevelOperationSuiteBase {
   private def versions(name: String): Seq[Int] = {
     val possible = if (name.contains("default values")) Seq(3) else Seq(2, 3)
     val chosen = Math.floorMod(MurmurHash3.stringHash(getClass.getName + name) ^ Fuzz.seed.toInt, 4)
-    if (sys.env.contains("ICEBERG_LITE_ALL")) possible else possible.drop(chosen).take(1)
+    val running = if (Sampling.isOff) possible else possible.drop(chosen).take(1)
+    all += possible.size
+    left += possible.size - running.size
+    Sampling.leaves(left, all, s"tests of Spark's ${getClass.getSimpleName}")
+    running
   }
 
   /** Attaches a warehouse for the test instead of the catalog that Spark's suites attach before each test. */

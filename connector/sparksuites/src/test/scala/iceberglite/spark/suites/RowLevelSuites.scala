@@ -8,6 +8,7 @@ import org.apache.spark.sql.connector.{
   GroupBasedMergeIntoTableSuite,
   GroupBasedUpdateTableSuite
 }
+import org.scalatest.tags.Slow
 
 private object NotOfOurs {
   val always: Map[String, String] = Map(
@@ -31,14 +32,20 @@ trait ByMergeOnRead extends LiteTables {
     ("nullable row ID attrs" -> "a row of ours is known by its file and position, which are never null")
 }
 
+@Slow
 class CopyOnWriteDeleteSuite extends GroupBasedDeleteFromTableSuite with ByCopyOnWrite
 
+@Slow
 class CopyOnWriteUpdateSuite extends GroupBasedUpdateTableSuite with ByCopyOnWrite
 
+@Slow
 class CopyOnWriteMergeSuite extends GroupBasedMergeIntoTableSuite with ByCopyOnWrite
 
+@Slow
 class MergeOnReadDeleteSuite extends DeltaBasedDeleteFromTableSuite with ByMergeOnRead
 
+@Slow
 class MergeOnReadUpdateSuite extends DeltaBasedUpdateTableSuite with ByMergeOnRead
 
+@Slow
 class MergeOnReadMergeSuite extends DeltaBasedMergeIntoTableSuite with ByMergeOnRead

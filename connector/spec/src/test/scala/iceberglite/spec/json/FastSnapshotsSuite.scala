@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, Rounds}
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.{IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
@@ -50,7 +50,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("damaged metadata is the same by both ways, or the same error", JsonRules.hostile) {
+  test("damaged metadata is the same by both ways, or the same error", JsonRules.hostile, Rounds) {
     def same(json: Array[Byte]): Unit = {
       val (left, right) = (fast(json), whole(json))
       assert(left == right, new String(json, UTF_8))

@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
 import iceberglite.spec.schema.NameMapping
@@ -14,6 +14,7 @@ import iceberglite.spec.table.Retention
 import iceberglite.spec.update.MetadataUpdate
 
 /** Damaged JSON of every kind gives a value or an `IcebergError`, and nothing else. */
+@MoreRounds
 class TableMetadataFuzzSuite extends AnyFunSuite {
 
   private def samples[A](gen: Gen[A])(write: A => String): IndexedSeq[String] =

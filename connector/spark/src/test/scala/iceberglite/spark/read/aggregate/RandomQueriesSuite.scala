@@ -6,12 +6,13 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.spark.session.LiteCatalog
 
 /** Random tables and queries: the rows must equal those of Spark on a copy of the table's rows. */
+@MoreRounds
 class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
-  private val tables = Fuzz.rounds(6)
+  private val tables = Fuzz.rounds(6, least = 2)
   private val queriesEach = 12
 
   /** Runs a test on random tables, each with its rows in the view `plain`. */

@@ -12,7 +12,7 @@ import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, Rounds}
 import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
@@ -219,7 +219,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     assert(large.batches(large.task(), Vector.empty).size == manyRows.size)
   }
 
-  test("a damaged file returns rows or an error with its path") {
+  test("a damaged file returns rows or an error with its path", Rounds) {
     val schema = RecordGenerators.flat(RecordGenerators.all)
     val nested = Schema(
       1,

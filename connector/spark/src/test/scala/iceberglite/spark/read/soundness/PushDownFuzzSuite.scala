@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.session.LiteCatalog
@@ -19,8 +19,9 @@ import iceberglite.spec.types.Type.DecimalType
  * Random tables and conditions: the files planned for a condition and the filter that remains for Spark give the rows
  * that Spark finds without push-down. Some of the queries are also run, in iceberg-lite and in Apache Iceberg.
  */
+@MoreRounds
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
-  private val tables = Fuzz.slowRounds(8)
+  private val tables = Fuzz.slowRounds(8, least = 2)
   private val conditionsEach = 80
   private val runEach = 5
   private val byPeerEach = 2

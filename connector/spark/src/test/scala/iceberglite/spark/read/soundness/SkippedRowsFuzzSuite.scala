@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.types.BinaryType
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.Fuzz
+import iceberglite.{Fuzz, MoreRounds}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 
@@ -15,8 +15,9 @@ import iceberglite.spark.session.LiteCatalog
  * Random tables whose files have many row groups, pages and batches, and row-level deletes. A scan that skips rows by
  * filters and deletes returns the same rows, with the same values and positions, as a scan without skipping.
  */
+@MoreRounds
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
-  private val tables = Fuzz.slowRounds(4)
+  private val tables = Fuzz.slowRounds(4, least = 2)
   private val conditionsEach = 20
 
   private def settings(random: Random): Seq[(String, String)] = Seq(

@@ -1,0 +1,49 @@
+import sbt._
+import sbt.Keys._
+import sbt.Tests.{Argument, Group, SubProcess}
+
+/** The two tiers of tests, which tests/run.py starts one after the other: docs/testing.md. */
+object Tiers {
+
+  /** Of ScalaTest: for suites as an annotation, for tests as a tag. */
+  private val slowTag = "org.scalatest.tags.Slow"
+
+  /** Suites of random rounds, of which the fast tier has a few. */
+  private val roundsTag = "iceberglite.MoreRounds"
+
+  /** A test that takes longer hangs: ScalaTest says so, and tests/run.py ends its JVM. */
+  private val hangs = Argument(TestFrameworks.ScalaTest, "-W", "120", "120")
+
+  val fast: Seq[Argument] = Seq(hangs, Argument(TestFrameworks.ScalaTest, "-l", slowTag))
+  val slow: Seq[Argument] = Seq(hangs, Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
+
+  /** What compiles a lot, and runs most of it a few times. */
+  val quickStart: Seq[String] = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+  /** Where tests put their files, if the caller says it. */
+  def temporary: Seq[String] = sys.env.get("TMPDIR").filter(_.nonEmpty).map(d => s"-Djava.io.tmpdir=$d").toSeq
+
+  /** The tests of a project in a tier, whose reports have a directory of their own. */
+  def settings(tier: Configuration, arguments: Seq[Argument]): Seq[Setting[_]] =
+    inConfig(tier)(Defaults.testTasks) ++ Seq(
+      tier / testOptions := (Test / testOptions).value ++ arguments,
+      tier / testGrouping := Seq(group(tier, "all", (Test / definedTests).value, (Test / forkOptions).value)),
+      tier / testListeners := Seq(
+        new JUnitXmlTestsListener((Test / target).value / s"${tier.name}-reports", false, streams.value.log)
+      )
+    )
+
+  /** Those that use servers in one JVM, all others in another, both at the same time. */
+  def split(tier: Configuration, servers: Set[String]): Seq[Setting[_]] = Seq(
+    tier / parallelExecution := true,
+    tier / testGrouping := {
+      val (with_, without) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
+      Seq("servers" -> with_, "alone" -> without).map { case (name, tests) =>
+        group(tier, name, tests, (Test / forkOptions).value)
+      }
+    }
+  )
+
+  private def group(tier: Configuration, name: String, tests: Seq[TestDefinition], options: ForkOptions): Group =
+    Group(name, tests, SubProcess(options.withRunJVMOptions(options.runJVMOptions :+ s"-Diceberglite.tier=${tier.name}")))
+}
