@@ -11,6 +11,7 @@ FUZZ ?= 200
 SOAK ?= 10
 HISTORY ?=
 SEED := $(or $(SEED),$(shell date +%s))
+STRICT ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -37,7 +38,7 @@ else
 SPIN := .tools/spin/usr/bin/spin
 endif
 
-.PHONY: help quickstart test test-all bench soak model shell stack jar wheel style format clean check
+.PHONY: help quickstart test test-all nightly bench fuzz soak model shell stack jar wheel style lint format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -46,11 +47,17 @@ quickstart: ## run the main job on a year of real flights, into ./warehouse
 	@$(MAKE) -s --no-print-directory -j2 $(READY) $(BUNDLED)
 	@$(PY) examples/01_quickstart.py --warehouse $(WAREHOUSE)
 
-test: $(READY) $(BUNDLED) $(SERVERS) $(SPIN) ## run all tests, Scala and Python
-	@$(PY) tests/run.py --sbt '$(SBT)'
+test: $(READY) $(SBT_READY) | check ## run the fast tier of the tests, Scala and Python
+	@$(PY) tests/run.py fast --sbt '$(SBT)'
 
-test-all: $(READY) $(BUNDLED) $(SERVERS) $(SPIN) ## the same, every SQL scenario on every catalog and version
-	@ICEBERG_LITE_ALL=1 $(PY) tests/run.py --sbt '$(SBT)'
+test-all: $(READY) $(SBT_READY) $(SPIN) | check ## run the fast and the slow tier of the tests
+	@$(PY) tests/run.py all --sbt '$(SBT)' $(STRICT)
+
+nightly: ## run all tests with nothing left out, then fuzz and soak, with a new seed
+	@echo "SEED=$(SEED)"
+	@ICEBERG_LITE_ALL=1 ICEBERG_LITE_SEED=$(SEED) $(MAKE) --no-print-directory test-all
+	@$(MAKE) --no-print-directory fuzz SEED=$(SEED)
+	@$(MAKE) --no-print-directory soak SEED=$(SEED)
 
 bench: $(READY) $(SBT_READY) | check ## measure manifests, predicates and metadata by JMH beside Apache Iceberg (20 minutes)
 	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'
@@ -83,6 +90,9 @@ wheel: $(READY) $(BUNDLED) ## build the Python wheel, the jar in it, into dist/
 
 style: $(READY) $(SBT_READY) | check ## check formatting, lints and types
 	@$(SBT) scalafmtCheckAll scalafmtSbtCheck bench/scalafmtCheckAll
+	@$(MAKE) --no-print-directory lint
+
+lint: $(READY) ## check formatting, lints and types of Python
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 format: $(READY) $(SBT_READY) | check ## format all sources

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,12 +11,27 @@ import pytest
 from pyspark.sql import SparkSession
 from servers.kinds import KINDS
 from servers.process import jars
+from servers.shared import shared
 
 from pyspark_iceberg import iceberg_session
 
 pytest.register_assert_rewrite("shared_catalog")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# JVMs that compile a lot, and run most of it a few times: those of PySpark and of spark-submit, and of a cluster.
+for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
+    os.environ.setdefault(_variable, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+if os.environ.get("TMPDIR"):
+    os.environ["SPARK_SUBMIT_OPTS"] += f" -Djava.io.tmpdir={os.environ['TMPDIR']}"
+    os.environ.setdefault("SPARK_LOCAL_DIRS", os.environ["TMPDIR"])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the report say which tests are slow."""
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.user_properties.append(("tier", "slow"))
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +77,10 @@ def table(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def _server(kind: str, factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    known = shared(kind)
+    if known is not None:
+        yield SimpleNamespace(**known)
+        return
     directory = factory.mktemp(kind)
     # PostgreSQL runs as another user, and pytest's directories are accessible to one user only.
     for folder in (directory, *directory.parents[:2]):

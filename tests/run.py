@@ -1,90 +1,197 @@
-"""Run all tests, Scala then Python, and print the failures and a final line: `N passed, N failed`."""
+"""Runs the tests, Scala and Python at the same time, and closes with what failed and `N passed, N failed, N skipped`.
+
+`run.py fast` runs the fast tier, `run.py all` the slow tier too: docs/testing.md.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import IO
+
+from runner.budget import Budget
+from runner.machine import Watch, temporary
+from runner.reports import Suite, count, failures, read, slowest, summary
+from servers.shared import SHARED, share
 
 ROOT = Path(__file__).resolve().parent.parent
-MESSAGE_LINES = 12
+BUILD = ROOT / "build"
+PREPARED = BUILD / "prepared"
+REPORTS = BUILD / "test-reports"
+LEFT_OUT = BUILD / "left-out"
+PROJECTS = {"spec": "spec", "core": "core", "toytree": "toyTree", "spark": "spark", "sparksuites": "sparkSuites"}
+STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
+HANGS = re.compile(r"Test still running after .*: suite name: (\w+), test name: (.*)\.$")
+SLOW = (
+    "writers and drivers that are killed, tasks that are tried again in a process of their own, Spark's own suites, "
+    "wrong variants of the models, jobs on a cluster, the stack, and most rounds of the random suites and SQL scenarios"
+)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The numbers of tests by result, and the message of each failure."""
-
-    passed: int = 0
-    failures: tuple[str, ...] = ()
-    skipped: int = 0
-
-    @property
-    def failed(self) -> int:
-        """The number of failed tests."""
-        return len(self.failures)
-
-    def __add__(self, other: Outcome) -> Outcome:
-        """Add up two outcomes."""
-        return Outcome(self.passed + other.passed, self.failures + other.failures, self.skipped + other.skipped)
-
-    def __str__(self) -> str:
-        """Render the final line."""
-        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+def seed() -> str:
+    """Return what everything random comes from: given, or of the commit, so that each one leaves out something else."""
+    given = os.environ.get("ICEBERG_LITE_SEED")
+    if given:
+        return given
+    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return str(int(asked.stdout[:7], 16)) if asked.returncode == 0 else "20240229"
 
 
-def run(name: str, command: list[str], reports: list[Path], pattern: str) -> Outcome:
-    """Run a suite and count its tests from the JUnit reports that it writes; a suite without reports has failed."""
-    for folder in reports:
-        shutil.rmtree(folder, ignore_errors=True)
-    start = time.monotonic()
-    code = subprocess.run(command, cwd=ROOT, check=False).returncode
-    outcome = sum((count(f) for folder in reports for f in sorted(folder.glob(pattern))), Outcome())
-    if code != 0 and not outcome.failures:
-        outcome += Outcome(failures=(f"{name}: the runner itself failed with exit code {code}",))
-    print(f"{name}: {outcome} in {time.monotonic() - start:.0f} s\n", flush=True)
-    return outcome
+class Run:
+    """One run of a tier, or of both."""
+
+    def __init__(
+        self, sbt: list[str], tiers: list[str], environment: dict[str, str], watch: Watch, style: bool
+    ) -> None:
+        self._sbt = ["env", *sbt] if "=" in sbt[0] else sbt
+        self._tiers = tiers
+        self._environment = environment
+        self._watch = watch
+        self._style = style
+        self.failures: list[str] = []
+
+    def run(self) -> None:
+        """Start sbt once; when it has built the jars, Python's tests run beside it."""
+        for old in (*reports("fast").values(), *reports("slow").values(), REPORTS, LEFT_OUT):
+            shutil.rmtree(old, ignore_errors=True)
+        PREPARED.unlink(missing_ok=True)
+        BUILD.mkdir(exist_ok=True)
+        tests = [f"{tier.capitalize()}/test" for tier in self._tiers]
+        commands = ["prepare", " ".join(["all", *tests, *(STYLE if self._style else ())])]
+        sbt = self._start("build", [*self._sbt, *commands], subprocess.PIPE)
+        assert sbt.stdout is not None
+        listener = threading.Thread(target=self._listen, args=(sbt.stdout,), daemon=True)
+        listener.start()
+        while not PREPARED.exists() and sbt.poll() is None:
+            time.sleep(0.2)
+        if PREPARED.exists():
+            with share(Path(self._environment["ICEBERG_LITE_SERVERS"])) as pids:
+                self._watch.roots.update(dict.fromkeys(pids, "servers"))
+                self._python()
+                sbt.wait()
+        listener.join()
+        if sbt.returncode:
+            self.failures.append("sbt failed: if no test below did, its output says why")
+
+    def _python(self) -> None:
+        command = [sys.executable, "-m", "pytest", f"--junitxml={REPORTS / 'pytest.xml'}", "-p", "no:cacheprovider"]
+        if "slow" not in self._tiers:
+            command += ["-m", "not slow"]
+        log = BUILD / "pytest.log"
+        with log.open("w") as output:
+            code = self._start("python", command, output).wait()
+        print(f"\npytest (also in {log.relative_to(ROOT)}):\n{log.read_text(errors='replace')}", flush=True)
+        if code:
+            self.failures.append(f"pytest failed with exit code {code}")
+
+    def _start(self, label: str, command: list[str], output: int | IO[str]) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=self._environment, stdout=output, stderr=subprocess.STDOUT, text=True
+        )
+        self._watch.roots[process.pid] = label
+        return process
+
+    def _listen(self, lines: IO[str]) -> None:
+        """Show what sbt says, and end the JVM of a test that hangs."""
+        for line in lines:
+            print(line, end="", flush=True)
+            hangs = HANGS.search(line.rstrip())
+            if hangs:
+                self._end(*hangs.groups())
+
+    def _end(self, suite: str, test: str) -> None:
+        for pid in self._watch.jvms():
+            dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True, check=False).stdout
+            if f".{suite}." in dump or f".{suite}$" in dump:
+                file = BUILD / f"hanging-{suite}.txt"
+                file.write_text(dump)
+                self.failures.append(f"{suite}: {test}: ended after 120 s: see {file.relative_to(ROOT)}")
+                os.kill(pid, signal.SIGKILL)
 
 
-def count(report: Path) -> Outcome:
-    """Count the tests of one JUnit report."""
-    cases = list(ElementTree.parse(report).getroot().iter("testcase"))
-    failures = tuple(failure(c) for c in cases if c.find("failure") is not None or c.find("error") is not None)
-    skipped = sum(1 for c in cases if c.find("skipped") is not None)
-    return Outcome(len(cases) - len(failures) - skipped, failures, skipped)
+def reports(tier: str) -> dict[str, Path]:
+    """Return where each sbt project has the reports of a tier."""
+    return {name: ROOT / "connector" / folder / "target" / f"{tier}-reports" for folder, name in PROJECTS.items()}
 
 
-def failure(case: ElementTree.Element) -> str:
-    """Describe a failed test, with the first lines of its message."""
-    said = next((e for kind in ("failure", "error") if (e := case.find(kind)) is not None), case)
-    message = (said.get("message") or said.text or "").strip().splitlines()[:MESSAGE_LINES]
-    return "\n    ".join([f"{case.get('classname')}: {case.get('name')}", *message])
+def suites(tiers: list[str]) -> list[Suite]:
+    """Return all suites that have left a report."""
+    scala = [
+        suite
+        for tier in tiers
+        for project, folder in reports(tier).items()
+        for suite in read(project, folder.glob("TEST-*.xml"), slow=tier == "slow")
+    ]
+    return scala + read("python", REPORTS.glob("pytest.xml"))
+
+
+def show_costs(found: list[Suite], cpu: dict[str, float], total: float, wall: float) -> None:
+    """Print where the time went."""
+    print("The slowest suites:", *slowest(found), sep="\n")
+    print("\nProcessor time:")
+    for label in sorted(cpu, key=lambda name: -cpu[name]):
+        project = [suite for suite in found if suite.project == label.split()[0]]
+        said = f"  {summary(project)}" if project and " slow" not in label else ""
+        print(f"{cpu[label]:7.0f} s  {label:16}{said}")
+    print(f"{total:7.0f} s  in all, in {wall:.0f} s\n")
 
 
 def main() -> int:
     """Run everything; the exit code is 0 if all tests passed."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tier", choices=["fast", "all"])
     parser.add_argument("--sbt", required=True, help="how to start sbt")
-    sbt = shlex.split(parser.parse_args().sbt)
-    if "=" in sbt[0]:
-        sbt = ["env", *sbt]
-    scala_reports = [
-        ROOT / "connector" / project / "target" / "test-reports"
-        for project in ("spec", "core", "toytree", "spark", "sparksuites")
-    ]
-    python_reports = ROOT / "build" / "test-reports"
-    outcome = run("Scala", [*sbt, "test"], scala_reports, "TEST-*.xml")
-    pytest = [sys.executable, "-m", "pytest", f"--junitxml={python_reports / 'pytest.xml'}"]
-    outcome += run("Python", pytest, [python_reports], "pytest.xml")
-    for said in outcome.failures:
+    parser.add_argument("--style", action="store_true", help="check the formatting of Scala too, in the same sbt")
+    parser.add_argument("--strict", action="store_true", help="fail where tests/budget.json is not kept")
+    asked = parser.parse_args()
+    tiers = ["fast"] if asked.tier == "fast" else ["fast", "slow"]
+    chosen, start = seed(), time.monotonic()
+    print(f"ICEBERG_LITE_SEED={chosen}", flush=True)
+    with ExitStack() as stack:
+        place = stack.enter_context(temporary())
+        watch = stack.enter_context(Watch())
+        (place / "servers").mkdir()
+        (place / "servers").chmod(0o755)
+        environment = {
+            **os.environ,
+            "TMPDIR": str(place),
+            "ICEBERG_LITE_SEED": chosen,
+            "ICEBERG_LITE_TIER": asked.tier,
+            "ICEBERG_LITE_LEFT_OUT": str(LEFT_OUT),
+            SHARED: str(place / "servers"),
+        }
+        run = Run(shlex.split(asked.sbt), tiers, environment, watch, asked.style)
+        run.run()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = used.ru_utime + used.ru_stime
+    found = suites(tiers)
+    show_costs(found, watch.cpu(), total, time.monotonic() - start)
+    budget = Budget(ROOT / "tests" / "budget.json")
+    broken = budget.missing(tiers, found)
+    rules = budget.slow(found, watch.load) + budget.minutes(asked.tier, total)
+    if asked.strict:
+        broken += rules
+    else:
+        print(*(f"SLOW {rule}" for rule in rules), sep="\n")
+    for said in [*failures(found), *run.failures, *broken]:
         print(f"FAILED {said}")
-    print(outcome)
-    return 1 if outcome.failures or not outcome.passed else 0
+    if "slow" not in tiers:
+        print(f"The slow tier was left out; make test-all has it too: {SLOW}")
+    left = [file.read_text() for file in sorted(LEFT_OUT.glob("*"))]
+    print(f"Left out by the seed {chosen}: {'; '.join(left) or 'nothing'}")
+    print(summary(found))
+    return 1 if run.failures or broken or failures(found) or not count(found)[0] else 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,16 +43,17 @@ def postgres(spark: SparkSession, directory: Path, server: SimpleNamespace) -> S
     engine = sqlalchemy.create_engine(
         f"postgresql+psycopg2://{place}/postgres", isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool
     )
+    name = f"shared_{uuid.uuid4().hex}"
     with engine.connect() as connection:
-        connection.execute(sqlalchemy.text("CREATE DATABASE shared_with_pyiceberg"))
+        connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
     iceberg_session(
         directory / "wh",
         catalog="in_postgres",
-        uri=f"jdbc:postgresql://{server.host}:{server.port}/shared_with_pyiceberg",
+        uri=f"jdbc:postgresql://{server.host}:{server.port}/{name}",
         properties={"jdbc.user": server.user, "jdbc.password": server.password},
         default=False,
     )
-    return Shared("in_postgres", f"postgresql+psycopg2://{place}/shared_with_pyiceberg", directory / "wh")
+    return Shared("in_postgres", f"postgresql+psycopg2://{place}/{name}", directory / "wh")
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

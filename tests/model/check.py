@@ -49,11 +49,17 @@ def find_spin() -> Path:
     raise MissingToolError("The model checker spin is not there. Run `make model`, which fetches it, or install it")
 
 
-def check(spin: Path, model: str, variant: str | None = None) -> Verdict:
-    """Let spin visit every state of a model, or the states of an incorrect variant until a rule is violated."""
+def find_compiler() -> str:
+    """Return the C compiler, which builds what spin writes."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise MissingToolError("A C compiler is not there, which spin needs. Install one (Debian: gcc)")
+    return compiler
+
+
+def check(spin: Path, model: str, variant: str | None = None) -> Verdict:
+    """Let spin visit every state of a model, or of a wrong variant of it until it finds a rule broken."""
+    compiler = find_compiler()
     with tempfile.TemporaryDirectory() as folder:
         flags = [f"-D{variant}"] if variant else []
         run([str(spin), *flags, "-a", str(FOLDER / f"{model}.pml")], folder)

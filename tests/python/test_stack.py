@@ -64,6 +64,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings
         yield usual, here, directory
 
 
+@pytest.mark.slow
 def test_a_job_on_the_cluster_of_the_stack_uses_every_catalog(started: tuple[Settings, Settings, Path]) -> None:
     usual, here, directory = started
     conf = (ROOT / "stack.conf").read_text()

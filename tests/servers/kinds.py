@@ -65,9 +65,9 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
         "hive.metastore.warehouse.dir": warehouse,
-        # The timeout after which the lock of a dead writer is removed.
-        "hive.txn.timeout": "10s",
-        # Tests keep files in memory; if the server creates a directory for a table, it is created on disk.
+        # A lock of a writer that died goes after so long; tests hold locks for a second or two on a busy machine.
+        "hive.txn.timeout": "5s",
+        # Tests keep files in memory; where the server wants a directory for a table, it gets one.
         "fs.mem.impl": "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme",
         "fs.viewfs.overload.scheme.target.mem.impl": "org.apache.hadoop.fs.LocalFileSystem",
         "fs.viewfs.mounttable.wh.linkFallback": f"file://{directory}/memory",
@@ -114,6 +114,8 @@ def postgres(directory: Path, port: int | None) -> Iterator[Facts]:
         raise SystemExit(f"initdb failed:\n{made.stdout}{made.stderr}")
     command = [str(home / "bin" / "postgres"), "-D", str(data), "-p", str(port), "-c", f"listen_addresses={HOST}"]
     command += ["-c", f"unix_socket_directories={directory}", "-c", "max_connections=200"]
+    # Nothing of it outlives the server.
+    command += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
     log = directory / "postgres.log"
     with running(command, log, functools.partial(_accepts, log), user=user, stop=signal.SIGINT):
         yield {

@@ -1,5 +1,6 @@
 package iceberglite
 
+import java.lang.management.ManagementFactory
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
@@ -43,22 +44,33 @@ object Fuzz {
     }
 
   /** The same with bytes that are damaged by [[mutate]]; each round takes one of the valid inputs. */
-  def bytes(what: String, normal: Int, valid: IndexedSeq[Array[Byte]])(read: Array[Byte] => Any): Unit =
+  def bytes(what: String, normal: Int, valid: IndexedSeq[Array[Byte]])(read: Array[Byte] => Any): Unit = {
+    accepted(what, valid)(read)
     run(what, normal)(random => mutate(valid(random.nextInt(valid.size)), random))(read)
+  }
 
   /** The same with JSON that is damaged by [[mutateJson]]. */
-  def json(what: String, normal: Int, valid: IndexedSeq[String])(read: String => Any): Unit =
+  def json(what: String, normal: Int, valid: IndexedSeq[String])(read: String => Any): Unit = {
+    accepted(what, valid)(read)
     run(what, normal)(random => mutateJson(valid(random.nextInt(valid.size)), random))(read)
+  }
+
+  /** A parser that refuses everything would pass too: what is not damaged it must take. */
+  private def accepted[A](what: String, valid: Seq[A])(read: A => Any): Unit = valid.foreach { input =>
+    try read(input)
+    catch { case e: IcebergError => throw new AssertionError(s"$what: refused, though valid: ${show(input)}", e) }
+  }
 
   private def check[A](what: String, round: Int, input: A)(read: A => Any): Unit = {
-    val start = System.nanoTime
+    // The processor's time, as the machine may have other work.
+    val start = ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime
     try read(input)
     catch {
       case _: IcebergError => ()
       case e: Throwable =>
         throw new AssertionError(s"$what: round $round ${seeded(e.toString)}; input ${show(input)}", e)
     }
-    val seconds = NANOSECONDS.toSeconds(System.nanoTime - start)
+    val seconds = NANOSECONDS.toSeconds(ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime - start)
     if (seconds >= SlowSeconds) {
       throw new AssertionError(s"$what: round $round ${seeded(s"took $seconds s")}; input ${show(input)}")
     }

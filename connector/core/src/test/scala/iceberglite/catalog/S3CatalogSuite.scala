@@ -14,7 +14,11 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** The file-system catalog on a real S3 server, with nothing else but it. */
+/**
+ * The file-system catalog on a server of S3's protocol, with nothing else but it. The server is moto, behind a lock of
+ * ours (`tests/servers/store.py`) that makes its conditional writes atomic, as S3 documents its own to be: what is shown
+ * is that the catalog relies on nothing else, and not what S3 does.
+ */
 class S3CatalogSuite extends AnyFunSuite {
   private val Writers = 8
   private val Appends = 2

@@ -42,7 +42,7 @@ class KilledWritersSuite extends AnyFunSuite {
           catalog.createNamespace(Id.namespace, Map.empty)
           catalog.create(Id, TableCreation(TestTables.schema, properties = patient))
           val all = new Writers(properties, directory, new Random(seed)).run(count = 8, commits = 8)
-          assert(all.exists(_.died))
+          assert(all.count(_.died) >= 3, "of six that are to die")
           judge(all, catalog)
         } finally catalog.close()
       }

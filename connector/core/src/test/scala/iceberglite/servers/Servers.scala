@@ -1,30 +1,44 @@
 package iceberglite.servers
 
 import java.io.{BufferedReader, File, InputStreamReader}
+import java.nio.file.{Files, Paths}
 import java.sql.DriverManager
 import java.util.UUID
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.TimeUnit
 
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
-/** A server of tests/servers: what a client needs to know of it. */
-final class Server private[servers] (kind: String) {
+/**
+ * A server of tests/servers: what a client needs to know of it.
+ *
+ * @param isShared whether it may be the one that tests/run.py has started for all processes of tests
+ */
+final class Server private[servers] (kind: String, isShared: Boolean) {
 
   /** Ends when the pipe to it does, so also when this JVM is killed. */
-  private val process: Process = {
+  private def started: String = {
     val python = new File(".venv/bin/python").getAbsoluteFile
     if (!python.exists) throw new IllegalStateException(s"$python is missing: run make .venv/.ready")
-    new ProcessBuilder(python.getPath, "-m", "servers", kind)
+    val process = new ProcessBuilder(python.getPath, "-m", "servers", kind)
       .directory(new File("tests").getAbsoluteFile)
       .redirectError(ProcessBuilder.Redirect.INHERIT)
       .start()
+    sys.addShutdownHook(process.getOutputStream.close())
+    new BufferedReader(new InputStreamReader(process.getInputStream, "UTF-8")).readLine()
   }
-  sys.addShutdownHook(process.getOutputStream.close())
+
+  /** What tests/run.py writes down as soon as the server answers. */
+  private def awaited(directory: String): String = {
+    val file = Paths.get(directory, s"$kind.json")
+    val deadline = System.nanoTime + TimeUnit.MINUTES.toNanos(4)
+    while (!Files.exists(file) && System.nanoTime < deadline) Thread.sleep(50)
+    if (Files.exists(file)) Files.readString(file) else null
+  }
 
   private val facts: Map[String, String] = {
-    val line = new BufferedReader(new InputStreamReader(process.getInputStream, "UTF-8")).readLine()
+    val line = sys.env.get("ICEBERG_LITE_SERVERS").filter(_ => isShared).fold(started)(awaited)
     if (line == null) throw new IllegalStateException(s"The $kind server did not start: its output stands above")
     new ObjectMapper().readTree(line).fields.asScala.map(f => f.getKey -> f.getValue.asText).toMap
   }
@@ -48,14 +62,12 @@ final class HiveServer(server: Server) {
 final case class JdbcDatabase(url: String, user: String, password: String)
 
 final class PostgresServer(server: Server) {
-  private val made = new AtomicInteger
-
   def user: String = server("user")
   def password: String = server("password")
 
   /** An empty database of its own. */
   def newDatabase(): JdbcDatabase = {
-    val name = s"tests_${made.incrementAndGet()}"
+    val name = s"tests_${UUID.randomUUID.toString.replace('-', '_')}"
     val connection = DriverManager.getConnection(server("url"), user, password)
     try connection.createStatement().execute(s"CREATE DATABASE $name")
     finally connection.close()
@@ -80,10 +92,10 @@ final class S3Server(server: Server) {
   }
 }
 
-/** Real servers on loopback, each started when it is first asked for and stopped with this JVM. */
+/** Real servers on loopback, each started when it is first asked for and stopped with this JVM; or those of the run. */
 object Servers {
-  lazy val rest: RestServer = new RestServer(new Server("rest"))
-  lazy val hive: HiveServer = new HiveServer(new Server("hive"))
-  lazy val postgres: PostgresServer = new PostgresServer(new Server("postgres"))
-  lazy val s3: S3Server = new S3Server(new Server("s3"))
+  lazy val rest: RestServer = new RestServer(new Server("rest", isShared = false))
+  lazy val hive: HiveServer = new HiveServer(new Server("hive", isShared = false))
+  lazy val postgres: PostgresServer = new PostgresServer(new Server("postgres", isShared = true))
+  lazy val s3: S3Server = new S3Server(new Server("s3", isShared = true))
 }

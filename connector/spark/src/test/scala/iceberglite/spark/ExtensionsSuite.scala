@@ -60,7 +60,8 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
 
   test("a missing table and a table of another source are distinguished") {
     val missing = intercept[AnalysisException](sql(s"ALTER TABLE lite.$ns.nothing ADD PARTITION FIELD id"))
-    assert(missing.getMessage.contains(s"lite.$ns.nothing"))
+    assert(missing.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
+    assert(missing.getMessageParameters.get("relationName") == s"`lite`.`$ns`.`nothing`")
     sql("CREATE TABLE spark_catalog.default.plain (id INT) USING parquet")
     try intercept[Exception](sql("ALTER TABLE spark_catalog.default.plain ADD PARTITION FIELD id"))
     finally sql("DROP TABLE spark_catalog.default.plain")
@@ -97,7 +98,9 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     sql("CREATE TABLE spark_catalog.default.parts (id INT, field INT) USING parquet PARTITIONED BY (field)")
     try {
       sql("ALTER TABLE spark_catalog.default.parts ADD PARTITION (field = 1)")
+      assert(rows("SHOW PARTITIONS spark_catalog.default.parts") == Seq(Row("field=1")))
       sql("ALTER TABLE spark_catalog.default.parts DROP PARTITION (field = 1)")
+      assert(rows("SHOW PARTITIONS spark_catalog.default.parts").isEmpty)
     } finally sql("DROP TABLE spark_catalog.default.parts")
   }
 }

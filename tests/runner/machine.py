@@ -1,0 +1,144 @@
+"""The machine that tests run on: where temporary files go, what processes cost, and how busy it is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+NEEDED_BYTES = 4 << 30
+LABEL = re.compile(r"-Diceberglite\.(project|tier)=(\w+)")
+
+
+@contextlib.contextmanager
+def temporary() -> Iterator[Path]:
+    """Make a directory for the files of a run: in memory where there is room and programs may run, else on the disk."""
+    with tempfile.TemporaryDirectory(prefix="iceberg-lite-", dir=_memory(), ignore_cleanup_errors=True) as directory:
+        # Some servers run as another user.
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+
+
+def _memory() -> Path | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        at = os.statvfs(MEMORY)
+        available = int(re.findall(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[0]) << 10
+        # Drivers of databases and codecs unpack libraries there.
+        runs = not at.f_flag & os.ST_NOEXEC
+        # Twice: what tests need themselves comes on top.
+        if runs and shutil.disk_usage(MEMORY).free > NEEDED_BYTES and available > 2 * NEEDED_BYTES:
+            return MEMORY
+    return None
+
+
+class Watch(threading.Thread):
+    """Notes once a second what the processes below this one have cost so far, and how many want a processor.
+
+    The time of a process counts for the project that its command line names (`-Diceberglite.project=core`), or its
+    parent's, or for one of `roots`. On systems without /proc nothing is noted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.roots: dict[int, str] = {}
+        self._labels: dict[tuple[int, int], str | None] = {}
+        self._seconds: dict[tuple[int, int], tuple[str, float]] = {}
+        self._busy: list[tuple[float, float]] = []
+        self._ended = threading.Event()
+        self._tick = os.sysconf("SC_CLK_TCK")
+
+    def __enter__(self) -> Watch:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self.join()
+
+    def run(self) -> None:
+        """Note it until the block ends."""
+        while Path("/proc/self/stat").exists() and not self._ended.wait(1):
+            with contextlib.suppress(OSError, ValueError):
+                running = float(Path("/proc/loadavg").read_text().split()[3].split("/")[0]) - 1
+                self._busy.append((time.time(), running / (os.cpu_count() or 1)))
+            self._sample()
+
+    def cpu(self) -> dict[str, float]:
+        """Return the seconds of each project; a project's tiers are apart: `core slow`."""
+        totals: dict[str, float] = {}
+        for label, seconds in list(self._seconds.values()):
+            totals[label] = totals.get(label, 0.0) + seconds
+        return totals
+
+    def load(self, start: float, end: float) -> float:
+        """Return how many processes wanted each processor in a time, but no less than one."""
+        seen = [max(1.0, busy) for at, busy in self._busy if start - 1 <= at <= end + 1]
+        return sum(seen) / len(seen) if seen else 1.0
+
+    def jvms(self) -> list[int]:
+        """Return the processes of tests that are at work."""
+        alive = {pid: int(stat[19]) for pid, stat in _processes().items()}
+        return [pid for (pid, start), label in self._labels.items() if label and alive.get(pid) == start]
+
+    def _sample(self) -> None:
+        stats = _processes()
+        trees: dict[tuple[int, int], tuple[str, float]] = {}
+        for pid, stat in stats.items():
+            found = self._root(pid, stats)
+            if found is None:
+                continue
+            root, label = found
+            # What sbt's children cost counts for them.
+            fields = stat[11:13] if self.roots.get(pid) == "build" else stat[11:15]
+            key = (root, int(stats[root][19]))
+            seconds = sum(map(int, fields)) / self._tick
+            trees[key] = (label, trees.get(key, (label, 0.0))[1] + seconds)
+        for key, (label, seconds) in trees.items():
+            self._seconds[key] = (label, max(seconds, self._seconds.get(key, (label, 0.0))[1]))
+
+    def _root(self, pid: int, stats: dict[int, list[str]]) -> tuple[int, str] | None:
+        """Return the nearest process above, or this one, that a project begins with."""
+        while pid in stats:
+            label = self._label(pid, int(stats[pid][19])) or self.roots.get(pid)
+            if label is not None:
+                return pid, label
+            pid = int(stats[pid][1])
+        return None
+
+    def _label(self, pid: int, start: int) -> str | None:
+        if (pid, start) not in self._labels:
+            said = ""
+            with contextlib.suppress(OSError):
+                said = Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+                # sbt hands over the options of a JVM in a file.
+                for file in re.findall(r"@([^\0]*sbt-args[^\0]*)", said):
+                    said += Path(file).read_text(errors="replace")
+            found = dict(LABEL.findall(said)) if self._below(pid) else {}
+            fast = found.get("tier", "fast") == "fast"
+            self._labels[pid, start] = found["project"] + ("" if fast else " slow") if "project" in found else None
+        return self._labels[pid, start]
+
+    def _below(self, pid: int) -> bool:
+        """Whether a process is of this run: others may test at the same time."""
+        stats = _processes()
+        while pid in stats:
+            if pid in self.roots:
+                return True
+            pid = int(stats[pid][1])
+        return False
+
+
+def _processes() -> dict[int, list[str]]:
+    """Return the fields of /proc/<pid>/stat after the name: state, parent, ..., by process."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            found[int(entry.parent.name)] = entry.read_text(errors="replace").rpartition(")")[2].split()
+    return found

@@ -1,0 +1,58 @@
+"""Servers that all test processes of a run share, as each of them has a database or a bucket of its own there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from servers.kinds import Facts
+from servers.process import ROOT, START_SECONDS
+
+#: Of the environment: the directory with a file of facts for each of them.
+SHARED = "ICEBERG_LITE_SERVERS"
+KINDS = ("postgres", "s3")
+
+
+@contextlib.contextmanager
+def share(directory: Path) -> Iterator[list[int]]:
+    """Run them until the block ends, and write down where they are."""
+    with contextlib.ExitStack() as stack:
+        started = {}
+        for kind in KINDS:
+            command = [sys.executable, "-m", "servers", kind]
+            process = stack.enter_context(
+                subprocess.Popen(command, cwd=ROOT / "tests", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            )
+            assert process.stdin is not None
+            stack.callback(process.stdin.close)
+            started[kind] = process
+        for kind, process in started.items():
+            assert process.stdout is not None
+            said = process.stdout.readline()
+            if not said:
+                raise SystemExit(f"The {kind} server did not start: its output stands above")
+            whole = directory / f"{kind}.tmp"
+            whole.write_text(said)
+            whole.rename(directory / f"{kind}.json")
+        yield [process.pid for process in started.values()]
+
+
+def shared(kind: str) -> Facts | None:
+    """Return where the server of this run is, or nothing if each process starts its own."""
+    directory = os.environ.get(SHARED)
+    if directory is None or kind not in KINDS:
+        return None
+    file = Path(directory) / f"{kind}.json"
+    deadline = time.monotonic() + START_SECONDS
+    while not file.exists():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"The {kind} server of the run did not start: there is no {file}")
+        time.sleep(0.05)
+    facts: Facts = json.loads(file.read_text())
+    return facts
