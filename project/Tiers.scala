@@ -2,7 +2,7 @@ import sbt._
 import sbt.Keys._
 import sbt.Tests.{Argument, Group, SubProcess}
 
-/** The two tiers of tests, which tests/run.py starts one after the other: docs/testing.md. */
+/** The two tiers of tests, which tests/run.py starts: docs/testing.md. */
 object Tiers {
 
   /** Of ScalaTest: for suites as an annotation, for tests as a tag. */
@@ -37,13 +37,15 @@ object Tiers {
   def split(tier: Configuration, servers: Set[String]): Seq[Setting[_]] = Seq(
     tier / parallelExecution := true,
     tier / testGrouping := {
-      val (with_, without) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
-      Seq("servers" -> with_, "alone" -> without).map { case (name, tests) =>
+      val (using, alone) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
+      Seq("servers" -> using, "alone" -> alone).map { case (name, tests) =>
         group(tier, name, tests, (Test / forkOptions).value)
       }
     }
   )
 
-  private def group(tier: Configuration, name: String, tests: Seq[TestDefinition], options: ForkOptions): Group =
-    Group(name, tests, SubProcess(options.withRunJVMOptions(options.runJVMOptions :+ s"-Diceberglite.tier=${tier.name}")))
+  private def group(tier: Configuration, name: String, tests: Seq[TestDefinition], options: ForkOptions): Group = {
+    val all = options.runJVMOptions :+ s"-Diceberglite.tier=${tier.name}"
+    Group(name, tests, SubProcess(options.withRunJVMOptions(all)))
+  }
 }

@@ -105,9 +105,3 @@ def hive_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleName
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """Return PostgreSQL: url (of JDBC), host, port, user, password."""
     yield from _server("postgres", tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """Return an S3 store: endpoint, access_key, secret_key."""
-    yield from _server("s3", tmp_path_factory)

@@ -1,8 +1,11 @@
 package iceberglite.catalog
 
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.catalog.CatalogFixture.{Id, Store}
+import iceberglite.catalog.hive.HiveFixture
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.partition.{Bucket, UnboundPartitionField}
@@ -19,11 +22,15 @@ class CatalogSuite extends AnyFunSuite {
 
   private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.everyKind, name)(body)
 
+  /** They take their time, and have suites of their own. */
+  private def slow(fixture: CatalogFixture): Seq[Tag] =
+    Sampling.slowUnless(fixture != HiveFixture && fixture != S3Fixture)
+
   private def onNested(name: String)(body: (Catalog, Store) => Unit): Unit =
     on(CatalogFixture.everyKind.filter(_.isNested), name)(body)
 
   private def on(fixtures: Seq[CatalogFixture], name: String)(body: (Catalog, Store) => Unit): Unit =
-    for (fixture <- fixtures) test(s"$name (${fixture.kind})") {
+    for (fixture <- fixtures) test(s"$name (${fixture.kind})", slow(fixture): _*) {
       fixture.withStore { store =>
         val catalog = fixture.open(store, store.files)
         try body(catalog, store)

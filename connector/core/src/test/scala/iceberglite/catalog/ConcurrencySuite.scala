@@ -7,10 +7,12 @@ import java.util.concurrent.{Callable, Executors, TimeUnit}
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.conf.Configuration
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.FilesBelow
+import iceberglite.{FilesBelow, Sampling}
 import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.catalog.hive.HiveFixture
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, CommitStateUnknown, StorageFailed}
 import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table._
@@ -24,6 +26,9 @@ class ConcurrencySuite extends AnyFunSuite {
 
   /** Tables on S3, whose catalog is their files, are those of [[S3CatalogSuite]]. */
   private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
+
+  /** The Metastore takes its time, and has suites of its own. */
+  private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.slowUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {
     val properties = place.properties + ("warehouse" -> s"file://${place.directory}/wh")
@@ -52,7 +57,7 @@ class ConcurrencySuite extends AnyFunSuite {
 
   for (fixture <- fixtures; shared <- Seq(true, false)) {
     val who = if (shared) "threads of one catalog" else "catalogs of their own"
-    test(s"nothing of $Threads writers is lost, and nothing is left over: ${fixture.kind}, $who") {
+    test(s"nothing of $Threads writers is lost, and nothing is left over: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
@@ -76,7 +81,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"nothing is lost where old metadata is deleted at once: ${fixture.kind}, $who") {
+    test(s"nothing is lost where old metadata is deleted at once: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         val deleting = patient ++
@@ -101,7 +106,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"of $Threads who create a table one wins: ${fixture.kind}, $who") {
+    test(s"of $Threads who create a table one wins: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         first.createNamespace(Vector("db"), Map.empty)
@@ -118,7 +123,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"changes of properties and appends go together: ${fixture.kind}, $who") {
+    test(s"changes of properties and appends go together: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
@@ -168,7 +173,7 @@ class ConcurrencySuite extends AnyFunSuite {
   }
 
   for (fixture <- fixtures)
-    test(s"a writer that is interrupted leaves the table whole: ${fixture.kind}") {
+    test(s"a writer that is interrupted leaves the table whole: ${fixture.kind}", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val io = new Interrupting
         val catalog = open(place, io)

@@ -4,6 +4,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.{MoreRounds, Sampling}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, ExpressionGenerators, PartitionSpecs}
 import iceberglite.spec.expr.ExpressionGenerators.Row
@@ -16,9 +17,10 @@ import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable.file
 
 /** Plans of random files against a look at every row. */
+@MoreRounds
 class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 400)
+    PropertyCheckConfiguration(minSuccessful = if (Sampling.isFast) 50 else 400)
 
   private case class Case(
       columns: Vector[NestedField],

@@ -4,6 +4,7 @@ import java.util.Collections
 
 import org.apache.hadoop.hive.metastore.IMetaStoreClient
 import org.apache.hadoop.hive.metastore.api._
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.hive.ThriftProxy._
@@ -62,7 +63,7 @@ class HiveCommitSuite extends HiveTests {
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 
-  onHive("the lock of a writer that died goes, and the next one gets it") { hive =>
+  onHive("the lock of a writer that died goes, and the next one gets it", Slow) { hive =>
     val table = hive.open().create(Id, unpartitioned())
     val dead = HiveFixture.connect(Servers.hive.uri)
     lock(dead)

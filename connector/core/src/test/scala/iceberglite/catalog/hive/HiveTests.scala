@@ -8,6 +8,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.metastore.IMetaStoreClient
 import org.apache.hadoop.hive.metastore.api.{Table => HiveTable}
 import org.apache.iceberg.hive.{HiveCatalog => PeerCatalog}
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
@@ -62,7 +63,7 @@ trait HiveTests extends AnyFunSuite {
     override def close(): Unit = opened.reverse.foreach(_.close())
   }
 
-  protected def onHive(name: String)(body: Metastore => Unit): Unit = test(name) {
+  protected def onHive(name: String, tags: Tag*)(body: Metastore => Unit): Unit = test(name, tags: _*) {
     HiveFixture.withMetastore { client =>
       val directory = Files.createTempDirectory("hive-tests")
       val metastore = new Metastore(client, directory)

@@ -5,6 +5,7 @@ import scala.util.Random
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.Sampling
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
@@ -36,7 +37,7 @@ class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
   )
 
   for (version <- Seq(2, 3))
-    test(s"deleted and replaced rows do not reappear, whatever the condition of a statement, version $version") {
+    test(s"deleted and replaced rows do not reappear, whatever the condition of a statement, version $version", Sampling.slowUnless(version == 3): _*) {
       val random = new Random(seed + version)
       for ((statement, stays) <- statements) {
         val partitioning = Seq("", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(2, id))")(random.nextInt(3))

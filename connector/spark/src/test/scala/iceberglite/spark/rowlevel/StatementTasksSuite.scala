@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.streaming.MemoryStream
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 /** Which statements shuffle the rows that they write, and into how many tasks. */
 class StatementTasksSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
@@ -39,7 +40,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
 
   private def added(t: String): Int = summaryOf(t)("added-data-files").toInt
 
-  test("copy-on-write shuffles only rows that can move to other partitions") {
+  test("copy-on-write shuffles only rows that can move to other partitions", Slow) {
     val cases = Seq(
       "UPDATE %s SET s = 'x' WHERE id % 100 = 1" -> 0,
       "UPDATE %s SET p = 7 WHERE id % 100 = 2" -> 1,
@@ -91,7 +92,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     assert(shuffles(planOf(s"DELETE FROM $copied WITH ('distribution-mode' = 'hash') WHERE id % 100 = 4")) == 1)
   }
 
-  test("a MERGE in a streaming batch writes one file per partition") {
+  test("a MERGE in a streaming batch writes one file per partition", Slow) {
     for (mode <- Seq("copy-on-write", "merge-on-read"); version <- Seq(2, 3)) {
       val t = table(mode, version)
       withConf(SQLConf.SHUFFLE_PARTITIONS.key -> "20") {

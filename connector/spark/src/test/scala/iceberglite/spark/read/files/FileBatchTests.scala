@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.{Fuzz, Rounds}
@@ -195,7 +196,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     }
   }
 
-  test("rows at deleted positions are left out of every split, and row ids are unchanged") {
+  test("rows at deleted positions are left out of every split, and row ids are unchanged", Slow) {
     val random = new Random(3)
     val deleted = (0 until manyRows.size).filter(i => random.nextInt(3) == 0 || i > 9000 && i < 13000).map(_.toLong)
     val deletes = new RowDeletes(DeletionVector.of(deleted: _*), Vector.empty)

@@ -2,6 +2,8 @@ package iceberglite.spark.read.files
 
 import scala.util.Random
 
+import org.scalatest.tagobjects.Slow
+
 import iceberglite.data.{Record, RecordGenerators, RecordValues}
 import iceberglite.data.orc.OrcData
 import iceberglite.scan.ReadColumns
@@ -56,7 +58,7 @@ class OrcBatchesSuite extends FileBatchTests(OrcData) {
     ofValues ++ prefixes ++ Vector(IsNull(column), NotNull(column), In(column, values.toSet))
   }
 
-  test("row groups without a matching row can be skipped, and no matching row is skipped") {
+  test("row groups without a matching row can be skipped, and no matching row is skipped", Slow) {
     val tables = Seq(file(), file("write.orc.stripe-size-bytes" -> "200000", "write.orc.compression-codec" -> "none"))
     var spared = 0
     for (field <- schema.byId.values.toVector.sortBy(_.id) if field.fieldType.isInstanceOf[PrimitiveType]) {

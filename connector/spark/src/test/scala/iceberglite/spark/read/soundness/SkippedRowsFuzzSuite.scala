@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.types.BinaryType
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, MoreRounds}
+import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 
@@ -18,7 +18,7 @@ import iceberglite.spark.session.LiteCatalog
 @MoreRounds
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private val tables = Fuzz.slowRounds(4, least = 2)
-  private val conditionsEach = 20
+  private val conditionsEach = if (Sampling.isFast) 8 else 20
 
   private def settings(random: Random): Seq[(String, String)] = Seq(
     "spark.sql.session.timeZone" -> "UTC",

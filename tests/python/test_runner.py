@@ -1,0 +1,82 @@
+"""tests/run.py: what counts as a slow test, and what a run without tests is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from runner.budget import Budget
+from runner.reports import Suite, count, failures, read
+
+RULES = {
+    "core_minutes": {"fast": 20, "all": 60},
+    "test_seconds": 5,
+    "suite_seconds": 20,
+    "slack": 1.5,
+    "least_tests": {"fast": {"core": 2, "python": 1}, "slow": {"core": 1}},
+}
+SBT = """<testsuite name="a.b.XSuite" tests="3" time="{time}" timestamp="2026-03-01T12:00:00">
+<testcase classname="a.b.XSuite" name="quick" time="0.1"/>
+<testcase classname="a.b.XSuite" name="long" time="{time}"/>
+<testcase classname="a.b.XSuite" name="wrong" time="0.2"><failure message="1 is not 2"/></testcase>
+</testsuite>"""
+PYTEST = """<testsuites><testsuite name="pytest" time="9" timestamp="2026-03-01T12:00:00.123456+00:00">
+<testcase classname="python.test_x" name="a" time="8">
+<properties><property name="tier" value="slow"/></properties></testcase>
+<testcase classname="python.test_x" name="b" time="1"><skipped message="no spin"/></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.fixture
+def budget(tmp_path: Path) -> Budget:
+    file = tmp_path / "budget.json"
+    file.write_text(json.dumps(RULES))
+    return Budget(file)
+
+
+def core(tmp_path: Path, seconds: float, slow: bool = False) -> list[Suite]:
+    file = tmp_path / "TEST-a.b.XSuite.xml"
+    file.write_text(SBT.format(time=seconds))
+    return read("core", [file], slow)
+
+
+def python(tmp_path: Path) -> list[Suite]:
+    file = tmp_path / "pytest.xml"
+    file.write_text(PYTEST)
+    return read("python", [file])
+
+
+def free(start: float, end: float) -> float:
+    return 1.0
+
+
+def test_tests_are_counted_and_failures_are_quoted(tmp_path: Path) -> None:
+    assert count(core(tmp_path, 1)) == (2, 1, 0)
+    assert failures(core(tmp_path, 1)) == ["a.b.XSuite: wrong\n    1 is not 2"]
+    assert count(python(tmp_path)) == (1, 0, 1)
+
+
+def test_a_long_test_is_named_unless_it_is_slow_or_the_machine_was_busy(budget: Budget, tmp_path: Path) -> None:
+    assert budget.slow(core(tmp_path, 7), free) == []
+    (said,) = budget.slow(core(tmp_path, 8), free)
+    assert said.startswith("a.b.XSuite: long: 8 s of 5 s")
+    assert budget.slow(core(tmp_path, 8, slow=True), free) == []
+    assert budget.slow(core(tmp_path, 8), lambda start, end: 2.0 if end - start == 8 else 1.0) == []
+    assert len(budget.slow(core(tmp_path, 31), free)) == 2, "the test and its suite"
+    assert budget.slow(python(tmp_path), free) == []
+
+
+def test_a_project_without_reports_or_with_few_tests_is_named(budget: Budget, tmp_path: Path) -> None:
+    assert budget.missing(["fast"], core(tmp_path, 1) + python(tmp_path)) == []
+    (said,) = budget.missing(["fast"], core(tmp_path, 1))
+    assert said.startswith("python: no reports")
+    (said,) = budget.missing(["fast", "slow"], core(tmp_path, 1) + python(tmp_path))
+    assert said.startswith("core: no reports in the slow tier")
+
+
+def test_the_processor_time_of_a_run_is_limited(budget: Budget) -> None:
+    assert budget.minutes("fast", 20 * 60) == []
+    (said,) = budget.minutes("fast", 21 * 60)
+    assert "21.0 core-minutes of 20" in said
+    assert budget.minutes("all", 21 * 60) == []
