@@ -12,10 +12,11 @@ object Tiers {
   private val roundsTag = "iceberglite.MoreRounds"
 
   /** A test that takes longer hangs: ScalaTest says so, and tests/run.py ends its JVM. */
-  private val hangs = Argument(TestFrameworks.ScalaTest, "-W", "120", "120")
+  private def hangsAfter(seconds: Int): Argument =
+    Argument(TestFrameworks.ScalaTest, "-W", seconds.toString, seconds.toString)
 
-  val fast: Seq[Argument] = Seq(hangs, Argument(TestFrameworks.ScalaTest, "-l", slowTag))
-  val slow: Seq[Argument] = Seq(hangs, Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
+  val fast: Seq[Argument] = Seq(hangsAfter(120), Argument(TestFrameworks.ScalaTest, "-l", slowTag))
+  val slow: Seq[Argument] = Seq(hangsAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
 
   /** What compiles a lot, and runs most of it a few times. */
   val quickStart: Seq[String] = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")

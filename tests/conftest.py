@@ -18,6 +18,7 @@ from pyspark_iceberg import iceberg_session
 pytest.register_assert_rewrite("shared_catalog")
 
 ROOT = Path(__file__).resolve().parent.parent
+SLOW_SECONDS = 300
 
 # JVMs that compile a lot, and run most of it a few times: those of PySpark and of spark-submit, and of a cluster.
 for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
@@ -28,9 +29,10 @@ if os.environ.get("TMPDIR"):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the report say which tests are slow."""
+    """Let the report say which tests are slow, and give them more time."""
     for item in items:
         if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
             item.user_properties.append(("tier", "slow"))
 
 

@@ -32,7 +32,7 @@ REPORTS = BUILD / "test-reports"
 LEFT_OUT = BUILD / "left-out"
 PROJECTS = {"spec": "spec", "core": "core", "toytree": "toyTree", "spark": "spark", "sparksuites": "sparkSuites"}
 STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
-HANGS = re.compile(r"Test still running after .*: suite name: (\w+), test name: (.*)\.$")
+HANGS = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
 SLOW = (
     "writers and drivers that are killed, tasks that are tried again in a process of their own, Spark's own suites, "
     "wrong variants of the models, jobs on a cluster, the stack, and most rounds of the random suites and SQL scenarios"
@@ -110,13 +110,13 @@ class Run:
             if hangs:
                 self._end(*hangs.groups())
 
-    def _end(self, suite: str, test: str) -> None:
+    def _end(self, after: str, suite: str, test: str) -> None:
         for pid in self._watch.jvms():
             dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True, check=False).stdout
             if f".{suite}." in dump or f".{suite}$" in dump:
                 file = BUILD / f"hanging-{suite}.txt"
                 file.write_text(dump)
-                self.failures.append(f"{suite}: {test}: ended after 120 s: see {file.relative_to(ROOT)}")
+                self.failures.append(f"{suite}: {test}: ended after {after}: see {file.relative_to(ROOT)}")
                 os.kill(pid, signal.SIGKILL)
 
 

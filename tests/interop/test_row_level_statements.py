@@ -73,10 +73,10 @@ def delete_files(read: StaticTable) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("granularity", "file_format", "clause"),
     [
-        ("file", "parquet", PLAIN),
-        ("partition", "parquet", BY_VALUE),
+        pytest.param("file", "parquet", PLAIN, marks=pytest.mark.slow),
+        pytest.param("partition", "parquet", BY_VALUE, marks=pytest.mark.slow),
         ("file", "parquet", BY_BUCKET),
-        ("partition", "orc", PLAIN),
+        pytest.param("partition", "orc", PLAIN, marks=pytest.mark.slow),
     ],
 )
 def test_position_deletes(spark: SparkSession, table: str, granularity: str, file_format: str, clause: str) -> None:
@@ -87,25 +87,30 @@ def test_position_deletes(spark: SparkSession, table: str, granularity: str, fil
     assert {f["content"] for f in found} == {1}
 
 
-@pytest.mark.parametrize("clause", [PLAIN, BY_VALUE])
+@pytest.mark.parametrize("clause", [pytest.param(PLAIN, marks=pytest.mark.slow), BY_VALUE])
 def test_deletion_vectors(spark: SparkSession, table: str, clause: str) -> None:
     changed(spark, table, 3, "merge-on-read", clause)
     found = delete_files(check(spark, table))
     assert {f["file_format"] for f in found} == {FileFormat.PUFFIN}
 
 
-@pytest.mark.parametrize(("version", "clause"), [(1, BY_VALUE), (2, PLAIN), (3, BY_BUCKET)])
+@pytest.mark.parametrize(
+    ("version", "clause"),
+    [pytest.param(1, BY_VALUE, marks=pytest.mark.slow), (2, PLAIN), pytest.param(3, BY_BUCKET, marks=pytest.mark.slow)],
+)
 def test_rewritten_files(spark: SparkSession, table: str, version: int, clause: str) -> None:
     changed(spark, table, version, "copy-on-write", clause)
     assert delete_files(check(spark, table)) == []
 
 
+@pytest.mark.slow
 def test_pyiceberg_rejects_position_deletes_in_avro(spark: SparkSession, table: str) -> None:
     changed(spark, table, 2, "merge-on-read", PLAIN, write_delete_format_default="avro")
     with pytest.raises(ValueError, match=r"Delete file format not supported: .*AVRO"):
         newest(spark, table).scan().to_arrow()
 
 
+@pytest.mark.slow
 def test_pyiceberg_rejects_data_files_in_avro(spark: SparkSession, table: str) -> None:
     changed(spark, table, 2, "copy-on-write", PLAIN, write_format_default="avro")
     with pytest.raises(ValueError, match="AVRO"):
