@@ -142,6 +142,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("many files and manifests were skipped in all this") {
-    assert(skippedManifests > 100 && prunedFiles > 500)
+    val least = if (Sampling.isFast) 10 else 100
+    assert(skippedManifests > least && prunedFiles > 5 * least)
   }
 }
