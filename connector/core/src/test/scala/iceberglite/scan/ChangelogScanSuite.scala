@@ -108,7 +108,7 @@ class ChangelogScanSuite extends AnyFunSuite {
 
   for (version <- Seq(V1, V2, V3))
     test(s"the changes of a commit lead from the rows before it to those after it, in version $version") {
-      val kinds = (0 until Fuzz.rounds(if (version == V1) 4 else 12, least = 6)).flatMap { round =>
+      val kinds = (0 until Fuzz.rounds(if (version == V1) 4 else 12, least = 12)).flatMap { round =>
         val table = made(round, version)
         heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
       }.toSet
