@@ -210,7 +210,7 @@ class CatalogSuite extends AnyFunSuite {
   }
 
   for (fixture <- CatalogFixture.everyKind) {
-    test(s"old metadata files that cannot be deleted stay, and the commit stands (${fixture.kind})") {
+    test(s"old metadata files that cannot be deleted stay, and the commit stands (${fixture.kind})", slow(fixture): _*) {
       fixture.withStore { store =>
         val catalog = fixture.open(store, new Undeletable(store.files))
         val properties = Seq(
@@ -256,7 +256,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(intercept[NotFound](catalog.listNamespaces(Vector("nope"))).getMessage.contains("lite.nope"))
   }
 
-  for (fixture <- CatalogFixture.everyKind) test(s"properties of the catalog go to its new tables (${fixture.kind})") {
+  for (fixture <- CatalogFixture.everyKind) test(s"properties of the catalog go to its new tables (${fixture.kind})", slow(fixture): _*) {
     fixture.withStore { store =>
       val properties = fixture.properties(store) ++ Map(
         "warehouse" -> s"${store.place}/wh/",
