@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the report say which tests are slow, and give them more time."""
     for item in items:
         if item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS), append=False)
             item.user_properties.append(("tier", "slow"))
 
 

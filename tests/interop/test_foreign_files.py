@@ -109,7 +109,7 @@ def compare(ours: DataFrame, plain: DataFrame, half: str) -> None:
         assert as_text(ours.where(condition)) == as_text(plain.where(condition))
 
 
-@pytest.mark.parametrize("pages", ["1.0", "2.0"])
+@pytest.mark.parametrize("pages", ["1.0", pytest.param("2.0", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -129,7 +129,7 @@ def test_pyarrow_files(
     check(spark, theirs, f"{name}_{pages[0]}", path)
 
 
-@pytest.mark.parametrize("pages", ["1.0", "2.0"])
+@pytest.mark.parametrize("pages", ["1.0", pytest.param("2.0", marks=pytest.mark.slow)])
 def test_delta_encodings(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
     path = tmp_path / "foreign.parquet"
     binary_packed = dict.fromkeys(["i", "l", "day", "at", "here"], "DELTA_BINARY_PACKED")
@@ -139,7 +139,7 @@ def test_delta_encodings(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path
     check(spark, theirs, f"deltas_{pages[0]}", path)
 
 
-@pytest.mark.parametrize("pages", ["1.0", "2.0"])
+@pytest.mark.parametrize("pages", ["1.0", pytest.param("2.0", marks=pytest.mark.slow)])
 def test_byte_stream_split(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
     path = tmp_path / "foreign.parquet"
     flat = ["i", "l", "f", "d", "day", "at", "here", "small", "big"]
@@ -169,7 +169,7 @@ def as_pyarrow_reads(path: Path) -> Path:
     return same
 
 
-@pytest.mark.parametrize("version", ["V1", "V2"])
+@pytest.mark.parametrize("version", ["V1", pytest.param("V2", marks=pytest.mark.slow)])
 def test_duckdb_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, version: str) -> None:
     path = tmp_path / "foreign.parquet"
     arrow = rows()  # noqa: F841 - DuckDB finds it by its name
@@ -186,7 +186,13 @@ def as_duckdb_reads(path: Path) -> Path:
     return same
 
 
-@pytest.mark.parametrize("settings", [{}, {"parquet.writer.version": "PARQUET_2_0", "parquet.page.size": "2000"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        pytest.param({"parquet.writer.version": "PARQUET_2_0", "parquet.page.size": "2000"}, marks=pytest.mark.slow),
+    ],
+)
 def test_spark_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, settings: dict[str, str]) -> None:
     pq.write_table(rows(), tmp_path / "source.parquet")
     source = spark.read.parquet(str(tmp_path / "source.parquet"))

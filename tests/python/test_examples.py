@@ -16,6 +16,9 @@ import pytest
 
 from pyspark_iceberg import connector_jars
 
+# Each of them is a program of its own.
+pytestmark = pytest.mark.timeout(300)
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPARK_HOME = Path(pyspark.__file__).parent
 

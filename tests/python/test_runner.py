@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 from runner.budget import Budget
-from runner.reports import Suite, count, failures, read
+from runner.reports import Case, Suite, count, failures, read
 
 RULES = {
     "core_minutes": {"fast": 20, "all": 60},
     "test_seconds": 5,
     "suite_seconds": 20,
     "slack": 1.5,
+    "longer": {"a program": 60},
     "least_tests": {"fast": {"core": 2, "python": 1}, "slow": {"core": 1}},
 }
 SBT = """<testsuite name="a.b.XSuite" tests="3" time="{time}" timestamp="2026-03-01T12:00:00">
@@ -65,6 +67,8 @@ def test_a_long_test_is_named_unless_it_is_slow_or_the_machine_was_busy(budget: 
     assert budget.slow(core(tmp_path, 8), lambda start, end: 2.0 if end - start == 8 else 1.0) == []
     assert len(budget.slow(core(tmp_path, 31), free)) == 2, "the test and its suite"
     assert budget.slow(python(tmp_path), free) == []
+    program = [dataclasses.replace(core(tmp_path, 1)[0], cases=(Case("a.b.XSuite", "a program", 80, False, False),))]
+    assert budget.slow(program, free) == [], "it may take longer, by its name"
 
 
 def test_a_project_without_reports_or_with_few_tests_is_named(budget: Budget, tmp_path: Path) -> None:

@@ -40,16 +40,18 @@ class Budget:
             cases = [case for case in suite.cases if not case.slow]
             busy = load(suite.started, suite.ended)
             for case in cases:
-                said += self._over("test_seconds", case.seconds / busy, case, f"{suite.name}: {case.name}")
-            said += self._over("suite_seconds", sum(case.seconds for case in cases) / busy, None, suite.name)
+                said += self._over(self._limit(case), case.seconds / busy, f"{suite.name}: {case.name}")
+            usual = sum(case.seconds for case in cases if case.name not in self._rules["longer"])
+            said += self._over(self._rules["suite_seconds"], usual / busy, suite.name)
         return said
 
-    def _over(self, rule: str, needed: float, case: Case | None, what: str) -> list[str]:
-        limit = self._rules[rule] * self._rules["slack"]
-        if needed <= limit:
+    def _limit(self, case: Case) -> float:
+        return float(self._rules["longer"].get(case.name, self._rules["test_seconds"]))
+
+    def _over(self, limit: float, needed: float, what: str) -> list[str]:
+        if needed <= limit * self._rules["slack"]:
             return []
-        tag = "Tag it as slow" if case else "Tag its long tests as slow"
-        return [f"{what}: {needed:.0f} s of {self._rules[rule]} s in the fast tier. {tag}, or use smaller sizes"]
+        return [f"{what}: {needed:.0f} s of {limit:.0f} s in the fast tier. Tag what is slow, or use smaller sizes"]
 
     def minutes(self, tier: str, cpu_seconds: float) -> list[str]:
         """Return whether a run took more processor time than it may."""
