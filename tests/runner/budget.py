@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from runner.reports import Case, Suite
+from runner.reports import Suite
 
 Load = Callable[[float, float], float]
 
@@ -40,13 +40,15 @@ class Budget:
             cases = [case for case in suite.cases if not case.slow]
             busy = load(suite.started, suite.ended)
             for case in cases:
-                said += self._over(self._limit(case), case.seconds / busy, f"{suite.name}: {case.name}")
+                said += self._over(
+                    self._limit("test_seconds", case.name), case.seconds / busy, f"{suite.name}: {case.name}"
+                )
             usual = sum(case.seconds for case in cases if case.name not in self._rules["longer"])
-            said += self._over(self._rules["suite_seconds"], usual / busy, suite.name)
+            said += self._over(self._limit("suite_seconds", suite.name), usual / busy, suite.name)
         return said
 
-    def _limit(self, case: Case) -> float:
-        return float(self._rules["longer"].get(case.name, self._rules["test_seconds"]))
+    def _limit(self, rule: str, name: str) -> float:
+        return float(self._rules["longer"].get(name, self._rules[rule]))
 
     def _over(self, limit: float, needed: float, what: str) -> list[str]:
         if needed <= limit * self._rules["slack"]:

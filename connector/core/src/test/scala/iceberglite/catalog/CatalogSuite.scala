@@ -210,7 +210,10 @@ class CatalogSuite extends AnyFunSuite {
   }
 
   for (fixture <- CatalogFixture.everyKind) {
-    test(s"old metadata files that cannot be deleted stay, and the commit stands (${fixture.kind})", slow(fixture): _*) {
+    test(
+      s"old metadata files that cannot be deleted stay, and the commit stands (${fixture.kind})",
+      slow(fixture): _*
+    ) {
       fixture.withStore { store =>
         val catalog = fixture.open(store, new Undeletable(store.files))
         val properties = Seq(
@@ -256,19 +259,20 @@ class CatalogSuite extends AnyFunSuite {
     assert(intercept[NotFound](catalog.listNamespaces(Vector("nope"))).getMessage.contains("lite.nope"))
   }
 
-  for (fixture <- CatalogFixture.everyKind) test(s"properties of the catalog go to its new tables (${fixture.kind})", slow(fixture): _*) {
-    fixture.withStore { store =>
-      val properties = fixture.properties(store) ++ Map(
-        "warehouse" -> s"${store.place}/wh/",
-        "table-default.a" -> "default",
-        "table-default.b" -> "default",
-        "table-override.c" -> "override"
-      )
-      val catalog = fixture.adapted(Catalogs.open("lite", properties, store.files))
-      val table = catalog.create(Id, unpartitioned("b" -> "user", "c" -> "user"))
-      assert(Seq("a", "b", "c").map(table.properties) == Seq("default", "user", "override"))
-      assert(table.location == s"${store.place}/wh/db/t")
-      catalog.close()
+  for (fixture <- CatalogFixture.everyKind)
+    test(s"properties of the catalog go to its new tables (${fixture.kind})", slow(fixture): _*) {
+      fixture.withStore { store =>
+        val properties = fixture.properties(store) ++ Map(
+          "warehouse" -> s"${store.place}/wh/",
+          "table-default.a" -> "default",
+          "table-default.b" -> "default",
+          "table-override.c" -> "override"
+        )
+        val catalog = fixture.adapted(Catalogs.open("lite", properties, store.files))
+        val table = catalog.create(Id, unpartitioned("b" -> "user", "c" -> "user"))
+        assert(Seq("a", "b", "c").map(table.properties) == Seq("default", "user", "override"))
+        assert(table.location == s"${store.place}/wh/db/t")
+        catalog.close()
+      }
     }
-  }
 }

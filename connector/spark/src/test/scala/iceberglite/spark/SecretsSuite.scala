@@ -15,6 +15,7 @@ import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.{CodegenMode, CostMode, ExtendedMode, FormattedMode, SimpleMode}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import iceberglite.servers.Servers
 
@@ -148,7 +149,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
   private def failing(catalog: String): Seq[String] =
     Seq(s"SHOW NAMESPACES IN $catalog", s"SELECT * FROM $catalog.db.t", s"CREATE TABLE $catalog.db.t (id BIGINT)")
 
-  test("no secret is in rows, plans, errors with their causes, logs or the data of the Spark UI") {
+  test("no secret is in rows, plans, errors with their causes, logs or the data of the Spark UI", Slow) {
     val log = new Recorder
     log.attach()
     try {

@@ -73,7 +73,10 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
-    test(s"concurrent statements on disjoint rows are all applied, version $version by $mode", Sampling.slowUnless(version == 3): _*) {
+    test(
+      s"concurrent statements on disjoint rows are all applied, version $version by $mode",
+      Sampling.slowUnless(version == 3): _*
+    ) {
       val t = newTable()
       val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
       sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg PARTITIONED BY (truncate(150, id)) TBLPROPERTIES " +

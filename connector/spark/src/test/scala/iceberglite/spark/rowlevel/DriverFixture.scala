@@ -47,7 +47,11 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   protected def chosen(count: Int, all: Seq[Case]): Seq[Case] =
     if (Sampling.isOff) all
     else {
-      Sampling.leaves(all.size - count, all.size, s"statements that ${getClass.getSimpleName} chooses from, ${all.head.namespace.last}")
+      Sampling.leaves(
+        all.size - count,
+        all.size,
+        s"statements that ${getClass.getSimpleName} chooses from, ${all.head.namespace.last}"
+      )
       new Random(Fuzz.seed ^ all.head.namespace.last).shuffle(all).take(count)
     }
 

@@ -82,7 +82,10 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
     (layout, l) <- layouts.zipWithIndex
     (format, f) <- formats.zipWithIndex
     if Sampling.isOff || (f == (k + l) % 3 && (l == 0 || l == 1 + k % 3))
-  } test(s"version $version by $mode in $format ${layout.toLowerCase}".trim, Sampling.slowUnless(k == 4 && l == 0): _*) {
+  } test(
+    s"version $version by $mode in $format ${layout.toLowerCase}".trim,
+    Sampling.slowUnless(k == 4 && l == 0): _*
+  ) {
     val random = new Random(Fuzz.seed ^ (version, mode, layout, format).hashCode)
     val isEvolved = layout == "and evolved"
     val statements = new EvolvingStatements(random, isEvolved)
