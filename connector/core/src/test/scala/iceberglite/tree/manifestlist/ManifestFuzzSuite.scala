@@ -107,7 +107,9 @@ class ManifestFuzzSuite extends AnyFunSuite {
     Fuzz.json("schema of a manifest", 800, Vector(header.schema)) { json =>
       val writer = new AvroContainerWriter(json, properties, AvroCodec.Plain)
       (0 until 3).foreach(_ => writer.add(columns.write(entry, _, FormatVersion.V2)))
-      readAll(writer.finish(), listed)
+      val written = writer.finish()
+      // By the length of another file it would be refused as cut short, whatever is in it.
+      readAll(written, listed.copy(length = written.length.toLong))
     }
   }
 
