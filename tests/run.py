@@ -73,14 +73,19 @@ class Run:
         assert sbt.stdout is not None
         listener = threading.Thread(target=self._listen, args=(sbt.stdout,), daemon=True)
         listener.start()
-        while not PREPARED.exists() and sbt.poll() is None:
-            time.sleep(0.2)
-        if PREPARED.exists():
-            with share(Path(self._environment["ICEBERG_LITE_SERVERS"])) as pids:
-                self._watch.roots.update(dict.fromkeys(pids, "servers"))
-                self._python()
-                sbt.wait()
+        try:
+            while not PREPARED.exists() and sbt.poll() is None:
+                time.sleep(0.2)
+            if PREPARED.exists():
+                with share(Path(self._environment[SHARED])) as pids:
+                    self._watch.roots.update(dict.fromkeys(pids, "servers"))
+                    self._python()
+                    sbt.wait()
+        except BaseException:
+            sbt.terminate()
+            raise
         listener.join()
+        sbt.wait()
         if sbt.returncode:
             self.failures.append("sbt failed: if no test below did, its output says why")
 

@@ -5,6 +5,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.{MoreRounds, Sampling}
 import iceberglite.conformance.ScanRules
 import iceberglite.peer.PeerFiles
 import iceberglite.spec.FormatVersion
@@ -19,9 +20,10 @@ import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 
 /** Plans of random snapshots with delete files, against a look at every delete for every row, and against the peer. */
+@MoreRounds
 class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 150)
+    PropertyCheckConfiguration(minSuccessful = if (Sampling.isFast) 30 else 150)
 
   private type Row = Map[Int, Option[Literal]]
 
