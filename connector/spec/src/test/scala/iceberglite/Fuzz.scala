@@ -9,10 +9,10 @@ import scala.util.{Random, Try}
 import iceberglite.spec.IcebergError
 
 /**
- * Damaged input for parsers. Every run makes the same damage, unless the environment says otherwise:
+ * Generates damaged input for parsers. Every run generates the same damage, unless the environment says otherwise:
  *
- *  - `ICEBERG_LITE_FUZZ` multiplies the rounds (`make fuzz` sets 200),
- *  - `ICEBERG_LITE_SEED` is the seed that everything random comes from.
+ *  - `ICEBERG_LITE_FUZZ` multiplies the number of rounds (`make fuzz` sets 200),
+ *  - `ICEBERG_LITE_SEED` is the seed of the random generator.
  */
 object Fuzz {
   private val SlowSeconds = 10L
@@ -31,11 +31,12 @@ object Fuzz {
     if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
 
   /**
-   * Calls `read` with one damaged input after the other. It must give a value or an [[IcebergError]], and soon.
+   * Calls `read` with one damaged input after another. Each call must return a value or throw an [[IcebergError]], in
+   * bounded time.
    *
-   * @param what names the parser where it fails
-   * @param normal the rounds of an ordinary run
-   * @param damage makes the input of a round
+   * @param what names the parser in failure messages
+   * @param normal number of rounds of an ordinary run
+   * @param damage creates the input of a round
    */
   def run[A](what: String, normal: Int)(damage: Random => A)(read: A => Any): Unit =
     (0 until rounds(normal)).foreach { round =>
@@ -85,7 +86,7 @@ object Fuzz {
 
   private def env(name: String): Option[String] = sys.env.get(name).filter(_.nonEmpty)
 
-  /** One to four changes: bits flipped, bytes set, cut, inserted, repeated, moved, or replaced by a huge number. */
+  /** Applies one to four changes: flips a bit, sets, cuts, inserts, repeats or moves bytes, or writes a huge number. */
   def mutate(bytes: Array[Byte], random: Random): Array[Byte] =
     (0 to random.nextInt(4)).foldLeft(bytes.clone())((changed, _) => mutateOnce(changed, random))
 
@@ -115,7 +116,7 @@ object Fuzz {
     bytes
   }
 
-  /** Lengths that nobody can mean: as varints (plain and zigzag), and as ints and longs of either byte order. */
+  /** Implausible lengths: as varints (plain and zigzag), and as ints and longs of either byte order. */
   private val hugeNumbers: IndexedSeq[Array[Byte]] = {
     val fixed = for (fill <- Seq(0xff, 0x7f, 0x80, 0x00); size <- Seq(4, 8)) yield {
       val bytes = Array.fill(size)(if (fill == 0x00) 0x00.toByte else 0xff.toByte)
@@ -126,7 +127,7 @@ object Fuzz {
     (fixed.flatten ++ longs.map(varint)).toIndexedSeq
   }
 
-  /** The number in groups of seven bits, the lowest first. */
+  /** Encodes the number in groups of seven bits, the lowest first. */
   def varint(value: Long): Array[Byte] = {
     val groups = Iterator.iterate(value)(_ >>> 7).takeWhile(_ != 0).map(v => (v & 0x7f | 0x80).toByte).toArray
     if (groups.isEmpty) Array(0.toByte) else groups.updated(groups.length - 1, (groups.last & 0x7f).toByte)
@@ -169,7 +170,7 @@ object Fuzz {
     "{\"a\":" * 2000
   )
 
-  /** One to three changes: a token replaced, dropped or repeated, the text cut, or its bytes changed. */
+  /** Applies one to three changes: replaces, drops or repeats a token, cuts the text, or damages its bytes. */
   def mutateJson(json: String, random: Random): String =
     (0 to random.nextInt(3)).foldLeft(json)((changed, _) => mutateJsonOnce(changed, random))
 

@@ -17,97 +17,96 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val appendsReapply: Rule = rule(
     "appends-reapply",
     Retry,
-    "An append can always be applied; its manifests of new files are used again by every attempt."
+    "An append never conflicts; each retry reuses its manifests of new files."
   )("core/table/action/FastAppend.scala", "core/tree/manifestlist/ManifestListWrite.scala")
   val schemaNotReapplied: Rule = rule(
     "schema-not-reapplied",
     Retry,
-    "A change of schema or partition spec is not applied to a table whose schema or spec somebody else has changed."
+    "A schema or spec change is not retried on a table whose schema or spec was changed concurrently."
   )("core/table/action/UpdateSchema.scala", "core/table/action/UpdateSpec.scala")
   val deletesReapply: Rule = rule(
     "deletes-reapply",
     Retry,
-    "A delete by expression is applied again to the table as it is, rows that came meanwhile among them."
+    "A delete by expression is applied again to the current table, including rows added concurrently."
   )("core/table/action/DeleteFiles.scala")
   val filesThere: Rule = rule(
     "files-there",
     Retry,
-    "What deletes, rewrites or replaces files fails where another commit has taken one of them away."
+    "Deletes, rewrites and replacements of files fail if another commit has removed one of these files."
   )("core/table/action/NamedFiles.scala", targets)
   val unknownKept: Rule = rule(
     "unknown-kept",
     Concurrency,
-    "After a commit of unknown outcome no file is removed; after a failed one those that it wrote are."
+    "No file is removed after a commit with an unknown outcome; a failed commit removes the files it wrote."
   )(transaction)
   val serializable: Rule = rule(
     "serializable",
     Concurrency,
-    "Serializable: rows that others added fail a write whose predicate they may match."
+    "Serializable isolation: rows added concurrently conflict with a write whose predicate they may match."
   )(isolation)
   val snapshotIsolation: Rule = rule(
     "snapshot-isolation",
     Concurrency,
-    "Snapshot: rows that others added are borne; rows that others deleted or changed are not."
+    "Snapshot isolation: rows added concurrently are tolerated; concurrent deletes and updates conflict."
   )(isolation)
   val disjoint: Rule = rule(
     "disjoint",
     Concurrency,
-    "Changes to other partitions, to files whose bounds rule the predicate out, and to other files never conflict."
+    "Changes to other partitions, to files whose bounds rule out the predicate, and to other files never conflict."
   )(isolation, "core/table/DeleteApplicability.scala")
   val lostUpdate: Rule = rule(
     "lost-update",
     Concurrency,
-    "Two writers that change one row conflict; a deleted row does not come back in the version that another gave it."
+    "Two writers that update the same row conflict; a deleted row does not come back with another writer's update."
   )(rowDelta)
   val globalDeletes: Rule = rule(
     "global-deletes",
     "Scan Planning",
-    "Equality deletes of an unpartitioned spec concern a write to any partition."
+    "Equality deletes of an unpartitioned spec can conflict with a write to any partition."
   )("core/table/action/Removal.scala")
   val unitedVectors: Rule = rule(
     "united-vectors",
     Vectors,
-    "Deletion vectors that two writers made of one data file become one, which replaces the entry of the other."
+    "Deletion vectors that two writers created for one data file are merged into one, which replaces the first."
   )(rowDelta, "core/table/action/DeletionVectorMerge.scala")
   val operations: Rule = rule(
     "operations",
     Snapshots,
-    "The operation says what was done: append, replace (the same rows in other files), overwrite, or delete, which " +
-      "delete files alone are too."
+    "The operation is append, replace (same rows in other files), overwrite, or delete, also for delete files alone."
   )(rowDelta, "core/table/action/Removal.scala", rewrite)
   val rewrittenNumber: Rule = rule(
     "rewritten-number",
     Numbers,
-    "Compacted files are as old as the snapshot that was read: equality deletes committed since apply to them."
+    "Compacted files get the sequence number of the snapshot that was read, so later equality deletes apply to them."
   )(rewrite)
   val rewriteConflicts: Rule = rule(
     "rewrite-conflicts",
     Numbers,
-    "Compaction fails where a file that it read has new position deletes or a new deletion vector."
+    "Compaction fails if a file that it read has new position deletes or a new deletion vector."
   )(rewrite)
   val manifestsRewritten: Rule = rule(
     "manifests-rewritten",
     "Manifests",
-    "Manifests that are written anew list the same files, as existing, with their numbers, row ids and snapshots."
+    "Rewritten manifests list the same files as existing, with their sequence numbers, row ids and snapshot ids."
   )("core/tree/manifestlist/ManifestRewriter.scala", "core/table/action/RewriteManifests.scala")
   val staged: Rule = rule(
     "staged",
     References,
-    "A staged snapshot is in the table and on no branch until it is picked."
+    "A staged snapshot is in the table and on no branch until it is published."
   )("core/table/SnapshotTarget.scala", "core/table/action/CherryPick.scala")
   val branches: Rule = rule(
     "branches",
     References,
-    "A snapshot of a branch follows the branch's head, moves that branch alone and keeps its retention."
+    "A snapshot on a branch follows the head of the branch, moves only that branch and keeps its retention settings."
   )("core/table/action/SnapshotAction.scala")
   val rollback: Rule = rule(
     "rollback",
     References,
-    "A rollback goes to an ancestor of the current snapshot, and leaves the later snapshots in the table."
+    "A rollback sets the current snapshot to an ancestor and keeps the later snapshots in the table."
   )("core/table/action/Rollback.scala")
   val uncountedUpgrade: Rule = rule(
     "uncounted-upgrade",
     "Adopted version 3: Row lineage",
-    "A table with a file that does not count its rows is not upgraded to version 3."
+    "A table with a data file without a record count is not upgraded to version 3."
   )("core/table/action/UpgradeVersion.scala")
 }

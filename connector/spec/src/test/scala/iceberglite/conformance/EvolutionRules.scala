@@ -11,118 +11,122 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val newSchema: Rule = rule(
     "new-schema",
     Evolution,
-    "A change of columns gives a schema with an id of its own, which becomes the current one; earlier ones stay."
+    "A change of columns creates a schema with a new id, which becomes current; earlier schemas are kept."
   )(Update, "spec/update/Schemas.scala")
   val promotions: Rule = rule(
     "promotions",
     Evolution,
-    "int becomes long, float double, and a decimal one of the same scale and greater precision; nothing else does."
+    "int is promoted to long, float to double, and decimal to greater precision with the same scale; no other type is."
   )("spec/types/Type.scala", Update)
   val promotionsOfV3: Rule = rule(
     "promotions-of-version-3",
     Adopted,
-    "From version 3 on unknown becomes any type, and date timestamp or timestamp_ns, never one with zone."
+    "From version 3 on, unknown is promoted to any type, and date to timestamp or timestamp_ns, never with time zone."
   )("spec/types/Type.scala", Update)
   val outOfRange: Rule = rule(
     "promotion-out-of-range",
     Adopted,
-    "A date that the wider type cannot hold is an error at run time, that names the column."
+    "A date that the wider type cannot hold is an error at run time that names the column."
   )("spec/types/DefaultValue.scala", "core/avro/LiteralDecoder.scala")
   val promotionOfSource: Rule = rule(
     "promotion-of-partition-source",
     Adopted,
-    "A column is not promoted where the result of a partition transform would change; the path is named."
+    "A column is not promoted if the result of a partition transform would change; the error names the column path."
   )("spec/update/ColumnUse.scala")
   val freshIds: Rule = rule(
     "fresh-ids",
     Evolution,
-    "An added field and all that is in it get new ids; no id is ever used again, not that of a dropped field either."
+    "An added field and its nested fields get new ids; an id is never reused, not even that of a dropped field."
   )(Update, "spec/update/FreshIds.scala")
   val renameKeepsId: Rule = rule("rename-keeps-id", Evolution, "A renamed field keeps its id.")(Update)
-  val deletion: Rule = rule("deletion", Evolution, "A deleted field leaves the current schema, with all in it.")(Update)
-  val reorder: Rule = rule("reorder", Evolution, "Fields move within their struct.")(Update)
+  val deletion: Rule = rule(
+    "deletion",
+    Evolution,
+    "Dropping a field removes it and its nested fields from the current schema."
+  )(Update)
+  val reorder: Rule = rule("reorder", Evolution, "Fields can be moved within their struct.")(Update)
   val noMoveBetweenStructs: Rule = rule(
     "no-move-between-structs",
     Evolution,
-    "Fields do not move into another struct, nor out of theirs; the path is named."
+    "Fields cannot be moved into or out of a struct; the error names the path."
   )(Update)
   val noRegrouping: Rule = rule(
     "primitive-stays-primitive",
     Evolution,
-    "A primitive does not become a struct, a struct no primitive."
+    "A primitive cannot become a struct, nor a struct a primitive."
   )("spec/types/Type.scala")
   val nestedEvolution: Rule = rule(
     "nested",
     Evolution,
-    "Structs evolve wherever they are: in structs, as elements of lists, as values of maps."
+    "Structs evolve at every level: nested in structs, as list elements and as map values."
   )(Update, "spec/schema/FieldEdit.scala")
   val optionalNotRequired: Rule = rule(
     "optional-not-required",
     Evolution,
-    "A required field may become optional; an optional one stays so, as the rows that are there may hold null."
+    "A required field can become optional; an optional field cannot become required, because old rows may contain null."
   )(Update)
   val mapKeys: Rule = rule(
     "map-keys",
     Evolution,
-    "The key of a map never changes, nor anything in it: equality of keys must stay."
+    "Map keys and their nested fields cannot be changed, because key equality must not change."
   )(Update)
   val oldDataReadable: Rule = rule(
     "old-data-readable",
     Evolution,
-    "After any changes a field of an id that a file has is of a type that the file's can be promoted to."
+    "After any changes, the current type of a field is one to which the type in every file can be promoted."
   )(Update)
   val errorsNamePaths: Rule = rule(
     "errors-name-paths",
     Evolution,
-    "What a change must not do is refused with the full name of the field."
+    "An error for an invalid change names the full path of the field."
   )(Update, "spec/schema/SchemaCheck.scala")
   val asThePeer: Rule = rule(
     "as-the-java-library",
     Evolution,
-    "Changes of columns end as with the Java library: the same columns, ids and name mapping, or both refuse."
+    "Column changes give the same columns, ids and name mapping as in the Java library, or both reject them."
   )(Update, "spec/schema/NameMapping.scala")
   val unionByName: Rule = rule(
     "union-by-name",
     Evolution,
-    "Columns of rows to write are merged by name: added, widened, made optional, and nothing else."
+    "Columns of incoming rows are merged by name: columns are added, widened or made optional, and nothing else."
   )("spec/update/SchemaUnion.scala")
 
   val requiredNeedsDefaults: Rule = rule(
     "required-needs-defaults",
     Evolution,
-    "A required field is added only with both defaults."
+    "A required field can be added only with both defaults."
   )(Update)
   val defaultsOfAdded: Rule = rule(
     "defaults-of-added",
     Evolution,
-    "The default of an added field is its initial and its write default."
+    "The default of an added field becomes its initial default and its write default."
   )(Update)
   val initialDefaultStays: Rule = rule(
     "initial-default-stays",
     Evolution,
-    "An initial default never changes, but for its type when the field is promoted; a write default may."
+    "The initial default never changes, except for its type on promotion; the write default can change."
   )(Update, "spec/schema/FieldEdit.scala")
 
   val identifierTypes: Rule = rule(
     "identifier-types",
     Identifiers,
-    "Identifier fields are primitive, required, and no float or double."
+    "Identifier fields are primitive and required, and not float or double."
   )("spec/schema/SchemaCheck.scala")
   val identifierNesting: Rule = rule(
     "identifier-nesting",
     Identifiers,
-    "Identifier fields may be in structs that are required, not in optional ones, lists or maps."
+    "Identifier fields may be nested in required structs, but not in optional structs, lists or maps."
   )("spec/schema/SchemaCheck.scala")
   val identifierKept: Rule = rule(
     "identifier-kept",
     Identifiers,
-    "An identifier field cannot be dropped, nor what it is in; it stays one under a new name."
+    "An identifier field and its enclosing fields cannot be dropped; it keeps its role when renamed."
   )(Update)
 
   val reservedIds: Rule = rule(
     "reserved-ids",
     "Reserved Field IDs",
-    "Field ids above 2147483447 are refused in schemas."
+    "Field ids above 2147483447 are rejected in schemas."
   )("spec/schema/SchemaCheck.scala", "spec/json/SchemaJson.scala")
   val metadataColumns: Rule = rule(
     "metadata-columns",
@@ -133,11 +137,11 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val mappingFollows: Rule = rule(
     "mapping-follows",
     Mapping,
-    "The table's name mapping goes with its columns: a new name is added to the old, an added column to the mapping."
+    "The table's name mapping follows its columns: a new name is added as an alias, and an added column gets an entry."
   )("spec/schema/NameMapping.scala", "core/table/action/UpdateSchema.scala")
   val propertiesFollow: Rule = rule(
     "column-properties-follow",
     "Schema Evolution",
-    "Properties of one column get its new name, and go with it, as with the Java library."
+    "Per-column properties follow a rename and are removed with the column, as in the Java library."
   )("core/table/action/UpdateSchema.scala")
 }

@@ -9,7 +9,7 @@ object JsonRules extends RuleBook("json", "JSON") {
     rule(
       "round-trip",
       Tables,
-      "Table metadata of every version is read as it was written, by us and by Apache Iceberg."
+      "Table metadata of every version round-trips, here and through Apache Iceberg."
     )(
       "spec/json/TableMetadataJson.scala",
       "spec/json/TableMetadataReader.scala",
@@ -18,91 +18,101 @@ object JsonRules extends RuleBook("json", "JSON") {
   val snapshots: Rule = rule(
     "snapshots",
     Tables,
-    "Snapshots have all fields of versions 1 to 3; manifests are left out where there is a manifest list."
+    "Snapshots have all fields of versions 1 to 3; manifests are omitted if there is a manifest list."
   )("spec/json/SnapshotJson.scala")
   val references: Rule = rule(
     "references",
     Tables,
-    "References are objects by name with a type, a snapshot and what they say of retention."
+    "References are objects by name with a type, a snapshot and retention settings."
   )("spec/json/SnapshotRefJson.scala")
   val partitionSpecs: Rule = rule(
     "partition-specs",
     "Partition Specs",
-    "Fields of a spec have ids or, all of them, none: then they are counted from 1000. Neither ids nor names repeat."
+    "Either all fields of a spec have ids or none; without ids they are numbered from 1000. Ids and names are unique."
   )("spec/json/PartitionSpecJson.scala")
   val sourceIds: Rule = rule(
     "source-ids",
     "Partition Specs, as adopted",
-    "One argument is written as source-id only, several as source-ids only; either is read."
+    "One source is written only as source-id, several only as source-ids; both forms are read."
   )("spec/json/SourceJson.scala")
-  val unknownTransforms: Rule =
-    rule("unknown-transforms", "Partition Specs", "A transform that is not known is kept.")(
+  val unknownTransforms: Rule = rule(
+    "unknown-transforms",
+    "Partition Specs",
+    "An unknown transform is kept."
+  )(
       "spec/json/SourceJson.scala"
     )
-  val sortOrders: Rule =
-    rule("sort-orders", "Sort Orders", "The unsorted order is 0, and no other has no fields.")(
+  val sortOrders: Rule = rule(
+    "sort-orders",
+    "Sort Orders",
+    "The unsorted order has the id 0, and every other order has fields."
+  )(
       "spec/json/SortOrderJson.scala",
       "spec/json/TableMetadataCheck.scala"
     )
   val nameMapping: Rule = rule(
     "name-mapping",
     "Name Mapping Serialization",
-    "A mapping is a list of names, field-id and nested fields; id and nested fields may be left out."
+    "A mapping is a list of names, field-id and nested fields; the id and the nested fields are optional."
   )("spec/json/NameMappingJson.scala")
   val contentFiles: Rule = rule(
     "content-files",
     "Content File (Data and Delete) Serialization",
-    "Data and delete files have all fields, maps as keys and values, bytes as hexadecimal, partitions by field id."
+    "Data and delete files have all fields, with maps as keys and values, bytes in hexadecimal, and partitions by " +
+      "field id."
   )("spec/json/ContentFileJson.scala")
   val scanTasks: Rule = rule(
     "scan-tasks",
     "File Scan Task Serialization",
-    "A task has schema, spec, data file, delete files and what is left of the filter."
+    "A task has the schema, spec, data file, delete files and residual filter."
   )("spec/json/ScanTaskJson.scala")
   val expressions: Rule = rule(
     "expressions",
     "File Scan Task Serialization",
-    "A condition is an object of type, term and value, as Apache Iceberg writes it."
+    "An expression is an object of type, term and value, in the format of Apache Iceberg."
   )("spec/json/ExpressionJson.scala")
   val updates: Rule = rule(
     "updates",
     "REST catalog",
-    "Every change of a table has its action of the REST catalog, and is read as it was written."
+    "Every table update has its REST catalog action and round-trips through JSON."
   )("spec/json/MetadataUpdateJson.scala", "spec/json/SharedUpdates.scala")
   val deprecatedUpdates: Rule = rule(
     "deprecated-updates",
     "REST catalog",
-    "The names of before are read: updated, removed, and a schema without last-column-id."
+    "Deprecated names are read: updated, removed, and a schema without last-column-id."
   )("spec/json/SharedUpdates.scala")
   val requirements: Rule = rule(
     "requirements",
     "REST catalog",
-    "Every precondition has its type of the REST catalog, and is read as it was written."
+    "Every requirement has its REST catalog type and round-trips through JSON."
   )("spec/json/RequirementJson.scala")
-  val viewUpdates: Rule =
-    rule("view-updates", "REST catalog", "Every change of a view is read as it was written.")(
+  val viewUpdates: Rule = rule(
+    "view-updates",
+    "REST catalog",
+    "Every view update round-trips through JSON."
+  )(
       "spec/json/MetadataUpdateJson.scala",
       "spec/json/SharedUpdates.scala"
     )
   val views: Rule = rule(
     "views",
     "View spec, as adopted",
-    "View metadata is read as it was written; what contradicts itself and higher versions are refused."
+    "View metadata round-trips; contradictory metadata and higher versions are rejected."
   )("spec/json/ViewMetadataJson.scala", "spec/json/ViewVersionJson.scala")
   val earlyViews: Rule = rule(
     "early-views",
     "View spec, Appendix A",
-    "The early form is read, both are written, and what a version says counts before what its queries say."
+    "The early form is read, both forms are written, and fields of a version take precedence over those of its queries."
   )("spec/json/ViewMetadataJson.scala", "spec/json/ViewVersionJson.scala")
-  val unknownKeys: Rule = rule("unknown-keys", Tables, "Keys that nobody knows are ignored, null is absence.")(Json)
+  val unknownKeys: Rule = rule("unknown-keys", Tables, "Unknown keys are ignored, and null means absent.")(Json)
   val strict: Rule = rule(
     "strict",
     Tables,
-    "A wrong type, a number out of range or a repeated key is an error that names the file and the place."
+    "A wrong type, a number out of range or a duplicate key is an error that names the file and the JSON path."
   )(Json, "spec/json/JsonTreeReader.scala")
   val hostile: Rule = rule(
     "hostile",
     Tables,
-    "Whatever stands in a file, reading it ends soon in a value or in a typed error."
+    "Reading any file content ends in bounded time with a value or a typed error."
   )(Json, "spec/json/JsonTreeReader.scala")
 }

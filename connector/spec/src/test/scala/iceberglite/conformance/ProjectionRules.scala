@@ -8,52 +8,52 @@ object ProjectionRules extends RuleBook("projection", "Column projection") {
   val byId: Rule = rule(
     "by-id",
     Projection,
-    "Columns of files are found by field id at every level, whatever their names and order."
+    "Columns of files are found by field id at every level, independent of names and order."
   )("spark/read/parquet/ColumnMatch.scala")
   val missingOrder: Rule = rule(
     "missing-columns",
     Adopted,
-    "A field that a file lacks has the value of an identity partition field, else its initial default, else null."
+    "A field that the file lacks gets the identity partition value, otherwise its initial default, otherwise null."
   )("spec/partition/ColumnSource.scala", "spark/read/files/FileValues.scala")
   val partitionValueOnlyMissing: Rule = rule(
     "partition-value-if-missing",
     Adopted,
-    "The value of a partition stands only for a column that the file lacks."
+    "The partition value is used only for a column that the file lacks."
   )("spec/partition/ColumnSource.scala")
   val requiredMissing: Rule = rule(
     "required-missing",
     Projection,
-    "A required field without any of these is an error that names its path."
+    "A required field without any of these values is an error that names its path."
   )("spec/partition/ColumnSource.scala", "spark/read/parquet/FileProjections.scala")
   val structOfDefaults: Rule = rule(
     "struct-of-defaults",
     Adopted,
-    "A struct with the default {} is there with the defaults of its fields; one that is absent without is null."
+    "A struct with the default {} has the defaults of its fields; without a default an absent struct is null."
   )("spec/partition/ColumnSource.scala")
 
   val mappingWithoutIds: Rule = rule(
     "name-mapping",
     Projection,
-    "A file without field ids gets them by the table's name mapping; one that has any is not asked about names."
+    "A file without field ids gets them by the table's name mapping; a file with any id does not use names."
   )("core/data/parquet/ParquetNameMapping.scala", "spec/schema/NameMapping.scala")
   val mappingNesting: Rule = rule(
     "name-mapping-nested",
     Projection,
-    "What is in structs, lists (element) and maps (key, value) has a mapping of its own below its parent."
+    "Fields of structs, list elements (element) and map entries (key, value) have mappings nested in their parent's."
   )("spec/schema/NameMapping.scala", "spec/json/NameMappingJson.scala")
   val mappingLiteralNames: Rule = rule(
     "name-mapping-literal-names",
     Projection,
-    "A name with a dot is one name, and no path."
+    "A name with a dot is a single name, not a path."
   )("spec/schema/NameMapping.scala")
   val mappingAliases: Rule = rule(
     "name-mapping-aliases",
     Projection,
-    "A field may have many names, or none."
+    "A field may have several names or none."
   )("spec/schema/NameMapping.scala", "spec/json/NameMappingJson.scala")
   val mappingWithoutId: Rule = rule(
     "name-mapping-without-id",
     Projection,
-    "A field that only files have may be mapped without an id."
+    "A mapped field that exists only in files may have no id."
   )("spec/schema/NameMapping.scala", "spec/json/NameMappingJson.scala")
 }

@@ -3,14 +3,14 @@ package iceberglite.conformance
 import org.scalatest.Tag
 
 /**
- * One rule of the specification. A test that shows it bears it as a tag: `test("...", PartitionRules.bucketMasksSign)`;
- * Python tests and SQL scenarios name it as `proves: partitions/bucket-masks-sign`.
+ * One rule of the specification. Tests that show the rule have it as a tag: `test("...", PartitionRules.bucketSign)`;
+ * Python tests and SQL scenarios refer to it as `proves: partitions/bucket-masks-sign`.
  *
  * @param id `book/rule`
- * @param section where the specification says it
- * @param sentence the rule, in our words
- * @param implementedIn the files below `connector/` that implement it, from the project on:
- *   `spec/transform/Bucket.scala` stands for `connector/spec/src/main/scala/iceberglite/spec/transform/Bucket.scala`
+ * @param section section of the specification that contains the rule
+ * @param sentence the rule in our own words
+ * @param implementedIn files that implement the rule, starting with their project: `spec/partition/Bucket.scala` means
+ *   `connector/spec/src/main/scala/iceberglite/spec/partition/Bucket.scala`
  */
 final class Rule(val id: String, val section: String, val sentence: String, val implementedIn: Seq[String])
     extends Tag(id)

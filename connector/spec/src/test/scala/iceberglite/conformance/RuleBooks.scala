@@ -2,7 +2,7 @@ package iceberglite.conformance
 
 object RuleBooks {
 
-  /** All of them, in the order of the specification. */
+  /** All rule books, in the order of the specification. */
   val all: Seq[RuleBook] = Seq(
     TypeRules,
     EvolutionRules,

@@ -15,84 +15,93 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     rule(
       "deleted-entries",
       Planning,
-      "Entries with the status DELETED, of data and of deletes, are not used in a scan."
+      "Data and delete entries with the status DELETED are not used in a scan."
     )(
       filter
     )
   val skippedManifests: Rule = rule(
     "skipped-manifests",
     Planning,
-    "A manifest without live files, or without matching partitions by its summaries, is not read."
+    "A manifest is not read if it has no live files or its summaries exclude matching partitions."
   )("core/scan/TableScan.scala", "spec/file/ManifestEvaluator.scala")
   val inclusiveProjection: Rule = rule(
     "inclusive-projection",
     Planning,
-    "The filter becomes a filter of partitions by the spec of each manifest, and drops no file with a matching row."
+    "The filter is projected to a partition filter by the spec of each manifest, and drops no file with a matching row."
   )(filter, "spec/expr/Project.scala")
-  val fileBounds: Rule =
-    rule("file-bounds", Planning, "Data files are left out where counts and bounds rule out every row, and only then.")(
+  val fileBounds: Rule = rule(
+    "file-bounds",
+    Planning,
+    "Data files are skipped if, and only if, counts and bounds rule out every row."
+  )(
       filter,
       "spec/file/MetricsEvaluator.scala"
     )
   val residuals: Rule = rule(
     "residuals",
     Planning,
-    "What a partition satisfies wholly, by the strict projection, is not part of what is left to test in its files."
+    "Predicates that a partition satisfies completely, by the strict projection, are not part of the residual."
   )("spec/expr/Residual.scala")
 
   val positionSequence: Rule = rule(
     "position-sequence",
     Planning,
-    "Position deletes apply to data whose data sequence number is at most theirs: to that of the same commit too."
+    "Position deletes apply to data files whose data sequence number is at most theirs, including the same commit."
   )(index, sorted)
-  val positionPartition: Rule =
-    rule("position-partition", Planning, "Position deletes apply to data of the same spec and partition values alone.")(
+  val positionPartition: Rule = rule(
+    "position-partition",
+    Planning,
+    "Position deletes apply only to data files of the same spec and partition values."
+  )(
       index
     )
   val equalitySequence: Rule = rule(
     "equality-sequence",
     Planning,
-    "Equality deletes apply to data whose data sequence number is strictly less than theirs."
+    "Equality deletes apply to data files whose data sequence number is strictly less than theirs."
   )(index, sorted)
-  val equalityPartition: Rule =
-    rule("equality-partition", Planning, "Equality deletes apply to data of the same spec and partition values.")(index)
+  val equalityPartition: Rule = rule(
+    "equality-partition",
+    Planning,
+    "Equality deletes apply to data files of the same spec and partition values."
+  )(index)
   val globalEquality: Rule = rule(
     "global-equality",
     Planning,
-    "Equality deletes whose own spec is unpartitioned apply to data of every spec and partition."
+    "Equality deletes of an unpartitioned spec apply to data files of every spec and partition."
   )(index)
   val globalEqualityOwnSpec: Rule = rule(
     "global-equality-own-spec",
     Planning,
-    "Whether equality deletes are global is asked of their own spec, not of the table's or the data's; a spec of void " +
-      "fields alone is unpartitioned. No filter on partitions leaves them out."
+    "Equality deletes are global if their own spec is unpartitioned, whatever the specs of the table and the data; a " +
+      "spec with only void fields is unpartitioned. Partition filters never skip them."
   )(index, "core/scan/TableScan.scala")
   val floatingPartitions: Rule = rule(
     "floating-partitions",
     "Scan Planning, note 3",
-    "Floating point partition values are equal where their bits are, all NaNs being one."
+    "Floating-point partition values are equal if their bits are equal; all NaNs are equal."
   )("spec/types/Literal.scala", index)
   val deletesByBounds: Rule = rule(
     "deletes-by-bounds",
     "Scan Planning, note 2",
-    "Equality deletes are left out where counts and bounds tell that no key of theirs is in the data file; missing, " +
-      "cut and promoted bounds rule out nothing wrongly, and nulls meet nulls."
+    "Equality deletes are skipped if counts and bounds show that none of their keys is in the data file; missing, " +
+      "truncated and promoted bounds never skip a delete that applies, and nulls match nulls."
   )("spec/file/KeyOverlap.scala", sorted)
   val deletesByFilter: Rule = rule(
     "deletes-by-filter",
     "Scan Planning, note 2",
-    "Equality deletes without a key that matches the filter are left out; their other columns are not asked."
+    "Equality deletes without a key that matches the filter are skipped; their other columns are not considered."
   )("core/scan/PartReading.scala", "core/scan/KeyColumns.scala")
   val positionsNotByFilter: Rule = rule(
     "positions-not-by-filter",
     "Delete File Stats",
-    "A position delete file is never left out for what the filter says of data columns."
+    "A position delete file is never skipped because of a filter on data columns."
   )("core/scan/PartReading.scala")
   val positionsByPath: Rule = rule(
     "positions-by-path",
     "Scan Planning; Position Delete Files",
-    "A position delete file with a referenced_data_file, or with one path in its bounds, applies to that file alone; " +
-      "others are left out where their bounds of file_path do not hold the data file's path."
+    "A position delete file with a referenced_data_file, or with a single path in its bounds, applies to that file " +
+      "only; others are skipped if their bounds of file_path exclude the data file's path."
   )(sorted)
 
   val noDeletesInVersion1: Rule =
@@ -102,59 +111,71 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val vectorScope: Rule = rule(
     "vector-scope",
     Vectors,
-    "A deletion vector applies to the data file that it names, in the same partition and not newer; one that " +
-      "contradicts this is an error, as are entries without data file, offset or size."
+    "A deletion vector applies to its data file, in the same partition and not newer; a vector that contradicts this " +
+      "is an error, as is an entry without data file, offset or size."
   )(index)
-  val vectorIdentity: Rule =
-    rule("vector-identity", Vectors, "The identity of a deletion vector is its path and offset.")(
+  val vectorIdentity: Rule = rule(
+    "vector-identity",
+    Vectors,
+    "A deletion vector is identified by its path and offset."
+  )(
       "core/scan/DeleteFile.scala"
     )
   val oneVector: Rule =
     rule("one-vector", Vectors, "A data file has at most one deletion vector in a snapshot; two are an error.")(index)
-  val vectorBeforePositions: Rule =
-    rule("vector-before-positions", Vectors, "Position delete files are ignored for a data file with a vector.")(index)
+  val vectorBeforePositions: Rule = rule(
+    "vector-before-positions",
+    Vectors,
+    "Position delete files are ignored for a data file with a deletion vector."
+  )(index)
   val vectorCardinality: Rule = rule(
     "vector-cardinality",
     Vectors,
-    "A vector has as many positions as the record count of its entry says."
+    "The number of positions in a vector equals the record count of its entry."
   )("core/scan/DeleteReader.scala")
   val positionsAsListed: Rule = rule(
     "positions-as-listed",
     "Position Delete Files",
-    "The paths in a position delete file lie within the bounds of its entry, which are never cut; others mean that it is " +
-      "not the file that was committed."
+    "The paths in a position delete file are within the bounds of its entry, which are never truncated; other paths " +
+      "mean that it is not the committed file."
   )("core/scan/DeleteReader.scala")
 
   val positionRows: Rule = rule(
     "position-rows",
     Position,
-    "A row is deleted where a position delete file has its file's path, as metadata writes it, and its ordinal."
+    "A row is deleted if a position delete file contains the path of its file, as written in metadata, and its ordinal."
   )("core/scan/DeleteReader.scala", "core/scan/TableRows.scala")
   val allColumnsEqual: Rule = rule(
     "all-columns-equal",
     Equality,
-    "A row is deleted where it equals one row of the delete file in all columns of equality_ids; other columns of the " +
-      "delete file do not matter."
+    "A row is deleted if it equals a row of the delete file in all columns of equality_ids; other columns of the " +
+      "delete file are ignored."
   )("core/scan/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala")
-  val nullEqualsNull: Rule =
-    rule("null-equals-null", Equality, "A null in a delete column matches rows where the column is null.")(
+  val nullEqualsNull: Rule = rule(
+    "null-equals-null",
+    Equality,
+    "A null in a delete column matches rows with null in that column."
+  )(
       "core/scan/KeyBuffer.scala",
       "spark/read/deletes/KeyTest.scala"
     )
   val noNestedKeys: Rule = rule(
     "no-nested-keys",
     "Equality Delete Files; adopted version 3: Types, defaults, transforms",
-    "Nested and variant columns, and those inside lists and maps, are no delete columns; the error names file and column. " +
-      "Nor does a delete file go without delete columns."
+    "Delete columns cannot be nested, variant, or inside lists or maps, and a delete file must have delete columns; " +
+      "the error names file and column."
   )("core/scan/KeyColumns.scala")
   val floatingKeys: Rule = rule(
     "floating-keys",
     "Equality Delete Files; adopted version 3: Types, defaults, transforms",
-    "Float and double delete columns are not written. Files of other writers that have them are read with the comparison of " +
-      "Apache Iceberg: a NaN equals every NaN, and zero does not equal negative zero."
+    "Float and double delete columns are not written. Those of other writers are compared as in Apache Iceberg: all " +
+      "NaNs are equal, and zero does not equal negative zero."
   )("core/scan/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/KeyColumns.scala")
-  val droppedKey: Rule =
-    rule("dropped-key", Equality, "A delete column that was dropped from the table is still compared.")(
+  val droppedKey: Rule = rule(
+    "dropped-key",
+    Equality,
+    "A delete column is compared even after it was dropped from the table."
+  )(
       "core/scan/KeyColumns.scala"
     )
   val addedKey: Rule = rule(
@@ -165,21 +186,25 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val everyFormat: Rule = rule(
     "every-format",
     "Delete Formats",
-    "Delete files are data files: of any format, with field ids and column projection."
+    "Delete files can have any data file format, with field ids and column projection."
   )("core/scan/DeleteReader.scala")
 
   val rowIds: Rule = rule(
     "row-ids",
     Lineage,
-    "_row_id is what the file holds or, where that is null or missing, the file's first_row_id plus the row's ordinal."
+    "_row_id is the value in the file or, if that is null or missing, first_row_id plus the ordinal of the row."
   )("core/scan/RowOutput.scala", "spark/read/vector/LineageVectors.scala")
   val lastUpdated: Rule = rule(
     "last-updated",
     Lineage,
-    "_last_updated_sequence_number is what the file holds or, where that is null or missing, its data sequence number."
+    "_last_updated_sequence_number is the value in the file or, if that is null or missing, the file's data sequence " +
+      "number."
   )("core/scan/RowOutput.scala", "spark/read/vector/LineageVectors.scala")
-  val noLineage: Rule =
-    rule("no-lineage", Lineage, "A file without first_row_id gives null for both lineage columns.")(
+  val noLineage: Rule = rule(
+    "no-lineage",
+    Lineage,
+    "Both lineage columns are null for a file without first_row_id."
+  )(
       "core/scan/RowOutput.scala",
       "spark/read/files/FileValues.scala"
     )

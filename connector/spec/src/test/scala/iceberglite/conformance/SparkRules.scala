@@ -1,6 +1,6 @@
 package iceberglite.conformance
 
-/** What the rules of the specification mean for what Spark shows and writes. */
+/** Consequences of the specification's rules for reads and writes in Spark. */
 object SparkRules extends RuleBook("spark", "Spark") {
   private val Types = "Schemas and Data Types"
   private val Defaults = "Default values"
@@ -9,68 +9,68 @@ object SparkRules extends RuleBook("spark", "Spark") {
   val everyTypeOpens: Rule = rule(
     "every-type-opens",
     Types,
-    "A table with columns of any type opens, and what Spark has no type for keeps its value in another one."
+    "A table with columns of any type can be opened; types that Spark lacks are mapped to other types without loss."
   )(sparkTypes, "spark/read/parquet/PrimitiveReading.scala", "spark/read/parquet/ColumnMatch.scala")
 
   val variantsAsText: Rule = rule(
     "variants-as-text",
     "Semi-structured Types",
-    "A variant is read as JSON text, also where the writer has shredded it."
+    "A variant is read as JSON text, even if the writer shredded it."
   )("core/data/VariantJson.scala", "spark/read/parquet/VariantReading.scala", "spark/read/vector/VariantAsText.scala")
 
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",
     Types,
-    "A filter on a column that stands for another type in Spark skips nothing that its values do not say."
+    "A filter on a column with a substitute type in Spark skips only files without matching values."
   )("spark/convert/SparkValues.scala", "spark/convert/SparkFilters.scala", "spark/read/parquet/FileTest.scala")
 
   val valuesChecked: Rule = rule(
     "values-checked",
     Types,
-    "What is written to a uuid, fixed or time column must be a value of that type."
+    "Values written to a uuid, fixed or time column must be valid for that type."
   )("spark/write/files/UuidText.scala", "spark/write/files/TimeOfDay.scala", "spark/write/parquet/LeafWriter.scala")
 
   val initialDefaultsRead: Rule = rule(
     "initial-defaults-read",
     Defaults,
-    "Rows from before a column read as its initial default, at every level, and filters see it."
+    "Rows older than a column are read with its initial default at every level, and filters use it."
   )("spark/read/files/FileValues.scala", "spark/convert/SparkShape.scala")
 
   val writeDefaultsWritten: Rule = rule(
     "write-defaults-written",
     Defaults,
-    "A write that does not supply a column writes its write default; without one a required column fails the write."
+    "A write that omits a column writes its write default; omitting a required column without a default fails."
   )("spark/sql/FillColumns.scala", "spark/write/files/InputColumns.scala", "spark/convert/SparkDefaults.scala")
 
   val everyColumnWritten: Rule = rule(
     "every-column-written",
     Defaults,
-    "Every column that the table has is in every file, so that no reader takes the initial default for its rows."
+    "Every table column is written to every file, so that readers do not use the initial default for its rows."
   )("spark/write/files/InputColumns.scala", "spark/write/parquet/AbsentWriters.scala")
 
   val defaultsDeclared: Rule = rule(
     "defaults-declared",
     Defaults,
-    "A default in CREATE TABLE is for writes; one in ADD COLUMN is for the rows that are there too; SET DEFAULT and " +
-      "DROP DEFAULT change that of writes alone."
+    "A default in CREATE TABLE is a write default; one in ADD COLUMN also applies to existing rows; SET DEFAULT and " +
+      "DROP DEFAULT change only the write default."
   )("spark/convert/SparkDefaults.scala", "spark/catalog/TableChanges.scala", sparkTypes)
 
   val evolutionBySql: Rule = rule(
     "evolution-by-sql",
     "Schema Evolution",
-    "ALTER TABLE changes columns at every level, and refuses with the column's path what would change old rows."
+    "ALTER TABLE changes columns at every level, and rejects changes that would alter old rows, with the column path."
   )("spark/catalog/TableChanges.scala", "spec/update/SchemaUpdate.scala")
 
   val filesWithoutIds: Rule = rule(
     "files-without-ids",
     "Column Projection",
-    "Files without field ids are read by the table's name mapping, at every level and by every alias; a partition value " +
-      "stands only for a column that the file lacks."
+    "Files without field ids are read by the table's name mapping, at every level and by every alias; a partition " +
+      "value is used only for a column that the file lacks."
   )("core/data/parquet/ParquetNameMapping.scala", "spark/read/parquet/FileProjections.scala")
 
   val damagedDataFiles: Rule = rule(
     "damaged-data-files",
     "Goals",
-    "A data file that was damaged after it was written is an error that names it, not another row."
+    "A data file damaged after it was written is an error that names it, and never gives different rows."
   )("spark/read/parquet/ParquetBatches.scala")
 }

@@ -11,9 +11,9 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   val uniqueIds: Rule = rule(
     "unique-ids",
     Nested,
-    "Fields, elements, keys and values have ids that are unique in the schema."
+    "Fields, elements, keys and values have unique ids in the schema."
   )("spec/schema/SchemaCheck.scala", "spec/json/SchemaJson.scala")
-  val uniqueNames: Rule = rule("unique-names", Nested, "The fields of a struct have names, each another.")(
+  val uniqueNames: Rule = rule("unique-names", Nested, "The fields of a struct have unique names.")(
     "spec/schema/SchemaCheck.scala"
   )
   val optionalOrRequired: Rule = rule(
@@ -24,27 +24,27 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   val anyNesting: Rule = rule(
     "any-nesting",
     Nested,
-    "Fields, elements, keys and values may be of any type, nested ones too."
+    "Fields, elements, keys and values can have any type, including nested types."
   )("spec/types/Type.scala", "spec/json/TypeJson.scala")
   val primitiveNames: Rule = rule(
     "primitives",
     Primitive,
-    "All primitive types of the specification are there, under its names."
+    "All primitive types of the specification exist under its names."
   )("spec/types/Type.scala", "spec/json/TypeJson.scala")
   val decimalPrecision: Rule = rule(
     "decimal-precision",
     Primitive,
-    "The precision of a decimal is 38 or less; the scale never changes."
+    "The precision of a decimal is at most 38; the scale never changes."
   )("spec/schema/SchemaCheck.scala", "spec/json/TypeJson.scala")
   val versionOfTypes: Rule = rule(
     "version-of-types",
     Primitive,
-    "Types that version 3 added are refused in tables of earlier versions."
+    "Types added in version 3 are rejected in tables of earlier versions."
   )("spec/types/Type.scala", "spec/schema/SchemaCheck.scala")
   val spatialDefaults: Rule = rule(
     "spatial-parameters",
     Adopted,
-    "The reference system of geometry and geography is OGC:CRS84 where none is given, the edge algorithm spherical."
+    "The default CRS of geometry and geography is OGC:CRS84, and the default edge algorithm is spherical."
   )("spec/types/Type.scala", "spec/json/TypeJson.scala")
   val unknownOptional: Rule = rule(
     "unknown-optional",
@@ -55,27 +55,27 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   val initialAndWrite: Rule = rule(
     "initial-and-write-default",
     Defaults,
-    "A field of a struct may have an initial default, for rows from before it, and a write default, for later ones."
+    "A struct field may have an initial default for earlier rows and a write default for later rows."
   )("spec/types/Type.scala", "spec/json/SchemaJson.scala")
   val createSetsWriteDefault: Rule = rule(
     "create-sets-write-default",
     Defaults,
-    "A default given when a table is made is a write default only: no row is older than the column."
+    "A default at table creation is only a write default, because no row is older than the column."
   )("spec/table/NewTable.scala", "spec/update/FreshIds.scala")
   val defaultsFit: Rule = rule(
     "defaults-fit",
     Defaults,
-    "A default is a value of its field's type: of a decimal's scale and precision, of a fixed's length."
+    "A default is a value of its field's type, with the scale and precision of a decimal and the length of a fixed."
   )("spec/types/DefaultValue.scala", "spec/schema/SchemaCheck.scala")
   val defaultsOfV3: Rule = rule(
     "defaults-of-version-3",
     "Appendix E: Version 3",
-    "Columns have defaults from version 3 on."
+    "Columns can have defaults from version 3 on."
   )("spec/schema/SchemaCheck.scala")
   val nullDefaultOnly: Rule = rule(
     "null-default-only",
     Adopted,
-    "unknown, variant, geometry and geography have no default but null."
+    "unknown, variant, geometry and geography can only have the default null."
   )("spec/types/DefaultValue.scala")
   val structDefault: Rule = rule(
     "struct-default",
@@ -85,9 +85,9 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   val nestedDefaults: Rule = rule(
     "nested-defaults",
     "Appendix D: JSON single-value serialization",
-    "Defaults of lists and maps are arrays of values, and of keys beside values."
+    "Defaults of lists are arrays of values; defaults of maps are arrays of keys and of values."
   )("spec/types/DefaultValue.scala", "spec/json/SingleValueJson.scala")
-  val schemaIds: Rule = rule("schema-ids", Types, "Schemas have ids; equal columns are one schema.")(
+  val schemaIds: Rule = rule("schema-ids", Types, "Schemas have ids; schemas with equal columns share one id.")(
     "spec/update/Schemas.scala"
   )
 }

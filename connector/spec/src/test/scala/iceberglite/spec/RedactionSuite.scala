@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed}
 
 class RedactionSuite extends AnyFunSuite {
 
-  test("passwords in URLs are hidden, and the rest of a text stays") {
+  test("passwords in URLs are hidden and the rest of the text is kept") {
     val shown = Seq(
       "jdbc:postgresql://u:p@h/db?user=u&password=p&ssl=true" -> "jdbc:postgresql://u:***@h/db?user=u&password=***&ssl=true",
       "at http://id:a:b@[::1]:80/x, then" -> "at http://id:***@[::1]:80/x, then",
@@ -17,7 +17,7 @@ class RedactionSuite extends AnyFunSuite {
     shown.foreach { case (text, expected) => assert(Redaction(text) == expected) }
   }
 
-  test("what is no secret is left alone") {
+  test("text without secrets is unchanged") {
     Seq(
       "s3://b/token=abc/secret=x/f.parquet",
       "hdfs://nn:8020/a@b/c",
@@ -28,7 +28,7 @@ class RedactionSuite extends AnyFunSuite {
     ).foreach(text => assert(Redaction(text) == text))
   }
 
-  test("messages of errors show no secrets, and long ones are made in no time") {
+  test("error messages contain no secrets, and redacting a long text is fast") {
     val url = "http://u:hush@h/?token=hush"
     val errors = Seq(InvalidArgument("uri", url, "No"), StorageFailed("connect", url, "No"))
     errors.foreach(e => assert(!e.getMessage.contains("hush") && !e.toString.contains("hush")))

@@ -17,7 +17,7 @@ object SampleTables {
   val CreatedMs = 1700000000000L
   val Location = "file:/warehouse/db/events"
 
-  /** id, ts, day, amount, location(lat, lon), points[x, y], tags{string: int}. */
+  /** The columns id, ts, day, amount, location(lat, lon), points[x, y] and tags{string: int}. */
   val columns: Vector[NestedField] = Vector(
     NestedField.required(0, "id", IntType),
     NestedField.optional(0, "ts", TimestampTzType, "When"),
@@ -54,7 +54,7 @@ object SampleTables {
   val byDay: UnboundPartitionField = UnboundPartitionField(Vector("ts"), Day)
   val byBucket: UnboundPartitionField = UnboundPartitionField(Vector("id"), Bucket(16))
 
-  /** The snapshot that would follow what is in the table. */
+  /** Returns the snapshot that would follow the table's current one. */
   def snapshot(base: TableMetadata, id: Long, timestampMs: Long, rows: Long = 10): Snapshot = Snapshot(
     snapshotId = id,
     parentSnapshotId = base.currentSnapshotId,
@@ -68,11 +68,11 @@ object SampleTables {
     addedRows = if (base.formatVersion < FormatVersion.V3) None else Some(rows)
   )
 
-  /** The table after a commit to main. */
+  /** Returns the table after a commit to main. */
   def commit(base: TableMetadata, id: Long, timestampMs: Long): TableMetadata =
     applyAll(base, Seq(AddSnapshot(snapshot(base, id, timestampMs)), SetSnapshotRef(Main, Branch(id))), timestampMs)
 
-  /** A table with snapshots 1, 2, 3 a second apart. */
+  /** Returns a table with the snapshots 1, 2 and 3, one second apart. */
   def withHistory(version: FormatVersion): TableMetadata =
     (1 to 3).foldLeft(empty(version, byDay, byBucket))((m, i) => commit(m, i.toLong, CreatedMs + i * 1000L))
 }

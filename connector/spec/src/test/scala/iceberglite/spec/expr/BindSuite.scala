@@ -43,7 +43,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def column(name: String): Term = Term.Named(name)
 
-  test("names become fields with their full name") {
+  test("column names are bound to fields with their full names") {
     Bind(Equal(column("place.lat"), DoubleLiteral(1.0)), schema, caseSensitive = true) match {
       case Equal(Term.Bound(field, name), _) => assert(field.id == 9 && name == "place.lat")
       case other => fail(other.toString)
@@ -52,20 +52,20 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(IsNull(column("PLACE.LAT")), caseSensitive = false) == "place.lat IS NULL")
   }
 
-  test("an unknown name is refused, and so is the wrong case where case counts") {
+  test("an unknown name is rejected, and so is a name in another case when names are case-sensitive") {
     Seq("nope", "PLACE.LAT").foreach { name =>
       val e = intercept[IcebergError.NotFound](bind(IsNull(column(name))))
       assert(e.name == name)
     }
   }
 
-  test("a column within a list or map is refused") {
+  test("a column inside a list or map is rejected") {
     val e = intercept[IcebergError.InvalidArgument](bind(Equal(column("tags.element"), StringLiteral("a"))))
     assert(e.getMessage.contains("tags.element"))
     assert(bind(NotNull(column("tags"))) == "tags IS NOT NULL")
   }
 
-  test("literals that do not compare with the column are refused") {
+  test("literals that cannot be compared with the column are rejected") {
     Seq(
       Equal(column("i"), StringLiteral("1")),
       Equal(column("s"), IntLiteral(1)),
@@ -80,7 +80,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[IcebergError.Unsupported](bind(Equal(later, IntLiteral(1))))
   }
 
-  test("a number out of the column's range makes the test certain, but for nulls") {
+  test("a comparison with a number outside the column's range becomes a constant, except for nulls") {
     val big = LongLiteral(1L << 40)
     assert(bind(LessThan(column("i"), big)) == "i IS NOT NULL")
     assert(bind(LessThan(column("r"), big)) == "true")
@@ -96,7 +96,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(LessThan(column("i"), DoubleLiteral(Double.NaN))) == "i IS NOT NULL")
   }
 
-  test("a number between two values of the column keeps its place") {
+  test("a literal between two representable values of the column is rounded without changing the result") {
     assert(bind(LessThan(column("i"), DoubleLiteral(1.5))) == "i <= 1")
     assert(bind(GreaterThanOrEqual(column("i"), DoubleLiteral(-1.5))) == "i > -2")
     assert(bind(Equal(column("i"), DoubleLiteral(1.5))) == "false")
@@ -107,7 +107,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(LessThan(column("ts"), DateLiteral(Int.MaxValue))) == "ts IS NOT NULL")
   }
 
-  test("bytes of another length keep their place among fixed values") {
+  test("binary literals of another length than a fixed column are adjusted without changing the result") {
     def bytes(all: Int*) = BinaryLiteral(java.nio.ByteBuffer.wrap(all.map(_.toByte).toArray))
     assert(bind(LessThan(column("fixed"), bytes(1))) == "fixed < X'0100'")
     assert(bind(GreaterThan(column("fixed"), bytes(1))) == "fixed >= X'0100'")
@@ -116,7 +116,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(Equal(column("fixed"), bytes(1, 2))) == "fixed = X'0102'")
   }
 
-  test("comparisons with NaN become tests of NaN, the greatest number there is") {
+  test("comparisons with NaN become NaN tests, with NaN as the greatest number") {
     val nan = DoubleLiteral(Double.NaN)
     assert(bind(Equal(column("f"), nan)) == "f IS NAN")
     assert(bind(NotEqual(column("f"), nan)) == "(f IS NOT NAN AND f IS NOT NULL)")
@@ -127,7 +127,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(NotNan(column("i"))) == "true")
   }
 
-  test("a required column is never null, unless a struct around it may be") {
+  test("a required column is never null, unless an enclosing struct may be null") {
     assert(bind(IsNull(column("r"))) == "false")
     assert(bind(NotNull(column("r"))) == "true")
     assert(bind(IsNull(column("place.lat"))) == "place.lat IS NULL")
@@ -142,7 +142,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the transform of a value is null only for null, and identity is no transform") {
+  test("a transformed value is null only if the source is null, and identity transforms are removed") {
     assert(bind(IsNull(Term.Transformed(Bucket(4), column("i")))) == "i IS NULL")
     assert(bind(Equal(Term.Transformed(Identity, column("i")), IntLiteral(1))) == "i = 1")
     assert(bind(Equal(Term.Transformed(Year, column("ts")), LongLiteral(50L))) == "year(ts) = 50")
@@ -150,14 +150,14 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "day(ts) < DATE '2024-05-01'")
   }
 
-  test("an empty prefix and an empty list are certain, but for nulls") {
+  test("an empty prefix and an empty list become constants, except for nulls") {
     assert(bind(StartsWith(column("s"), "")) == "s IS NOT NULL")
     assert(bind(NotStartsWith(column("s"), "")) == "false")
     assert(bind(In(column("i"), Set.empty)) == "false")
     assert(bind(NotIn(column("i"), Set.empty)) == "i IS NOT NULL")
   }
 
-  test("text becomes a UUID only in the form that UUIDs are shown in") {
+  test("text is converted to a UUID only from the canonical form") {
     val text = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
     assert(bind(Equal(column("id"), StringLiteral(text))) == s"id = '$text'")
   }
@@ -180,7 +180,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case (x, y) => java.lang.Double.compare(x.fold(identity, _ => 0.0), y.fold(identity, _ => 0.0))
   }
 
-  /** What is no number of finite size, left. */
+  /** The exact number; `Left` for infinities and NaN. */
   private def number(v: Literal): Either[Double, BigDecimal] = v match {
     case IntLiteral(n) => Right(BigDecimal.valueOf(n.toLong))
     case LongLiteral(n) => Right(BigDecimal.valueOf(n))
@@ -190,7 +190,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case other => fail(other.toString)
   }
 
-  test("a comparison of numbers of two types means what it means between the exact values") {
+  test("comparisons between different numeric types compare the exact values") {
     val cases = for (c <- Gen.oneOf(numbers); v <- value(c.fieldType.asInstanceOf[PrimitiveType]); l <- literals)
       yield (c, v, l)
     forAll(cases) { case (c, v, l) =>
@@ -214,7 +214,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("binding again changes nothing, and binding keeps the meaning") {
+  test("binding is idempotent and keeps the meaning of the expression") {
     val cases = for (e <- condition(columns, Seq(Bucket(3), Truncate(7), Day)); r <- row(columns)) yield (e, r)
     forAll(cases) { case (e, r) =>
       val bound = Bind(e, Schema(0, columns), caseSensitive = true)

@@ -18,7 +18,7 @@ class EvaluateSuite extends AnyFunSuite {
   private val float = Term.Bound(NestedField.optional(2, "f", DoubleType), "f")
   private val text = Term.Bound(NestedField.optional(3, "s", StringType), "s")
 
-  test("null matches no comparison, and neither does it match a negated one") {
+  test("null matches no comparison, including negated ones") {
     Seq(
       LessThan(number, IntLiteral(1)),
       LessThanOrEqual(number, IntLiteral(1)),
@@ -47,7 +47,7 @@ class EvaluateSuite extends AnyFunSuite {
     assert(!Evaluate.predicateOn(Some(FloatLiteral(-0.0f)), LessThan(float, FloatLiteral(0.0f))))
   }
 
-  test("strings compare as their UTF-8 bytes do") {
+  test("strings are compared by their UTF-8 bytes") {
     assert(Evaluate.predicateOn(Some(StringLiteral("\uD83D\uDE00")), GreaterThan(text, StringLiteral("\uFFFD"))))
     assert(Evaluate.predicateOn(Some(StringLiteral("ab")), StartsWith(text, "a")))
     assert(Evaluate.predicateOn(Some(StringLiteral("ab")), NotStartsWith(text, "b")))
@@ -60,7 +60,7 @@ class EvaluateSuite extends AnyFunSuite {
     assert(!Evaluate.predicateOn(None, Equal(tens, IntLiteral(10))))
   }
 
-  test("partition values are found by field id, wherever the field stands") {
+  test("partition values are found by field id, independent of field order") {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1005, "a", Identity), PartitionField(2, 1001, "b", Identity)))
     val a = Term.Bound(NestedField.optional(1005, "a", IntType), "a")
     val b = Term.Bound(NestedField.optional(1001, "b", IntType), "b")
@@ -70,13 +70,13 @@ class EvaluateSuite extends AnyFunSuite {
     assert(test(PartitionTuple(Vector(None, None))))
   }
 
-  test("a field that the spec does not have, or a name, is refused") {
+  test("an unbound term, or a field that the spec does not have, is rejected") {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1005, "a", Identity)))
     assertThrows[IcebergError.InvalidArgument](Evaluate.tuple(Equal(number, IntLiteral(1)), spec))
     assertThrows[IcebergError.InvalidArgument](Evaluate.tuple(IsNull(Term.Named("a")), spec))
   }
 
-  test("literals are shown as SQL would have them") {
+  test("literals are printed in SQL syntax") {
     val day = DateTime.parseTimestamp("2017-11-16T22:31:08").get
     val expected = Seq[(Literal, String)](
       BooleanLiteral(true) -> "true",

@@ -6,7 +6,7 @@ import iceberglite.spec.expr.ExpressionGenerators.Row
 import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple, UnknownTransform}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 
-/** Specs on some columns, and the tuples of rows in them. */
+/** Generates partition specs on some columns, and the partition tuples of rows. */
 object PartitionSpecs {
   def random(columns: Vector[NestedField]): Gen[PartitionSpec] = {
     val field = for {
@@ -23,7 +23,7 @@ object PartitionSpecs {
     }
   }
 
-  /** An unknown transform gives any value. */
+  /** Returns the partition tuple of a row; an unknown transform gives an arbitrary value. */
   def tuple(spec: PartitionSpec, row: Row): PartitionTuple = PartitionTuple(spec.fields.map { f =>
     f.transform match {
       case _: UnknownTransform => Some(Literal.StringLiteral("?"))

@@ -41,14 +41,14 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     row <- row(used)
   } yield Case(Schema(0, used), spec, filter, row)
 
-  test("the inclusive projection of a condition is true for the partition of every row that matches") {
+  test("the inclusive projection is true for the partition of every matching row") {
     forAll(cases) { c =>
       val projected = Project.inclusive(c.filter, c.spec, c.schema)
       assert(!matches(c.filter, c.row) || Evaluate.tuple(projected, c.spec)(c.partition))
     }
   }
 
-  test("the strict projection of a condition is false for the partition of every row that does not match") {
+  test("the strict projection is false for the partition of every row that does not match") {
     forAll(cases) { c =>
       val projected = Project.strict(c.filter, c.spec, c.schema)
       assert(matches(c.filter, c.row) || !Evaluate.tuple(projected, c.spec)(c.partition))
@@ -80,7 +80,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def at(text: String): Literal = TimestampLiteral(DateTime.parseTimestamp(text).get)
 
-  test("a column in several fields is projected to all of them") {
+  test("a column that is the source of several fields is projected to all of them") {
     val filter = bind(Equal(Term.Named("id"), IntLiteral(34)))
     val two = spec(1 -> Bucket(16), 1 -> Truncate(10))
     assert(Project.inclusive(filter, two, schema).toString == "(p0 = 3 AND p1 = 30)")
@@ -99,7 +99,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a test of a transform is projected to the field with that transform and to no other") {
+  test("a predicate on a transform is projected only to the field with that transform") {
     val filter = bind(Equal(Term.Transformed(Day, Term.Named("ts")), DateLiteral(17486)))
     assert(Project.inclusive(filter, spec(2 -> Day), schema).toString == "p0 = DATE '2017-11-16'")
     assert(Project.strict(filter, spec(2 -> Day), schema).toString == "p0 = DATE '2017-11-16'")
@@ -107,7 +107,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Project.strict(filter, spec(2 -> Hour, 2 -> Identity), schema) == AlwaysFalse)
   }
 
-  test("fields with several sources or with a source that was dropped are ignored") {
+  test("fields with several sources or with a dropped source are ignored") {
     val several = PartitionSpec(
       1,
       Vector(
@@ -120,7 +120,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Project.strict(filter, several, schema) == AlwaysFalse)
   }
 
-  test("a residual holds only what its partition does not decide") {
+  test("a residual contains only the predicates that the partition does not decide") {
     val filter = bind(
       And(
         And(
@@ -139,7 +139,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(residual.of(PartitionTuple(Vector(None))) == AlwaysFalse)
   }
 
-  test("without partitions the residual is the filter") {
+  test("the residual of an unpartitioned spec is the whole filter") {
     val filter = bind(Equal(Term.Named("id"), IntLiteral(5)))
     assert(new Residual(filter, PartitionSpec.Unpartitioned, schema).of(PartitionTuple.Empty) == filter)
   }

@@ -39,7 +39,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
 
   private def typeOf(c: NestedField): PrimitiveType = c.fieldType.asInstanceOf[PrimitiveType]
 
-  test("an inclusive projection keeps the partition of every row that matches") {
+  test("an inclusive projection keeps the partition of every matching row") {
     forAll(cases(!_.isInstanceOf[UnknownTransform])) { c =>
       whenever(Evaluate.predicateOn(c.value, c.predicate)) {
         assert(c.inclusive(c.value.flatMap(c.t(_))))
@@ -55,7 +55,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("files of writers that rounded toward zero before 1970 are found too") {
+  test("projections cover files of writers that rounded towards zero before 1970") {
     forAll(cases(t => Seq(Year, Month, Day, Hour).contains(t))) { c =>
       val partition = c.value.flatMap(roundedTowardZero(c.t, _))
       val matches = Evaluate.predicateOn(c.value, c.predicate)
@@ -64,7 +64,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  /** Days of a date were right in those writers. */
+  /** Those writers rounded the days of a date correctly. */
   private def roundedTowardZero(t: Transform, value: Literal): Option[Literal] = (value, t(value)) match {
     case (_: DateLiteral, right) if t == Day => right
     case (v, Some(IntLiteral(n))) if n < 0 && !isStart(t, v) => Some(IntLiteral(n + 1))
@@ -100,7 +100,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   private val noon = TimestampLiteral(DateTime.parseTimestamp("2024-05-01T12:00:00").get)
   private val midnight = TimestampLiteral(DateTime.parseTimestamp("2024-05-01T00:00:00").get)
 
-  test("a bound that is excluded moves the projection by one step") {
+  test("an exclusive bound shifts the projection by one step") {
     assert(projected(Truncate(8), LessThan(number, IntLiteral(16))).contains("p <= 8"))
     assert(projected(Truncate(8), GreaterThan(number, IntLiteral(15))).contains("p >= 16"))
     assert(projected(Day, LessThan(moment, midnight)).contains("p <= DATE '2024-04-30'"))
@@ -111,14 +111,14 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Day, LessThan(moment, midnight)).contains("p < DATE '2024-05-01'"))
   }
 
-  test("the partition of the smallest numbers is kept apart, as it stands above its place") {
+  test("projections of truncate handle the partition that overflows at the smallest numbers") {
     assert(projected(Truncate(10), LessThan(number, IntLiteral(20))).contains("(p <= 10 OR p = 2147483646)"))
     assert(projected(Truncate(10), GreaterThan(number, IntLiteral(Int.MinValue))).contains("p IS NOT NULL"))
     assert(projectedStrict(Truncate(10), GreaterThan(number, IntLiteral(5))).contains("(p > 5 AND p <> 2147483646)"))
     assert(projectedStrict(Truncate(10), LessThan(number, IntLiteral(Int.MinValue + 1))).isEmpty)
   }
 
-  test("rows of a long column that was an int when they were written are found too") {
+  test("projections of truncate on a promoted long column cover rows that were written as int") {
     val column = columns.find(_.fieldType == LongType).get
     val smallest = Gen.choose(0, 30).map(Int.MinValue + _)
     val cases = for {
@@ -144,7 +144,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("hours that wrap around are kept apart") {
+  test("projections of hour handle hours that overflow") {
     val hours = Hour.project(target(Hour, TimestampType), GreaterThan(moment, TimestampLiteral(0L))).get
     val infinity = Hour(TimestampLiteral(Long.MaxValue))
     assert(Evaluate.rows[Option[Literal]](hours, _ => identity).apply(infinity))
@@ -152,7 +152,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Hour, LessThan(moment, TimestampLiteral(Long.MaxValue))).isEmpty)
   }
 
-  test("a prefix shorter than the width stays a prefix, and a longer one becomes a value") {
+  test("a prefix shorter than the width remains a prefix, and a longer one becomes an equality") {
     assert(projected(Truncate(2), StartsWith(text, "a")).contains("p LIKE 'a%'"))
     assert(projected(Truncate(2), StartsWith(text, "ab")).contains("p = 'ab'"))
     assert(projected(Truncate(2), StartsWith(text, "abc")).contains("p = 'ab'"))
@@ -162,7 +162,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Truncate(2), NotStartsWith(text, "abc")).contains("p <> 'ab'"))
   }
 
-  test("a bucket tells of equal values only") {
+  test("bucket projects equality predicates only") {
     val three = Bucket(16)(IntLiteral(3)).get
     assert(Bucket(16).project(target(Bucket(16), IntType), Equal(number, IntLiteral(3))).contains(
       Equal(Term.Bound(target(Bucket(16), IntType), "p"), three)
@@ -173,7 +173,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Bucket(16), NotEqual(number, IntLiteral(3))).isDefined)
   }
 
-  test("void and unknown transforms say nothing, not even of null", PartitionRules.unknownKept) {
+  test("void and unknown transforms have no projection, not even for null tests", PartitionRules.unknownKept) {
     Seq(Void, UnknownTransform("later")).foreach { t =>
       assert(projected(t, IsNull(number)).isEmpty)
       assert(projectedStrict(t, IsNull(number)).isEmpty)

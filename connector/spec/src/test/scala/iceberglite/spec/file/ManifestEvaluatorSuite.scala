@@ -39,7 +39,7 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     partitions
   )
 
-  /** As a writer sums up one field; one that does not know of NaN leaves its flag out. */
+  /** Creates the summary that a writer stores for one field; a writer that does not track NaN omits the flag. */
   private def summary(values: Seq[Option[Literal]], knowsNan: Boolean): FieldSummary = {
     val ordinary = values.flatten.filterNot(Evaluate.isNan)
     FieldSummary(
@@ -81,7 +81,7 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def mightMatch(t: PrimitiveType, summary: FieldSummary, test: Term => Expression): Boolean =
     evaluator(t, test).mightMatch(manifest(Some(Vector(summary))))
 
-  test("a manifest is skipped by the bounds of a field") {
+  test("a manifest is skipped when the bounds of a field rule out a match") {
     val fiveToTen = FieldSummary(containsNull = false, None, bytes(IntLiteral(5)), bytes(IntLiteral(10)))
     assert(!mightMatch(IntType, fiveToTen, Equal(_, IntLiteral(4))))
     assert(mightMatch(IntType, fiveToTen, Equal(_, IntLiteral(5))))
@@ -92,7 +92,7 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!mightMatch(IntType, fiveToTen, IsNull(_)))
   }
 
-  test("a field without bounds holds only nulls and NaNs") {
+  test("a field without bounds contains only nulls and NaNs") {
     val nulls = FieldSummary(containsNull = true, Some(false), None, None)
     assert(!mightMatch(IntType, nulls, NotNull(_)))
     assert(!mightMatch(IntType, nulls, NotEqual(_, IntLiteral(1))))
@@ -103,7 +103,7 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!mightMatch(DoubleType, nans, NotNan(_)))
   }
 
-  test("a NaN that may be there is greater than the upper bound", ManifestRules.unknownSummaries) {
+  test("a possible NaN is treated as greater than the upper bound", ManifestRules.unknownSummaries) {
     def known(nan: Option[Boolean]) =
       FieldSummary(containsNull = false, nan, bytes(DoubleLiteral(0.0)), bytes(DoubleLiteral(1.0)))
     assert(mightMatch(DoubleType, known(None), GreaterThan(_, DoubleLiteral(5.0))))
@@ -112,12 +112,12 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!mightMatch(DoubleType, known(None), Equal(_, DoubleLiteral(5.0))))
   }
 
-  test("summaries of another number of fields are not used") {
+  test("summaries whose number differs from the number of fields are ignored") {
     val e = evaluator(IntType, Equal(_, IntLiteral(4)))
     assert(e.mightMatch(manifest(Some(Vector.empty))))
   }
 
-  test("UUID bounds in the signed order of Java are not used") {
+  test("UUID bounds in Java's signed order are ignored") {
     val (low, high) = (new UUID(Long.MinValue, 0L), new UUID(1L, 0L))
     val signed = FieldSummary(containsNull = false, None, bytes(UuidLiteral(low)), bytes(UuidLiteral(high)))
     assert(mightMatch(UuidType, signed, Equal(_, UuidLiteral(new UUID(0L, 5L)))))

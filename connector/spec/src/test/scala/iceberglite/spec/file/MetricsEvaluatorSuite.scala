@@ -23,7 +23,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def file(records: Long, metrics: Metrics): ContentFile =
     ContentFile(Content.Data, "f.parquet", FileFormat.Parquet, 0, PartitionTuple.Empty, records, 1L, metrics)
 
-  /** What a writer may leave out or get less than right, one kind for each column. */
+  /** What a writer may omit or record imprecisely, chosen per column. */
   private case class Writer(counts: Boolean, nans: Boolean, bounds: Boolean, width: Option[Int], nanBounds: Boolean)
 
   private val writers: Gen[Writer] = for {
@@ -39,7 +39,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case other => other
   }
 
-  /** The cut value, made greater in its last place; unbounded if that cannot be. */
+  /** Cuts the value and increments its last character or byte; returns None (no bound) if it cannot be incremented. */
   private def cutAbove(value: Literal, width: Int): Option[Literal] = {
     val short = cut(value, width)
     if (short == value) Some(value)
@@ -105,7 +105,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a file with a row that does not match is never taken to match whole") {
+  test("a file with a row that does not match is never reported as matching completely") {
     forAll(cases) { case (filter, rows, f) =>
       assert(rows.forall(matches(filter, _)) || !new StrictMetrics(filter).allMatch(f))
     }
@@ -132,16 +132,16 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def bound(t: PrimitiveType, test: Term => Expression): Expression =
     Bind(test(Term.Named("c")), Schema(0, Vector(NestedField.optional(1, "c", t))), caseSensitive = true)
 
-  private def might(of: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
-    new InclusiveMetrics(bound(of._1, test)).mightMatch(of._2)
+  private def might(file: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
+    new InclusiveMetrics(bound(file._1, test)).mightMatch(file._2)
 
-  private def all(of: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
-    new StrictMetrics(bound(of._1, test)).allMatch(of._2)
+  private def all(file: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
+    new StrictMetrics(bound(file._1, test)).allMatch(file._2)
 
   private val fiveToTen = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
   private val withNulls = metricsOf(IntType, 9L, Some(2L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
 
-  test("a file is skipped by the bounds of a column") {
+  test("a file is skipped when the bounds of a column rule out a match") {
     assert(!might(fiveToTen, LessThan(_, IntLiteral(5))))
     assert(might(fiveToTen, LessThanOrEqual(_, IntLiteral(5))))
     assert(!might(fiveToTen, GreaterThan(_, IntLiteral(10))))
@@ -151,7 +151,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(might(withNulls, IsNull(_)))
   }
 
-  test("a file matches whole by the bounds of a column without nulls") {
+  test("a file matches completely when the bounds of a column without nulls prove it") {
     assert(all(fiveToTen, GreaterThanOrEqual(_, IntLiteral(5))))
     assert(all(fiveToTen, NotEqual(_, IntLiteral(4))))
     assert(all(fiveToTen, NotIn(_, Set(IntLiteral(4), IntLiteral(11)))))
@@ -163,7 +163,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!might(one, NotEqual(_, IntLiteral(5))))
   }
 
-  test("a file without metrics may match and is never taken whole") {
+  test("a file without metrics might match and never matches completely") {
     val bare = IntType -> file(9L, Metrics.Empty)
     Seq[Term => Expression](IsNull(_), NotNull(_), Equal(_, IntLiteral(1)), NotEqual(_, IntLiteral(1))).foreach { t =>
       assert(might(bare, t))
@@ -171,13 +171,13 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a file without rows never matches, and matches whole") {
+  test("a file without rows never might match, and always matches completely") {
     val empty = IntType -> file(0L, Metrics.Empty)
     assert(!might(empty, IsNull(_)))
     assert(all(empty, IsNull(_)))
   }
 
-  test("NaN is greater than the upper bound, and no count of NaNs means that there may be some") {
+  test("NaN is greater than the upper bound, and a missing NaN count means that there may be NaNs") {
     def floats(nans: Option[Long]) =
       metricsOf(DoubleType, 9L, Some(0L), nans, Some(DoubleLiteral(0.0)), Some(DoubleLiteral(1.0)))
     Seq[Term => Expression](
@@ -194,7 +194,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(all(floats(Some(0L)), LessThan(_, DoubleLiteral(5.0))))
   }
 
-  test("a column of NaNs or nulls alone matches no number") {
+  test("a column that contains only NaNs or only nulls matches no ordinary number") {
     val nans = metricsOf(DoubleType, 9L, Some(2L), Some(7L), None, None)
     assert(!might(nans, Equal(_, DoubleLiteral(1.0))))
     assert(!might(nans, LessThan(_, DoubleLiteral(1.0))))
@@ -207,7 +207,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(all(metricsOf(DoubleType, 9L, Some(0L), Some(9L), None, None), IsNan(_)))
   }
 
-  test("the two zeros are equal whatever the sign of a bound") {
+  test("the two zeros are equal, whatever the sign of a bound") {
     val zero = metricsOf(DoubleType, 9L, Some(0L), Some(0L), Some(DoubleLiteral(0.0)), Some(DoubleLiteral(0.0)))
     assert(might(zero, Equal(_, DoubleLiteral(-0.0))))
     assert(might(zero, LessThanOrEqual(_, DoubleLiteral(-0.0))))
@@ -215,7 +215,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(all(zero, Equal(_, DoubleLiteral(-0.0))))
   }
 
-  test("a prefix is sought between bounds that were cut") {
+  test("prefix predicates are evaluated against truncated bounds") {
     val texts = metricsOf(StringType, 9L, Some(0L), None, Some(StringLiteral("b")), Some(StringLiteral("bd")))
     assert(might(texts, StartsWith(_, "bcd")))
     assert(might(texts, StartsWith(_, "b")))
@@ -226,13 +226,13 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(all(texts, NotStartsWith(_, "ab")))
   }
 
-  test("bounds from before a promotion count as values of the new type") {
+  test("bounds from before a type promotion are decoded as values of the new type") {
     val promoted = metricsOf(LongType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
     assert(!might(promoted, GreaterThan(_, LongLiteral(10L))))
     assert(all(promoted, GreaterThan(_, LongLiteral(4L))))
   }
 
-  test("a transform that keeps the order is tested by the transforms of the bounds") {
+  test("a predicate on an order-preserving transform is evaluated with the transformed bounds") {
     val day = DateTime.MicrosPerDay
     val two = metricsOf(TimestampType, 9L, Some(0L), None, Some(TimestampLiteral(day)), Some(TimestampLiteral(2 * day)))
     def date(d: Int)(t: Term) = Equal(Term.Transformed(Day, t), DateLiteral(d))
@@ -243,7 +243,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(might(two, t => Equal(Term.Transformed(Bucket(4), t), IntLiteral(9))))
   }
 
-  test("a transform that wraps around at the end of its range is not judged by the transforms of the bounds") {
+  test("a predicate on a transform that overflows is not evaluated with the transformed bounds") {
     val ints = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(Int.MinValue)), Some(IntLiteral(Int.MaxValue)))
     assert(might(ints, t => Equal(Term.Transformed(Truncate(7), t), IntLiteral(0))))
     val (start, end) = (Some(TimestampLiteral(Long.MinValue)), Some(TimestampLiteral(Long.MaxValue)))
@@ -251,7 +251,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(might(moments, t => Equal(Term.Transformed(Hour, t), IntLiteral(0))))
   }
 
-  test("counts and bounds under the id of a list or struct say nothing") {
+  test("counts and bounds under the id of a list or struct are ignored") {
     val list = NestedField.optional(1, "c", ListType(2, IntType, elementRequired = false))
     val nulls = file(9L, MetricMaps(valueCounts = Some(Map(1 -> 9L)), nullValueCounts = Some(Map(1 -> 9L))))
     val notNull = Bind(NotNull(Term.Named("c")), Schema(0, Vector(list)), caseSensitive = true)

@@ -34,7 +34,7 @@ import iceberglite.spec.update.ViewUpdate._
 import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
 
-/** Changes, preconditions, views, files and tasks of any shape that the specification allows. */
+/** Generates metadata updates, requirements, views, files and tasks in every form that the specification allows. */
 object ChangeGenerators {
   private val uuid: Gen[UUID] = Gen.uuid
   private val id: Gen[Int] = Gen.oneOf(Gen.const(-1), Gen.choose(0, 9), Gen.const(Int.MaxValue))
@@ -134,7 +134,7 @@ object ChangeGenerators {
     id.map(SetCurrentViewVersion)
   )
 
-  /** A condition as it is written: its terms are names. */
+  /** Returns the expression in its serialized form, with names as terms. */
   def named(e: Expression): Expression = e match {
     case AlwaysTrue | AlwaysFalse => e
     case And(l, r) => And(named(l), named(r))
@@ -162,13 +162,13 @@ object ChangeGenerators {
     case named: Term.Named => named
   }
 
-  /** One column of each type. */
+  /** One column per type. */
   val columns: Schema = Schema(0, ExpressionGenerators.columns)
 
   val condition: Gen[Expression] =
     ExpressionGenerators.condition(columns.fields, Seq(Bucket(16), Truncate(2), Year, Month, Day, Hour)).map(named)
 
-  /** One partition field of each type. */
+  /** One partition field per type. */
   val partitioning: PartitionSpec = PartitionSpec(
     3,
     columns.fields.map(f => PartitionField(f.id, 999 + f.id, s"p${f.id}", Identity)) ++ Vector(

@@ -12,28 +12,28 @@ import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.Requirement._
 import iceberglite.spec.update.ViewUpdate._
 
-/** Changes and preconditions as JSON. */
+/** Metadata updates and requirements as JSON. */
 class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def update(json: String): MetadataUpdate = MetadataUpdateJson.parse("request", json)
 
   private def refused(json: String): InvalidMetadata = intercept[InvalidMetadata](update(json))
 
-  test("any change of a table is read as it was written", JsonRules.updates) {
+  test("every table update round-trips through JSON", JsonRules.updates) {
     forAll(ChangeGenerators.update)(u => assert(update(MetadataUpdateJson.toJson(u)) == u))
   }
 
-  test("any precondition is read as it was written", JsonRules.requirements) {
+  test("every requirement round-trips through JSON", JsonRules.requirements) {
     forAll(ChangeGenerators.requirement)(r => assert(RequirementJson.parse("r", RequirementJson.toJson(r)) == r))
     val view = ViewRequirement.AssertViewUuid(SampleTables.Uuid)
     assert(ViewRequirementJson.parse("r", ViewRequirementJson.toJson(view)) == view)
   }
 
-  test("any change of a view is read as it was written", JsonRules.viewUpdates) {
+  test("every view update round-trips through JSON", JsonRules.viewUpdates) {
     forAll(ChangeGenerators.viewUpdate)(u => assert(ViewUpdateJson.parse("r", ViewUpdateJson.toJson(u)) == u))
   }
 
-  test("the actions are called as in the REST catalog", JsonRules.updates) {
+  test("updates are named as in the REST catalog specification", JsonRules.updates) {
     Seq(
       AssignUuid(SampleTables.Uuid) -> s"""{"action":"assign-uuid","uuid":"${SampleTables.Uuid}"}""",
       UpgradeFormatVersion(FormatVersion.V2) -> """{"action":"upgrade-format-version","format-version":2}""",
@@ -60,7 +60,10 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       """{"action":"set-current-view-version","view-version-id":-1}""")
   }
 
-  test("the names that changes of properties had before are read, the new ones first", JsonRules.deprecatedUpdates) {
+  test(
+    "the deprecated keys of property updates are read, and the new keys take precedence",
+    JsonRules.deprecatedUpdates
+  ) {
     assert(update("""{"action":"set-properties","updated":{"a":"1"}}""") == SetProperties(Map("a" -> "1")))
     assert(update("""{"action":"remove-properties","removed":["a"]}""") == RemoveProperties(Set("a")))
     val both = """{"action":"set-properties","updated":{"a":"1"},"updates":{"a":"2"}}"""
@@ -68,24 +71,24 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(refused("""{"action":"set-properties"}""").reason == "The key updates is missing")
   }
 
-  test("a schema without the deprecated last-column-id brings its own highest id", JsonRules.deprecatedUpdates) {
+  test("a schema without the deprecated last-column-id uses its own highest id", JsonRules.deprecatedUpdates) {
     val fields = """"fields":[{"id":7,"name":"x","required":false,"type":"int"}]"""
     val added = update(s"""{"action":"add-schema","schema":{"type":"struct","schema-id":0,$fields}}""")
     assert(added.asInstanceOf[AddSchema].lastColumnId == 7)
   }
 
-  test("actions and requirements may be in upper case, and unknown keys are ignored", JsonRules.updates) {
+  test("actions and requirement types are case-insensitive, and unknown keys are ignored", JsonRules.updates) {
     assert(update("""{"action":"SET-LOCATION","location":"l","x":[1]}""") == SetLocation("l"))
     assert(RequirementJson.parse("r", """{"type":"ASSERT-CREATE"}""") == AssertCreate)
   }
 
-  test("a precondition on a reference writes null where there must be none", JsonRules.requirements) {
+  test("a requirement that a reference does not exist writes null as its snapshot id", JsonRules.requirements) {
     val none = AssertRefSnapshotId("main", None)
     assert(RequirementJson.toJson(none) == """{"type":"assert-ref-snapshot-id","ref":"main","snapshot-id":null}""")
     assert(RequirementJson.parse("r", """{"type":"assert-ref-snapshot-id","ref":"main"}""") == none)
   }
 
-  test("unknown changes, wrong types and impossible references are named with their place", JsonRules.strict) {
+  test("unknown updates, wrong types and impossible references are reported with their JSON path", JsonRules.strict) {
     assert(refused("""{"action":"fly"}""").path == "$.action")
     assert(refused("""{"action":"set-location","location":5}""").path == "$.location")
     assert(refused("""{"action":"remove-snapshots","snapshot-ids":[1,"2"]}""").path == "$.snapshot-ids[1]")

@@ -23,14 +23,17 @@ class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidMetadata](typed(json))
   }
 
-  test("any condition is read as it was written when the types of the columns are known", JsonRules.expressions) {
+  test("every expression round-trips through JSON when the column types are known", JsonRules.expressions) {
     forAll(ChangeGenerators.condition)(e => assert(typed(ExpressionJson.toJson(e)) == e))
   }
 
-  test("a condition read without types binds to the same as the one that was written", JsonRules.expressions) {
+  test(
+    "an expression that is read without column types binds to the same result as the original",
+    JsonRules.expressions
+  ) {
     forAll(ChangeGenerators.condition) { e =>
       val json = ExpressionJson.toJson(e)
-      // A date out of a transform stands as a number and bytes as a text, and the number that none is has no type.
+      // Excluded: dates from a transform are numbers, bytes are text, and NaN and infinities have no type.
       val typed = Seq("transform", "\"c15\"", "\"c16\"", "NaN", "Infinity", "-0.0")
       if (!typed.exists(json.contains(_))) {
         assert(Bind(read(json), schema, caseSensitive = true) == Bind(e, schema, caseSensitive = true))
@@ -38,18 +41,18 @@ class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a decimal read without types is one by its value, however it is written", JsonRules.expressions) {
+  test("a decimal that is read without its type is bound by its value, in any notation", JsonRules.expressions) {
     def bound(text: String) =
       Bind(read(s"""{"type":"lt","term":"c6","value":"$text"}"""), schema, caseSensitive = true).toString
     assert(bound("1.50") == "c6 < 1.50" && bound("1.5") == "c6 < 1.50" && bound("1E+2") == "c6 < 100.00")
     Seq("x", "1e999999999", "1" * 100).foreach(text => intercept[InvalidArgument](bound(text)))
   }
 
-  test("the example of the specification is read", JsonRules.expressions) {
+  test("the example in the specification is read", JsonRules.expressions) {
     assert(read("""{"type":"eq","term":"id","value":1}""") == Equal(Term.Named("id"), LongLiteral(1)))
   }
 
-  test("constants, references, literals and transforms are read in all their forms", JsonRules.expressions) {
+  test("all forms of constants, references, literals and transforms are read", JsonRules.expressions) {
     assert(Seq("true", """{"type":"true"}""", """{"type":"literal","value":true}""").map(read).toSet == Set(AlwaysTrue))
     assert(read("""{"type":"false"}""") == AlwaysFalse)
     val long = """{"type":"LT_EQ","term":{"type":"reference","term":"c2"},"value":{"type":"literal","value":3}}"""
@@ -61,7 +64,7 @@ class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Not(StartsWith(Term.Named("c"), "x")))
   }
 
-  test("what is no condition is refused", JsonRules.strict) {
+  test("JSON that is not a valid expression is rejected", JsonRules.strict) {
     Seq(
       "1",
       "{}",

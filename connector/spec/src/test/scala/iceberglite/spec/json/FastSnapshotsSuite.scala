@@ -14,7 +14,7 @@ import iceberglite.spec.{IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.metadata.TableMetadata
 
-/** A history that is read past the parser is the one that the parser reads. */
+/** The fast path for snapshots must give the same result as the JSON parser. */
 class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val tables = Seq(V1, V2, V3).map(SampleTables.withHistory)
   private val documents = tables.map(m => new String(TableMetadataJson.write(m), UTF_8)).toIndexedSeq
@@ -34,7 +34,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def afterCommit(m: TableMetadata): TableMetadata =
     SampleTables.commit(m, 4, SampleTables.CreatedMs + 9000)
 
-  test("what we write is read past the parser, compact or indented") {
+  test("metadata in our own format takes the fast path, compact or indented") {
     documents.foreach { json =>
       assert(isPlain(json))
       val mapper = new ObjectMapper
@@ -43,14 +43,14 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("any metadata is the same by both ways", JsonRules.roundTrip) {
+  test("the fast path and the parser read the same metadata", JsonRules.roundTrip) {
     forAll(MetadataGenerators.table) { m =>
       val json = TableMetadataJson.write(m)
       assert(fast(json) == Right(m) && whole(json) == Right(m))
     }
   }
 
-  test("damaged metadata is the same by both ways, or the same error", JsonRules.hostile, Rounds) {
+  test("the fast path and the parser return the same metadata or the same error for damaged input", JsonRules.hostile, Rounds) {
     def same(json: Array[Byte]): Unit = {
       val (left, right) = (fast(json), whole(json))
       assert(left == right, new String(json, UTF_8))
@@ -63,7 +63,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Fuzz.bytes("bytes of a history", 700, documents.map(_.getBytes(UTF_8)))(same)
   }
 
-  test("what is unusual in a history is left to the parser") {
+  test("unusual snapshot JSON falls back to the parser") {
     val json = documents(1)
     Seq(
       """"summary":{""" -> """"summary":{"a":"1","a":"2",""",
@@ -85,7 +85,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("numbers up to the greatest long are plain") {
+  test("numbers up to the maximum long take the fast path") {
     Seq(Long.MaxValue, 1000000000000000000L, 9L, 0L, -1L, -Long.MaxValue).foreach { n =>
       val json = documents(1).replaceFirst(""""parent-snapshot-id":1,""", s""""parent-snapshot-id":$n,""")
       assert(isPlain(json) && fast(json.getBytes(UTF_8)) == whole(json.getBytes(UTF_8)))
@@ -93,14 +93,14 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a summary that holds brackets and braces ends where it ends") {
+  test("brackets and braces inside a summary do not end it") {
     val odd =
       tables(1).snapshots.head.copy(snapshotId = 77, summary = Map("operation" -> "]}[{", "b" -> "},{", "c" -> ","))
     val m = tables(1).copy(snapshots = tables(1).snapshots :+ odd)
     assert(isPlain(text(m)) && fast(text(m).getBytes(UTF_8)) == Right(m))
   }
 
-  test("snapshots that were read go into the next version as they stood, and those that were changed do not") {
+  test("unchanged snapshots are copied as text into the next version, and changed ones are written again") {
     tables.foreach { m =>
       val read = TableMetadataJson.read("f.json", TableMetadataJson.write(m))
       assert(text(afterCommit(read)) == text(afterCommit(m)))
@@ -109,7 +109,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("an indented history is written compactly again") {
+  test("an indented history is written in compact form") {
     val mapper = new ObjectMapper
     documents.zip(tables).foreach { case (json, m) =>
       val indented = mapper.writerWithDefaultPrettyPrinter.writeValueAsString(mapper.readTree(json))
@@ -117,7 +117,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("JSON as text and as bytes is the same, whoever has rendered the snapshots before") {
+  test("JSON as text and as bytes is the same, regardless of which was rendered first") {
     forAll(MetadataGenerators.table) { m =>
       val mapper = new ObjectMapper
       val asText = mapper.readTree(TableMetadataJson.toJson(m))
@@ -125,7 +125,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a snapshot is found by its id however often one asks") {
+  test("a snapshot is found by its id, for any number of lookups") {
     val random = new Random(Fuzz.seed)
     val snapshots = Vector.tabulate(50)(i => tables(1).snapshots.head.copy(snapshotId = i * 3L))
     val m = tables(1).copy(snapshots = snapshots)

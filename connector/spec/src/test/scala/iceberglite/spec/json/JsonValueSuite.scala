@@ -11,14 +11,14 @@ class JsonValueSuite extends AnyFunSuite {
 
   private def refused(read: => Any): InvalidMetadata = intercept[InvalidMetadata](read)
 
-  test("a key that stands twice in an object is refused, in small objects and in large ones", JsonRules.strict) {
+  test("a duplicate key is rejected in small and large objects", JsonRules.strict) {
     assert(refused(parse("""{"a":1,"b":{"a":1},"a":2}""")).reason.contains("The key a occurs twice"))
     val many = (0 until 100).map(i => s""""k$i":$i""").mkString(",")
     assert(parse(s"{$many}").int("k99") == 99)
     assert(refused(parse(s"""{$many,"k50":1}""")).reason.contains("The key k50 occurs twice"))
   }
 
-  test("numbers are exact: what does not fit is refused and never expanded", JsonRules.strict) {
+  test("numbers are exact: a number that does not fit is rejected and never expanded", JsonRules.strict) {
     val json =
       parse("""{"l":9223372036854775807,"m":9223372036854775808,"e":1e3,"f":1.5,"h":1e999999999,"i":2147483648}""")
     assert(json.long("l") == Long.MaxValue)
@@ -30,7 +30,7 @@ class JsonValueSuite extends AnyFunSuite {
     assert(refused(parse("0x10")).path == "$")
   }
 
-  test("what is not there, or is null, is named with its place", JsonRules.strict, JsonRules.unknownKeys) {
+  test("a missing or null value is reported with its JSON path", JsonRules.strict, JsonRules.unknownKeys) {
     val json = parse("""{"a":[{"b c":null,"":[1]}]}""")
     val inner = json("a").elements.head
     assert(inner.optional("b c").isEmpty && !inner.has("b c") && inner.optionalInt("b c").isEmpty)
@@ -40,20 +40,20 @@ class JsonValueSuite extends AnyFunSuite {
     assert(refused(inner("").elements.head("x")).reason == "Expected an object, found 1")
   }
 
-  test("a wrong value is shown, but not more of it than one needs", JsonRules.strict) {
+  test("an error message shows the wrong value in abbreviated form", JsonRules.strict) {
     val reason = refused(parse("[" + "\"" + "x" * 5000 + "\"]").long).reason
     assert(reason.length < 100 && reason.startsWith("Expected a long, found [\"xxx"))
     assert(refused(parse("""{"a":[1,true,null,"x",2.5]}""").string).reason ==
       """Expected a string, found {"a":[1,true,null,"x",2.5]}""")
   }
 
-  test("a value is written again as it was read", JsonRules.roundTrip) {
+  test("a value is written in the form in which it was read", JsonRules.roundTrip) {
     val json = """{"a":[1,2.50,1e9,true,false,null,"\nsnø"],"b":{},"c":[]}"""
     assert(parse(json).json == json)
     assert(parse("[1, 2.50, 1e9]").json == "[1,2.50,1e9]")
   }
 
-  test("an object of strings is a map like any other", JsonRules.strict) {
+  test("an object of strings behaves like an ordinary map", JsonRules.strict) {
     val json = parse("""{"s":{"b":"1","a":"2"},"t":{"a":1}}""")
     val map = json.stringsOf("s")
     assert(map == Map("a" -> "2", "b" -> "1") && map.hashCode == Map("a" -> "2", "b" -> "1").hashCode)

@@ -39,7 +39,7 @@ import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.types.Type._
 
-/** Metadata of any shape that the spec allows. */
+/** Generates table metadata in every form that the specification allows. */
 object MetadataGenerators {
 
   val text: Gen[String] = Gen.frequency(
@@ -85,7 +85,7 @@ object MetadataGenerators {
       )
   }
 
-  /** Up to so many; none where none of them may be null and there is no other. */
+  /** Up to `most` values, without null where null is not allowed; none if no other value exists. */
   private def parts(part: NestedField, most: Int): Gen[Vector[Option[DefaultValue]]] =
     Gen.choose(0, most).flatMap(Gen.listOfN(_, default(part.fieldType))).map { values =>
       if (part.required) values.filter(_.isDefined).toVector else values.toVector
@@ -126,7 +126,7 @@ object MetadataGenerators {
   private val sources: Gen[Vector[Int]] =
     Gen.frequency(9 -> Gen.choose(1, 9).map(Vector(_)), 1 -> Gen.const(Vector(1, 2)))
 
-  /** Names differ within a spec. */
+  /** Generates a spec whose field names are unique. */
   def spec(id: Int, part: Gen[(Vector[Int], Transform)]): Gen[PartitionSpec] =
     Gen.choose(0, 3).flatMap(Gen.listOfN(_, Gen.zip(part, text))).map { parts =>
       val fields = parts.zipWithIndex.map { case (((s, t), name), i) => PartitionField(s, 1000 + i, s"$name$i", t) }
@@ -139,10 +139,10 @@ object MetadataGenerators {
     Gen.choose(1, 2).flatMap(Gen.listOfN(_, field)).map(fs => SortOrder(id, fs.toVector))
   }
 
-  /** Of columns that may have been dropped since. */
+  /** Source columns that may have been dropped since, and a transform. */
   val anyPart: Gen[(Vector[Int], Transform)] = Gen.zip(sources, transform)
 
-  /** Of columns that the schema has, of types that the transform takes. */
+  /** Source columns of the schema, with a transform that accepts their type. */
   private def partOf(schema: Schema): Gen[(Vector[Int], Transform)] =
     Gen.zip(Gen.oneOf(schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])), transform).map {
       case (field, t) =>

@@ -45,7 +45,7 @@ class PartsJsonSuite extends AnyFunSuite {
   }
 
   test(
-    "partition fields without ids are counted from 1000",
+    "partition fields without ids get ids from 1000",
     JsonRules.partitionSpecs,
     MetadataRules.version1Defaults,
     PartitionRules.idsOfV1
@@ -55,7 +55,7 @@ class PartsJsonSuite extends AnyFunSuite {
   }
 
   test(
-    "one source is written as source-id, several as source-ids, and either is read",
+    "one source is written as source-id and several as source-ids; both are read",
     JsonRules.sourceIds,
     PartitionRules.multiArgument
   ) {
@@ -69,7 +69,7 @@ class PartsJsonSuite extends AnyFunSuite {
   }
 
   test(
-    "an unknown transform is kept as it is, a known one with an impossible parameter is refused",
+    "an unknown transform is kept, and a known transform with an invalid parameter is rejected",
     JsonRules.unknownTransforms
   ) {
     val json = """[{"source-id":4,"field-id":1000,"name":"x","transform":"hilbert[4,5]"}]"""
@@ -98,7 +98,7 @@ class PartsJsonSuite extends AnyFunSuite {
   }
 
   test(
-    "a snapshot of version 1 may list its manifests and leave out what came later",
+    "a version 1 snapshot may list its manifests and omit fields of later versions",
     JsonRules.snapshots,
     MetadataRules.upgrade
   ) {
@@ -108,13 +108,16 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(SnapshotJson.toJson(read) == """{"snapshot-id":1,"timestamp-ms":5,"manifests":["a","b"]}""")
   }
 
-  test("a manifest list makes the list of manifests void, and one of the two must be there", JsonRules.snapshots) {
+  test(
+    "a manifest list takes precedence over a list of manifests, and one of the two is required",
+    JsonRules.snapshots
+  ) {
     val json = """{"snapshot-id":1,"timestamp-ms":5,"manifest-list":"l","manifests":["a"]}"""
     assert(SnapshotJson.parse("f", json).manifests.isEmpty)
     assert(invalid(SnapshotJson.parse("f", """{"snapshot-id":1,"timestamp-ms":5}""")).reason.contains("neither"))
   }
 
-  test("a snapshot of version 3 has its row ids, and large ids are exact", JsonRules.snapshots) {
+  test("a version 3 snapshot has row ids, and large ids are exact", JsonRules.snapshots) {
     val json = """{"sequence-number":34,"snapshot-id":9223372036854775807,"parent-snapshot-id":9007199254740993,""" +
       """"timestamp-ms":1555100955770,"summary":{"a":"1","operation":"append"},"manifest-list":"s3://a/b.avro",""" +
       """"schema-id":1,"first-row-id":5,"added-rows":7,"key-id":"k"}"""
@@ -124,12 +127,12 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(SnapshotJson.toJson(read) == json)
   }
 
-  test("a summary that holds more than strings is refused with its place") {
+  test("a summary value that is not a string is rejected with its JSON path") {
     val json = """{"snapshot-id":1,"timestamp-ms":5,"manifest-list":"l","summary":{"added-records":1}}"""
     assert(invalid(SnapshotJson.parse("f", json)).path == "$.summary.added-records")
   }
 
-  test("the spec's example of a reference is read, and branches keep their retention", JsonRules.references) {
+  test("the spec's example of a reference is read, and branches keep their retention settings", JsonRules.references) {
     val tag = """{"snapshot-id":123456789000,"type":"tag","max-ref-age-ms":10000000}"""
     assert(SnapshotRefJson.parse("f", tag) == Tag(123456789000L, Some(10000000L)))
     assert(SnapshotRefJson.toJson(Tag(123456789000L, Some(10000000L))) == tag)
@@ -139,7 +142,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(SnapshotRefJson.parse("f", """{"snapshot-id":1,"type":"x"}""")).path == "$.type")
   }
 
-  test("the snapshot id of statistics is a number, and a string is read too", MetadataRules.statistics) {
+  test("the snapshot id of statistics is a number, and a string is also read", MetadataRules.statistics) {
     val json = """{"snapshot-id":5,"statistics-path":"p","file-size-in-bytes":1,"file-footer-size-in-bytes":2,""" +
       """"blob-metadata":[{"type":"t","snapshot-id":5,"sequence-number":6,"fields":[1]}]}"""
     val read = StatisticsJson.parse("f", json)
@@ -161,7 +164,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(nameless.fields == Vector(MappedField(Vector.empty, None, Vector.empty)))
   }
 
-  test("keys with dots stand in brackets in a place") {
+  test("keys with dots are shown in brackets in a JSON path") {
     val json = """{"snapshot-id":1,"timestamp-ms":5,"manifest-list":"l","summary":{"spark.app.id":null,"a.b":[]}}"""
     assert(invalid(SnapshotJson.parse("f", json)).path == "$.summary['spark.app.id']")
   }

@@ -23,7 +23,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     PartitionSpec(1, Vector(PartitionField(3, 1000, "id", Identity), PartitionField(4, 1001, "b_bucket", Bucket(4))))
   private val files = new ContentFileJson(Map(1 -> spec), schema)
 
-  /** The examples in the table of the specification. */
+  /** The examples from the table in the specification. */
   private val example = """{"spec-id":1,"content":"EQUALITY_DELETES","file-path":"s3://b/wh/data.db/table",
     "file-format":"AVRO","partition":{"1000":1},"record-count":1,"file-size-in-bytes":1024,
     "column-sizes":{"keys":[3,4],"values":[100,200]},"value-counts":{"keys":[3,4],"values":[90,180]},
@@ -36,7 +36,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def refused(json: String): InvalidMetadata = intercept[InvalidMetadata](files.parse("f", json))
 
-  test("Content File (Data and Delete) Serialization: the example is read", JsonRules.contentFiles) {
+  test("Content File (Data and Delete) Serialization: the specification's example is read", JsonRules.contentFiles) {
     val file = files.parse("f", example)
     assert(file == ContentFile(
       Content.EqualityDeletes,
@@ -64,15 +64,15 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       .foreach(part => assert(written.contains(part)))
   }
 
-  test("any file and any task is read as it was written", JsonRules.contentFiles, JsonRules.scanTasks) {
+  test("every content file and every task round-trips through JSON", JsonRules.contentFiles, JsonRules.scanTasks) {
     forAll(ChangeGenerators.task) { task =>
-      // Types are not known when the residual is read: it is compared as it binds.
+      // The residual is read without column types, so it cannot be compared.
       val read = ScanTaskJson.parse("t", ScanTaskJson.toJson(task))
       assert(read.copy(residual = AlwaysTrue) == task.copy(residual = AlwaysTrue))
     }
   }
 
-  test("the fields of version 3 and the words of newer writers are read", JsonRules.contentFiles) {
+  test("the fields of version 3 and the spellings of newer writers are read", JsonRules.contentFiles) {
     val dv = files.parse(
       "f",
       """{"spec-id":1,"content":"position-deletes","file-path":"p","file-format":"puffin","partition":[1,null],
@@ -89,14 +89,14 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(data.firstRowId.contains(70))
   }
 
-  test("a delete file of the whole table needs no spec at hand", JsonRules.contentFiles) {
+  test("an unpartitioned delete file can be read without its spec", JsonRules.contentFiles) {
     val json = example.replace("\"spec-id\":1", "\"spec-id\":0")
     assert(files.parse("f", json.replace("{\"1000\":1}", "{}")).specId == 0)
     assert(files.parse("f", json.replace("{\"1000\":1}", "[]")).partition == PartitionTuple.Empty)
     assert(refused(json).reason.contains("no partition spec 0"))
   }
 
-  test("File Scan Task Serialization: what is left out stands for the whole file", JsonRules.scanTasks) {
+  test("File Scan Task Serialization: a task without start and length covers the whole file", JsonRules.scanTasks) {
     val fields = """"fields":[{"id":3,"name":"id","required":true,"type":"int"}]"""
     val task = ScanTaskJson.parse(
       "t",
@@ -107,13 +107,13 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidMetadata](ScanTaskJson.parse("t", """{"task-type":"data-task"}"""))
   }
 
-  test("the rows of a data file may be unknown", JsonRules.contentFiles) {
+  test("the record count of a data file may be unknown", JsonRules.contentFiles) {
     val uncounted = example.replace("EQUALITY_DELETES", "DATA").replace("\"record-count\":1", "\"record-count\":-1")
     assert(files.parse("f", uncounted).recordCount == ContentFile.UnknownRecords)
     assert(refused(uncounted.replace("-1", "-2")).path == "$.record-count")
   }
 
-  test("wrong files are named with their place", JsonRules.strict) {
+  test("invalid files are reported with their JSON path", JsonRules.strict) {
     Seq(
       ("\"EQUALITY_DELETES\"", "\"ROWS\"", "$.content"),
       ("\"AVRO\"", "\"CSV\"", "$.file-format"),

@@ -18,11 +18,11 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def fieldOf(fieldType: String): String =
     s"""{"type":"struct","fields":[{"id":1,"name":"c","required":false,"type":$fieldType}]}"""
 
-  test("any schema is read as it was written", TypeRules.anyNesting) {
+  test("every schema round-trips through JSON", TypeRules.anyNesting) {
     forAll(MetadataGenerators.schema(4))(schema => assert(SchemaJson.parse("f", SchemaJson.toJson(schema)) == schema))
   }
 
-  test("the types stand as Appendix C says", TypeRules.primitiveNames, TypeRules.spatialDefaults) {
+  test("types are written in the form of Appendix C", TypeRules.primitiveNames, TypeRules.spatialDefaults) {
     val expected = Seq(
       "boolean" -> BooleanType,
       "int" -> IntType,
@@ -53,7 +53,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("types are read with other blanks and case too") {
+  test("types are read with other whitespace and in other case") {
     val expected = Seq(
       "decimal(9,2)" -> DecimalType(9, 2),
       "decimal( 9 , 2 )" -> DecimalType(9, 2),
@@ -93,14 +93,14 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ))
   }
 
-  test("a schema is written with its id and identifier fields, and nothing that is absent") {
+  test("a schema is written with its id and identifier fields, and absent fields are omitted") {
     val schema = Schema(2, Vector(NestedField.required(1, "a", IntType, "doc")), Set(1))
     assert(SchemaJson.toJson(schema) == """{"type":"struct","schema-id":2,"identifier-field-ids":[1],""" +
       """"fields":[{"id":1,"name":"a","required":true,"type":"int","doc":"doc"}]}""")
     assert(SchemaJson.toJson(Schema.Empty) == """{"type":"struct","schema-id":0,"fields":[]}""")
   }
 
-  test("what is wrong is named with its place", TypeRules.decimalPrecision) {
+  test("an invalid schema is reported with its JSON path", TypeRules.decimalPrecision) {
     assert(invalid(fieldOf("\"intt\"")).path == "$.fields[0].type")
     assert(invalid(fieldOf("\"intt\"")).reason == "Unknown type: intt")
     val noId = fieldOf("""{"type":"list","element":"int","element-required":true}""")
@@ -114,7 +114,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(invalid("[]").path == "$")
   }
 
-  test("reserved ids and ids given twice are refused", EvolutionRules.reservedIds, TypeRules.uniqueIds) {
+  test("reserved ids and duplicate ids are rejected", EvolutionRules.reservedIds, TypeRules.uniqueIds) {
     val field = """{"id":2147483646,"name":"c","required":false,"type":"int"}"""
     assert(invalid(s"""{"fields":[$field]}""").path == "$.fields[0].id")
     val element = """{"type":"list","element-id":2147483448,"element":"int","element-required":false}"""
@@ -133,7 +133,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     """{"type":"map","key-id":2,"key":"string","value-id":3,"value":"date","value-required":true}"""
 
   test(
-    "defaults of lists and maps stand as Appendix D says, and a struct's is {}",
+    "defaults of lists and maps are written in the form of Appendix D, and the default of a struct is {}",
     TypeRules.nestedDefaults,
     TypeRules.structDefault
   ) {
@@ -146,7 +146,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       .contains(OfMap(Vector(OfPrimitive(StringLiteral("a")) -> Some(OfPrimitive(DateLiteral(1)))))))
   }
 
-  test("a default that is no value of its type is refused with its place") {
+  test("a default that is not a value of its type is rejected with its JSON path") {
     Seq(
       structJson -> """{"2": 1}""" -> "$.fields[0].write-default",
       structJson -> "1" -> "$.fields[0].write-default",

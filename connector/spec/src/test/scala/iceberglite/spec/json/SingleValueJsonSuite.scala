@@ -22,7 +22,7 @@ class SingleValueJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bytes(values: Int*): ByteBuffer = ByteBuffer.wrap(values.map(_.toByte).toArray)
 
-  test("values stand as the table of Appendix D says") {
+  test("values are written in the form of the table in Appendix D") {
     val expected = Seq[(PrimitiveType, String, Literal)](
       (BooleanType, "true", BooleanLiteral(true)),
       (IntType, "34", IntLiteral(34)),
@@ -54,12 +54,12 @@ class SingleValueJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("any value is read as it was written") {
+  test("every value round-trips through JSON") {
     val values = Gen.oneOf(ExpressionGenerators.types).flatMap(t => ExpressionGenerators.value(t).map(t -> _))
     forAll(values) { case (t, value) => assert(read(written(value), t) == value) }
   }
 
-  test("what is no value of the type is refused") {
+  test("JSON that is not a value of the type is rejected") {
     val wrong = Seq[(PrimitiveType, String)](
       BooleanType -> "1",
       IntType -> "2147483648",

@@ -33,21 +33,21 @@ class TableMetadataCheckSuite extends AnyFunSuite {
 
   private def json(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
 
-  test("two schemas, specs, orders or snapshots of one id are refused", MetadataRules.uniqueIds) {
+  test("schemas, specs, orders or snapshots with duplicate ids are rejected", MetadataRules.uniqueIds) {
     assert(refused(table.copy(schemas = table.schemas ++ table.schemas)).path == "$.schemas")
     assert(refused(table.copy(specs = table.specs ++ table.specs)).path == "$.partition-specs")
     assert(refused(table.copy(sortOrders = table.sortOrders ++ table.sortOrders)).path == "$.sort-orders")
     assert(refused(table.copy(snapshots = table.snapshots :+ table.snapshots.head)).path == "$.snapshots")
   }
 
-  test("a snapshot above the table's last sequence number is refused", MetadataRules.sequenceNumbers) {
+  test("a snapshot above the table's last sequence number is rejected", MetadataRules.sequenceNumbers) {
     val error = refused(table.copy(lastSequenceNumber = 2))
     assert(error.reason.contains("Snapshot 3 has the sequence number 3, above the table's last, 2"))
     val v1 = SampleTables.withHistory(V1)
     refused(v1.copy(snapshots = v1.snapshots.map(_.copy(sequenceNumber = 1))))
   }
 
-  test("logs may run backwards by a minute and no more", MetadataRules.commitTimes) {
+  test("log entries may be out of order by one minute at most", MetadataRules.commitTimes) {
     val time = table.lastUpdatedMs
     def logged(times: Long*) = table.copy(snapshotLog = times.map(SnapshotLogEntry(_, 1)).toVector)
     assert(read(logged(time, time - 60000, time)).snapshotLog.size == 3)
@@ -58,7 +58,10 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     read(logged(Long.MinValue, 0))
   }
 
-  test("the default spec is made from current columns, earlier ones need not be", MetadataRules.defaultsBind) {
+  test(
+    "the sources of the default spec must be current columns, those of earlier specs need not",
+    MetadataRules.defaultsBind
+  ) {
     def spec(id: Int, source: Int, transform: Transform) =
       PartitionSpec(id, Vector(PartitionField(source, 1000, "p", transform)))
     val old = table.copy(specs = Vector(spec(0, 99, Identity), spec(1, 1, Identity)), defaultSpecId = 1)
@@ -68,7 +71,10 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     assert(read(table.copy(specs = Vector(spec(0, 99, Void)))).spec.fields.size == 1)
   }
 
-  test("the default order is made from current columns, earlier ones need not be", MetadataRules.defaultsBind) {
+  test(
+    "the sources of the default sort order must be current columns, those of earlier orders need not",
+    MetadataRules.defaultsBind
+  ) {
     def order(id: Int, source: Int) =
       SortOrder(id, Vector(SortField(Vector(source), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val old = table.copy(sortOrders = Vector(order(1, 99), order(2, 1)), defaultSortOrderId = 2)
@@ -76,7 +82,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     assert(refused(old.copy(defaultSortOrderId = 1)).path == "$.default-sort-order-id")
   }
 
-  test("the unsorted order is 0 and no other", JsonRules.sortOrders) {
+  test("the unsorted order has the id 0, and only that order is unsorted", JsonRules.sortOrders) {
     assert(
       refused(table.copy(sortOrders = Vector(SortOrder.Unsorted, SortOrder(1, Vector.empty)))).path == "$.sort-orders"
     )
@@ -84,7 +90,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     refused(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
   }
 
-  test("partition fields of a spec have ids of their own, or none of them has", JsonRules.partitionSpecs) {
+  test("the partition fields of a spec have unique ids, or all of them have none", JsonRules.partitionSpecs) {
     val text = json(table)
     assert(text.contains("\"field-id\":1001,"))
     def fault(to: String) =
@@ -96,7 +102,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "references stand at snapshots that there are, and main is a branch",
+    "references point to existing snapshots, and main is a branch",
     MetadataRules.refsExist,
     MetadataRules.mainBranch
   ) {
@@ -105,13 +111,13 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     assert(refused(table.copy(currentSnapshotId = Some(99), refs = Map.empty)).path == "$.current-snapshot-id")
   }
 
-  test("a reference's retention is positive", MetadataRules.refRetentionPositive) {
+  test("the retention settings of a reference are positive", MetadataRules.refRetentionPositive) {
     assert(refused(table.copy(refs = Map(Main -> Branch(3, minSnapshotsToKeep = Some(0))))).path == "$.refs.main")
     refused(table.copy(refs = table.refs + ("t" -> Tag(1, Some(-1)))))
     refused(table.copy(refs = table.refs + ("b" -> Branch(1, maxSnapshotAgeMs = Some(0)))))
   }
 
-  test("row ids are not negative, not more than there are, and never given twice", MetadataRules.nextRowId) {
+  test("row ids are not negative, do not overflow, and are never assigned twice", MetadataRules.nextRowId) {
     val v3 = SampleTables.withHistory(V3)
     assert(read(v3.copy(nextRowId = 5)).nextRowId == 30)
     assert(refused(v3.copy(nextRowId = -1)).path == "$.next-row-id")
@@ -122,7 +128,10 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     assert(read(upgraded) == upgraded)
   }
 
-  test("snapshots whose parents go in a circle are read, and their ancestors end", MetadataRules.ancestors) {
+  test(
+    "snapshots whose parents form a cycle are read, and listing their ancestors terminates",
+    MetadataRules.ancestors
+  ) {
     val circle = table.copy(snapshots = table.snapshots.map(s => s.copy(parentSnapshotId = Some(s.snapshotId % 3 + 1))))
     val m = read(circle)
     assert(m.ancestors(m.snapshot(3)).map(_.snapshotId).toVector == Vector(3, 1, 2))

@@ -13,7 +13,7 @@ import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.table.Retention
 import iceberglite.spec.update.MetadataUpdate
 
-/** Damaged JSON of every kind gives a value or an `IcebergError`, and nothing else. */
+/** Damaged JSON of every kind gives a value or an `IcebergError`, and no other error. */
 @MoreRounds
 class TableMetadataFuzzSuite extends AnyFunSuite {
 
@@ -28,7 +28,7 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
       true
     } catch { case _: IcebergError => false }
 
-  /** Reads it and, where it can be read, uses it: what is lazy must not fail otherwise. */
+  /** Reads the metadata and, if it can be read, uses it: lazily evaluated parts must not throw other errors. */
   private def use(json: Array[Byte]): Unit = {
     val m = TableMetadataJson.read("f.json", json)
     m.currentSnapshot.foreach(m.ancestors(_).size)
@@ -37,22 +37,22 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
     ()
   }
 
-  test("a file of table metadata cut short anywhere is refused", JsonRules.hostile) {
+  test("truncated table metadata is rejected", JsonRules.hostile) {
     Fuzz.run("cut table metadata", 400) { random =>
       val json = tables(random.nextInt(tables.size))
       json.take(random.nextInt(json.length))
     }(json => assert(!readable(json.getBytes(UTF_8))))
   }
 
-  test("table metadata with other tokens lets no other error out", JsonRules.hostile) {
+  test("table metadata with changed tokens throws no other error than IcebergError", JsonRules.hostile) {
     Fuzz.json("tokens of table metadata", 600, tables)(json => use(json.getBytes(UTF_8)))
   }
 
-  test("table metadata with other bytes lets no other error out", JsonRules.hostile) {
+  test("table metadata with changed bytes throws no other error than IcebergError", JsonRules.hostile) {
     Fuzz.bytes("bytes of table metadata", 600, tables.map(_.getBytes(UTF_8)))(use)
   }
 
-  test("damaged view metadata lets no other error out", JsonRules.hostile) {
+  test("damaged view metadata throws no other error than IcebergError", JsonRules.hostile) {
     val views = samples(ChangeGenerators.view)(ViewMetadataJson.toJson)
     Fuzz.json("view metadata", 600, views) { json =>
       val view = ViewMetadataJson.parse("f.json", json)
@@ -61,7 +61,7 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("damaged changes and preconditions let no other error out", JsonRules.hostile) {
+  test("damaged updates and requirements throw no other error than IcebergError", JsonRules.hostile) {
     val changes = samples(ChangeGenerators.update)(MetadataUpdateJson.toJson)
     Fuzz.json("changes", 600, changes) { json =>
       val update = MetadataUpdateJson.parse("request", json)
@@ -73,7 +73,7 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
     Fuzz.json("preconditions", 300, requirements)(RequirementJson.parse("request", _))
   }
 
-  test("damaged conditions, files and tasks let no other error out", JsonRules.hostile) {
+  test("damaged expressions, files and tasks throw no other error than IcebergError", JsonRules.hostile) {
     val schema = ChangeGenerators.columns
     val conditions = samples(ChangeGenerators.condition)(ExpressionJson.toJson)
     Fuzz.json("conditions", 400, conditions)(ExpressionJson.parse("task", _))
@@ -81,12 +81,12 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
     Fuzz.json("tasks", 300, samples(ChangeGenerators.task)(ScanTaskJson.toJson))(ScanTaskJson.parse("task", _))
   }
 
-  test("damaged name mappings let no other error out", JsonRules.hostile) {
+  test("damaged name mappings throw no other error than IcebergError", JsonRules.hostile) {
     val mappings = samples(MetadataGenerators.schema(0))(s => NameMappingJson.toJson(NameMapping.of(s)))
     Fuzz.json("name mappings", 300, mappings)(NameMappingJson.parse("property", _))
   }
 
-  test("random bytes and deep nesting are refused", JsonRules.hostile) {
+  test("random bytes and deep nesting are rejected", JsonRules.hostile) {
     Fuzz.run("random bytes", 400) { random =>
       val bytes = new Array[Byte](random.nextInt(64))
       random.nextBytes(bytes)
@@ -97,7 +97,10 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
     intercept[IcebergError](ExpressionJson.parse("task", deep))
   }
 
-  test("the deepest type that the parser lets in is read or refused without an overflow", JsonRules.hostile) {
+  test(
+    "deeply nested types that the JSON parser accepts are read or rejected without a stack overflow",
+    JsonRules.hostile
+  ) {
     val list = """{"type":"list","element-id":1,"element-required":true,"element":"""
     Seq(390, 900).foreach { depth =>
       val json = list * depth + "\"int\"" + "}" * depth

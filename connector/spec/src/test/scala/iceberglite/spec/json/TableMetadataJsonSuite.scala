@@ -28,7 +28,9 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     error
   }
 
-  /** As the first releases wrote it: one schema without id, partition fields without ids, snapshots with manifests. */
+  /**
+   * As written by the first releases: one schema without id, partition fields without ids, snapshots with manifests.
+   */
   private val oldest = """{
     "format-version": 1,
     "location": "s3://b/t",
@@ -49,12 +51,12 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val v2 = text(SampleTables.withHistory(V2))
 
-  test("any metadata is read as it was written", JsonRules.roundTrip, JsonRules.snapshots, JsonRules.references) {
+  test("all table metadata round-trips through JSON", JsonRules.roundTrip, JsonRules.snapshots, JsonRules.references) {
     forAll(MetadataGenerators.table)(m => assert(TableMetadataJson.read(File, TableMetadataJson.write(m)) == m))
   }
 
   test(
-    "the oldest layout of version 1 is read with what came later filled in",
+    "the oldest layout of version 1 is read, and fields of later versions get defaults",
     MetadataRules.version1Defaults,
     JsonRules.unknownKeys
   ) {
@@ -71,7 +73,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "the oldest layout is written with both the old and the new keys, and read again the same",
+    "the oldest layout is written with both the old and the new keys, and read back unchanged",
     MetadataRules.version1Writing
   ) {
     val m = read(oldest)
@@ -84,7 +86,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "an unpartitioned table of version 1 without properties or snapshots is read",
+    "an unpartitioned version 1 table without properties or snapshots is read",
     MetadataRules.version1Defaults,
     MetadataRules.noSnapshot
   ) {
@@ -95,14 +97,14 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(m.currentSnapshotId.isEmpty && m.refs.isEmpty && m.properties.isEmpty)
   }
 
-  test("version 1 with lists of schemas, specs and orders is read by these") {
+  test("version 1 metadata with lists of schemas, specs and orders is read from these lists") {
     val m = SampleTables.withHistory(V1)
     assert(read(text(m)) == m)
     assert(text(m).contains("\"schema\":{"))
   }
 
   test(
-    "version 2 is written without the keys of version 1, and version 3 with the row ids",
+    "version 2 omits the keys of version 1, and version 3 has row ids",
     MetadataRules.version1Writing,
     MetadataRules.nextRowId
   ) {
@@ -113,7 +115,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(v3) == SampleTables.withHistory(V3))
   }
 
-  test("no current snapshot is -1 up to version 2 and absent in version 3", MetadataRules.noSnapshot) {
+  test("without a current snapshot its id is -1 up to version 2 and absent in version 3", MetadataRules.noSnapshot) {
     Seq(V1, V2).foreach(v => assert(text(SampleTables.empty(v)).contains("\"current-snapshot-id\":-1")))
     assert(!text(SampleTables.empty(V3)).contains("current-snapshot-id"))
     FormatVersion.all.foreach(v => assert(read(text(SampleTables.empty(v))).currentSnapshotId.isEmpty))
@@ -121,31 +123,34 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(nulled).currentSnapshotId.isEmpty)
   }
 
-  test("metadata without refs has main at the current snapshot", MetadataRules.mainBranch) {
+  test("metadata without refs has the branch main at the current snapshot", MetadataRules.mainBranch) {
     val json = v2.replaceAll(""""refs":\{[^}]*\}\},""", "")
     assert(!json.contains("refs"))
     assert(read(json).refs == Map(Main -> Branch(3)))
   }
 
-  test("version 3 without next-row-id goes on after the rows of its snapshots", MetadataRules.nextRowId) {
+  test("version 3 metadata without next-row-id continues after the rows of its snapshots", MetadataRules.nextRowId) {
     val json = text(SampleTables.withHistory(V3)).replace("\"next-row-id\":30,", "")
     assert(read(json).nextRowId == 30)
   }
 
-  test("ids that were given out too low are raised to those in use", MetadataRules.assignedIds) {
+  test("last-assigned ids that are too low are raised to the highest id in use", MetadataRules.assignedIds) {
     val json = v2.replace("\"last-column-id\":14", "\"last-column-id\":3")
       .replace("\"last-partition-id\":1001", "\"last-partition-id\":999")
     assert(read(json).lastColumnId == 14)
     assert(read(json).lastPartitionId == 1001)
   }
 
-  test("a version above 3 is unsupported, and the message names it and the file", MetadataRules.supportedVersions) {
+  test(
+    "a version above 3 is unsupported, and the message contains the version and the file",
+    MetadataRules.supportedVersions
+  ) {
     val error = intercept[Unsupported](read(v2.replace("\"format-version\":2", "\"format-version\":4")))
     assert(error.getMessage.contains("version 4") && error.getMessage.contains(File))
     assert(invalid(v2.replace("\"format-version\":2", "\"format-version\":0")).path == "$.format-version")
   }
 
-  test("what version 2 requires must be there", MetadataRules.requiredFields) {
+  test("the fields that version 2 requires must be present", MetadataRules.requiredFields) {
     Seq(
       "format-version",
       "table-uuid",
@@ -165,7 +170,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a cut-short file, an empty one, and one that is no JSON are named", JsonRules.strict) {
+  test("the error for a truncated file, an empty file or a file that is not JSON names the file", JsonRules.strict) {
     assert(invalid(v2.take(v2.length / 2)).reason.contains("cut short"))
     assert(invalid("").reason == "It is empty")
     assert(invalid("<html>").reason.contains("not JSON"))
@@ -175,7 +180,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidMetadata](TableMetadataJson.read(File, binary))
   }
 
-  test("wrong values are named with their place", JsonRules.strict, MetadataRules.currentSchema) {
+  test("invalid values are reported with their JSON path", JsonRules.strict, MetadataRules.currentSchema) {
     Seq(
       ("\"last-column-id\":14", "\"last-column-id\":\"14\"", "$.last-column-id"),
       ("\"last-updated-ms\":1", "\"last-updated-ms\":1.5e3,\"x\":1", "$.last-updated-ms"),
@@ -195,7 +200,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("lists that must not be empty are refused when they are", MetadataRules.requiredFields) {
+  test("empty lists are rejected where an entry is required", MetadataRules.requiredFields) {
     def emptied(key: String): String = v2.replace(s""""$key":[""", s""""$key":[],"x":[""")
     assert(invalid(emptied("schemas")).path == "$.schemas")
     assert(invalid(emptied("partition-specs")).path == "$.partition-specs")
@@ -203,7 +208,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(unsorted.sortOrders == Vector(SortOrder.Unsorted))
   }
 
-  test("equal metadata gives equal bytes whatever the order of its maps") {
+  test("equal metadata gives equal bytes, whatever the order of its maps") {
     val m = SampleTables.empty(V2)
     val pairs = (1 to 20).map(i => s"k$i" -> s"v$i")
     val (a, b) = (m.copy(properties = pairs.toMap), m.copy(properties = pairs.reverse.toMap))

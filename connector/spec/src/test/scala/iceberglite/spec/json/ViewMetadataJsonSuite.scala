@@ -15,7 +15,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def refused(json: String): InvalidMetadata = intercept[InvalidMetadata](read(json))
 
-  /** "Appendix A: An Example", at the end of step 4, with its trailing commas and comments left out. */
+  /** "Appendix A: An Example", at the end of step 4, without its trailing commas and comments. */
   private val early = """{
     "format-version": 1, "location": "s3n://my_company/my/warehouse/anorwood.db/common_view", "current-version-id": 2,
     "properties": {"comment": "View captures count of the data from the table"},
@@ -45,11 +45,11 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     "schemas":[{"schema-id":1,"type":"struct","fields":[{"id":1,"name":"n","required":false,"type":"int"}]}],
     "version-log":[{"timestamp-ms":1573518431292,"version-id":1}]}"""
 
-  test("any view is read as it was written", JsonRules.views) {
+  test("all view metadata round-trips through JSON", JsonRules.views) {
     forAll(ChangeGenerators.view)(v => assert(ViewMetadataJson.parse(File, ViewMetadataJson.toBytes(v)) == v))
   }
 
-  test("the adopted form is read", JsonRules.views) {
+  test("the adopted form of view metadata is read", JsonRules.views) {
     val view = read(adopted)
     assert(view.uuid.map(_.toString).contains("fa6506c3-7681-40c8-86dc-e36561f83385"))
     assert(view.currentVersion.defaultCatalog.contains("prod"))
@@ -69,7 +69,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(ViewMetadataJson.toJson(view)) == view)
   }
 
-  test("both places of the fields are written", JsonRules.earlyViews) {
+  test("version fields are written both to the version and to its queries", JsonRules.earlyViews) {
     val version = """"schema-id":1,"default-catalog":"prod","default-namespace":["default"]"""
     val written = ViewMetadataJson.toJson(read(adopted))
     assert(written.contains("\"current-schema-id\":1,"))
@@ -77,7 +77,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(written.contains(version + ",\"representations\""))
   }
 
-  test("what a version says counts before what its queries say", JsonRules.earlyViews) {
+  test("fields of a version take precedence over fields of its queries", JsonRules.earlyViews) {
     val json = adopted.replace(
       "\"dialect\":\"spark\"",
       "\"dialect\":\"spark\",\"default-catalog\":\"other\"," +
@@ -87,7 +87,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "names and comments that a query of the early form gives the columns are those of its schema",
+    "column names and comments of a query in the early form are applied to its schema",
     JsonRules.earlyViews
   ) {
     val renamed = read(early.replace(
@@ -109,13 +109,13 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(ViewMetadataJson.toJson(view).contains(other))
   }
 
-  test("a higher version of the format is unsupported, and none is invalid", JsonRules.views) {
+  test("a higher format version is unsupported, and format version 0 is invalid", JsonRules.views) {
     val error = intercept[Unsupported](read(adopted.replace("\"format-version\":1", "\"format-version\":2")))
     assert(error.getMessage.contains("version 2") && error.getMessage.contains(File))
     assert(refused(adopted.replace("\"format-version\":1", "\"format-version\":0")).path == "$.format-version")
   }
 
-  test("contradictions and wrong values are named with their place", JsonRules.views, JsonRules.strict) {
+  test("contradictions and invalid values are reported with their JSON path", JsonRules.views, JsonRules.strict) {
     Seq(
       ("\"current-version-id\":1", "\"current-version-id\":2", "$.current-version-id"),
       ("\"schema-id\":1,\"default-catalog\"", "\"schema-id\":9,\"default-catalog\"", "$.versions"),

@@ -15,7 +15,7 @@ class EncryptionSuite extends AnyFunSuite {
 
   private def refusal(m: TableMetadata): String = intercept[Unsupported](Encryption.refuse(m)).getMessage
 
-  test("an encrypted table is told by its keys, its property or its snapshot, and refused", MetadataRules.encryption) {
+  test("a table that is encrypted by its keys, its property or a snapshot is rejected", MetadataRules.encryption) {
     Encryption.refuse(plain)
     val key = EncryptionKey("key-7", "bWV0YQ==", None, Map.empty)
     assert(refusal(plain.copy(encryptionKeys = Vector(key))).contains("key-7"))
@@ -24,7 +24,7 @@ class EncryptionSuite extends AnyFunSuite {
     assert(refusal(plain.copy(snapshots = snapshots)).contains("snapshot 3 has a key-id"))
   }
 
-  test("no table can be made that asks for encryption", MetadataRules.encryption) {
+  test("a table that requests encryption cannot be created or changed to", MetadataRules.encryption) {
     val asked = Map("encryption.key-id" -> "k")
     intercept[Unsupported](MetadataUpdate.applyAll(plain, Seq(SetProperties(asked)), CreatedMs + 9000))
     val described = description(V3)

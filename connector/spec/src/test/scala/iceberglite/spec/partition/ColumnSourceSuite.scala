@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type._
 
 class ColumnSourceSuite extends AnyFunSuite {
 
-  /** Values as text. */
+  /** Represents values as text. */
   private object Text extends ValueShape[String] {
     override def ofNull: String = "null"
     override def primitive(value: Literal, t: PrimitiveType): String = value.productElement(0).toString
@@ -33,7 +33,7 @@ class ColumnSourceSuite extends AnyFunSuite {
   private val plain = optional(1, "c", IntType)
 
   test(
-    "a partition's value comes before the initial default, and that before null",
+    "a partition value takes precedence over the initial default, and the default over null",
     ProjectionRules.missingOrder,
     ProjectionRules.partitionValueOnlyMissing
   ) {
@@ -45,14 +45,14 @@ class ColumnSourceSuite extends AnyFunSuite {
     assert(valueOf(field, 2 -> "5") == Right("7"))
   }
 
-  test("a required field has a partition's value or a default, or is named", ProjectionRules.requiredMissing) {
+  test("a required field has a partition value or a default, or is reported", ProjectionRules.requiredMissing) {
     val needed = required(1, "c", IntType)
     assert(valueOf(needed) == Left(Vector("c")))
     assert(valueOf(needed, 1 -> "5") == Right("5"))
     assert(valueOf(defaulted(needed, one(7))) == Right("7"))
   }
 
-  test("a write default says nothing of old rows", TypeRules.initialAndWrite) {
+  test("a write default does not apply to old rows", TypeRules.initialAndWrite) {
     assert(valueOf(plain.copy(writeDefault = Some(one(7)))) == Right("null"))
   }
 
@@ -75,12 +75,12 @@ class ColumnSourceSuite extends AnyFunSuite {
     assert(valueOf(nested) == Right("((1,null,null),null)"))
   }
 
-  test("a struct without a default is null whatever its fields say", ProjectionRules.structOfDefaults) {
+  test("a struct without a default is null, whatever defaults its fields have", ProjectionRules.structOfDefaults) {
     assert(valueOf(optional(2, "s", inner), 5 -> "9") == Right("null"))
     assert(valueOf(required(2, "s", inner)) == Left(Vector("s")))
   }
 
-  test("the path of a required field inside of defaults is whole", ProjectionRules.requiredMissing) {
+  test("the path of a required field inside a default is complete", ProjectionRules.requiredMissing) {
     val bare = StructType(Vector(required(3, "x", IntType)))
     val struct = defaulted(optional(2, "s", bare), EmptyStruct)
     assert(valueOf(struct) == Left(Vector("s", "x")))
@@ -89,7 +89,7 @@ class ColumnSourceSuite extends AnyFunSuite {
       Left(Vector("l", "element", "x")))
   }
 
-  test("lists and maps are there as their defaults have them", TypeRules.nestedDefaults) {
+  test("defaults of lists and maps are expanded to lists and maps", TypeRules.nestedDefaults) {
     val list = optional(2, "l", ListType(9, inner, elementRequired = false))
     assert(valueOf(defaulted(list, OfList(Vector(Some(EmptyStruct), None)))) == Right("[(1,null,null),null]"))
     val map = optional(2, "m", MapType(8, StringType, 9, IntType, valueRequired = false))

@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 
-/** What specs and sort orders need of columns, whoever describes them. */
+/** Requirements of partition specs and sort orders on their source columns, for every kind of update. */
 class SourceCheckSuite extends AnyFunSuite {
   private val table = empty(V2)
 
@@ -32,7 +32,7 @@ class SourceCheckSuite extends AnyFunSuite {
     intercept[ValidationFailed](make(id(name), transform)).getMessage
 
   test(
-    "sources are primitive, of a type that the transform takes, and not inside of a list or map",
+    "sources are primitive columns outside lists and maps, of a type that the transform accepts",
     PartitionRules.primitiveSources,
     PartitionRules.sortSources
   ) {
@@ -46,11 +46,11 @@ class SourceCheckSuite extends AnyFunSuite {
     }
   }
 
-  test("a transform that nobody knows is taken with whatever source it has", PartitionRules.unknownKept) {
+  test("an unknown transform is accepted on any source column", PartitionRules.unknownKept) {
     assert(partitioned(id("id"), UnknownTransform("zorder[3]")).spec.hasUnknownTransform)
   }
 
-  test("an order that no longer fits its column keeps the column as it is", PartitionRules.sortSources) {
+  test("a type promotion that would invalidate the sort order is rejected", PartitionRules.sortSources) {
     val base = SchemaUpdate(empty(V3)).addColumn(Vector.empty, "u", UnknownType)
     val grown = MetadataUpdate.applyAll(empty(V3), base.updates, CreatedMs)
     val field = SortField(Vector(grown.schema.require("u").id), Identity, SortDirection.Ascending, NullOrder.NullsLast)
@@ -60,7 +60,7 @@ class SourceCheckSuite extends AnyFunSuite {
     update.updateType(Vector("u"), StringType).result
   }
 
-  test("a column cannot get the name of a partition field of another", PartitionRules.fieldNames) {
+  test("a column cannot get the name of a partition field on another column", PartitionRules.fieldNames) {
     val update = SchemaUpdate(empty(V2, byDay))
     val added = update.addColumn(Vector.empty, "ts_day", IntType)
     assert(intercept[ValidationFailed](added.result).getMessage.contains("Column ts_day"))
@@ -71,7 +71,7 @@ class SourceCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "an equal order has the id of the earlier one, and another null order is another order",
+    "an equal sort order reuses the existing id, and another null order makes a different sort order",
     PartitionRules.equalOrder,
     PartitionRules.unsorted,
     PartitionRules.sortFields
@@ -89,7 +89,7 @@ class SourceCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "numbers are promoted under any partitioning, as no transform of them changes",
+    "numbers can be promoted under any partition transform",
     EvolutionRules.promotionOfSource
   ) {
     val transforms = Seq(Identity, Bucket(4), Truncate(10), Void)

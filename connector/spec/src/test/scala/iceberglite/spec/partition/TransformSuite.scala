@@ -53,7 +53,7 @@ class TransformSuite extends AnyFunSuite {
       Seq("identity", "bucket[16]", "truncate[3]", "year", "month", "day", "hour", "void"))
   }
 
-  test("a transform that nobody knows keeps its name", PartitionRules.unknownKept) {
+  test("an unknown transform keeps its name", PartitionRules.unknownKept) {
     val unknown = Transforms.parse("zorder[3]")
     assert(unknown == UnknownTransform("zorder[3]"))
     assert(unknown.name == "zorder[3]")
@@ -61,14 +61,14 @@ class TransformSuite extends AnyFunSuite {
     assertThrows[IcebergError.Unsupported](unknown(IntLiteral(1)))
   }
 
-  test("a parameter of zero or out of range is refused") {
+  test("a parameter of zero or out of range is rejected") {
     Seq("bucket[0]", "truncate[0]", "bucket[99999999999]").foreach { name =>
       assertThrows[IcebergError.InvalidArgument](Transforms.parse(name))
     }
   }
 
   test(
-    "each transform takes the types that the spec names, and gives the type that it names",
+    "each transform has the source types and the result type of the specification",
     PartitionRules.transformTypes,
     PartitionRules.noIdentityOfVariant,
     PartitionRules.dayIsDate
@@ -95,7 +95,7 @@ class TransformSuite extends AnyFunSuite {
   }
 
   test(
-    "buckets come from the hashes of Appendix B, and nanoseconds count as microseconds",
+    "buckets follow the hashes of Appendix B, and nanoseconds are hashed as microseconds",
     PartitionRules.hashes,
     PartitionRules.hashesOfNanos,
     PartitionRules.bucketSign
@@ -129,7 +129,7 @@ class TransformSuite extends AnyFunSuite {
   }
 
   test(
-    "numbers are truncated downward, also below zero",
+    "numbers are truncated downwards, including negative numbers",
     PartitionRules.truncateNumbers,
     PartitionRules.truncateDecimals
   ) {
@@ -142,7 +142,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(10)(DecimalLiteral(new BigDecimal("-0.05"))).contains(DecimalLiteral(new BigDecimal("-0.10"))))
   }
 
-  test("the smallest numbers leave the range at its other end, as in Apache Iceberg") {
+  test("truncating the smallest numbers overflows, as in Apache Iceberg") {
     assert(Truncate(10).ofInt(Int.MinValue) == 2147483646)
     assert(Truncate(16).ofInt(Int.MinValue) == Int.MinValue)
     assert(Truncate(10).ofLong(Long.MinValue) == 9223372036854775806L)
@@ -157,7 +157,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(2).ofString("") == "")
   }
 
-  test("bytes are truncated to their number, whatever they mean", PartitionRules.truncateBinary) {
+  test("binary values are truncated to a number of bytes", PartitionRules.truncateBinary) {
     val source = bytes(9, 1, 2, 3, 4, 5)
     source.position(1)
     assert(Truncate(3).ofBytes(source) == bytes(1, 2, 3))
@@ -202,7 +202,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Void.toHuman(IntLiteral(1)) == "null")
   }
 
-  test("partition paths show dates and times as people write them", PartitionRules.partitionPaths) {
+  test("partition paths show dates and times in readable form", PartitionRules.partitionPaths) {
     assert(Year.toHuman(IntLiteral(47)) == "2017")
     assert(Year.toHuman(IntLiteral(-1)) == "1969")
     assert(Month.toHuman(IntLiteral(574)) == "2017-11")
@@ -217,7 +217,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Identity.toHuman(TimeLiteral(81068000000L)) == "22:31:08")
   }
 
-  test("partition paths show other values plainly, and bytes in base 64") {
+  test("partition paths show other values as text, and bytes in base64") {
     assert(Bucket(16).toHuman(IntLiteral(3)) == "3")
     assert(Identity.toHuman(BooleanLiteral(true)) == "true")
     assert(Identity.toHuman(StringLiteral("a'b")) == "a'b")
@@ -226,7 +226,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(3).toHuman(FixedLiteral(bytes(1, 2, 3))) == "AQID")
   }
 
-  test("a partition field without a name is called after its column and transform") {
+  test("the default name of a partition field is built from its column and transform") {
     assert(Identity.defaultFieldName("c") == "c")
     assert(Bucket(16).defaultFieldName("c") == "c_bucket")
     assert(Truncate(4).defaultFieldName("c") == "c_trunc")
@@ -234,7 +234,7 @@ class TransformSuite extends AnyFunSuite {
       Seq("ts_year", "ts_month", "ts_day", "ts_hour"))
   }
 
-  /** Whether the transform of such a value may leave the range of its type, see [[Truncate]] and [[Hour]]. */
+  /** Whether a transform of this value may overflow the range of its type, see [[Truncate]] and [[Hour]]. */
   private def atTheEnds(value: Literal): Boolean = value match {
     case IntLiteral(v) => v < Int.MinValue + 1000
     case LongLiteral(v) => v < Long.MinValue + 1000
@@ -243,7 +243,7 @@ class TransformSuite extends AnyFunSuite {
     case _ => false
   }
 
-  test("a greater value has no lesser partition value, where the transform keeps the order", PartitionRules.orderKept) {
+  test("order-preserving transforms never give a smaller result for a greater value", PartitionRules.orderKept) {
     val cases = for {
       t <- Gen.oneOf(ExpressionGenerators.types)
       transform <- Gen.oneOf(ExpressionGenerators.transforms(t).filter(_.preservesOrder))
@@ -257,14 +257,14 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("floating point numbers are in the order of the section Sorting", PartitionRules.sortNan) {
+  test("floating-point numbers are ordered as in the section Sorting", PartitionRules.sortNan) {
     val sorted = Seq(Double.NegativeInfinity, -1.5, -0.0, 0.0, 1.5, Double.PositiveInfinity, Double.NaN)
     def check(values: Seq[Literal]) = assert(values.reverse.sorted(Literal.ordering) == values)
     check(sorted.map(DoubleLiteral))
     check(sorted.map(v => FloatLiteral(v.toFloat)))
   }
 
-  test("null has the partition value null: every partition field is optional", PartitionRules.nullGivesNull) {
+  test("every partition field is optional, because the partition value of null is null", PartitionRules.nullGivesNull) {
     val transforms = Seq(Identity, Bucket(4), Truncate(3), Year, Month, Day, Hour, Void)
     val spec = PartitionSpec(0, transforms.map(t => PartitionField(1, 1000, "p", t)).toVector)
     assert(spec.partitionType(Schema.Empty).fields.forall(_.optional))

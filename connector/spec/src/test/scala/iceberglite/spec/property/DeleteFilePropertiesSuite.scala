@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class DeleteFilePropertiesSuite extends AnyFunSuite {
 
-  test("delete files have settings of their own, else those of data files but for columns") {
+  test("delete files use their own settings, otherwise those of data files except per-column settings") {
     val properties = Map(
       "write.parquet.compression-codec" -> "zstd",
       "write.delete.parquet.compression-codec" -> "snappy",

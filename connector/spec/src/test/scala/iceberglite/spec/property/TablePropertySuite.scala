@@ -9,7 +9,7 @@ import iceberglite.spec.property.TableProperty._
 
 class TablePropertySuite extends AnyFunSuite {
 
-  test("a property that a table does not set has its default") {
+  test("a property that is not set has its default") {
     assert(of(TargetFileSize, Map.empty) == 536870912L)
     assert(of(Version, Map.empty) == FormatVersion.V2)
     assert(of(WriteFormat, Map.empty) == FileFormat.Parquet)
@@ -19,7 +19,7 @@ class TablePropertySuite extends AnyFunSuite {
     assert(of(ManifestMerge, Map.empty))
   }
 
-  test("a property that a table sets is read, case and blanks aside") {
+  test("property values are read without regard to case and surrounding whitespace") {
     assert(of(TargetFileSize, Map(TargetFileSize.key -> " 1024 ")) == 1024L)
     assert(of(WriteFormat, Map(WriteFormat.key -> "ORC")) == FileFormat.Orc)
     assert(of(Distribution, Map(Distribution.key -> "Range")).contains(DistributionMode.Range))
@@ -29,7 +29,7 @@ class TablePropertySuite extends AnyFunSuite {
     assert(of(ParquetCompressionLevel, Map(ParquetCompressionLevel.key -> "3")).contains(3))
   }
 
-  test("a value that cannot be names the property and what it must be") {
+  test("the error for an invalid value names the property and the expected values") {
     val wrong = Seq(
       TargetFileSize -> "0",
       TargetFileSize -> "512MB",
@@ -50,7 +50,7 @@ class TablePropertySuite extends AnyFunSuite {
     }
   }
 
-  test("metrics modes of columns are read and checked under their full names") {
+  test("metrics modes of columns are read and checked by full column name") {
     val properties = Map(MetricsColumnPrefix + "a.b" -> "counts")
     assert(metricsModeOf("a.b", properties).contains(MetricsMode.Counts))
     assert(metricsModeOf("a", properties).isEmpty)
@@ -58,7 +58,7 @@ class TablePropertySuite extends AnyFunSuite {
     assert(error.name == s"table property ${MetricsColumnPrefix}a")
   }
 
-  test("properties of single columns are read by the columns' full names, and checked") {
+  test("per-column properties are read by full column name, and checked") {
     val properties = Map(
       "write.parquet.bloom-filter-enabled.column.a.b" -> "true",
       "write.parquet.bloom-filter-ndv.column.a.b" -> "100",
@@ -79,11 +79,11 @@ class TablePropertySuite extends AnyFunSuite {
     assert(ColumnPrefixes.distinct == ColumnPrefixes && ColumnPrefixes.forall(_.endsWith(".column.")))
   }
 
-  test("properties that nobody here knows are left alone") {
+  test("unknown properties are ignored") {
     check(Map("write.of.somebody-else" -> "anything"))
   }
 
-  test("each key stands once, and every default is one of the values it allows") {
+  test("every key is unique, and every default is an allowed value") {
     val keys = all.map(_.key)
     assert(keys.distinct == keys)
     all.foreach(p => p.defaultText.foreach(p.read))

@@ -9,7 +9,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type._
 import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
 
-/** Declared types go by the ids of columns, whoever gives these. */
+/** Declared types (char, varchar) are stored by column id and follow a change of the ids. */
 class DeclaredTypeSuite extends AnyFunSuite {
   private val list = ListType(9, StringType, elementRequired = false)
 
@@ -24,13 +24,13 @@ class DeclaredTypeSuite extends AnyFunSuite {
   private def declared(properties: Map[String, String]): Map[String, String] =
     properties.filterKeys(DeclaredType.isKey).map(identity)
 
-  test("a new table counts its ids anew, and the declared types follow, in lists too") {
+  test("a new table assigns new ids, and declared types follow, also inside lists") {
     val table = described("c", 7 -> "char(3)", 9 -> "varchar(5)").metadata(new UUID(0, 1), 0L)
     assert(declared(table.properties) ==
       Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.3" -> "varchar(5)"))
   }
 
-  test("a table in the place of another declares its columns itself, and leaves those that are gone") {
+  test("a replaced table sets the declared types of its own columns and keeps those of earlier columns") {
     val table = described("c", 7 -> "char(3)", 9 -> "varchar(5)").metadata(new UUID(0, 1), 0L)
     val updates = described("d", 7 -> "char(4)").replacement(table)
     val replaced = MetadataUpdate.applyAll(table, updates, 1L)
@@ -39,7 +39,7 @@ class DeclaredTypeSuite extends AnyFunSuite {
       Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.4" -> "char(4)"))
   }
 
-  test("changes of columns declare and forget, and the last of a column counts") {
+  test("schema changes set and remove declared types, and the last change of a column wins") {
     val table = described("c", 7 -> "char(3)").metadata(new UUID(0, 1), 0L)
     val update = SchemaUpdate(table).declareType(Vector("c"), None).declareType(Vector("l", "element"), Some("char(1)"))
     assert(update.declaredTypes == ((Map("schema.declared-type.3" -> "char(1)"), Set("schema.declared-type.1"))))

@@ -23,7 +23,7 @@ class NameMappingSuite extends AnyFunSuite {
   private def entry(m: NameMapping, way: String*): Option[MappedField] =
     way.tail.foldLeft(m.find(way.head))((found, name) => found.flatMap(_.find(name)))
 
-  test("a mapping of a schema has its names at every level", ProjectionRules.mappingNesting) {
+  test("a name mapping made from a schema has the names of every level", ProjectionRules.mappingNesting) {
     assert(entry(mapping, "points", "element", "x").flatMap(_.id).contains(11))
     assert(entry(mapping, "tags", "key").flatMap(_.id).contains(13))
     assert(entry(mapping, "tags", "value").flatMap(_.id).contains(14))
@@ -46,7 +46,7 @@ class NameMappingSuite extends AnyFunSuite {
   }
 
   test(
-    "names with dots are names, an id may be absent, and the names too",
+    "names with dots are literal, and a mapped field may have no id or no names",
     ProjectionRules.mappingLiteralNames,
     ProjectionRules.mappingWithoutId
   ) {
@@ -60,20 +60,20 @@ class NameMappingSuite extends AnyFunSuite {
     assert(m.find("only.in.files").exists(_.id.isEmpty))
   }
 
-  test("a renamed column is found by both names", EvolutionRules.mappingFollows) {
+  test("a renamed column is mapped from both names", EvolutionRules.mappingFollows) {
     val m = after(_.renameColumn(path("location", "lat"), "latitude").renameColumn(path("id"), "key"))
     assert(entry(m, "location", "lat") == entry(m, "location", "latitude"))
     assert(m.find("key").flatMap(_.id).contains(1) && m.find("id") == m.find("key"))
   }
 
-  test("an added column is in the mapping, with its parts", EvolutionRules.mappingFollows) {
+  test("an added column is in the mapping, with its nested fields", EvolutionRules.mappingFollows) {
     val list = ListType(0, StructType(Vector(NestedField.optional(0, "v", IntType))), elementRequired = false)
     val m = after(_.addColumn(path(), "l", list).addColumn(path("points"), "z", IntType))
     assert(entry(m, "l", "element", "v").flatMap(_.id).contains(table.lastColumnId + 3))
     assert(entry(m, "points", "element", "z").flatMap(_.id).contains(table.lastColumnId + 4))
   }
 
-  test("a dropped column keeps its entry until another takes its name", EvolutionRules.mappingFollows) {
+  test("a dropped column keeps its entry until another column takes its name", EvolutionRules.mappingFollows) {
     val id = table.schema.require("amount").id
     assert(after(_.dropColumn(path("amount"))) == mapping)
     val m = after(_.dropColumn(path("amount")).addColumn(path(), "amount", StringType))
@@ -81,7 +81,7 @@ class NameMappingSuite extends AnyFunSuite {
     assert(m.fields.exists(f => f.id.contains(id) && f.names.isEmpty))
   }
 
-  test("a name that another column takes is no longer the old one's", EvolutionRules.mappingFollows) {
+  test("a name that is taken by another column is removed from the old one's entry", EvolutionRules.mappingFollows) {
     val swapped = after(
       _.renameColumn(path("location", "lat"), "t").renameColumn(path("location", "lon"), "lat")
         .renameColumn(path("location", "t"), "lon")
@@ -90,7 +90,7 @@ class NameMappingSuite extends AnyFunSuite {
     assert(entry(swapped, "location", "lat").flatMap(_.id).contains(9))
   }
 
-  test("what the mapping does not have stays out of it", EvolutionRules.mappingFollows) {
+  test("columns that are missing from the mapping are not added by later changes", EvolutionRules.mappingFollows) {
     val small = NameMapping(Vector(MappedField(Vector("theirs"), None, Vector.empty)))
     val m = after(_.renameColumn(path("id"), "key").addColumn(path("location"), "alt", FloatType), small)
     assert(m == small)

@@ -36,7 +36,7 @@ class NewTableSuite extends AnyFunSuite {
   private def table(fields: NestedField*): NewTable =
     NewTable(Schema(0, fields.toVector), Vector.empty, Vector.empty, Location, Map.empty)
 
-  test("columns are numbered from 1, breadth first within each struct") {
+  test("columns are numbered from 1, breadth-first within each struct") {
     val schema = empty(V2).schema
     assert(schema.fields.map(_.id) == (1 to 7).toVector)
     assert(Seq("location.lat", "location.lon", "points.element", "points.element.x", "tags.key", "tags.value")
@@ -53,7 +53,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(m.currentSnapshotId.isEmpty && m.refs.isEmpty && m.snapshotLog.isEmpty && m.metadataLog.isEmpty)
   }
 
-  test("format-version picks the version, and reserved properties are not kept") {
+  test("format-version sets the version, and reserved properties are not stored") {
     val properties = Map("format-version" -> "3", "current-schema" -> "x", "owner" -> "me")
     val m = description(V2).copy(properties = properties).metadata(Uuid, CreatedMs)
     assert(m.formatVersion == V3)
@@ -62,7 +62,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(gzip.metadata(Uuid, CreatedMs).properties("write.parquet.compression-codec") == "gzip")
   }
 
-  test("a bad property, type, name, location or partitioning is refused", PartitionRules.fieldNames) {
+  test("an invalid property, type, name, location or partitioning is rejected", PartitionRules.fieldNames) {
     def refused(t: NewTable): IcebergError = intercept[IcebergError](t.creation(Uuid))
     val version7 = description(V2).copy(properties = Map("format-version" -> "7"))
     assert(refused(version7).getMessage.contains("format-version"))
@@ -77,11 +77,11 @@ class NewTableSuite extends AnyFunSuite {
     intercept[InvalidArgument](description(V2).copy(location = "").metadata(Uuid, CreatedMs))
   }
 
-  test("the location loses its last slash") {
+  test("a trailing slash is removed from the location") {
     assert(description(V2).copy(location = "s3://b/t/").metadata(Uuid, CreatedMs).location == "s3://b/t")
   }
 
-  test("identifier fields are kept by the columns they are, and sort fields are bound") {
+  test("identifier fields get the new column ids, and sort fields are bound") {
     val fields = Vector(NestedField.optional(17, "a", IntType), NestedField.required(16, "b", IntType))
     val schema = Schema(0, fields, identifierFieldIds = Set(16))
     val order = Vector(UnboundSortField(Vector("a"), Bucket(4), SortDirection.Descending, NullOrder.NullsLast))
@@ -109,7 +109,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(next.properties == base.properties)
   }
 
-  test("columns of a replaced table keep their ids where the old type can become the new") {
+  test("columns of a replaced table keep their ids where the old type can be promoted to the new one") {
     val base = withHistory(V2)
     val next = replaced(
       base,
@@ -130,14 +130,17 @@ class NewTableSuite extends AnyFunSuite {
     assert(!next.spec.isPartitioned && next.specs.size == 2)
   }
 
-  test("the same table again changes no schema and no spec") {
+  test("replacing a table with the same definition adds no schema and no spec") {
     val base = withHistory(V2)
     val next = replaced(base, description(V2, byDay, byBucket))
     assert(next.schemas == base.schemas && next.specs == base.specs)
     assert(next.currentSchemaId == 0 && next.defaultSpecId == 0)
   }
 
-  test("partition fields of a replaced table keep their ids by what they hold", PartitionRules.fieldIdReused) {
+  test(
+    "partition fields of a replaced table keep their ids when source and transform are the same",
+    PartitionRules.fieldIdReused
+  ) {
     val base = withHistory(V2)
     val shard = UnboundPartitionField(Vector("id"), Bucket(16), Some("shard"))
     val next = replaced(base, description(V2, shard, UnboundPartitionField(Vector("id"), Truncate(5))))
@@ -145,7 +148,7 @@ class NewTableSuite extends AnyFunSuite {
   }
 
   test(
-    "a replaced table of version 1 keeps its partition fields in place, void where they go",
+    "a replaced version 1 table keeps its partition fields in place and voids those that are removed",
     PartitionRules.voidInV1
   ) {
     val base = withHistory(V1)
@@ -159,7 +162,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(again.spec.fields.map(_.name) == Vector("ts_day_1000", "id_bucket_1001", "day_1002"))
   }
 
-  test("a replacement may bring a later version and never an earlier one") {
+  test("a replacement may raise the format version and never lower it") {
     val base = withHistory(V2)
     val unversioned = description(V2).copy(properties = Map("a" -> "b"))
     assert(replaced(base, unversioned).formatVersion == V2)
@@ -168,7 +171,7 @@ class NewTableSuite extends AnyFunSuite {
     intercept[ValidationFailed](replaced(base, description(V1)))
   }
 
-  test("a table that is replaced and written in one change starts a history of its own in the old log") {
+  test("a table that is replaced and written in one commit starts a new history and keeps the old log") {
     val base = withHistory(V3)
     val emptied = replaced(base, description(V3))
     val next = commit(emptied, 4, base.lastUpdatedMs + 2000)

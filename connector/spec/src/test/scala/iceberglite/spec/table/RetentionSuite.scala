@@ -17,7 +17,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def snapshot(id: Long, parent: Option[Long], timeMs: Long): Snapshot =
     Snapshot(id, parent, id, timeMs, Some(s"/$id.avro"), Vector.empty, Map.empty, None)
 
-  /** Snapshots at 100, 200, ...: 1 - 2 - 3 - 4 on main, 5 and 6 on a branch off 2, 7 on nothing. */
+  /** Snapshots at 100, 200, ...: 1 - 2 - 3 - 4 on main, 5 and 6 on a branch from 2, and 7 without a reference. */
   private def table(refs: (String, SnapshotRef)*): TableMetadata = {
     val parents =
       Vector(1L -> None, 2L -> Some(1L), 3L -> Some(2L), 4L -> Some(3L), 5L -> Some(2L), 6L -> Some(5L), 7L -> Some(1L))
@@ -34,13 +34,13 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val strict = Retention(olderThanMs = Long.MaxValue, minSnapshotsToKeep = 1, maxRefAgeMs = Long.MaxValue)
 
-  test("the snapshots that references stand at stay, all others go", MetadataRules.retention) {
+  test("snapshots of references are kept, and all others expire", MetadataRules.retention) {
     assert(left(strict, table()) == Set(4L))
     assert(left(strict, table("b" -> Branch(6), "t" -> Tag(1))) == Set(4L, 6L, 1L))
     assert(strict.expired(table(), nowMs).refs.isEmpty)
   }
 
-  test("a branch keeps its newest snapshots by number and by age, whichever are more", MetadataRules.retention) {
+  test("a branch keeps its newest snapshots by number or by age, whichever keeps more", MetadataRules.retention) {
     assert(left(strict.copy(minSnapshotsToKeep = 3), table()) == Set(4L, 3L, 2L))
     assert(left(strict.copy(minSnapshotsToKeep = 1, olderThanMs = 150), table("s" -> Tag(7), "u" -> Branch(6))) ==
       Set(2L, 3L, 4L, 5L, 6L, 7L))
@@ -50,7 +50,10 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(left(strict, aged) == Set(4L, 6L, 5L))
   }
 
-  test("a chain ends at the first snapshot that is too old, whatever stands behind it", MetadataRules.retention) {
+  test(
+    "retention stops at the first ancestor that is too old, whatever the age of earlier ancestors",
+    MetadataRules.retention
+  ) {
     val m = table().copy(snapshots =
       Vector(snapshot(1, None, 900), snapshot(2, Some(1), 100), snapshot(4, Some(2), 950))
     )
@@ -65,17 +68,17 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(none.refs == Set("t", "b") && !none.snapshotIds(4) && !none.snapshotIds(1))
   }
 
-  test("a snapshot exactly as old as allowed stays", MetadataRules.retention, MetadataRules.refRetention) {
+  test("a snapshot of exactly the maximum age is kept", MetadataRules.retention, MetadataRules.refRetention) {
     assert(left(strict.copy(olderThanMs = 300), table()) == Set(4L, 3L, 5L, 6L, 7L))
     assert(strict.copy(maxRefAgeMs = 900).expired(table("t" -> Tag(1)), nowMs).refs.isEmpty)
   }
 
-  test("staged snapshots live until the table's age limit", MetadataRules.stagedRetention) {
+  test("staged snapshots are kept until the table's age limit", MetadataRules.stagedRetention) {
     assert(left(strict.copy(olderThanMs = 650), table()) == Set(4L, 7L))
     assert(left(strict.copy(olderThanMs = 750), table()) == Set(4L))
   }
 
-  test("the properties of the table are the defaults", MetadataRules.retention) {
+  test("table properties give the default retention", MetadataRules.retention) {
     val m = table().copy(properties =
       Map(
         "history.expire.max-snapshot-age-ms" -> "650",
@@ -92,7 +95,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[IcebergError](Retention.of(m.copy(properties = Map("history.expire.max-ref-age-ms" -> "x")), nowMs))
   }
 
-  test("the change that expires them applies, and parents that go in a circle end", MetadataRules.retention) {
+  test("the expiration can be applied as updates, and parents that form a cycle terminate", MetadataRules.retention) {
     val m = table("t" -> Tag(1))
     val expired = strict.copy(maxRefAgeMs = 500).expired(m, nowMs)
     val next = MetadataUpdate.applyAll(m, expired.updates, m.lastUpdatedMs)
@@ -105,7 +108,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "whatever the history, what is left holds every living reference and its youngest ancestors",
+    "for any history, every live reference and its newest ancestors are kept",
     MetadataRules.retention
   ) {
     forAll(RetentionSuite.history, RetentionSuite.retention) { (m, retention) =>
@@ -133,7 +136,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
 object RetentionSuite {
 
-  /** Snapshots of the times 0 to 1000, each on an earlier one or on none, with references at some. */
+  /** Generates snapshots at times 0 to 1000, each with an earlier parent or none, and references to some of them. */
   val history: Gen[TableMetadata] = for {
     count <- Gen.choose(1, 12)
     parents <- Gen.listOfN(count, Gen.option(Gen.choose(1L, 12L)))

@@ -8,7 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  test("divisions round down before 1970") {
+  test("divisions round down for times before 1970") {
     assert(DateTime.daysFromMicros(-1L) == -1)
     assert(DateTime.daysFromMicros(-DateTime.MicrosPerDay) == -1)
     assert(DateTime.daysFromMicros(-DateTime.MicrosPerDay - 1) == -2)
@@ -23,7 +23,7 @@ class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(DateTime.yearsFromDays(-366) == -2)
   }
 
-  test("months and years agree with the calendar of the JDK over all dates") {
+  test("months and years agree with the JDK calendar for all dates") {
     forAll(Gen.oneOf(Gen.choose(Int.MinValue, Int.MaxValue), Gen.choose(-800000, 800000))) { days =>
       val date = LocalDate.ofEpochDay(days.toLong)
       assert(DateTime.yearsFromDays(days) == date.getYear - 1970)
@@ -35,7 +35,7 @@ class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("text is ISO 8601, with the examples of Appendix D") {
+  test("dates and times are formatted as ISO 8601, as in the examples of Appendix D") {
     assert(DateTime.formatDate(17486) == "2017-11-16")
     assert(DateTime.formatTime(81068123456L) == "22:31:08.123456")
     assert(DateTime.formatTime(0L) == "00:00:00")
@@ -62,12 +62,12 @@ class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("another offset is brought to UTC") {
+  test("other offsets are converted to UTC") {
     assert(DateTime.parseTimestampTz("2017-11-16T14:31:08-08:00").contains(1510871468000000L))
     assert(DateTime.parseTimestampTz("2017-11-16T22:31:08Z").contains(1510871468000000L))
   }
 
-  test("text that is no date or time, finer than the type or out of its range gives nothing") {
+  test("text that is not a date or time, too precise or out of range is not parsed") {
     assert(DateTime.parseDate("2017-02-30").isEmpty)
     assert(DateTime.parseDate("").isEmpty)
     assert(DateTime.parseDate("+999999999-01-01").isEmpty)

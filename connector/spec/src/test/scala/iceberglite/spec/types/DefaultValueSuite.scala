@@ -23,7 +23,7 @@ class DefaultValueSuite extends AnyFunSuite {
   private val list = ListType(2, IntType, elementRequired = true)
   private val map = MapType(2, StringType, 3, IntType, valueRequired = true)
 
-  test("a default is a value of its field's type", TypeRules.defaultsFit) {
+  test("a default must be a value of its field's type", TypeRules.defaultsFit) {
     assert(fault(one, IntType).isEmpty && fault(one, LongType).isDefined && fault(one, struct).isDefined)
     val decimal = OfPrimitive(DecimalLiteral(new BigDecimal("1.20")))
     assert(fault(decimal, DecimalType(9, 2)).isEmpty)
@@ -34,7 +34,7 @@ class DefaultValueSuite extends AnyFunSuite {
   }
 
   test(
-    "the default of a struct is {}, of lists and maps what fits their parts",
+    "the default of a struct is {}, and defaults of lists and maps must fit their element types",
     TypeRules.structDefault,
     TypeRules.nestedDefaults
   ) {
@@ -62,7 +62,7 @@ class DefaultValueSuite extends AnyFunSuite {
     }
   }
 
-  test("defaults come with version 3", TypeRules.defaultsOfV3) {
+  test("defaults require version 3", TypeRules.defaultsOfV3) {
     val field = NestedField.optional(1, "c", IntType).copy(writeDefault = Some(one))
     Seq(V1, V2).foreach { version =>
       val update = SchemaUpdate(SampleTables.empty(version))
@@ -78,11 +78,11 @@ class DefaultValueSuite extends AnyFunSuite {
     }
   }
 
-  test("a write default that is in an older table already does no harm", TypeRules.defaultsOfV3) {
+  test("an existing write default in an older table is accepted", TypeRules.defaultsOfV3) {
     SchemaCheck(Schema(0, Vector(NestedField.optional(1, "c", IntType).copy(writeDefault = Some(one)))), V2)
   }
 
-  test("defaults around a promoted column are promoted", EvolutionRules.initialDefaultStays) {
+  test("defaults that contain a promoted element are promoted", EvolutionRules.initialDefaultStays) {
     val start = SchemaUpdate(SampleTables.empty(V3))
     val ints = start.addColumn(Vector.empty, "l", list, default = Some(OfList(Vector(Some(one)))))
     val longs = ints.updateType(Vector("l", "element"), LongType).result._1.require("l")
@@ -97,7 +97,7 @@ class DefaultValueSuite extends AnyFunSuite {
     ))
   }
 
-  test("a default that its wider type cannot hold keeps the column as it is", EvolutionRules.outOfRange) {
+  test("a column is not promoted if the wider type cannot hold its default", EvolutionRules.outOfRange) {
     val far = OfPrimitive(DateLiteral(Int.MaxValue))
     val update = SchemaUpdate(SampleTables.empty(V3)).addColumn(Vector.empty, "d", DateType, default = Some(far))
     Seq(TimestampType, TimestampNsType).foreach { t =>

@@ -15,7 +15,7 @@ class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def hash(all: Array[Byte]): Int = Murmur3.hashBytes(all, 0, all.length)
 
-  test("hashes are those of Appendix B", PartitionRules.hashes) {
+  test("hashes equal those in Appendix B", PartitionRules.hashes) {
     assert(Murmur3.hashInt(34) == 2017239379)
     assert(Murmur3.hashLong(34L) == 2017239379)
     assert(Murmur3.hashDecimal(BigInteger.valueOf(1420)) == -500754589)
@@ -27,7 +27,7 @@ class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(hash(bytes(0, 1, 2, 3)) == -188683207)
   }
 
-  test("hashes of the types that are not bucketed yet follow Appendix B too", PartitionRules.hashes) {
+  test("hashes of types that have no bucket transform also follow Appendix B", PartitionRules.hashes) {
     assert(Murmur3.hashInt(1) == 1392991556)
     assert(Murmur3.hashLong(java.lang.Double.doubleToLongBits(1.0)) == -142385009)
     assert(Murmur3.hashLong(0L) == 1669671676)
@@ -51,7 +51,7 @@ class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll((v: Long) => assert(Murmur3.hashDecimal(v) == hash(BigInteger.valueOf(v).toByteArray)))
   }
 
-  test("bytes hash the same in an array, in part of one, and in a buffer on or off the heap") {
+  test("bytes have the same hash in an array, in part of an array, and in a heap or direct buffer") {
     forAll { content: Array[Byte] =>
       val expected = hash(content)
       val padded = Array[Byte](7, 7, 7) ++ content ++ Array[Byte](9)

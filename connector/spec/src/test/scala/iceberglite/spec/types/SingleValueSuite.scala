@@ -21,7 +21,7 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def buffer(hex: String): ByteBuffer =
     ByteBuffer.wrap(hex.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray)
 
-  test("values are laid out as Appendix D says") {
+  test("values are encoded as in Appendix D") {
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
     val expected = Seq[(Literal, String)](
       BooleanLiteral(false) -> "00",
@@ -49,7 +49,7 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     expected.foreach { case (value, bytes) => assert(hex(SingleValue.encode(value)) == bytes, value) }
   }
 
-  test("a value is read back as it was written, from a buffer of either byte order at any position") {
+  test("every value is decoded from a buffer of either byte order at any position") {
     forAll(Gen.oneOf(ExpressionGenerators.types).flatMap(t => ExpressionGenerators.value(t).map(t -> _))) {
       case (t, value) =>
         val bytes = SingleValue.encode(value)
@@ -63,7 +63,7 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("bounds from before a promotion are told by their length") {
+  test("bounds from before a promotion are recognized by their length") {
     assert(SingleValue.decode(LongType, SingleValue.encode(IntLiteral(-7))) == LongLiteral(-7L))
     assert(SingleValue.decode(DoubleType, SingleValue.encode(FloatLiteral(1.5f))) == DoubleLiteral(1.5))
     assert(
@@ -79,7 +79,7 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(SingleValue.decode(DecimalType(9, 2), buffer("00000080")) == DecimalLiteral(new BigDecimal("1.28")))
   }
 
-  test("bytes that are no value of the type are refused, with the type in the message") {
+  test("bytes that are not a value of the type are rejected, with the type in the message") {
     val wrong = Seq[(PrimitiveType, String)](
       BooleanType -> "",
       IntType -> "0000",
@@ -99,12 +99,12 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("text that was cut within a character is no bound") {
+  test("text that was cut within a character is not a valid bound") {
     assert(SingleValue.decodeValid(StringType, buffer("61e4b8")).isEmpty)
     assert(SingleValue.decodeValid(StringType, buffer("61efbfbd")).contains(StringLiteral("a\uFFFD")))
   }
 
-  test("literals of bytes reach another JVM") {
+  test("binary and fixed literals can be serialized to another JVM") {
     Seq[Literal](BinaryLiteral(ByteBuffer.wrap(Array[Byte](1, -1))), FixedLiteral(ByteBuffer.wrap(Array[Byte](0, 2)))).foreach {
       value =>
         val bytes = new java.io.ByteArrayOutputStream

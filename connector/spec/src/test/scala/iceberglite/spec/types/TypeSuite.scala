@@ -52,7 +52,7 @@ class TypeSuite extends AnyFunSuite {
   )
 
   test(
-    "the promotions of versions 1 and 2 are the three of the section Schema Evolution",
+    "versions 1 and 2 have the three promotions of the section Schema Evolution",
     EvolutionRules.promotions,
     EvolutionRules.noRegrouping
   ) {
@@ -60,14 +60,17 @@ class TypeSuite extends AnyFunSuite {
     assert(promotions(V2) == first)
   }
 
-  test("version 3 adds date to timestamps without zone, and unknown to any type", EvolutionRules.promotionsOfV3) {
+  test(
+    "version 3 adds promotions of date to timestamps without zone, and of unknown to any type",
+    EvolutionRules.promotionsOfV3
+  ) {
     val ofUnknown = (before3 ++ of3 :+ struct).filter(_ != UnknownType).map((UnknownType: Type) -> _).toSet
     val ofDate = Set[(Type, Type)]((DateType, TimestampType), (DateType, TimestampNsType))
     assert(promotions(V3) == first ++ ofUnknown ++ ofDate)
   }
 
   test(
-    "an unknown that becomes a struct gets new ids for its fields",
+    "an unknown column that is promoted to a nested type assigns new ids to its fields",
     EvolutionRules.promotionsOfV3,
     EvolutionRules.freshIds
   ) {
@@ -79,7 +82,7 @@ class TypeSuite extends AnyFunSuite {
   }
 
   test(
-    "a table refuses types that came after its version, wherever they stand",
+    "types of later versions are rejected at any level",
     TypeRules.versionOfTypes,
     TypeRules.anyNesting
   ) {
@@ -103,13 +106,13 @@ class TypeSuite extends AnyFunSuite {
     Seq(DecimalType(39, 2), DecimalType(0, 0)).foreach(t => intercept[InvalidArgument](check(t)))
   }
 
-  test("keys of maps are required, elements and values are as they say", TypeRules.optionalOrRequired) {
+  test("map keys are required, and elements and values are required as declared", TypeRules.optionalOrRequired) {
     val map = MapType(1, struct, 3, IntType, valueRequired = false)
     assert(map.keyField.required && map.valueField.optional)
     assert(ListType(1, IntType, elementRequired = true).elementField.required)
   }
 
-  test("what is always null is nowhere required", TypeRules.unknownOptional) {
+  test("fields of type unknown cannot be required", TypeRules.unknownOptional) {
     Seq[Type](
       ListType(2, UnknownType, elementRequired = true),
       MapType(2, UnknownType, 3, IntType, valueRequired = true),

@@ -47,13 +47,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     m.schema.copy(fields = m.schema.fields :+ NestedField.optional(id, name, StringType))
   }
 
-  test("a UUID is given once and never changes", MetadataRules.uuid) {
+  test("a UUID is assigned once and never changes", MetadataRules.uuid) {
     val base = empty(V2)
     assert(applied(base, AssignUuid(Uuid)).uuid.contains(Uuid))
     assert(refused(base, AssignUuid(new UUID(1, 2))).contains("never changes"))
   }
 
-  test("the format version goes up one or two steps and never down", MetadataRules.upgrade) {
+  test("the format version is raised by one or two and never lowered", MetadataRules.upgrade) {
     assert(applied(empty(V1), UpgradeFormatVersion(V2)).formatVersion == V2)
     val upgraded = applied(withHistory(V1), UpgradeFormatVersion(V3))
     assert(upgraded.formatVersion == V3)
@@ -61,13 +61,17 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(empty(V3), UpgradeFormatVersion(V2)).contains("from format version 3 to 2"))
   }
 
-  test("a version 1 table without UUID needs one before it becomes version 2", MetadataRules.upgrade) {
+  test("a version 1 table without UUID needs one before the upgrade to version 2", MetadataRules.upgrade) {
     val base = empty(V1).copy(uuid = None)
     assert(refused(base, UpgradeFormatVersion(V2)).contains("assign one"))
     assert(applied(base, AssignUuid(Uuid), UpgradeFormatVersion(V2)).formatVersion == V2)
   }
 
-  test("a new schema gets the next id, and -1 sets it current", MetadataRules.lastAdded, MetadataRules.assignedIds) {
+  test(
+    "a new schema gets the next id, and -1 refers to it as the current schema",
+    MetadataRules.lastAdded,
+    MetadataRules.assignedIds
+  ) {
     val base = empty(V2)
     val next = applied(base, AddSchema(withColumn(base, "extra"), base.lastColumnId + 1), SetCurrentSchema(LastAdded))
     assert(next.currentSchemaId == 1)
@@ -76,7 +80,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(next.schema.fields.last.name == "extra")
   }
 
-  test("a schema with the same columns as an earlier one is that one again", MetadataRules.reuse, TypeRules.schemaIds) {
+  test("a schema with the same columns as an earlier one reuses it", MetadataRules.reuse, TypeRules.schemaIds) {
     val base = empty(V2)
     val added = applied(base, AddSchema(withColumn(base, "extra"), base.lastColumnId + 1), SetCurrentSchema(LastAdded))
     val back = applied(added, AddSchema(base.schema.copy(schemaId = 7), base.lastColumnId), SetCurrentSchema(LastAdded))
@@ -85,27 +89,27 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(back.lastColumnId == added.lastColumnId)
   }
 
-  test("the last added schema, spec or order can only be used by a change that adds one", MetadataRules.lastAdded) {
+  test("-1 refers to the last added schema, spec or order of the same commit only", MetadataRules.lastAdded) {
     val base = empty(V2)
     Seq(SetCurrentSchema(LastAdded), SetDefaultSpec(LastAdded), SetDefaultSortOrder(LastAdded)).foreach { update =>
       assert(refused(base, update).contains("the change adds none"))
     }
   }
 
-  test("an unknown schema, spec or order cannot become the current one", MetadataRules.currentSchema) {
+  test("an unknown schema, spec or order cannot become current", MetadataRules.currentSchema) {
     Seq(SetCurrentSchema(9), SetDefaultSpec(9), SetDefaultSortOrder(9)).foreach { update =>
       assert(intercept[NotFound](applied(empty(V2), update)).name == "9")
     }
   }
 
-  test("a schema that drops the source of the partitioning cannot become current", MetadataRules.defaultsBind) {
+  test("a schema without the source of a partition field cannot become current", MetadataRules.defaultsBind) {
     val base = empty(V2, byDay)
     val without = base.schema.copy(fields = base.schema.fields.filterNot(_.name == "ts"))
     val message = refused(base, AddSchema(without, base.lastColumnId), SetCurrentSchema(LastAdded))
     assert(message.contains("ts_day"))
   }
 
-  test("a schema with a type of a later version is refused") {
+  test("a schema with a type of a later version is rejected") {
     val base = empty(V2)
     val id = base.lastColumnId + 1
     val schema = base.schema.copy(fields = base.schema.fields :+ NestedField.optional(id, "n", TimestampNsType))
@@ -114,7 +118,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a compatible spec is used again, a new one gets the next id",
+    "a compatible spec is reused, and a new spec gets the next id",
     MetadataRules.reuse,
     PartitionRules.compatibleSpec
   ) {
@@ -127,13 +131,16 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(next.lastPartitionId == 1001)
   }
 
-  test("a partition field id that stands for other values is refused", PartitionRules.fieldIdsUnique) {
+  test("a partition field id that belongs to another field is rejected", PartitionRules.fieldIdsUnique) {
     val base = empty(V2, byDay)
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
     assert(refused(base, AddPartitionSpec(spec)).contains("belongs to ts_day"))
   }
 
-  test("a spec with one name or id twice, or of an unknown column, is refused", PartitionRules.fieldIdsUnique) {
+  test(
+    "a spec with a duplicate name or id, or with an unknown source column, is rejected",
+    PartitionRules.fieldIdsUnique
+  ) {
     val base = empty(V2)
     def spec(fields: PartitionField*) = AddPartitionSpec(PartitionSpec(0, fields.toVector))
     val a = PartitionField(1, 1000, "a", Identity)
@@ -142,13 +149,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(base, spec(a.copy(sourceIds = Vector(99)))).contains("field 99"))
   }
 
-  test("partition field ids of version 1 must count from 1000", PartitionRules.idsOfV1) {
+  test("partition field ids of version 1 must be consecutive from 1000", PartitionRules.idsOfV1) {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1005, "id", Identity)))
     assert(refused(empty(V1), AddPartitionSpec(spec)).contains("upgrade the table to version 2"))
   }
 
   test(
-    "sort orders count from 1, 0 is unsorted, and an equal one is used again",
+    "sort order ids start at 1, 0 is unsorted, and an equal order is reused",
     MetadataRules.reuse,
     PartitionRules.equalOrder,
     PartitionRules.unsorted
@@ -164,7 +171,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(again.sortOrders.size == 2)
   }
 
-  test("a snapshot belongs to no branch until a reference says so") {
+  test("a snapshot is on no branch until a reference points to it") {
     val base = empty(V2)
     val added = applied(base, AddSnapshot(snapshot(base, 1, laterMs)))
     assert(added.snapshots.map(_.snapshotId) == Vector(1L))
@@ -186,21 +193,21 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(committed.refs == Map(Main -> Branch(1)))
   }
 
-  test("a roll-back is logged with the time of the commit", MetadataRules.snapshotLog) {
+  test("a rollback is logged with the time of the commit", MetadataRules.snapshotLog) {
     val rolledBack = applied(withHistory(V2), SetSnapshotRef(Main, Branch(1)))
     assert(rolledBack.snapshotLog.last == SnapshotLogEntry(laterMs, 1))
     assert(rolledBack.snapshotLog.size == 4)
     assert(rolledBack.lastUpdatedMs == laterMs)
   }
 
-  test("a change of main's retention alone is not logged", MetadataRules.snapshotLog) {
+  test("a change of main's retention settings alone is not logged", MetadataRules.snapshotLog) {
     val base = withHistory(V2)
     val next = applied(base, SetSnapshotRef(Main, Branch(3, minSnapshotsToKeep = Some(5))))
     assert(next.snapshotLog == base.snapshotLog)
     assert(next.refs(Main) == Branch(3, minSnapshotsToKeep = Some(5)))
   }
 
-  test("snapshots that one change put on main only in between are not logged", MetadataRules.intermediates) {
+  test("snapshots that were on main only within one commit are not logged", MetadataRules.intermediates) {
     val base = withHistory(V2)
     val first = snapshot(base, 11, laterMs)
     val second = first.copy(snapshotId = 12, parentSnapshotId = Some(11L), sequenceNumber = 5)
@@ -217,7 +224,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a snapshot with a taken id or an old sequence number is refused",
+    "a snapshot with an existing id or an old sequence number is rejected",
     MetadataRules.sequenceNumbers,
     MetadataRules.snapshotIds
   ) {
@@ -229,13 +236,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(base, AddSnapshot(snapshot(base, 4, laterMs).copy(manifestList = None))).contains("manifest list"))
   }
 
-  test("a snapshot may be a minute older than the table's last update and no more", MetadataRules.commitTimes) {
+  test("a snapshot may be one minute older than the table's last update at most", MetadataRules.commitTimes) {
     val base = withHistory(V2)
     applied(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60000)))
     assert(refused(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60001))).contains("clock"))
   }
 
-  test("a commit by a clock that is more than a minute behind is refused", MetadataRules.commitTimes) {
+  test("a commit with a clock that is more than one minute behind is rejected", MetadataRules.commitTimes) {
     val base = withHistory(V2)
     val change = Seq(SetProperties(Map("a" -> "b")))
     assert(applyAll(base, change, base.lastUpdatedMs - 60000).properties("a") == "b")
@@ -244,7 +251,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a version 3 snapshot starts at the table's next row id and takes its rows, also on another branch",
+    "a version 3 snapshot starts at the table's next row id and increases it by its rows, on any branch",
     MetadataRules.nextRowId
   ) {
     val base = withHistory(V3)
@@ -259,7 +266,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "an expired snapshot takes its references, its statistics and the log before it along",
+    "expiring a snapshot removes its references, its statistics and earlier log entries",
     MetadataRules.snapshotLogExpiry,
     MetadataRules.statistics
   ) {
@@ -277,7 +284,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(expired.statistics.isEmpty && expired.partitionStatistics.isEmpty)
   }
 
-  test("expiring nothing that is there changes nothing") {
+  test("expiring an unknown snapshot changes nothing") {
     val base = withHistory(V2)
     assert(applied(base, RemoveSnapshots(Set(99L))).copy(lastUpdatedMs = base.lastUpdatedMs) == base)
   }
@@ -287,7 +294,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a reference needs a snapshot that the table has, and main is always a branch",
+    "a reference needs an existing snapshot, and main is always a branch",
     MetadataRules.refsExist,
     MetadataRules.mainBranch,
     MetadataRules.refRetentionPositive
@@ -298,7 +305,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     intercept[InvalidArgument](applied(base, SetSnapshotRef("b", Branch(1, minSnapshotsToKeep = Some(0)))))
   }
 
-  test("without main the table is empty and keeps its snapshots and its log", MetadataRules.mainBranch) {
+  test("a table without main is empty and keeps its snapshots and its log", MetadataRules.mainBranch) {
     val base = withHistory(V2)
     val emptied = applied(base, RemoveSnapshotRef(Main))
     assert(emptied.currentSnapshotId.isEmpty)
@@ -306,7 +313,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(emptied.snapshotLog == base.snapshotLog)
   }
 
-  test("schemas and specs that are not in use are removed, those in use are not", MetadataRules.removals) {
+  test("unused schemas and specs can be removed, used ones cannot", MetadataRules.removals) {
     val base = empty(V2, byDay)
     val two = applied(
       base,
@@ -320,7 +327,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(two, RemovePartitionSpecs(Set(0))).contains("Cannot remove partition spec 0"))
   }
 
-  test("a new snapshot has a positive id", MetadataRules.snapshotIds) {
+  test("the id of a new snapshot must be positive", MetadataRules.snapshotIds) {
     val base = withHistory(V2)
     Seq(0L, -1L).foreach(id => assert(refused(base, AddSnapshot(snapshot(base, id, laterMs))).contains("positive")))
   }
@@ -357,19 +364,22 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(removed.statistics.isEmpty && removed.partitionStatistics.isEmpty)
   }
 
-  test("rows can be written to a table in which another engine left a flaw") {
+  test("rows can be written to a table whose metadata another engine left invalid") {
     val flawed = withHistory(V2)
     val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val base = flawed.copy(sortOrders = Vector(order), defaultSortOrderId = 1)
     assert(commit(base, 4, laterMs).currentSnapshotId.contains(4L))
   }
 
-  test("a table cannot be created from a change that leaves parts out") {
+  test("a table cannot be created from an incomplete list of updates") {
     intercept[IcebergError](create(Seq(SetLocation("x")), laterMs))
     intercept[IcebergError](create(Nil, laterMs))
   }
 
-  test("the metadata log keeps the newest entries, at least one, and tells which fell out", MetadataRules.metadataLog) {
+  test(
+    "the metadata log keeps the newest entries, at least one, and returns those that were removed",
+    MetadataRules.metadataLog
+  ) {
     val base = empty(V2).copy(metadataLog = Vector(MetadataLogEntry(1, "v1"), MetadataLogEntry(2, "v2")))
     assert(MetadataLog.append(base, "v3", 100).map(_.metadataFile) == Vector("v1", "v2", "v3"))
     assert(MetadataLog.append(base, "v3", 100).last.timestampMs == base.lastUpdatedMs)

@@ -13,7 +13,7 @@ import iceberglite.spec.update.Requirement._
 class RequirementSuite extends AnyFunSuite {
   private val base = withHistory(V2)
 
-  test("what still holds passes") {
+  test("requirements that hold pass") {
     AssertCreate.check(None)
     Seq(
       AssertTableUuid(Uuid),
@@ -27,7 +27,7 @@ class RequirementSuite extends AnyFunSuite {
     ).foreach(_.check(Some(base)))
   }
 
-  test("what changed in the meantime is a conflict that says what") {
+  test("a requirement that fails is a conflict that describes the change") {
     val expected = Seq(
       AssertRefSnapshotId("main", Some(2L)) -> "snapshot of main was 2 and is now 3",
       AssertRefSnapshotId("main", None) -> "snapshot of main was none and is now 3",
@@ -45,7 +45,7 @@ class RequirementSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that has become another, or is there already, is no conflict to try again after", MetadataRules.uuid) {
+  test("a table that was replaced or created concurrently is not a retryable conflict", MetadataRules.uuid) {
     val other = intercept[ValidationFailed](AssertTableUuid(new UUID(1, 2)).check(Some(base)))
     assert(other.message.contains(Uuid.toString))
     intercept[ValidationFailed](AssertTableUuid(Uuid).check(None))

@@ -9,10 +9,10 @@ import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.spec.types.Type._
 
-/** One change of columns, as data. */
+/** One change of columns. */
 sealed trait SchemaEdit {
 
-  /** Of the column that it is about. */
+  /** Path of the column to change. */
   def path: Vector[String]
 
   def apply(update: SchemaUpdate): SchemaUpdate
@@ -119,7 +119,7 @@ object SchemaEdit {
     default <- if (t == IntType) Gen.option(Gen.choose(0, 9).map(IntLiteral)) else Gen.const(None)
   } yield Add(parent, name, t, required, default)
 
-  /** Of columns that are there, mostly. */
+  /** Generates a change, mostly of existing columns. */
   def edit(schema: Schema): Gen[SchemaEdit] = {
     val one = column(schema)
     val siblings = for {
@@ -142,10 +142,10 @@ object SchemaEdit {
   }
 
   /**
-   * So many changes of a table, one after the other.
+   * Applies `steps` random changes to a table, one after the other.
    *
-   * @param seed the same gives the same changes
-   * @param change the table after a change; the same where it was refused
+   * @param seed determines the changes
+   * @param change returns the table after a change, or the same table if the change was rejected
    */
   def run(base: TableMetadata, steps: Int, seed: Long)(change: (TableMetadata, SchemaEdit) => TableMetadata): Unit = {
     val start = (base, Seed(seed))

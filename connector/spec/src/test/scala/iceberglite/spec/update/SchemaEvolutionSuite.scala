@@ -10,13 +10,13 @@ import iceberglite.spec.partition.{Bucket, UnboundPartitionField}
 import iceberglite.spec.types.{DefaultValue, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** What holds after any changes of columns. */
+/** Properties that hold after any sequence of column changes. */
 class SchemaEvolutionSuite extends AnyFunSuite {
   private val seeds = 1L to 400L
 
   private val base = SampleTables.empty(V3, UnboundPartitionField(Vector("day"), Bucket(4)), SampleTables.byDay)
 
-  /** @param check of the table before and after a change that is not refused */
+  /** @param check compares the table before and after a change that was accepted */
   private def always(check: (TableMetadata, SchemaEdit, TableMetadata) => Any): Unit = seeds.foreach { seed =>
     SchemaEdit.run(base, 15, seed) { (before, edit) =>
       try {
@@ -27,7 +27,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
     }
   }
 
-  test("no field id is ever used again", EvolutionRules.freshIds, EvolutionRules.newSchema) {
+  test("a field id is never reused", EvolutionRules.freshIds, EvolutionRules.newSchema) {
     always { (before, _, after) =>
       val known = before.schema.byId.keySet
       assert((after.schema.byId.keySet -- known).forall(_ > before.lastColumnId))
@@ -36,7 +36,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
     }
   }
 
-  test("old files stay readable: a field is of the type it was or a wider one", EvolutionRules.oldDataReadable) {
+  test("old files stay readable: a field keeps its type or gets a wider one", EvolutionRules.oldDataReadable) {
     def readable(old: Type, now: Type): Boolean = (old, now) match {
       case (_: StructType, _: StructType) => true
       case (ListType(a, _, _), ListType(b, _, _)) => a == b
@@ -62,7 +62,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
     }
   }
 
-  test("what is refused names the field by its path", EvolutionRules.errorsNamePaths) {
+  test("errors contain the path of the field", EvolutionRules.errorsNamePaths) {
     seeds.foreach(SchemaEdit.run(base, 15, _) { (before, edit) =>
       try MetadataUpdate.applyAll(before, edit(SchemaUpdate(before)).updates, before.lastUpdatedMs)
       catch {
@@ -70,7 +70,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
           val named = edit match {
             case SchemaEdit.Add(parent, _, _, _, _) => Seq(edit.name, parent.mkString("."))
             case SchemaEdit.Rename(path, newName) => Seq(edit.name, (path.init :+ newName).mkString("."))
-            // The first part that is not there.
+            // The first missing part of the path.
             case _ => edit.path.indices.map(i => edit.path.take(i + 1).mkString("."))
           }
           assert(named.exists(n => n.nonEmpty && e.getMessage.contains(n)), s"$edit: ${e.getMessage}")

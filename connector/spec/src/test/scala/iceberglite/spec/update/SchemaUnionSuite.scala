@@ -17,13 +17,13 @@ class SchemaUnionSuite extends AnyFunSuite {
 
   private def union(fields: NestedField*): SchemaUpdate = start.unionByNameWith(Schema(0, fields.toVector))
 
-  test("columns that the table lacks are added at the end, optional", EvolutionRules.unionByName) {
+  test("columns that the table lacks are added at the end as optional columns", EvolutionRules.unionByName) {
     val update = union(required(1, "id", IntType), required(2, "new", StringType), optional(3, "ts", TimestampTzType))
     assert(update.result._1.fields.map(_.name) == table.schema.fields.map(_.name) :+ "new")
     assert(update.result._1.require("new").optional)
   }
 
-  test("structs are merged wherever they are", EvolutionRules.unionByName) {
+  test("structs are merged at every level", EvolutionRules.unionByName) {
     val point = StructType(Vector(required(1, "x", IntType), optional(2, "z", IntType)))
     val place = StructType(Vector(required(3, "lat", DoubleType), optional(4, "alt", FloatType)))
     val update = union(
@@ -39,7 +39,7 @@ class SchemaUnionSuite extends AnyFunSuite {
     assert(schema.fields.map(_.id) == table.schema.fields.map(_.id), "nothing that is there moves")
   }
 
-  test("what the table's type holds changes nothing", EvolutionRules.unionByName) {
+  test("columns that the table's types can hold change nothing", EvolutionRules.unionByName) {
     assert(union(required(1, "location", StructType(Vector.empty))).schema == table.schema)
     val wide = start.updateType(Vector("id"), LongType)
     assert(wide.unionByNameWith(Schema(0, Vector(required(1, "id", IntType)))).schema == wide.schema)
@@ -47,14 +47,14 @@ class SchemaUnionSuite extends AnyFunSuite {
     assert(union(optional(1, "ts", UnknownType)).schema == table.schema)
   }
 
-  test("a column that may be null in the rows becomes optional, and takes their comment", EvolutionRules.unionByName) {
+  test("a column that is optional in the rows becomes optional and takes their comment", EvolutionRules.unionByName) {
     val schema = union(optional(1, "id", IntType, "Key")).result._1
     assert(schema.require("id").optional && schema.require("id").doc.contains("Key"))
     assert(union(optional(1, "ts", TimestampTzType)).schema.require("ts").doc.contains("When"))
   }
 
   test(
-    "types that do not go together are refused with the path",
+    "incompatible types are rejected with the path",
     EvolutionRules.unionByName,
     EvolutionRules.noRegrouping
   ) {
@@ -66,9 +66,9 @@ class SchemaUnionSuite extends AnyFunSuite {
     assert(refused(required(1, "location", IntType)).contains("column location"))
   }
 
-  test("names are found with case ignored when the session does", EvolutionRules.unionByName) {
-    val blind = SchemaUpdate(SampleTables.empty(V3), caseSensitive = false)
-    assert(blind.unionByNameWith(Schema(0, Vector(required(1, "ID", LongType)))).result._1.require("id").fieldType ==
+  test("names are matched case-insensitively when the session is case-insensitive", EvolutionRules.unionByName) {
+    val anyCase = SchemaUpdate(SampleTables.empty(V3), caseSensitive = false)
+    assert(anyCase.unionByNameWith(Schema(0, Vector(required(1, "ID", LongType)))).result._1.require("id").fieldType ==
       LongType)
   }
 }

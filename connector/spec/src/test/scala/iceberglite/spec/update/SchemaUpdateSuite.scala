@@ -25,7 +25,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
 
   private def names(update: SchemaUpdate): Vector[String] = update.result._1.fields.map(_.name)
 
-  test("a new column gets the next id, and its parts the ids after", EvolutionRules.freshIds) {
+  test("a new column gets the next id, and its nested fields the ids after it", EvolutionRules.freshIds) {
     val struct = StructType(Vector(NestedField.optional(1, "a", IntType), NestedField.optional(1, "b", StringType)))
     val update = start.addColumn(path(), "extra", ListType(1, struct, true), Some("More"))
     val (schema, last) = update.result
@@ -39,7 +39,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "columns are added to structs, to the structs of a list, and to those that are values of a map",
+    "columns are added to structs, to structs in a list, and to structs that are map values",
     EvolutionRules.nestedEvolution
   ) {
     val withMap = start.addColumn(path(), "byKey", MapType(0, StringType, 0, StructType(Vector.empty), true))
@@ -52,27 +52,27 @@ class SchemaUpdateSuite extends AnyFunSuite {
     added.foreach(name => assert(field(update, name).optional))
   }
 
-  test("a column cannot be added to what has no fields") {
+  test("a column cannot be added to a column that has no fields") {
     assert(intercept[InvalidArgument](start.addColumn(path("id"), "x", IntType)).getMessage.contains("only structs"))
     val error = intercept[NotFound](start.addColumn(path("nowhere"), "x", IntType))
     assert(error.getMessage.contains("The columns are id, ts"))
   }
 
-  test("a taken name is refused, with case ignored when the session does") {
+  test("an existing name is rejected, ignoring case when the session is case-insensitive") {
     assert(intercept[AlreadyExists](start.addColumn(path("location"), "lat", IntType)).name == "location.lat")
-    val caseBlind = SchemaUpdate(table, caseSensitive = false)
-    intercept[AlreadyExists](caseBlind.addColumn(path(), "ID", IntType))
+    val caseInsensitive = SchemaUpdate(table, caseSensitive = false)
+    intercept[AlreadyExists](caseInsensitive.addColumn(path(), "ID", IntType))
     assert(field(start.addColumn(path(), "ID", IntType), "ID").id == table.lastColumnId + 1)
   }
 
-  test("names may hold dots, and a path with two parts is another column") {
+  test("names may contain dots, and a path with two parts is a different column") {
     val update = start.addColumn(path(), "location.alt", IntType).renameColumn(path("location.alt"), "a.b")
     assert(names(update).last == "a.b")
     intercept[NotFound](update.dropColumn(path("a", "b")))
   }
 
   test(
-    "a required column without a default is refused, and the message says what to do",
+    "a required column without a default is rejected, with advice in the message",
     EvolutionRules.requiredNeedsDefaults
   ) {
     val message = refused(start.addColumn(path("location"), "alt", IntType, required = true))
@@ -81,7 +81,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "from version 3 on a column may be added with a default for old and new rows",
+    "from version 3 on a column can be added with a default for old and new rows",
     EvolutionRules.defaultsOfAdded,
     EvolutionRules.requiredNeedsDefaults
   ) {
@@ -107,14 +107,14 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](wrongType.result).name == "default of column n")
   }
 
-  test("a type of a later version is refused with the version it needs") {
+  test("a type of a later version is rejected with the version that it needs") {
     val error = intercept[Unsupported](start.addColumn(path(), "v", ListType(0, VariantType, false)))
     assert(error.getMessage.contains("variant of column v.element"))
     assert(error.getMessage.contains("format-version to 3"))
     SchemaUpdate(empty(V3)).addColumn(path(), "v", ListType(0, VariantType, false)).result
   }
 
-  test("a column that is always null cannot be NOT NULL") {
+  test("a column of type unknown cannot be NOT NULL") {
     val update = SchemaUpdate(empty(V3))
     update.addColumn(path(), "u", UnknownType).result
     val required =
@@ -123,7 +123,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a dropped column's id is never used again, and the same name added again is a new column",
+    "a dropped column's id is not reused, and a column added with the same name is a new column",
     EvolutionRules.freshIds
   ) {
     val update = start.dropColumn(path("amount")).addColumn(path(), "amount", DecimalType(9, 2))
@@ -131,20 +131,20 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(update.result._1.byId.get(table.schema.require("amount").id).isEmpty)
   }
 
-  test("a dropped struct takes its fields along", EvolutionRules.deletion) {
+  test("dropping a struct drops its fields", EvolutionRules.deletion) {
     val schema = start.dropColumn(path("location")).result._1
     assert(schema.find("location.lat").isEmpty)
     assert(start.dropColumn(path("location", "lon")).result._1.find("location.lat").isDefined)
   }
 
-  test("a column that these changes have dropped is not there for the next") {
+  test("a column that was dropped or renamed is not found by later changes of the same update") {
     intercept[NotFound](start.dropColumn(path("amount")).renameColumn(path("amount"), "x"))
     intercept[NotFound](start.renameColumn(path("amount"), "x").dropColumn(path("amount")))
     assert(!names(start.renameColumn(path("amount"), "x").dropColumn(path("x"))).contains("x"))
   }
 
   test(
-    "the source of the current partitioning or sort order cannot be dropped, alone or with its struct",
+    "the source of the current partitioning or sort order cannot be dropped, directly or with its struct",
     PartitionRules.sourceOfVoidMayGo
   ) {
     val byLat = empty(V2, UnboundPartitionField(Vector("location", "lat"), Identity))
@@ -166,7 +166,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "identifier fields follow a rename, and cannot be dropped, made optional, optional or floating",
+    "identifier fields follow a rename, cannot be dropped or made optional, and are not optional or floating-point",
     EvolutionRules.identifierKept,
     EvolutionRules.identifierTypes,
     EvolutionRules.identifierNesting
@@ -184,7 +184,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     ).foreach(update => assert(intercept[InvalidArgument](update.result).name == "identifier field"))
   }
 
-  test("a required field in an optional struct is no identifier", EvolutionRules.identifierNesting) {
+  test("a required field in an optional struct cannot be an identifier field", EvolutionRules.identifierNesting) {
     val update = start.makeOptional(path("location")).updateType(path("id"), LongType)
     val schema = update.result._1
     val lat = NestedField.required(50, "key", IntType)
@@ -196,18 +196,18 @@ class SchemaUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a rename keeps the id, may change case alone, and cannot take a name or none",
+    "a rename keeps the id, may change only the case, and rejects an existing or empty name",
     EvolutionRules.renameKeepsId,
     TypeRules.uniqueNames
   ) {
     assert(field(start.renameColumn(path("location", "lat"), "latitude"), "location.latitude").id == 8)
-    val caseBlind = SchemaUpdate(table, caseSensitive = false)
-    assert(names(caseBlind.renameColumn(path("id"), "Id")).head == "Id")
-    intercept[AlreadyExists](caseBlind.renameColumn(path("id"), "TS"))
+    val caseInsensitive = SchemaUpdate(table, caseSensitive = false)
+    assert(names(caseInsensitive.renameColumn(path("id"), "Id")).head == "Id")
+    intercept[AlreadyExists](caseInsensitive.renameColumn(path("id"), "TS"))
     intercept[InvalidArgument](start.renameColumn(path("id"), ""))
   }
 
-  test("ints, floats and decimals are widened", EvolutionRules.promotions, EvolutionRules.nestedEvolution) {
+  test("int, float and decimal columns can be widened", EvolutionRules.promotions, EvolutionRules.nestedEvolution) {
     val update = start
       .updateType(path("id"), LongType)
       .updateType(path("location", "lat"), DoubleType)
@@ -222,7 +222,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "any other change of type names the column and both types",
+    "the error for any other type change names the column and both types",
     EvolutionRules.promotions,
     EvolutionRules.noRegrouping,
     EvolutionRules.errorsNamePaths
@@ -239,7 +239,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(start.updateType(path("id"), IntType).result._1 == table.schema)
   }
 
-  test("version 3 makes a date a timestamp, and an unknown anything", EvolutionRules.promotionsOfV3) {
+  test("version 3 promotes date to timestamp, and unknown to any type", EvolutionRules.promotionsOfV3) {
     val base = SchemaUpdate(empty(V3)).addColumn(path(), "u", UnknownType)
     val update = base.updateType(path("day"), TimestampType).updateType(path("u"), StringType)
     assert(field(update, "day").fieldType == TimestampType)
@@ -247,7 +247,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(refused(base.updateType(path("day"), TimestampTzType)).contains("date to timestamp"))
   }
 
-  test("a date whose partition values would change cannot become a timestamp", EvolutionRules.promotionOfSource) {
+  test("a date column cannot be promoted if its partition values would change", EvolutionRules.promotionOfSource) {
     val day = Vector("day")
     Seq(Identity, Bucket(4)).foreach { t =>
       val base = SchemaUpdate(empty(V3, UnboundPartitionField(day, t)))
@@ -277,7 +277,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(field(start.updateDoc(path("location", "lon"), Some("East")), "location.lon").doc.contains("East"))
   }
 
-  test("a column becomes optional, never required", EvolutionRules.optionalNotRequired) {
+  test("a column can become optional and not required", EvolutionRules.optionalNotRequired) {
     assert(field(start.makeOptional(path("id")), "id").optional)
     assert(field(start.makeOptional(path("points", "element")), "points.element").optional)
     assert(start.requireColumn(path("id")).result._1 == table.schema)
@@ -296,14 +296,17 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(nested.fieldType.asInstanceOf[StructType].fields.map(_.name) == Vector("y", "x"))
   }
 
-  test("a column cannot move beside one of another struct, or beside itself", EvolutionRules.noMoveBetweenStructs) {
+  test(
+    "a column cannot move next to a column of another struct or next to itself",
+    EvolutionRules.noMoveBetweenStructs
+  ) {
     val error = intercept[NotFound](start.moveAfter(path("location", "lat"), "id"))
     assert(error.getMessage.contains("within its struct, beside lon"))
     intercept[NotFound](start.moveAfter(path("id"), "id"))
     assert(refused(start.moveFirst(path("points", "element"))).contains("a part of points"))
   }
 
-  test("the key of a map never changes", EvolutionRules.mapKeys) {
+  test("a map key cannot be changed", EvolutionRules.mapKeys) {
     val struct = StructType(Vector(NestedField.optional(0, "k", IntType)))
     val base = start.addColumn(path(), "m", MapType(0, struct, 0, IntType, true))
     Seq[SchemaUpdate => SchemaUpdate](
@@ -315,27 +318,27 @@ class SchemaUpdateSuite extends AnyFunSuite {
     ).foreach(change => assert(refused(change(base)).contains("is a map's key")))
   }
 
-  test("elements and values have no name to change and cannot go") {
+  test("list elements and map values cannot be renamed or dropped") {
     assert(refused(start.renameColumn(path("points", "element"), "x")).contains("a part of points"))
     assert(refused(start.dropColumn(path("tags", "value"))).contains("a part of tags"))
   }
 
-  test("names are found with case ignored when the session does, unless two would fit") {
-    val caseBlind = SchemaUpdate(table, caseSensitive = false)
-    assert(names(caseBlind.dropColumn(path("AMOUNT"))).forall(_ != "amount"))
+  test("names are matched case-insensitively when the session is case-insensitive, unless ambiguous") {
+    val caseInsensitive = SchemaUpdate(table, caseSensitive = false)
+    assert(names(caseInsensitive.dropColumn(path("AMOUNT"))).forall(_ != "amount"))
     intercept[NotFound](start.dropColumn(path("AMOUNT")))
     val two = table.copy(schemas = Vector(start.addColumn(path(), "ID", IntType).result._1))
     intercept[InvalidArgument](SchemaUpdate(two, caseSensitive = false).dropColumn(path("id")))
   }
 
-  test("the updates make the schema the table's current one", EvolutionRules.newSchema) {
+  test("the update makes the new schema current", EvolutionRules.newSchema) {
     val next = MetadataUpdate.applyAll(table, start.renameColumn(path("ts"), "at").updates, CreatedMs)
     assert(next.currentSchemaId == 1)
     assert(next.schema.names(2) == "at")
     assert(next.schemas.size == 2)
   }
 
-  test("reserved ids and ids given twice are refused", EvolutionRules.reservedIds, TypeRules.uniqueIds) {
+  test("reserved ids and duplicate ids are rejected", EvolutionRules.reservedIds, TypeRules.uniqueIds) {
     def check(ids: Int*): Unit = {
       val fields = ids.zipWithIndex.map { case (id, i) => NestedField.optional(id, s"c$i", IntType) }
       SchemaCheck(Schema(0, fields.toVector), V2)

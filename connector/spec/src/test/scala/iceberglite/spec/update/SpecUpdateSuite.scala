@@ -30,7 +30,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     m.spec.fields.map(f => (f.fieldId, f.name, f.transform.name))
 
   test(
-    "an added field gets the next id and the name that Apache Iceberg gives",
+    "an added field gets the next id and the same default name as in Apache Iceberg",
     PartitionRules.specEvolution,
     PartitionRules.newIdsFromLast
   ) {
@@ -45,7 +45,7 @@ class SpecUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a field may be given a name, but not one that is taken by a field or by another column",
+    "a field may be named, but not like another field or another column",
     PartitionRules.fieldNames
   ) {
     val base = SpecUpdate(empty(V2, byDay))
@@ -57,19 +57,19 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(base.addField(id, Identity).result.fields.last.name == "id")
   }
 
-  test("the same values twice are refused") {
+  test("a duplicate source and transform is rejected") {
     val error = intercept[AlreadyExists](SpecUpdate(empty(V2, byDay)).addField(ts, Day, Some("d")))
     assert(error.name.contains("ts_day"))
   }
 
-  test("two time transforms of a column cannot come in one change, but one may follow the other") {
+  test("one change cannot add two time transforms of a column, but a later change can add another") {
     val error = intercept[ValidationFailed](SpecUpdate(empty(V2)).addField(ts, Year).addField(ts, Day))
     assert(error.getMessage.contains("redundant partition field ts_day"))
     assert(SpecUpdate(empty(V2, byDay)).addField(ts, Hour).result.fields.size == 2)
   }
 
   test(
-    "a source must be a primitive column that has the transform, outside of lists and maps",
+    "a source must be a primitive column outside lists and maps that the transform accepts",
     PartitionRules.primitiveSources
   ) {
     val base = SpecUpdate(empty(V2))
@@ -82,7 +82,7 @@ class SpecUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a removed field goes from version 2 on, and its id is not given to another",
+    "from version 2 on a removed field disappears, and its id is not reused for another field",
     PartitionRules.newIdsFromLast,
     PartitionRules.specEvolution
   ) {
@@ -93,7 +93,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(fields(added).last == ((1002, "ts_hour", "hour")))
   }
 
-  test("a field is removed by what it is made from") {
+  test("a field can be removed by source and transform") {
     val base = empty(V2, byDay, byBucket)
     assert(SpecUpdate(base).removeField(id, Bucket(16)).result.fields.map(_.name) == Vector("ts_day"))
     val error = intercept[NotFound](SpecUpdate(base).removeField(id, Bucket(8)))
@@ -101,7 +101,11 @@ class SpecUpdateSuite extends AnyFunSuite {
     intercept[NotFound](SpecUpdate(empty(V2)).removeField("x"))
   }
 
-  test("a field that comes back has its old id and name", PartitionRules.fieldIdReused, PartitionRules.compatibleSpec) {
+  test(
+    "a field that is added again gets its old id and name",
+    PartitionRules.fieldIdReused,
+    PartitionRules.compatibleSpec
+  ) {
     val base = empty(V2, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("id_bucket"))
     val back = committed(removed, SpecUpdate(removed).addField(id, Bucket(16)))
@@ -112,12 +116,12 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(fields(renamed).last == ((1002, "shard", "bucket[16]")))
   }
 
-  test("a field removed and added again in one change is the same") {
+  test("removing and adding a field in one change keeps the field") {
     val base = empty(V2, byDay, byBucket)
     assert(fields(committed(base, SpecUpdate(base).removeField("id_bucket").addField(id, Bucket(16)))) == fields(base))
   }
 
-  test("version 1 keeps a removed field as void at its place", PartitionRules.voidInV1) {
+  test("version 1 replaces a removed field with void in the same position", PartitionRules.voidInV1) {
     val base = empty(V1, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
     assert(fields(removed) == Vector((1000, "ts_day", "void"), (1001, "id_bucket", "bucket[16]")))
@@ -131,7 +135,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(!committed(removed, SpecUpdate(removed).removeField("id_bucket")).spec.isPartitioned)
   }
 
-  test("a table that came from version 1 keeps its void fields, and drops others") {
+  test("a table upgraded from version 1 keeps its void fields, and drops other removed fields") {
     val base = empty(V1, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
     val upgraded = MetadataUpdate.applyAll(removed, Seq(MetadataUpdate.UpgradeFormatVersion(V2)), CreatedMs)
@@ -148,7 +152,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     intercept[NotFound](SpecUpdate(base).renameField("x", "y"))
   }
 
-  test("a replaced field makes place for a new one, found by name or by transform") {
+  test("a field can be replaced, found by name or by transform") {
     val base = empty(V2, byDay)
     assert(fields(committed(base, SpecUpdate(base).replaceField("ts_day", ts, Hour, None))) ==
       Vector((1001, "ts_hour", "hour")))
@@ -156,18 +160,18 @@ class SpecUpdateSuite extends AnyFunSuite {
       Vector((1001, "ts_day", "bucket[8]")))
   }
 
-  test("a field cannot be removed by the change that adds it") {
+  test("a field cannot be removed in the change that adds it") {
     val error = intercept[ValidationFailed](SpecUpdate(empty(V2)).addField(ts, Day).removeField("ts_day"))
     assert(error.getMessage.contains("the same change adds it"))
   }
 
-  test("a spec with a transform of a later version is not changed") {
+  test("a spec with an unknown transform cannot be changed") {
     val base = empty(V2)
     val later = PartitionSpec(0, Vector(PartitionField(1, 1000, "z", UnknownTransform("zorder"))))
     intercept[Unsupported](SpecUpdate(base.copy(specs = Vector(later))))
   }
 
-  test("names of columns are found with case ignored when the session does") {
+  test("column names are matched case-insensitively when the session is case-insensitive") {
     intercept[NotFound](SpecUpdate(empty(V2)).addField(Vector("TS"), Day))
     assert(SpecUpdate(empty(V2), caseSensitive = false).addField(Vector("TS"), Day).result.fields.head.name == "ts_day")
   }

@@ -46,27 +46,27 @@ class ViewUpdateSuite extends AnyFunSuite {
     assert(created.currentVersion.operation.contains(ViewVersion.Create))
   }
 
-  test("a replaced view gets the next version, and the log another entry", MetadataRules.viewVersions) {
+  test("replacing a view adds a version and a log entry", MetadataRules.viewVersions) {
     val replaced = applied(created, put("SELECT 2", 600): _*)
     assert(replaced.currentVersionId == 2 && replaced.versions.size == 2 && replaced.schemas.size == 1)
     assert(replaced.versionLog == Vector(ViewLogEntry(500, 1), ViewLogEntry(600, 2)))
     assert(replaced.currentVersion.operation.contains(ViewVersion.Replace))
   }
 
-  test("a roll-back adds an entry to the log, of the time it happened, and no version", MetadataRules.viewRollback) {
+  test("a rollback adds a log entry with the current time, and no version", MetadataRules.viewRollback) {
     val rolledBack = applied(applied(created, put("SELECT 2", 600): _*), SetCurrentViewVersion(1))
     assert(rolledBack.versions.size == 2)
     assert(rolledBack.versionLog.last == ViewLogEntry(nowMs, 1))
   }
 
-  test("an identical version is used again", MetadataRules.viewVersionReuse) {
+  test("an identical version is reused", MetadataRules.viewVersionReuse) {
     val replaced = applied(created, put("SELECT 2", 600): _*)
     val back = applied(replaced, put("SELECT 1", 700): _*)
     assert(back.currentVersionId == 1 && back.versions == replaced.versions)
     assert(applied(created, put("SELECT 1", 700): _*) == created)
   }
 
-  test("old versions expire, but neither the current one nor those of the change", MetadataRules.viewHistory) {
+  test("old versions expire, except the current one and those of the same change", MetadataRules.viewHistory) {
     val many = replacedBy(created, 14)
     assert(many.versions.map(_.versionId) == (6 to 15))
     assert(many.versionLog.map(_.versionId) == (6 to 15))
@@ -79,7 +79,7 @@ class ViewUpdateSuite extends AnyFunSuite {
     assert(added.versions.map(_.versionId) == Vector(2, 3))
   }
 
-  test("the number of versions to keep must be one", MetadataRules.viewHistory) {
+  test("the number of versions to keep must be a positive integer", MetadataRules.viewHistory) {
     Seq("0", "-1", "x").foreach { text =>
       intercept[InvalidArgument](applied(created, SetProperties(Map(ViewMetadata.HistorySizeProperty -> text))))
     }
@@ -99,14 +99,17 @@ class ViewUpdateSuite extends AnyFunSuite {
     assert(intercept[ValidationFailed](applied(created, AddViewVersion(two))).getMessage.contains("two for spark"))
   }
 
-  test("a view does not lose a dialect unless it may", MetadataRules.viewDialects) {
+  test(
+    "a replacement that loses a dialect is rejected unless the view property allows it",
+    MetadataRules.viewDialects
+  ) {
     val lost = put("SELECT 1", dialect = "trino")
     assert(intercept[ValidationFailed](applied(created, lost: _*)).getMessage.contains("would lose its query in spark"))
     val allowed = SetProperties(Map(ViewMetadata.DropDialectProperty -> "true"))
     assert(applied(created, allowed +: lost: _*).currentVersion.dialects == Vector("trino"))
   }
 
-  test("versions and schemas must be there before they are used", MetadataRules.viewVersions) {
+  test("versions and schemas must exist before they are used", MetadataRules.viewVersions) {
     intercept[NotFound](applied(created, SetCurrentViewVersion(5)))
     intercept[NotFound](applied(created, AddViewVersion(version("x").copy(schemaId = 5))))
     intercept[ValidationFailed](applied(created, AddViewVersion(version("x"))))
@@ -116,7 +119,7 @@ class ViewUpdateSuite extends AnyFunSuite {
     intercept[Unsupported](applied(created, UpgradeFormatVersion(FormatVersion.V2)))
   }
 
-  test("schemas, properties and the location change as asked for", MetadataRules.viewVersions) {
+  test("schemas, properties and the location can be changed", MetadataRules.viewVersions) {
     val changed = applied(
       created,
       AddSchema(other, 1),
