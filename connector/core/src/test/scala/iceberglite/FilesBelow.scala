@@ -4,17 +4,23 @@ import java.io.IOException
 import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{FileVisitResult, Files, NoSuchFileException, Path, SimpleFileVisitor}
 
-/** What stands below a directory into which others may still put files, and take them away, such as a late hint. */
+/**
+ * Lists what is below a directory in which other threads may still create and delete files, such as a late version
+ * hint.
+ */
 object FilesBelow {
 
-  /** All files; none where there is no such directory. */
+  /** Returns all files; empty if the directory does not exist. */
   def of(directory: Path): Set[Path] = everything(directory).filter(Files.isRegularFile(_))
 
-  /** Without the hints of versions and what becomes of them: they come a moment after their commits. */
+  /**
+   * Returns all files except version hints and files derived from them, because hints are written shortly after a
+   * commit.
+   */
   def withoutHints(directory: Path): Set[Path] =
     of(directory).filterNot(_.getFileName.toString.contains("version-hint.text"))
 
-  /** With directories, itself left out. */
+  /** Returns files and directories, without the directory itself. */
   def everything(directory: Path): Set[Path] = {
     val found = Set.newBuilder[Path]
     Files.walkFileTree(

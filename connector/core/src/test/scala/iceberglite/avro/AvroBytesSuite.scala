@@ -16,7 +16,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def input(bytes: Array[Byte]): AvroInput = new AvroInput(bytes, 0, bytes.length)
 
-  test("numbers are read and written as Avro's own encoder has them") {
+  test("numbers are read and written like Avro's own encoder") {
     forAll(longs) { n =>
       val out = new ByteArrayOutputStream
       val encoder = EncoderFactory.get.binaryEncoder(out, null)
@@ -37,7 +37,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("texts are read and written as Avro's own encoder has them") {
+  test("strings are read and written like Avro's own encoder") {
     forAll(Gen.alphaStr, Gen.oneOf("", "é€", "\uD83E\uDDCA")) { (a, b) =>
       val out = new AvroOutput(1)
       out.writeText(a + b)
@@ -46,7 +46,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("numbers are skipped without being read") {
+  test("numbers are skipped without being decoded") {
     forAll(Gen.listOf(longs)) { numbers =>
       val out = new AvroOutput
       numbers.foreach(out.writeLong)
@@ -57,7 +57,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("what ends too early, or claims more than there is, is a fault and no allocation") {
+  test("truncated input and implausible lengths are faults, without allocation") {
     val huge = new AvroOutput
     huge.writeLong(Long.MaxValue)
     val negative = new AvroOutput
@@ -74,7 +74,7 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[AvroFault](input(Array[Byte](1)).skipNumbers(2))
   }
 
-  test("a block with its size in bytes is read as one without") {
+  test("a block with its size in bytes is read like one without") {
     val out = new AvroOutput
     out.writeLong(-2)
     out.writeLong(2)

@@ -18,7 +18,7 @@ class AvroCodecSuite extends AnyFunSuite {
   private val schema = new AvroSchema.Parser().parse(json)
   private val random = new Random(7)
 
-  /** More than one block, partly hard to compress. */
+  /** Rows for more than one block, half of them hard to compress. */
   private val rows: Seq[(Long, String)] =
     (0 until 3000).map(i => (i.toLong, if (i % 2 == 0) "same" else random.alphanumeric.take(100).mkString))
 
@@ -26,7 +26,7 @@ class AvroCodecSuite extends AnyFunSuite {
     AvroContainerReader.open(bytes).records(in => (in.readLong(), in.readText())).toVector
 
   for (codec <- Seq("uncompressed", "gzip", "snappy", "zstd"))
-    test(s"Avro's own reader reads what is written with $codec, and so do we") {
+    test(s"both Avro's own reader and ours read what is written with $codec") {
       val writer = new AvroContainerWriter(
         json,
         Seq("some" -> "thing"),
@@ -47,7 +47,7 @@ class AvroCodecSuite extends AnyFunSuite {
     }
 
   for (codec <- Seq("null", "deflate", "snappy", "zstandard"))
-    test(s"a file that Avro's own writer wrote with $codec is read") {
+    test(s"a file from Avro's own writer with $codec is read") {
       val out = new java.io.ByteArrayOutputStream
       val writer = new DataFileWriter[GenericRecord](new GenericDatumWriter[GenericRecord](schema))
       writer.setCodec(CodecFactory.fromString(codec)).create(schema, out)
@@ -61,16 +61,16 @@ class AvroCodecSuite extends AnyFunSuite {
       assert(read(out.toByteArray) == rows)
     }
 
-  test("a file without records is a file") {
+  test("a file without records can be written and read") {
     assert(read(new AvroContainerWriter(json, Seq.empty, AvroCodec.Default).finish()).isEmpty)
   }
 
-  test("an unknown codec of a file is named, with those that are known") {
+  test("the error for an unknown codec of a file lists the known codecs") {
     val error = intercept[AvroFault](AvroCodec.decompressor("lzma"))
     assert(error.getMessage.contains("codec lzma") && error.getMessage.contains("zstandard"))
   }
 
-  test("an unknown codec of a table is refused by its property") {
+  test("the error for an unknown codec of a table names the property") {
     val error = intercept[InvalidArgument](AvroCodec.of(Map("write.manifest.compression-codec" -> "lzma")))
     assert(error.getMessage.contains("write.manifest.compression-codec"))
   }

@@ -11,14 +11,14 @@ import iceberglite.spec.types.Type._
 
 class AvroSchemasSuite extends AnyFunSuite {
 
-  /** The schema of one required field `f` with id 1 of the type, as JSON without spaces. */
+  /** The JSON schema, without spaces, of a required field `f` with id 1. */
   private def json(field: NestedField): String = {
     val record = AvroSchemas.of(StructType(Vector(field)), "r")
     new AvroSchema.Parser().parse(record.toString).getFields.get(0).schema.toString
   }
   private def json(t: iceberglite.spec.types.Type): String = json(NestedField.required(1, "f", t))
 
-  test("types are mapped as the table of Appendix A has it") {
+  test("types are mapped as in the table of Appendix A") {
     assert(json(BooleanType) == "\"boolean\"")
     assert(json(IntType) == "\"int\"")
     assert(json(LongType) == "\"long\"")
@@ -40,18 +40,18 @@ class AvroSchemasSuite extends AnyFunSuite {
     )
   }
 
-  test("a decimal takes the fewest bytes that hold its precision") {
+  test("a decimal is stored in the fewest bytes that hold its precision") {
     val sizes = Map(1 -> 1, 2 -> 1, 3 -> 2, 4 -> 2, 5 -> 3, 9 -> 4, 10 -> 5, 18 -> 8, 19 -> 9, 38 -> 16)
     sizes.foreach { case (precision, size) => assert(AvroSchemas.bytesOfDecimal(precision) == size, precision) }
   }
 
-  test("an optional field is a union with null first and null as default, and carries its id") {
+  test("an optional field is a union with null first and default null, and has its id") {
     val record = AvroSchemas.of(StructType(Vector(NestedField.optional(8, "l", LongType))), "r")
     assert(record.getFields.get(0).toString.contains("l"))
     assert(record.toString.contains("""{"name":"l","type":["null","long"],"default":null,"field-id":8}"""))
   }
 
-  test("lists, maps and structs carry the ids of their parts") {
+  test("lists, maps and structs have the ids of their nested fields") {
     assert(json(ListType(9, IntType, elementRequired = true)) == """{"type":"array","items":"int","element-id":9}""")
     assert(
       json(MapType(10, StringType, 11, IntType, valueRequired = true)) ==

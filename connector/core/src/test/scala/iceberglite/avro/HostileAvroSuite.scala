@@ -26,7 +26,7 @@ import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestDecoder, ManifestEntryColumns, ManifestLists, Manifests, PartitionCodec}
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Files that are made to do harm: each is refused by name, soon, and without taking the memory. */
+/** Malicious files: each is rejected with its name, in bounded time and without large allocations. */
 class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   override val timeLimit: Span = Span(60, Seconds)
 
@@ -49,7 +49,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     error.reason
   }
 
-  /** A header, and what `body` puts after it. */
+  /** Writes a header, followed by what `body` writes. */
   private def file(json: String, codec: String = "null")(body: AvroOutput => Unit): Array[Byte] = {
     val out = new AvroOutput
     out.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
@@ -84,7 +84,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
 
   private val huge = Seq(Long.MaxValue, Long.MinValue, -1L, Int.MaxValue.toLong, 1L << 40)
 
-  test("lengths and counts that nobody can mean are refused and get no memory", ManifestRules.damaged) {
+  test("implausible lengths and counts are rejected without allocating memory", ManifestRules.damaged) {
     huge.foreach { n =>
       val pairs = encoded { out =>
         out.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
@@ -113,7 +113,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     s"""{"type":"record","name":"e","fields":[{"name":"x","type":$extra},""" +
       ownSchema.substring(ownSchema.indexOf("\"fields\":[") + 10)
 
-  test("a schema that contains itself, or never ends when written out, is refused", ManifestRules.damaged) {
+  test("a recursive schema, or one that expands without limit, is rejected", ManifestRules.damaged) {
     val itself = """{"type":"record","name":"n","fields":[{"name":"again","type":["null","n"]}]}"""
     assert(reasonOf(file(entryWith(itself))(block(_, 1, Array[Byte](0)))).contains("contains itself"))
     val leaf = """{"type":"record","name":"n0","fields":[]}"""
@@ -123,7 +123,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(entryWith(doubling))(block(_, 1, Array[Byte](0)))).contains("20000 nodes"))
   }
 
-  test("a schema that is nested deeply, is wide, or is no schema is refused", ManifestRules.damaged) {
+  test("a schema that is deeply nested, very wide or invalid is rejected", ManifestRules.damaged) {
     val deep = Seq(10000, 400).map(n => """{"type":"array","items":""" * n + "\"int\"" + "}" * n)
     val records = (1 to 10000).map(i => s"""{"type":"record","name":"n$i","fields":[{"name":"a","type":""").mkString
     val unions = (1 to 30000).map(i => s"""{"type":"fixed","size":1,"name":"f$i"}""").mkString("[", ",", "]")
@@ -136,13 +136,13 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(entryWith(fixed))(block(_, 1, Array[Byte](0)))).contains("ends in the middle"))
   }
 
-  test("a list of items without bytes costs no time", ManifestRules.damaged) {
+  test("a list of items that take no bytes is rejected in bounded time", ManifestRules.damaged) {
     val nulls = """{"type":"array","items":"null"}"""
     val many = Array.fill(20000)(encoded(_.writeLong(100000))).flatten ++ Array.fill(300000)(2.toByte)
     assert(reasonOf(file(entryWith(nulls))(block(_, 1, many))).nonEmpty)
   }
 
-  test("blocks that unpack to far more than they are, are refused", ManifestRules.damaged) {
+  test("decompression bombs in blocks are rejected", ManifestRules.damaged) {
     val zeros = new Array[Byte](AvroContainer.MaxBlockBytes / 4)
     val codecs = Seq(AvroCodec.Default, AvroCodec.Zstandard(3))
     codecs.foreach { codec =>
@@ -162,7 +162,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(ownSchema, "snappy")(block(_, 1, snappy))).contains("claims"))
   }
 
-  test("a block that is not marked as its file, or packed otherwise, is refused", ManifestRules.damaged) {
+  test("a block with a wrong sync marker or a wrong codec is rejected", ManifestRules.damaged) {
     val entry = oneEntry(added(dataFile("a")))
     assert(reasonOf(file(ownSchema)(block(_, 1, entry, sync.map(b => (b + 1).toByte)))).contains("sync marker"))
     Seq("deflate", "snappy", "zstandard").foreach { codec =>
@@ -174,7 +174,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(ownSchema, "snappy")(block(_, 1, packed))).contains("checksum"))
   }
 
-  test("a schema with a field id twice is refused", ManifestRules.damaged) {
+  test("a schema with a duplicate field id is rejected", ManifestRules.damaged) {
     assert(reasonOf(file(ownSchema.replace("\"field-id\":104", "\"field-id\":103"))(_ => ())).contains("103) twice"))
     val wide = ownSchema.replace(
       """{"name":"id","type":["null","long"],"default":null,"field-id":1000}""",
@@ -183,7 +183,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(wide != ownSchema && reasonOf(file(wide)(_ => ())).contains("field id twice"))
   }
 
-  test("a column that stands twice in a map of metrics is refused", ManifestRules.damaged, ManifestRules.metricsMaps) {
+  test("a duplicate column in a metrics map is rejected", ManifestRules.damaged, ManifestRules.metricsMaps) {
     val counts = MetricMaps(valueCounts = Some(Map(300 -> 77L, 301 -> 78L)))
     val once = oneEntry(added(dataFile("a").copy(metrics = counts)))
     val at = once.indexOfSlice(encoded { out => out.writeLong(301); out.writeLong(78) })
@@ -191,7 +191,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(file(ownSchema)(block(_, 1, twice))).contains("value_counts have column 300 twice"))
   }
 
-  test("negative counts, sizes and places are refused with the field", ManifestRules.damaged) {
+  test("negative counts, sizes and offsets are rejected with the field", ManifestRules.damaged) {
     val data = dataFile("a")
     assert(reasonOf(withEntry(data.copy(recordCount = -2L))).contains("record_count (field 103)"))
     assert(reasonOf(withEntry(data.copy(fileSizeInBytes = -5L))).contains("file_size_in_bytes (field 104)"))
@@ -210,7 +210,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   }
 
   test(
-    "delete files without what makes them usable are refused",
+    "delete files without required fields are rejected",
     ManifestRules.vectorFields,
     ManifestRules.equalityIds
   ) {
@@ -230,7 +230,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(reasonOf(withEntry(equality), deletes).contains("equality_ids (field 135)"))
   }
 
-  test("a manifest list with negative numbers is refused with the field", ManifestRules.damaged) {
+  test("a manifest list with negative numbers is rejected with the field", ManifestRules.damaged) {
     val good = listed()
     val bad = Seq(
       good.copy(length = -1L) -> "manifest_length (field 501)",
@@ -246,14 +246,14 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     }
   }
 
-  test("a sum of rows below 0 is unknown: there are files that are not counted", ManifestRules.unknownRecords) {
+  test("a negative total of rows is unknown, because some files have no record count", ManifestRules.unknownRecords) {
     val io = new MemoryFileIO
     ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(listed().copy(addedRowsCount = Some(-2L))))
     assert(ManifestLists.read(io, "l").map(_.addedRowsCount) == Vector(None))
   }
 
   test(
-    "a file that is not counted gets no row ids, and the next file's are not moved",
+    "a file without a record count gets no row ids, and does not shift the ids of the next file",
     ManifestRules.countedRowIds,
     ManifestRules.inheritsRowIds
   ) {
@@ -271,7 +271,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(read.map(_.file.firstRowId) == Vector(Some(5L), None, Some(8L), Some(12L)))
   }
 
-  test("a large manifest is read block by block, and the rest not before it is asked for", ManifestRules.streamed) {
+  test("a large manifest is read block by block, on demand", ManifestRules.streamed) {
     val whole = new MemoryFileIO
     val entries = (0 until 20000).iterator.map(i => added(dataFile(s"f$i", Some(i % 9L))))
     val content = ManifestContent.Data
@@ -287,7 +287,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     assert(decoded.size == 19999 && stream.closed && file.taken == bytes.length)
   }
 
-  test("a large manifest that is cut short is refused as a small one is", ManifestRules.streamed) {
+  test("a truncated large manifest is rejected like a small one", ManifestRules.streamed) {
     val whole = new MemoryFileIO
     val entry = added(dataFile("a"))
     val data = ManifestContent.Data
@@ -309,7 +309,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     override def close(): Unit = closed = true
   }
 
-  test("a metadata file that unpacks to far more than it is, is refused", ManifestRules.metadataBombs) {
+  test("a metadata file that is a gzip bomb is rejected", ManifestRules.metadataBombs) {
     val out = new java.io.ByteArrayOutputStream
     val zip = new java.util.zip.GZIPOutputStream(out)
     val spaces = Array.fill(1 << 20)(' '.toByte)

@@ -24,8 +24,8 @@ class StructColumnsSuite extends AnyFunSuite {
     new DataFileColumns(PartitionCodec.Ignored)
   )
 
-  /** A changed id, type or presence shows in the review of this file; UPDATE_GOLDEN=1 writes it anew. */
-  test("the structs of manifests and manifest lists are the ones of the golden file") {
+  /** The golden file shows changes of ids, types and presence in reviews; UPDATE_GOLDEN=1 rewrites it. */
+  test("the structs of manifests and manifest lists match the golden file") {
     val printed = tables.map(print).mkString("\n")
     if (sys.env.contains("UPDATE_GOLDEN")) Files.write(golden, printed.getBytes("UTF-8"))
     assert(printed == new String(Files.readAllBytes(golden), "UTF-8"))
@@ -47,7 +47,7 @@ class StructColumnsSuite extends AnyFunSuite {
     s"${c.id} $versions ${c.name}: ${print(t)} -- ${c.doc}"
   }
 
-  /** Structs have a table of their own; lists and maps show the ids of their parts. */
+  /** Structs are printed as tables of their own; lists and maps show the ids of their nested fields. */
   private def print(t: Type): String = t match {
     case _: StructType => "struct"
     case list: ListType => s"list<${list.elementId}: ${print(list.element)}>"

@@ -6,30 +6,30 @@ import iceberglite.catalog.rest.RestFixture
 import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, KeptFiles, MemoryFileIO, TableIdentifier, TestTables}
 
-/** A catalog to run a suite on. */
+/** A catalog on which suites run their tests. */
 trait CatalogFixture {
 
-  /** As tests are called. */
+  /** The name of the catalog in test names. */
   def kind: String
 
-  /** What a catalog in a store is set up with. */
+  /** Returns the properties of a catalog whose state is in `store`. */
   def properties(store: CatalogFixture.Store): Map[String, String]
 
   def withStore[A](body: CatalogFixture.Store => A): A
 
-  /** How often each of several writers appends. */
+  /** The number of appends of each concurrent writer. */
   def appends: Int = 10
 
-  /** Whether namespaces may be within namespaces. */
+  /** Whether namespaces can be nested. */
   def isNested: Boolean = true
 
-  /** Whether the metadata is read from its files, and not given by a server. */
+  /** Whether the catalog reads metadata files itself, instead of getting the metadata from a server. */
   def readsMetadata: Boolean = true
 
-  /** A catalog as the suites expect it. */
+  /** Adapts a catalog to the expectations of the suites. */
   def adapted(catalog: Catalog): Catalog = catalog
 
-  /** A second catalog object of the same `store` shows what another process would see. */
+  /** Opens another catalog object on the same `store`, which sees what another process would see. */
   final def open(
       store: CatalogFixture.Store,
       io: FileIO,
@@ -40,9 +40,9 @@ trait CatalogFixture {
 object CatalogFixture {
 
   /**
-   * Where a catalog's state is: files, and a database that these properties lead to.
+   * The state of a catalog: its files, and the properties of its database.
    *
-   * @param place what the locations of the files begin with; the warehouse is `wh` in it
+   * @param place prefix of the locations of files; the warehouse is `wh` in it
    */
   final case class Store(files: KeptFiles, database: Map[String, String], place: String = "mem:/")
 
@@ -65,13 +65,13 @@ object CatalogFixture {
   val Jdbc: CatalogFixture = new InDatabase("jdbc on SQLite", TestDatabase.Sqlite)
   val Postgres: CatalogFixture = new InDatabase("jdbc on PostgreSQL", TestDatabase.Postgres)
 
-  /** Without servers. */
+  /** Fixtures without servers. */
   val embedded: Seq[CatalogFixture] = Seq(Hadoop, Jdbc)
   val all: Seq[CatalogFixture] = embedded :+ Postgres
 
-  /** Those too whose every call takes its time. */
+  /** Also fixtures with slow calls. */
   val everywhere: Seq[CatalogFixture] = all :+ HiveFixture :+ S3Fixture
 
-  /** Those too whose server writes files of its own. */
+  /** Also fixtures whose server writes its own files. */
   val everyKind: Seq[CatalogFixture] = everywhere :+ RestFixture
 }

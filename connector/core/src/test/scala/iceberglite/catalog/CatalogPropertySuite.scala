@@ -8,7 +8,7 @@ import iceberglite.table.MemoryFileIO
 class CatalogPropertySuite extends AnyFunSuite {
   private def open(properties: (String, String)*): Catalog = Catalogs.open("lite", properties.toMap, new MemoryFileIO)
 
-  test("a misspelt property is refused, with the one that was meant") {
+  test("a misspelled property is rejected, with the intended name in the message") {
     Seq("warehuose" -> "warehouse", "wharehouse" -> "warehouse", "Warehouse" -> "warehouse", "tpye" -> "type").foreach {
       case (wrong, right) =>
         val error = intercept[InvalidArgument](CatalogProperties.check("lite", Map(wrong -> "x")))
@@ -18,7 +18,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[InvalidArgument](open("type" -> "hadoop", "warehouse" -> "mem://wh", "cache-enable" -> "false"))
   }
 
-  test("properties that are known are left alone, others are warned about, each once") {
+  test("known properties are accepted, and each unknown one is warned about") {
     val known = Seq("type", "uri", "io-impl", "clients", "jdbc.usr", "header.X", "table-default.a", "hadoop.x")
     assert(CatalogProperties.check("lite", known.map(_ -> "x").toMap).isEmpty)
     val others =
@@ -28,7 +28,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     warnings.foreach { case (key, message) => assert(message.contains(s"$key of catalog lite has no effect")) }
   }
 
-  test("properties that change identity, protection or commits are rejected, whatever their values hold") {
+  test("properties that change identity, protection or commits are rejected, without showing their values") {
     val rejected = Seq(
       "client.factory",
       "client.assume-role.arn",
@@ -69,7 +69,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(check("jdbc", "x.Y") == Vector("lock-impl") && check("rest", "x.Y") == Vector("lock-impl"))
   }
 
-  test("unique locations are rejected where the name is the directory") {
+  test("unique table locations are rejected for catalogs whose tables are located by name") {
     def check(kind: String, value: String) =
       CatalogProperties.check("lite", Map("type" -> kind, "unique-table-location" -> value)).map(_._1)
     intercept[Unsupported](check("hadoop", "true"))
@@ -77,13 +77,13 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(check("rest", "true") == Vector("unique-table-location"))
   }
 
-  test("no known property is taken for another") {
+  test("no known property is rejected as a misspelling of another") {
     val keys = CatalogProperties.all.map(_.key)
     assert(keys.distinct == keys)
     CatalogProperties.check("lite", keys.map(_ -> "x").toMap)
   }
 
-  test("a catalog without type, warehouse or uri says what is missing") {
+  test("the error for a catalog without type, warehouse or uri names the missing property") {
     assert(intercept[InvalidArgument](open("warehouse" -> "mem://wh")).getMessage.contains("type of catalog lite"))
     assert(intercept[InvalidArgument](open("type" -> "hadoop")).getMessage.contains("warehouse of catalog lite"))
     assert(intercept[InvalidArgument](open("type" -> "hadoop", "warehouse" -> " ")).getMessage.contains("warehouse"))
@@ -92,13 +92,13 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[InvalidArgument](open("type" -> "jdbc", "warehouse" -> "mem://wh", "uri" -> "http://x"))
   }
 
-  test("kinds that are not there are refused, with those that are") {
+  test("unknown catalog types are rejected, and the message lists the known ones") {
     assert(intercept[Unsupported](open("type" -> "glue")).getMessage.contains("hadoop, jdbc"))
     assert(intercept[InvalidArgument](open("type" -> "hadop")).getMessage.contains("hadoop, jdbc"))
     intercept[Unsupported](open("catalog-impl" -> "com.example.Mine"))
   }
 
-  test("a warehouse is kept whole and without a slash at its end") {
+  test("a warehouse location is kept unchanged, without trailing slashes") {
     assert(Warehouse.of("s3a://bucket/wh//") == "s3a://bucket/wh")
     assert(Warehouse.of("/wh/") == "/wh")
     assert(Warehouse.of("/") == "/")
@@ -107,7 +107,7 @@ class CatalogPropertySuite extends AnyFunSuite {
     assert(Warehouse.of("some/wh/") == s"$here/some/wh" && Warehouse.of("./wh") == s"$here/wh")
   }
 
-  test("the nearest spelling wins") {
+  test("the closest spelling is suggested") {
     assert(Spelling.closest("commt", Seq("commit", "comet")).contains("comet"))
     assert(Spelling.closest("committ", Seq("commit", "comet")).contains("commit"))
     assert(Spelling.closest("io", Seq("uri")).isEmpty && Spelling.closest("url", Seq("uri")).contains("uri"))

@@ -4,10 +4,10 @@ import java.nio.file.{Files, Path, Paths}
 
 import scala.collection.JavaConverters._
 
-/** A test that shows a rule: the file it stands in, from the top of the project, and its name. */
+/** A test that shows a rule: its file, relative to the project root, and its name. */
 final case class Proof(rule: String, file: String, test: String)
 
-/** Collects which test shows which rule of the specification, from the tags in the tests' sources. */
+/** Collects the tests that show each rule of the specification, from the tags in the test sources. */
 object Conformance {
   private val ScalaTest = """(?s)\btest\(\s*s?"((?:[^"\\]|\\.)*)"((?:\s*,\s*[\w.]+)+)\s*\)""".r
   private val Tag = """\b([A-Z]\w*Rules)\.(\w+)""".r
@@ -15,7 +15,7 @@ object Conformance {
 
   def proofs: Vector[Proof] = ofScala ++ ofOthers
 
-  /** Where a rule says it is implemented, as a path from the top of the project. */
+  /** Returns the path, relative to the project root, of a file that implements a rule. */
   def source(implementedIn: String): Path = {
     val (project, rest) = implementedIn.splitAt(implementedIn.indexOf('/'))
     val folder = project match {

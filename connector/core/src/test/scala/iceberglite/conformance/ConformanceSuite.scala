@@ -6,8 +6,8 @@ import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Holds `docs/conformance.md` against the tests: each rule of the specification, where it is implemented and what shows
- * it. With `UPDATE=1` in the environment the suite writes the page.
+ * Checks that `docs/conformance.md` matches the tests: each rule of the specification, its implementation and its
+ * tests. With `UPDATE=1` in the environment the suite writes the page.
  */
 class ConformanceSuite extends AnyFunSuite {
   private val page: Path = Paths.get("docs", "conformance.md")
@@ -20,18 +20,18 @@ class ConformanceSuite extends AnyFunSuite {
     assert(rules.map(_.id).filterNot(shown).isEmpty)
   }
 
-  test("every proof is of a rule there is, and no two rules share a name") {
+  test("every proof refers to an existing rule, and rule ids are unique") {
     val known = rules.map(_.id)
     assert(proofs.map(_.rule).filterNot(known.toSet).isEmpty)
     assert(known.distinct.size == known.size)
   }
 
-  test("every rule says which files implement it, and they are there") {
+  test("every rule lists the files that implement it, and they exist") {
     assert(rules.filter(_.implementedIn.isEmpty).map(_.id).isEmpty)
     assert(rules.flatMap(_.implementedIn).distinct.filterNot(f => Files.isRegularFile(Conformance.source(f))).isEmpty)
   }
 
-  test("docs/conformance.md shows the rules and their proofs as they are") {
+  test("docs/conformance.md matches the rules and their proofs") {
     val rendered = render
     if (sys.env.get("UPDATE").contains("1")) Files.write(page, rendered.getBytes(UTF_8))
     else {
