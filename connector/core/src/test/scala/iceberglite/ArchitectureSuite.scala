@@ -7,7 +7,9 @@ import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Rules on imports. The class path separates spec, core and spark; this suite separates the packages inside them. */
+/**
+ * Rules on imports. The class path separates spec, core and spark; this suite separates the packages inside them.
+ */
 class ArchitectureSuite extends AnyFunSuite {
   private val connector: Path = Paths.get("connector")
 
@@ -25,7 +27,7 @@ class ArchitectureSuite extends AnyFunSuite {
   private def among(name: String, prefixes: Seq[String]): Boolean =
     prefixes.exists(p => name == p || name.startsWith(p + "."))
 
-  test("the spec project uses no Spark, no Hadoop, no I/O and no clock") {
+  test("the rules of the specification see no Spark, no Hadoop, no I/O and no clock") {
     val outside = Seq("org", "com", "java.io", "java.net", "java.sql", "java.nio.file", "java.nio.channels")
     val json = Seq("com.fasterxml.jackson", "java.io")
     val bad = importsOf("spec/src/main").filter { case (file, name) =>
@@ -42,7 +44,7 @@ class ArchitectureSuite extends AnyFunSuite {
   private val packageClause = """^package ([\w.]+)""".r
   private val otherPackage = """\biceberglite((?:\.[a-z]\w*)*)\.[A-Z{_]""".r
 
-  /** The packages of core, with the packages that each may use. */
+  /** The package of a file and the packages that its code names, without the prefix `iceberglite.`. */
   private def usesOf(file: Path): (String, Set[String]) = {
     val lines = Files.readAllLines(file).asScala.toVector
     val own = lines.flatMap(packageClause.findFirstMatchIn(_)).head.group(1)
@@ -54,6 +56,7 @@ class ArchitectureSuite extends AnyFunSuite {
   private def packagesOf(files: Seq[Path]): Map[String, Set[String]] =
     files.map(usesOf).groupBy(_._1).mapValues(_.flatMap(_._2).toSet).map(identity)
 
+  /** Returns the packages that depend on themselves through others. */
   private def cyclic(uses: Map[String, Set[String]]): Set[String] = {
     @tailrec def reached(known: Set[String]): Set[String] = {
       val next = known ++ known.flatMap(uses.getOrElse(_, Set.empty))
@@ -95,7 +98,7 @@ class ArchitectureSuite extends AnyFunSuite {
 
   private def top(name: String): String = name.takeWhile(_ != '.')
 
-  test("the packages of core use only the packages below them") {
+  test("packages of core use only the packages below them") {
     val found = packagesOf(sources("core/src/main")).groupBy(p => top(p._1)).mapValues(_.values.flatten.map(top).toSet)
     val allowed = layers.toMap
     assert(found.keySet == allowed.keySet)
@@ -111,7 +114,7 @@ class ArchitectureSuite extends AnyFunSuite {
 
   private def isComment(line: String): Boolean = Seq("*", "/*", "//").exists(line.trim.startsWith(_))
 
-  test("only metadata trees use manifests and their codecs") {
+  test("manifests and their codecs are known to metadata trees alone") {
     val manifests = """\b(ManifestFile|Manifests|ManifestLists|ManifestListTree|ManifestListFiles|ManifestPart)\b""".r
     // The metadata tables `manifests` and `all_manifests` show them.
     val shown =
@@ -127,17 +130,17 @@ class ArchitectureSuite extends AnyFunSuite {
     assert(bad.isEmpty)
   }
 
-  test("core does not use Spark") {
+  test("core sees no Spark") {
     assert(importsOf("core/src/main").filter(_._2.startsWith("org.apache.spark")).isEmpty)
   }
 
-  test("the connector does not use Apache Iceberg") {
+  test("the connector sees nothing of another implementation") {
     assert(Seq("spec", "core", "spark").flatMap(p => importsOf(s"$p/src/main")).filter(
       _._2.startsWith("org.apache.iceberg")
     ).isEmpty)
   }
 
-  test("only the bridge in Spark's own package accesses Scala-private members of Spark") {
+  test("only the bridge in Spark's own package reaches Scala-private members of Spark") {
     val inSpark = sources("spark/src/main").filter { f =>
       Files.readAllLines(f).asScala.exists(_.startsWith("package org.apache.spark"))
     }

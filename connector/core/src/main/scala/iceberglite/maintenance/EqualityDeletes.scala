@@ -1,6 +1,5 @@
 package iceberglite.maintenance
 
-
 import iceberglite.data.PositionDeleteFiles
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{DeleteSharing, FileScanTask, TableRows, TableScan}

@@ -5,7 +5,14 @@ import java.util.concurrent.ConcurrentHashMap
 
 import iceberglite.spec.expr.{Evaluate, Expression, Project, Residual}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
-import iceberglite.spec.file.{InclusiveMetrics, ManifestContent, ManifestEvaluator, Measured, PartSummary, StrictMetrics}
+import iceberglite.spec.file.{
+  InclusiveMetrics,
+  ManifestContent,
+  ManifestEvaluator,
+  Measured,
+  PartSummary,
+  StrictMetrics
+}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 import iceberglite.tree.{PartFilter, PartitionSpecs}

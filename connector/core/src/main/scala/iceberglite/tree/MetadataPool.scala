@@ -28,7 +28,8 @@ object MetadataPool {
 
   private lazy val pool: ThreadPoolExecutor = {
     val waiting = new LinkedBlockingQueue[Runnable]
-    val made = new ThreadPoolExecutor(Width, Width, IdleSeconds, TimeUnit.SECONDS, waiting, new DaemonThreads("metadata"))
+    val made =
+      new ThreadPoolExecutor(Width, Width, IdleSeconds, TimeUnit.SECONDS, waiting, new DaemonThreads("metadata"))
     made.allowCoreThreadTimeOut(true)
     made
   }

@@ -40,16 +40,16 @@ object JsonRules extends RuleBook("json", "JSON") {
     "Partition Specs",
     "An unknown transform is kept."
   )(
-      "spec/json/SourceJson.scala"
-    )
+    "spec/json/SourceJson.scala"
+  )
   val sortOrders: Rule = rule(
     "sort-orders",
     "Sort Orders",
     "The unsorted order has the id 0, and every other order has fields."
   )(
-      "spec/json/SortOrderJson.scala",
-      "spec/json/TableMetadataCheck.scala"
-    )
+    "spec/json/SortOrderJson.scala",
+    "spec/json/TableMetadataCheck.scala"
+  )
   val nameMapping: Rule = rule(
     "name-mapping",
     "Name Mapping Serialization",
@@ -91,9 +91,9 @@ object JsonRules extends RuleBook("json", "JSON") {
     "REST catalog",
     "Every view update round-trips through JSON."
   )(
-      "spec/json/MetadataUpdateJson.scala",
-      "spec/json/SharedUpdates.scala"
-    )
+    "spec/json/MetadataUpdateJson.scala",
+    "spec/json/SharedUpdates.scala"
+  )
   val views: Rule = rule(
     "views",
     "View spec, as adopted",

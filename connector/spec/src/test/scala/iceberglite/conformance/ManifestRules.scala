@@ -26,8 +26,8 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Manifests",
     "Deprecated, reserved and unknown fields are skipped."
   )(
-      Decoder
-    )
+    Decoder
+  )
   val versions: Rule = rule(
     "presence-by-version",
     "Manifests",
@@ -51,8 +51,8 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Manifests",
     "The name of a file format is compared case-insensitively."
   )(
-      "core/tree/manifestlist/FormatColumn.scala"
-    )
+    "core/tree/manifestlist/FormatColumn.scala"
+  )
   val partitionNames: Rule = rule(
     "partition-names",
     "Appendix A: Avro",
@@ -72,9 +72,9 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Manifests",
     "Metrics are maps by field id, written as arrays of key-value pairs."
   )(
-      "core/tree/manifestlist/MetricsColumn.scala",
-      "core/tree/manifestlist/EncodedMetrics.scala"
-    )
+    "core/tree/manifestlist/MetricsColumn.scala",
+    "core/tree/manifestlist/EncodedMetrics.scala"
+  )
   val positionDeletesOrder: Rule = rule(
     "position-deletes-order",
     "Manifests, note 3",
@@ -85,9 +85,9 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Manifests",
     "Only an equality delete file has equality_ids, which name the columns it compares."
   )(
-      Files,
-      "core/tree/manifestlist/AddedFiles.scala"
-    )
+    Files,
+    "core/tree/manifestlist/AddedFiles.scala"
+  )
   val vectorFields: Rule = rule(
     "vector-fields",
     "Deletion vectors (version 3 as adopted)",
@@ -172,9 +172,9 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Manifest Lists",
     "A manifest list has the fields of manifest_file, with their ids."
   )(
-      Lists,
-      ListWriter
-    )
+    Lists,
+    ListWriter
+  )
   val listKeyValues: Rule = rule(
     "list-key-values",
     "Manifest Lists",
@@ -206,15 +206,15 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Manifest Lists",
     "File and row counts are those of the manifest's entries by status."
   )(
-      Writer
-    )
+    Writer
+  )
   val nullCounts: Rule = rule(
     "null-counts",
     "Manifest Lists",
     "A null count is not zero: the manifest is not skipped."
   )(
-      "spec/file/ContentFile.scala"
-    )
+    "spec/file/ContentFile.scala"
+  )
   val summaries: Rule = rule(
     "summaries",
     "Manifest Lists",

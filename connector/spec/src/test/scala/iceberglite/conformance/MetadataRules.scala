@@ -63,8 +63,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "Snapshot Reference",
     "The retention settings of a reference are positive."
   )(
-      "spec/metadata/Snapshot.scala"
-    )
+    "spec/metadata/Snapshot.scala"
+  )
   val sequenceNumbers: Rule = rule(
     "sequence-numbers",
     "Snapshots",
@@ -151,8 +151,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "Snapshots",
     "Listing the ancestors of a snapshot terminates, even if the parents form a cycle."
   )(
-      "spec/metadata/TableMetadata.scala"
-    )
+    "spec/metadata/TableMetadata.scala"
+  )
 
   private val Policy = "Snapshot Retention Policy"
   val retention: Rule = rule(
@@ -166,8 +166,8 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     Policy,
     "References with a too old snapshot expire, except main."
   )(
-      "spec/table/Retention.scala"
-    )
+    "spec/table/Retention.scala"
+  )
   val stagedRetention: Rule = rule(
     "staged-retention",
     Policy + ", as in Apache Iceberg",
@@ -199,9 +199,9 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "View spec, as adopted",
     "A view's UUID never changes; a different UUID is an error."
   )(
-      Views,
-      "spec/update/Requirement.scala"
-    )
+    Views,
+    "spec/update/Requirement.scala"
+  )
   val viewDialects: Rule = rule(
     "view-dialects",
     "View spec, as adopted",

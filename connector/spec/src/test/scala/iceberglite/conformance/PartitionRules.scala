@@ -129,7 +129,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )("spec/partition/Truncate.scala")
 
   val hashes: Rule = rule("hashes", Hashes, "The 32-bit Murmur3 hashes equal those in the table of Appendix B.")(
-    "spec/Murmur3.scala",
+    "spec/types/Murmur3.scala",
     "spec/partition/Bucket.scala"
   )
   val hashesOfNanos: Rule = rule(
@@ -141,12 +141,12 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "hash-of-int-and-long",
     Hashes,
     "An int and a long with the same value have the same hash, so that promotion does not change buckets."
-  )("spec/Murmur3.scala")
+  )("spec/types/Murmur3.scala")
   val hashDecimal: Rule = rule(
     "hash-of-decimal",
     Hashes,
     "A decimal is hashed by the shortest bytes of its unscaled value, independent of precision and scale."
-  )("spec/Murmur3.scala")
+  )("spec/types/Murmur3.scala")
 
   val specEvolution: Rule = rule(
     "spec-evolution",

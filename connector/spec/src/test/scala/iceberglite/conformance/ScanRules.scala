@@ -34,9 +34,9 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Planning,
     "Data files are skipped if, and only if, counts and bounds rule out every row."
   )(
-      filter,
-      "spec/file/MetricsEvaluator.scala"
-    )
+    filter,
+    "spec/file/MetricsEvaluator.scala"
+  )
   val residuals: Rule = rule(
     "residuals",
     Planning,
@@ -53,8 +53,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Planning,
     "Position deletes apply only to data files of the same spec and partition values."
   )(
-      index
-    )
+    index
+  )
   val equalitySequence: Rule = rule(
     "equality-sequence",
     Planning,
@@ -119,8 +119,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Vectors,
     "A deletion vector is identified by its path and offset."
   )(
-      "core/scan/DeleteFile.scala"
-    )
+    "core/scan/DeleteFile.scala"
+  )
   val oneVector: Rule =
     rule("one-vector", Vectors, "A data file has at most one deletion vector in a snapshot; two are an error.")(index)
   val vectorBeforePositions: Rule = rule(
@@ -156,9 +156,9 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Equality,
     "A null in a delete column matches rows with null in that column."
   )(
-      "core/scan/KeyBuffer.scala",
-      "spark/read/deletes/KeyTest.scala"
-    )
+    "core/scan/KeyBuffer.scala",
+    "spark/read/deletes/KeyTest.scala"
+  )
   val noNestedKeys: Rule = rule(
     "no-nested-keys",
     "Equality Delete Files; adopted version 3: Types, defaults, transforms",
@@ -176,8 +176,8 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Equality,
     "A delete column is compared even after it was dropped from the table."
   )(
-      "core/scan/KeyColumns.scala"
-    )
+    "core/scan/KeyColumns.scala"
+  )
   val addedKey: Rule = rule(
     "added-key",
     Equality,
@@ -205,7 +205,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Lineage,
     "Both lineage columns are null for a file without first_row_id."
   )(
-      "core/scan/RowOutput.scala",
-      "spark/read/files/FileValues.scala"
-    )
+    "core/scan/RowOutput.scala",
+    "spark/read/files/FileValues.scala"
+  )
 }

@@ -10,7 +10,8 @@ private[hive] object HiveTimers {
 
   /** More than one, because a blocked heartbeat must not delay others. */
   private val Threads = 2
-  private lazy val timers: ScheduledExecutorService = Executors.newScheduledThreadPool(Threads, new DaemonThreads("hive"))
+  private lazy val timers: ScheduledExecutorService =
+    Executors.newScheduledThreadPool(Threads, new DaemonThreads("hive"))
 
   def every(millis: Long, what: String)(work: => Unit): ScheduledFuture[_] =
     timers.scheduleWithFixedDelay(() => Cleanup.quietly(what)(work), millis / 2, millis, TimeUnit.MILLISECONDS)

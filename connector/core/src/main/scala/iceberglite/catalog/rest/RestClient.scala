@@ -105,8 +105,10 @@ final private[catalog] class RestClient private (
 
   /** Returns the error for the general meaning of a rejection. */
   def error(what: String, refusal: Refusal): IcebergError = refusal.status match {
-    case 400 | 409 | 422 => ValidationFailed(s"Cannot $what: the REST catalog at $shown rejected it: ${textOf(refusal)}")
-    case 404 if refusal.isOfCatalog => NotFound(RestClient.kindOf(refusal.kind), what, s"$shown says: ${textOf(refusal)}")
+    case 400 | 409 | 422 =>
+      ValidationFailed(s"Cannot $what: the REST catalog at $shown rejected it: ${textOf(refusal)}")
+    case 404 if refusal.isOfCatalog =>
+      NotFound(RestClient.kindOf(refusal.kind), what, s"$shown says: ${textOf(refusal)}")
     case 406 => Unsupported(s"to $what", s"The REST catalog at $shown does not support it: ${textOf(refusal)}")
     case _ => failed(what, s"it returned ${textOf(refusal)}.${RestClient.advice(refusal.status)}")
   }

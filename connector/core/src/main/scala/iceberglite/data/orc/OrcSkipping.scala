@@ -31,7 +31,9 @@ final private[orc] class OrcSkipping(
 ) {
   private val test = new InclusiveMetrics(filter)
   private val columns: Vector[OrcSkipping.Column] =
-    filter.fields.filter(_.fieldType.isInstanceOf[PrimitiveType]).flatMap(f => OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))).toVector
+    filter.fields.filter(_.fieldType.isInstanceOf[PrimitiveType]).flatMap(f =>
+      OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))
+    ).toVector
 
   /** Whether no statistics can lead to skipping. */
   def isIdle: Boolean = columns.isEmpty

@@ -1,6 +1,5 @@
 package iceberglite.spark.procedure
 
-
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
 

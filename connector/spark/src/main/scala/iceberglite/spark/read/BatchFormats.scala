@@ -14,6 +14,9 @@ private[read] object BatchFormats {
 
   /** @param path of a file, for the message. @throws Unsupported no data file has this format */
   def of(format: FileFormat, path: String): BatchFormat = all.find(_.format == format).getOrElse(
-    throw Unsupported(s"data file $path in format ${format.name}", s"Data files are ${all.map(_.format.name).mkString(", ")}")
+    throw Unsupported(
+      s"data file $path in format ${format.name}",
+      s"Data files are ${all.map(_.format.name).mkString(", ")}"
+    )
   )
 }

@@ -45,7 +45,12 @@ final private[rowlevel] class ChangeBatchWrite(
     val tasks = math.max(1, info.numPartitions)
     val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
     val deletes = deleteTarget.copy(sentBytes = sentBytes)
-    new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, ending.operationId)), deletes, metadata, ending.operationId)
+    new ChangeWriterFactory(
+      rows.map(TaskWriterFactory.of(_, ending.operationId)),
+      deletes,
+      metadata,
+      ending.operationId
+    )
   }
 
   /**

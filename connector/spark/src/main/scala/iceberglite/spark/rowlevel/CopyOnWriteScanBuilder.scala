@@ -12,8 +12,10 @@ import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
  *
  * @param packing how the files are packed into tasks; called when Spark runs the scan
  */
-final private[iceberglite] class CopyOnWriteScanBuilder(inner: IcebergScanBuilder, packing: () => Option[RewritePacking])
-    extends SupportsPushDownV2Filters
+final private[iceberglite] class CopyOnWriteScanBuilder(
+    inner: IcebergScanBuilder,
+    packing: () => Option[RewritePacking]
+) extends SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns {
   private var scan: Option[CopyOnWriteScan] = None
 

@@ -21,7 +21,16 @@ private[rowlevel] object RowPlans {
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeAt = changeOrdinal(statement, info)
     val plan =
-      WritePlan.of(statement.table, info, settings, statement.target, statement.session, lineage, distribution, changeAt)
+      WritePlan.of(
+        statement.table,
+        info,
+        settings,
+        statement.target,
+        statement.session,
+        lineage,
+        distribution,
+        changeAt
+      )
     plan.copy(
       rows = plan.rows.copy(changeAt = changeAt),
       settings = plan.settings.copy(isolation = Some(statement.isolation), merge = statement.merge)

@@ -41,7 +41,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         case copy: CopyOnWrite =>
           val joins = new Joins(copy.statement.facts, table, original)
           val joined = joins.in(query)
-          if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined))) copy.statement.keepRowsInTasks()
+          if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined)))
+            copy.statement.keepRowsInTasks()
           val inFewTasks = if (joins.addsTasks) copy.mostTasks.fold(joined)(Repartition(_, shuffle = false, joined))
           else joined
           write.copy(query = inFewTasks)

@@ -76,20 +76,24 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert((ofCommit.keySet -- commits.map(_.snapshotId)).isEmpty, clue)
   }
 
-  for (version <- Seq(V1, V2, V3)) test(s"changes lead from the state before a commit to the one after, v$version", Rounds) {
-    (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
-      val clue = s"seed ${Fuzz.seed + 100 + round}"
-      val table = history(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)
-      val wanted = columns + (if (version == V3) ", _row_id, _last_updated_sequence_number" else "")
-      val query = s"SELECT $wanted, $change FROM $table.changes"
-      val all = rows(query)
-      check(table, wanted, all, clue)
-      withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(assert(counted(rows(query)) == counted(all), clue))
-      assert(counted(rows(s"SELECT note FROM $table.changes")) == counted(all.map(r => Row(r(2)))), clue)
-      val some = all.filter(r => !r.isNullAt(1) && r.getString(1) == "a" || !r.isNullAt(0) && r.getLong(0) > 6)
-      assert(counted(rows(s"$query WHERE category = 'a' OR id > 6")) == counted(some), clue)
+  for (version <- Seq(V1, V2, V3))
+    test(s"changes lead from the state before a commit to the one after, v$version", Rounds) {
+      (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
+        val clue = s"seed ${Fuzz.seed + 100 + round}"
+        val table = history(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)
+        val wanted = columns + (if (version == V3) ", _row_id, _last_updated_sequence_number" else "")
+        val query = s"SELECT $wanted, $change FROM $table.changes"
+        val all = rows(query)
+        check(table, wanted, all, clue)
+        withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(assert(
+          counted(rows(query)) == counted(all),
+          clue
+        ))
+        assert(counted(rows(s"SELECT note FROM $table.changes")) == counted(all.map(r => Row(r(2)))), clue)
+        val some = all.filter(r => !r.isNullAt(1) && r.getString(1) == "a" || !r.isNullAt(0) && r.getLong(0) > 6)
+        assert(counted(rows(s"$query WHERE category = 'a' OR id > 6")) == counted(some), clue)
+      }
     }
-  }
 
   test("changes of tables without row-level deletes are the same as in Apache Iceberg") {
     val table = newTable()

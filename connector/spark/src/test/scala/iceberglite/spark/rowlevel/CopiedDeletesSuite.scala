@@ -38,7 +38,10 @@ class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
   )
 
   for (version <- Seq(2, 3))
-    test(s"deleted and replaced rows do not reappear, whatever the condition of a statement, version $version", Sampling.slowUnless(version == 3): _*) {
+    test(
+      s"deleted and replaced rows do not reappear, whatever the condition of a statement, version $version",
+      Sampling.slowUnless(version == 3): _*
+    ) {
       val random = new Random(seed + version)
       for ((statement, stays) <- if (Sampling.isFast) statements.takeRight(2) else statements) {
         val partitioning = Seq("", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(2, id))")(random.nextInt(3))

@@ -50,7 +50,11 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the fast path and the parser return the same metadata or the same error for damaged input", JsonRules.hostile, Rounds) {
+  test(
+    "the fast path and the parser return the same metadata or the same error for damaged input",
+    JsonRules.hostile,
+    Rounds
+  ) {
     def same(json: Array[Byte]): Unit = {
       val (left, right) = (fast(json), whole(json))
       assert(left == right, new String(json, UTF_8))

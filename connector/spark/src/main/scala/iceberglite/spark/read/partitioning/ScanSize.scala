@@ -1,6 +1,5 @@
 package iceberglite.spark.read.partitioning
 
-
 import org.apache.spark.sql.types.{StructType => SparkStruct}
 
 import iceberglite.scan.FileScanTask

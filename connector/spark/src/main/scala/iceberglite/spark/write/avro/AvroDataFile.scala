@@ -11,8 +11,12 @@ import iceberglite.spark.write.files.{DataFileWriter, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 
 /** An Avro file of a task: encodes the rows one after the other. */
-final private[avro] class AvroDataFile(path: String, file: AvroRowsOutput, input: Vector[InputField], modes: MetricsModes)
-    extends DataFileWriter {
+final private[avro] class AvroDataFile(
+    path: String,
+    file: AvroRowsOutput,
+    input: Vector[InputField],
+    modes: MetricsModes
+) extends DataFileWriter {
   private val tallies = new FileTallies(modes)
   private val fields = AvroFieldWriters.of(input, tallies)
   private var records = 0L
@@ -36,7 +40,14 @@ final private[avro] class AvroDataFile(path: String, file: AvroRowsOutput, input
 
   /** There are no column sizes and split offsets: rows are stored one after the other, in short blocks. */
   override def finish(): WrittenFile =
-    WrittenFile(path, FileFormat.Avro, records, file.finish(), tallies.metrics(records, sizes = None), splitOffsets = Vector.empty)
+    WrittenFile(
+      path,
+      FileFormat.Avro,
+      records,
+      file.finish(),
+      tallies.metrics(records, sizes = None),
+      splitOffsets = Vector.empty
+    )
 
   override def abandon(): Unit = file.abandon()
 }

@@ -5,7 +5,15 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FilesOfWrite, InputColumns, InputField, NewDataFiles, WritableFormat}
+import iceberglite.spark.write.files.{
+  DataFileFormat,
+  DataFileWriter,
+  FilesOfWrite,
+  InputColumns,
+  InputField,
+  NewDataFiles,
+  WritableFormat
+}
 import iceberglite.spec.file.FileFormat
 import iceberglite.storage.FileIO
 

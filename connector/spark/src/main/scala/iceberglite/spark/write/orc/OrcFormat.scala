@@ -6,7 +6,15 @@ import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spec.property.TableProperty
 import iceberglite.data.orc.{OrcOutput, OrcSchemas, OrcSettings, OrcShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FilesOfWrite, InputColumns, InputField, NewDataFiles, WritableFormat}
+import iceberglite.spark.write.files.{
+  DataFileFormat,
+  DataFileWriter,
+  FilesOfWrite,
+  InputColumns,
+  InputField,
+  NewDataFiles,
+  WritableFormat
+}
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO

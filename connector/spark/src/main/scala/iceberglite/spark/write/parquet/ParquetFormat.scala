@@ -4,7 +4,15 @@ import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spec.property.TableProperty
 import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FilesOfWrite, InputColumns, InputField, NewDataFiles, WritableFormat}
+import iceberglite.spark.write.files.{
+  DataFileFormat,
+  DataFileWriter,
+  FilesOfWrite,
+  InputColumns,
+  InputField,
+  NewDataFiles,
+  WritableFormat
+}
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}

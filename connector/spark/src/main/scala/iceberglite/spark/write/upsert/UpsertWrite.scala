@@ -74,7 +74,8 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
     else {
       val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.files.spec) else withGlobalSpec
       val reached = if (plan.inPartitions) Some(spec.specId) else None
-      val change = new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), reachedSpec = reached, to = plan.rows.settings.to)
+      val change =
+        new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), reachedSpec = reached, to = plan.rows.settings.to)
       plan.rows.pending(Some(change)).copy(base = ready)
     }
 
