@@ -180,12 +180,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * because clocks differ and the timestamp of the base may be in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, ours: TableVersion, number: Int): Unit = {
-    val replaced = orUnknown(ours.metadataLocation) {
-      !isStill(base) &&
-      !files.listed().exists(newest =>
-        newest.metadataLocation != ours.metadataLocation && follows(newest, base, ours).contains(true)
-      )
-    }
+    val replaced =
+      orUnknown(ours.metadataLocation)(!isStill(base) && !files.listed().exists(isLaterVersion(_, base, ours)))
     if (replaced) {
       Cleanup.delete(io, Vector(ours.metadataLocation))
       throw CommitConflict(
@@ -193,6 +189,17 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
         s"version ${number - 1} no longer exists, or belongs to another table that was created in its place"
       )
     }
+  }
+
+  /**
+   * Whether a version was committed on top of ours. Later commits may have deleted the base's file, and the log of the
+   * newest version may no longer go back to ours: then the outcome is unknown, unless it is another table.
+   */
+  private def isLaterVersion(newest: TableVersion, base: TableVersion, ours: TableVersion): Boolean = {
+    val uuids = base.metadata.uuid ++ newest.metadata.uuid
+    val isOtherTable = uuids.toSet.size > 1
+    newest.metadataLocation != ours.metadataLocation && !isOtherTable &&
+    follows(newest, base, ours).getOrElse(throw forgotten(newest, ours))
   }
 
   /**
