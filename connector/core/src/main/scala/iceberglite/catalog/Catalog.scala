@@ -15,10 +15,10 @@ import iceberglite.table.{
 }
 
 /**
- * A catalog, which finds tables by name and swaps their metadata. Open by design: a catalog is one file and one line in
- * [[Catalogs.all]].
+ * A catalog, which finds tables by name and commits their metadata. To add a catalog type, implement this trait and add
+ * its [[CatalogFamily]] to [[Catalogs.all]].
  *
- * An operation that a catalog does not support is an `Unsupported` error with an alternative.
+ * An operation that a catalog does not support throws `Unsupported`; the message names an alternative.
  */
 trait Catalog extends Committer with AutoCloseable {
 
@@ -29,7 +29,7 @@ trait Catalog extends Committer with AutoCloseable {
   /** The properties of the catalog. */
   def properties: Map[String, String]
 
-  /** Whether a path is a valid table name: the directory of a table is all that this catalog knows about it. */
+  /** Whether a table can also be identified by its path. This requires that the path alone determines the table. */
   def allowsPaths: Boolean = false
 
   /** Lists namespaces. @return the namespaces directly below; for an empty parent, the top-level ones */
@@ -70,7 +70,7 @@ trait Catalog extends Committer with AutoCloseable {
   /** Returns the location of a new table without an explicit location. */
   def defaultLocation(id: TableIdentifier): String
 
-  /** Adds the properties that this catalog sets on new tables. */
+  /** Adds the properties that this catalog sets on new tables: `table-default.*` and `table-override.*`. */
   protected def completed(creation: TableCreation): TableCreation = {
     val defaults = CatalogProperty.TableDefault.in(properties)
     creation.copy(properties = defaults ++ creation.properties ++ CatalogProperty.TableOverride.in(properties))
@@ -79,7 +79,8 @@ trait Catalog extends Committer with AutoCloseable {
   protected def environment: Environment
 
   /**
-   * Returns the last part of the default location of a new table.
+   * Returns the last part of the default location of a new table. It has a unique suffix if `unique-table-location` is
+   * true.
    *
    * @param directory the table's name, in a form that is valid in a path
    */

@@ -6,10 +6,10 @@ import iceberglite.catalog.rest.RestProperty
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.storage.S3Settings
 
-/** The properties of the catalogs of all types. */
+/** The supported properties of all catalog types. */
 object CatalogProperties {
 
-  /** The properties that this release acts on, in the order of the documentation. */
+  /** The supported properties, in the order of the documentation. */
   def all: Seq[CatalogProperty] = Seq(
     CatalogProperty.Type,
     CatalogProperty.CatalogImpl,
@@ -43,7 +43,7 @@ object CatalogProperties {
       CatalogProperty.S3
     )
 
-  /** Whether a key is one that this release acts on. */
+  /** Whether this release supports the key. */
   def isKnown(key: String): Boolean = all.exists(_.key == key) || key == RestProperty.OldSigV4 ||
     S3Settings.isKnown(key) || prefixes.filterNot(_ == CatalogProperty.S3).exists(p => key.startsWith(p.prefix))
 
@@ -51,7 +51,7 @@ object CatalogProperties {
    * Rejects keys that are similar to known ones, and keys of Apache Iceberg that must not be ignored.
    *
    * @param catalog the catalog's name, for the message
-   * @return warnings about keys without effect, by the keys
+   * @return the keys that have no effect, each with its warning
    */
   def check(catalog: String, properties: Map[String, String]): Vector[(String, String)] = {
     val kind = IcebergClassNames.kindIfKnown(properties)

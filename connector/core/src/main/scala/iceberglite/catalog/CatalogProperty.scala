@@ -7,15 +7,15 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.storage.{S3Settings, StorageSettings}
 
 /**
- * A catalog property that this release acts on (`spark.sql.catalog.<name>.<key>`).
+ * A supported catalog property (`spark.sql.catalog.<name>.<key>`).
  *
- * @param default for documentation; absent if there is none
+ * @param default the default value; absent if there is none, or if it is not constant
  */
 final case class CatalogProperty(key: String, default: Option[String], doc: String) {
 
   def in(properties: Map[String, String]): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
 
-  /** Returns the value that is set, or the default. */
+  /** Returns the configured value, or the default. */
   def value(properties: Map[String, String]): Option[String] = in(properties).orElse(default)
 
   /** Returns the value of a required property. @param catalog the catalog's name, for the message */
@@ -46,7 +46,7 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
   }
 }
 
-/** Keys with a common prefix that are passed on without the prefix. */
+/** A group of keys with a common prefix, which is removed before the keys are used. */
 final case class PropertyPrefix(prefix: String, doc: String) {
   def in(properties: Map[String, String]): Map[String, String] =
     properties.collect { case (key, value) if key.startsWith(prefix) => key.substring(prefix.length) -> value }
@@ -136,12 +136,12 @@ object CatalogProperty {
 
   /** Returns the locations that tables may own in addition to those of the catalog. */
   def ownedLocations(properties: Map[String, String]): table.OwnedLocations = {
-    def places(text: String) =
+    def parsed(text: String) =
       text.split(',').map(_.trim).filter(_.nonEmpty).map(iceberglite.catalog.Warehouse.of).toVector
     table.OwnedLocations(
-      OwnedLocations.in(properties).fold(Vector.empty[String])(places),
+      OwnedLocations.in(properties).fold(Vector.empty[String])(parsed),
       OwnedLocationsOf.in(properties).map {
-        case (table, text) => table -> places(text)
+        case (table, text) => table -> parsed(text)
       }
     )
   }

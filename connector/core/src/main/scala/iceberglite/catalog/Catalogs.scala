@@ -23,7 +23,7 @@ object Catalogs {
   val all: Seq[CatalogFamily] = Seq(HadoopCatalog, JdbcCatalog, RestCatalog, HiveCatalog)
 
   /** Types of Apache Iceberg that are not supported. */
-  private val notYet: Set[String] = Set("glue", "nessie", "bigquery")
+  private val unsupportedTypes: Set[String] = Set("glue", "nessie", "bigquery")
 
   /**
    * Opens the catalog of the type in the property `type`.
@@ -41,7 +41,7 @@ object Catalogs {
     IcebergClassNames.checkFileIO(name, properties)
     val kind = IcebergClassNames.kindOf(name, properties, kinds)
     all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {
-      if (notYet(kind)) throw Unsupported(s"a catalog of type $kind ($name)", s"This release supports $kinds")
+      if (unsupportedTypes(kind)) throw Unsupported(s"a catalog of type $kind ($name)", s"This release supports $kinds")
       else throw InvalidArgument(s"type of catalog $name", kind, s"It must be one of $kinds")
     }
   }

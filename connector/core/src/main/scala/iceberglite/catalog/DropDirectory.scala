@@ -12,11 +12,11 @@ import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.table._
 
 /**
- * Drops a file-system table: the files that its metadata refers to in its directory, its metadata folder, and the
- * directories that are empty then. Other files stay, because they may be another table's; they are reported. PURGE also
- * deletes the files that the table owns in other places, see [[OwnedPaths]].
+ * Drops a file-system table. Deletes the files in the table's directory that its metadata refers to, its metadata
+ * files, and the directories that become empty. Other files are kept and reported, because they may belong to another
+ * table. PURGE also deletes the files that the table owns in other locations, see [[OwnedPaths]].
  *
- * @param ownership the ownership of the table, whose directory is known by its name or path
+ * @param ownership the locations that the table owns, including its directory, which its name or path determines
  */
 final private[catalog] class DropDirectory(io: FileIO, table: String, ownership: TableOwnership) {
   private val location = ownership.directory.getOrElse(table)
@@ -30,8 +30,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    * @throws ValidationFailed the directory may contain files of other tables
    */
   def apply(purge: Boolean): Boolean = {
-    val there = versions.isThere
-    if (there) {
+    val exists = versions.isThere
+    if (exists) {
       refuseLink()
       refuseOtherCatalogs()
       val version = if (purge) versions.newest() else Try(versions.newest()).toOption.flatten
@@ -39,7 +39,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       val ownMetadata = metadataFiles.filter(MetadataFiles.isMetadataName)
       val owned = if (purge) ownership else ownership.copy(locations = OwnedLocations.Empty)
       version.foreach(PurgeTable(io, table, _, owned, metadataFolder = Some(metadata)))
-      // From the deletion of its versions on, another writer may create the table again: its files stay.
+      // When the version files are deleted, another writer can create the table again. The files of the new table must
+      // not be deleted.
       io.delete(TableLocations.inside(metadata, "version-hint.text"))
       ownMetadata.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
       EmptyDirectories.removeAll(io, location).foreach { left =>
@@ -49,14 +50,14 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
         ))
       }
     }
-    there
+    exists
   }
 
   private def metadataFiles: Vector[String] = io.list(metadata).filterNot(_.isDirectory).map(_.path)
 
   /**
-   * Rejects links: a link gives another table a second name, as does a link above the directory that leads to a
-   * sibling.
+   * Rejects symbolic links. If the directory is a link, or is below a link to a sibling directory, the location is only
+   * a second name of another table's directory.
    */
   private def refuseLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
     val around = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
@@ -77,7 +78,10 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private def real(directory: StoragePath): Option[StoragePath] =
     StoragePath.of(io.realDirectory(directory.text), io.defaultFileSystem)
 
-  /** Rejects a directory whose newest metadata file another catalog knows: drop the table in that catalog. */
+  /**
+   * Rejects a directory with metadata files of a catalog that stores pointers: the table must be dropped in that
+   * catalog.
+   */
   private def refuseOtherCatalogs(): Unit =
     metadataFiles.find { path =>
       MetadataFiles.version(path).isDefined && !MetadataFiles.isVersionName(path)

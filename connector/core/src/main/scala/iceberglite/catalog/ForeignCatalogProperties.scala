@@ -3,7 +3,7 @@ package iceberglite.catalog
 import iceberglite.spec.property.{ForeignSetting, ForeignSettings}
 import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 
-/** The properties of Apache Iceberg's catalogs that this release does not act on. */
+/** Catalog properties of Apache Iceberg that this release does not support. */
 object ForeignCatalogProperties {
   private val Kind = "property"
   private val Identity =
@@ -14,8 +14,8 @@ object ForeignCatalogProperties {
   private val NoEncryption = "Files would be written without encryption. Remove it, or use an engine that encrypts"
   private val Performance = "It does not change results; S3 is accessed through Hadoop's S3A"
 
-  /** The properties that one type of catalog does not support. */
-  private val ofKind: Map[String, ForeignSettings] = Map(
+  /** The properties that are unsupported only in some catalog types, by the type. */
+  private val byType: Map[String, ForeignSettings] = Map(
     "hadoop" -> new ForeignSettings(
       Kind,
       Seq(
@@ -123,17 +123,17 @@ object ForeignCatalogProperties {
     warned("adls.*", "Azure storage is accessed through Hadoop: set hadoop.fs.azure.*")
   )
 
-  private val ofAll = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)
+  private val forEveryType = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)
 
-  /** All settings, for the documentation, with the type of catalog if they apply to one. */
+  /** All settings, for the documentation. Settings of a single catalog type are listed with that type. */
   def all: Seq[(Option[String], ForeignSetting)] =
-    ofKind.toSeq.sortBy(_._1).flatMap { case (kind, settings) => settings.all.map(Some(kind) -> _) } ++
-      ofAll.all.map(None -> _)
+    byType.toSeq.sortBy(_._1).flatMap { case (kind, settings) => settings.all.map(Some(kind) -> _) } ++
+      forEveryType.all.map(None -> _)
 
-  private[catalog] def exactKeys: Seq[String] = ofAll.all.map(_.key).filterNot(_.endsWith("*"))
+  private[catalog] def exactKeys: Seq[String] = forEveryType.all.map(_.key).filterNot(_.endsWith("*"))
 
-  /** Whether a key is, or begins like, a key of Apache Iceberg. */
-  private[catalog] def knows(key: String): Boolean = ofAll.find(key).isDefined
+  /** Whether the key is listed here for all catalog types, exactly or by a prefix. */
+  private[catalog] def knows(key: String): Boolean = forEveryType.find(key).isDefined
 
   /**
    * Returns the warning for a property, if there is one.
@@ -143,13 +143,13 @@ object ForeignCatalogProperties {
    */
   private[catalog] def warning(catalog: String, kind: String, key: String, value: String): Option[String] =
     if (isOfKind(kind, key)) warningOfKind(catalog, kind, key, value)
-    else ofAll.warning(key, value, where(catalog))
+    else forEveryType.warning(key, value, where(catalog))
 
-  /** Returns the warning about a key that only catalogs of other types act on. */
+  /** Returns the warning about a property that is unsupported in this catalog type only, if there is one. */
   private[catalog] def warningOfKind(catalog: String, kind: String, key: String, value: String): Option[String] =
-    ofKind.get(kind).flatMap(_.warning(key, value, where(catalog)))
+    byType.get(kind).flatMap(_.warning(key, value, where(catalog)))
 
-  private def isOfKind(kind: String, key: String): Boolean = ofKind.get(kind).exists(_.find(key).isDefined)
+  private def isOfKind(kind: String, key: String): Boolean = byType.get(kind).exists(_.find(key).isDefined)
 
   private def where(catalog: String): String = s" of catalog $catalog"
 }

@@ -8,10 +8,10 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * Tables in directories below a warehouse: a namespace is a directory, a table a directory with `metadata/` in it. It
- * needs only a file system that can create a file exclusively.
+ * A catalog of tables in directories below a warehouse. A namespace is a directory, and a table is a directory that
+ * contains `metadata/`. The catalog requires only a file system that can create a file exclusively.
  *
- * @param warehouse without a slash at the end
+ * @param warehouse the warehouse directory, without a trailing slash
  */
 final class HadoopCatalog(
     val name: String,
@@ -59,7 +59,7 @@ final class HadoopCatalog(
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
       val directory = directoryOf(namespace)
-      // Hidden and plain files too: they are not this catalog's, and may be another table's.
+      // Hidden and plain files count too: they do not belong to this catalog and may belong to another table.
       val inside = io.list(directory).map(file => nameOf(file.path)).sorted
       if (inside.nonEmpty) {
         val (shown, more) = inside.splitAt(ShownNames)
@@ -91,7 +91,7 @@ final class HadoopCatalog(
     if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
   }
 
-  /** Always deletes the table's files: without them the table's directory would be a namespace. */
+  /** Drops a table and always deletes its files: without metadata files, the table's directory would be a namespace. */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
     new DropDirectory(io, fullName(id), ownershipOf(id))(purge)
 
@@ -114,7 +114,7 @@ final class HadoopCatalog(
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
-  /** Rejects another location, at which the table could not be found. */
+  /** Rejects another location, because this catalog finds a table only in the directory with its name. */
   private def refuseToMove(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     val expected = base.fold(defaultLocation(id))(_.location)
     if (next.location != expected) throw Unsupported(
@@ -172,7 +172,7 @@ final class HadoopCatalog(
 
 object HadoopCatalog extends CatalogFamily {
 
-  /** How many files of a directory an error names. */
+  /** The maximum number of files that an error message lists. */
   private val ShownNames = 5
 
   override val catalogType: String = "hadoop"

@@ -2,7 +2,7 @@ package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
-/** Class names of Apache Iceberg in configurations that were migrated unchanged. */
+/** Interprets class names of Apache Iceberg in a catalog's configuration, so that it can be migrated unchanged. */
 private[catalog] object IcebergClassNames {
   private val Package = "org.apache.iceberg"
 
@@ -14,9 +14,10 @@ private[catalog] object IcebergClassNames {
   )
 
   /**
-   * Hadoop's file systems replace these classes; [[iceberglite.storage.S3Settings]] supports the settings of the last one.
+   * Hadoop's file systems replace these classes. [[iceberglite.storage.S3Settings]] supports the settings of
+   * `S3FileIO`.
    */
-  private val harmless: Set[String] =
+  private val replacedFileIOs: Set[String] =
     Set(s"$Package.hadoop.HadoopFileIO", s"$Package.io.ResolvingFileIO", s"$Package.aws.s3.S3FileIO")
 
   /**
@@ -47,9 +48,9 @@ private[catalog] object IcebergClassNames {
     CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
       .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)
 
-  /** Checks the class for files. @throws Unsupported files would be read by a class that is not loaded here */
+  /** Checks the property `io-impl`. @throws Unsupported it names a class that Hadoop's file systems do not replace */
   def checkFileIO(name: String, properties: Map[String, String]): Unit =
-    CatalogProperty.FileIOImpl.in(properties).filterNot(harmless).foreach { impl =>
+    CatalogProperty.FileIOImpl.in(properties).filterNot(replacedFileIOs).foreach { impl =>
       throw Unsupported(
         s"${CatalogProperty.FileIOImpl.key}=$impl in catalog $name",
         "Files are read and written by Hadoop's file systems. Remove it, and set what the file system needs with the " +

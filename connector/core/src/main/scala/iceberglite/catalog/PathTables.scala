@@ -7,8 +7,8 @@ import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table._
 
 /**
- * Tables by path: a directory with `metadata/` in it or, read-only, one metadata file. The identifier of such a table
- * has the path as its name and no namespace.
+ * Tables that are identified by a path: a directory that contains `metadata/` or, read-only, one metadata file. The
+ * identifier of such a table has the path as its name and no namespace.
  */
 final class PathTables(io: FileIO, environment: Environment = Environment.system) extends Committer {
 
@@ -38,9 +38,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     )
   }
 
-  /**
-   * Deletes the table's files, and the directories that are empty then. @return false if the table does not exist
-   */
+  /** Deletes the table's files and the directories that become empty. @return false if the table does not exist */
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     refuseFile(id)
@@ -49,7 +47,9 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
 
-  /** Returns the ownership: a table without a name in the catalog owns nothing in locations that tables share by name. */
+  /**
+   * Returns the locations that the table owns. It has no name in a catalog, so it owns nothing in `owned-locations`.
+   */
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(Some(id.name), Vector(id.name), hasVersionNames = true)
 
@@ -70,7 +70,9 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     } else if (io.info(path).exists(!_.isDirectory)) None // Spark reads such files by their paths.
     else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
 
-  /** Returns the newest file of a table in a catalog with pointers, which is likely the one in the catalog. */
+  /**
+   * Returns the newest metadata file of a table whose catalog stores a pointer. It is probably the pointer's target.
+   */
   private def newestOfCatalog(path: String): Option[TableVersion] = {
     val files = io.list(TableLocations.inside(path, "metadata"))
       .flatMap(f => MetadataFiles.version(f.path).map(v => (v, f.modifiedMs, f.path)))

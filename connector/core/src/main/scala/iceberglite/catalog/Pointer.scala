@@ -4,10 +4,10 @@ package iceberglite.catalog
  * The place where a catalog stores the location of the newest metadata file of one table or view (spec: "Metastore
  * Tables"). It changes only by compare-and-swap; [[PointerSwap]] implements commits with it.
  *
- * Exceptions of a call, other than `CommitStateUnknown`, are `IcebergError`s that mean that it had no effect: the new
- * metadata file is then deleted.
+ * A call that throws an `IcebergError` other than `CommitStateUnknown` had no effect; the new metadata file is then
+ * deleted.
  *
- * @tparam V the content of the file, with its location: a `TableVersion` or a `ViewState`
+ * @tparam V the metadata with its file location: a `TableVersion` or a `ViewState`
  */
 private[catalog] trait Pointer[V] {
 
@@ -31,12 +31,12 @@ sealed trait PointerMove
 object PointerMove {
   case object Done extends PointerMove
 
-  /** No effect: the pointer is at another location or was removed; a pointer to create already exists. */
+  /** The move had no effect: the pointer has another location, was removed or, for a creation, already exists. */
   case object Elsewhere extends PointerMove
 
-  /** No effect, because the catalog was busy; a retry may succeed. */
+  /** The move had no effect because the catalog was busy; a retry may succeed. */
   final case class Busy(reason: String) extends PointerMove
 
-  /** Unknown: the response did not arrive. */
+  /** The outcome is unknown, because the response did not arrive. */
   final case class Lost(cause: Throwable) extends PointerMove
 }

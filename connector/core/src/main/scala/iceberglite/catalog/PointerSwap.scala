@@ -10,13 +10,13 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
-/** An object to which a pointer can refer. */
+/** The operations on the metadata that a pointer can refer to: that of a table or of a view. */
 private[catalog] trait Pointed[V] {
   def location(state: V): String
   def contents(state: V): Array[Byte]
   def properties(state: V): Map[String, String]
 
-  /** Returns the previous files of the one at `path`, as far back as its log goes. */
+  /** Returns the previous metadata files that the metadata log of the file at `path` lists. */
   def log(io: FileIO, path: String): Vector[String]
 }
 
@@ -24,8 +24,8 @@ private[catalog] trait Pointed[V] {
  * The commit of a catalog with pointers: writes the new metadata file, then moves the pointer to it.
  *
  * A commit has one of three results: it succeeded; or it failed, and its file is deleted; or its outcome is unknown,
- * and everything is kept. After a lost response, the same move is repeated: the catalog performs it if it had not done
- * so, and otherwise reports the current file.
+ * and everything is kept. After a lost response, the same move is retried. If the first attempt had no effect, the
+ * retry performs the move; otherwise, the pointer's current file shows whether the first attempt succeeded.
  *
  * @param name the name of the table or view, for messages
  * @param warehouse the location of tables, for the message if files cannot be written
@@ -40,7 +40,7 @@ final private[catalog] class PointerSwap[V](
 ) {
 
   /**
-   * Commits.
+   * Writes the new metadata file and moves the pointer to it.
    *
    * @param base the required state of the pointer; `None` creates it
    * @throws CommitConflict the pointer was at another location, or the catalog was busy
@@ -50,18 +50,18 @@ final private[catalog] class PointerSwap[V](
 
   final private class Commit(base: Option[V], next: V) {
     private val ours = pointed.location(next)
-    private lazy val patience = RetryPolicy.statusChecks(pointed.properties(next), environment)
+    private lazy val retryPolicy = RetryPolicy.statusChecks(pointed.properties(next), environment)
 
     def run(): Unit = {
       write()
       move() match {
         case Right(Done) => ()
-        case Right(Elsewhere) => if (!isDone) throw conflict("the catalog now points to another metadata file")
+        case Right(Elsewhere) => if (!hasSucceeded) throw conflict("the catalog now points to another metadata file")
         case Right(Busy(reason)) => throw conflict(s"the catalog is busy ($reason)")
-        case Right(Lost(cause)) => again(cause)
+        case Right(Lost(cause)) => retryMove(cause)
         case Left(known: CommitStateUnknown) => throw known
         case Left(refused: IcebergError) =>
-          withdraw()
+          deleteOurs()
           throw refused
         case Left(other) => throw unknown(other)
       }
@@ -71,17 +71,17 @@ final private[catalog] class PointerSwap[V](
       try Warehouse.using(warehouse)(io.write(ours, pointed.contents(next)))
       catch {
         case failure: Throwable =>
-          withdraw()
+          deleteOurs()
           throw failure
       }
 
-    /** From here on, an earlier attempt may have succeeded, or may still succeed. */
+    /** Retries the move. From here on, an earlier attempt may have succeeded, or may still succeed. */
     @tailrec
-    private def again(cause: Throwable): Unit = move() match {
+    private def retryMove(cause: Throwable): Unit = move() match {
       case Right(Done) => ()
-      case Right(Elsewhere) => if (!happened()) throw conflict("another commit came first")
+      case Right(Elsewhere) => if (!earlierAttemptSucceeded()) throw conflict("another commit came first")
       case Right(Busy(_) | Lost(_)) | Left(_: IcebergError) =>
-        if (waits()) again(cause) else throw unknown(cause)
+        if (waitForRetry()) retryMove(cause) else throw unknown(cause)
       case Left(other) => throw unknown(other)
     }
 
@@ -90,19 +90,19 @@ final private[catalog] class PointerSwap[V](
       catch { case failure: Throwable => Left(failure) }
 
     /**
-     * Whether our commit succeeded. A driver with its own retries may report that its first attempt won; meanwhile
-     * others may have committed on top of it, with our file in their log.
+     * Whether this commit succeeded although the catalog reported a conflict. A driver with its own retries may report
+     * a conflict with its own first attempt. Other writers may have committed since; then their log lists our file.
      */
-    private def isDone: Boolean = orUnknown {
+    private def hasSucceeded: Boolean = orUnknown {
       val now = pointer.read()
       now.contains(ours) || now.exists(path => !isBase(path) && loggedAt(path).contains(ours))
     }
 
     /**
      * Whether an earlier attempt succeeded: the pointer is at our file, or another commit is based on it. Another
-     * commit on our base proves that it failed, and cannot succeed any more.
+     * commit on our base proves that all attempts failed and cannot succeed any more.
      */
-    private def happened(): Boolean = orUnknown {
+    private def earlierAttemptSucceeded(): Boolean = orUnknown {
       val now = pointer.read()
       now.contains(ours) || {
         val log = now.fold(Vector.empty[String])(loggedAt)
@@ -118,8 +118,8 @@ final private[catalog] class PointerSwap[V](
     private def isBase(path: String): Boolean = base.exists(pointed.location(_) == path)
 
     /**
-     * Reads the newest file. A missing file was superseded and deleted by other commits: then the new newest file
-     * tells.
+     * Returns `path` and the files in its metadata log. If the file is missing, other commits have replaced and deleted
+     * it; then the pointer's current file is read instead.
      */
     @tailrec
     private def loggedAt(path: String): Vector[String] = Try(path +: pointed.log(io, path)) match {
@@ -130,15 +130,15 @@ final private[catalog] class PointerSwap[V](
         }
     }
 
-    private def orUnknown[A](look: => A): A =
-      try look
+    private def orUnknown[A](check: => A): A =
+      try check
       catch {
         case known: CommitStateUnknown => throw known
         case NonFatal(e) => throw unknown(e)
       }
 
-    private def waits(): Boolean =
-      try patience.waitForNext()
+    private def waitForRetry(): Boolean =
+      try retryPolicy.waitForNext()
       catch {
         case _: InterruptedException =>
           Thread.currentThread.interrupt()
@@ -146,11 +146,11 @@ final private[catalog] class PointerSwap[V](
       }
 
     private def conflict(reason: String): CommitConflict = {
-      withdraw()
+      deleteOurs()
       CommitConflict(name, reason)
     }
 
-    private def withdraw(): Unit = Cleanup.delete(io, Vector(ours))
+    private def deleteOurs(): Unit = Cleanup.delete(io, Vector(ours))
 
     private def unknown(cause: Throwable): CommitStateUnknown =
       CommitStateUnknown(name, ours, Option(cause.getMessage).getOrElse(cause.toString), Some(cause))

@@ -10,7 +10,7 @@ import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 
 /**
- * The tables of a catalog with pointers.
+ * Loads, commits and registers the tables of a catalog that stores pointers.
  *
  * @param warehouse the location of tables, for messages
  */
@@ -25,7 +25,10 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
     case path => load(pointer, path)
   }
 
-  /** Loads the file of the pointer. A missing file may have been superseded: then the pointer has moved. */
+  /**
+   * Loads the metadata file at `path`. If that fails and the pointer has moved, the file was replaced by a later
+   * commit; the new file is loaded.
+   */
   @tailrec
   private def load(pointer: Pointer[TableVersion], path: Option[String]): Option[TableVersion] =
     path.map(p => p -> Try(MetadataFiles.read(io, p))) match {
@@ -41,8 +44,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
    * Commits; see [[Committer.commit]].
    *
    * @param name the table's name, for messages
-   * @param ownership returns the directories that the catalog knows of a version; called when metadata files have
-   *   expired
+   * @param ownership returns the locations that a version of the table owns; called only if metadata files have expired
    */
   def commit(
       name: String,

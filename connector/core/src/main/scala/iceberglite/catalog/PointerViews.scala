@@ -8,7 +8,7 @@ import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table.{Environment, TableLocations, ViewChange, ViewState}
 
 /**
- * The views of a catalog with pointers (view spec: "Metadata Location").
+ * Loads and commits the views of a catalog that stores pointers (view spec: "Metadata Location").
  *
  * @param warehouse the location of views, for messages
  */
@@ -50,7 +50,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
 
 private[catalog] object PointerViews {
 
-  /** Returns the codec: unlike tables, views are compressed by default, as in Apache Iceberg. */
+  /** Returns the codec. Unlike table metadata, view metadata is compressed by default, as in Apache Iceberg. */
   private def codecOf(view: ViewMetadata): MetadataCodec =
     view.properties.get(TableProperty.MetadataCodec.key).fold[MetadataCodec](MetadataCodec.Gzip)(MetadataCodec.of)
 

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory
 final class SettingWarnings {
   private val logged = ConcurrentHashMap.newKeySet[String]
 
-  /** Logs a message once for a key. @param key of the setting */
+  /** Logs a message once for a key. @param key the key of the setting */
   def once(key: String, message: String): Unit = if (logged.add(key)) SettingWarnings.log.warn(message)
 
   /** Logs a constant message once. */

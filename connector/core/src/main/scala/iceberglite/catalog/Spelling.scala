@@ -1,10 +1,10 @@
 package iceberglite.catalog
 
-/** Finds the word that was meant by a misspelled one. */
+/** Suggests a known word for a misspelled word. */
 object Spelling {
 
   /**
-   * Returns the most similar of the known words: with at most two different letters, or one for short words.
+   * Returns the most similar known word. It differs in at most two letters, or in one letter if either word is short.
    *
    * @return absent for a known word, and if no word is similar
    */
@@ -14,7 +14,7 @@ object Spelling {
     if (known.exists(_ == word) || near.isEmpty) None else Some(near.minBy(_.swap)._1)
   }
 
-  /** In words with four letters, two changes make another word. */
+  /** Returns the maximum distance of two similar words. Two changes in a word of four letters make a different word. */
   private def tolerance(a: String, b: String): Int = if (math.min(a.length, b.length) <= 4) 1 else 2
 
   /** Returns the number of letters that must be inserted, deleted, changed, or swapped with their neighbor. */

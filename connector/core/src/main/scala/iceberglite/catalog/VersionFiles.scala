@@ -13,14 +13,16 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   val directory: String = TableLocations.inside(location, "metadata")
   private val hintFile = TableLocations.inside(directory, "version-hint.text")
 
-  /** Whether there are files of a table, with any names of metadata files. */
+  /** Whether the table exists: it has a version hint or a metadata file, also one of a catalog with pointers. */
   def isThere: Boolean = io.exists(hintFile) || names().nonEmpty
 
   /** Returns the names of all metadata files, including those of catalogs with pointers. */
   def names(): Vector[String] = io.list(directory).map(f => f.path.substring(f.path.lastIndexOf('/') + 1))
     .filter(name => name.endsWith(".metadata.json") || name.endsWith(".metadata.json.gz"))
 
-  /** Returns the newest version: forward from the hint, or by a listing if the hint is not usable. */
+  /**
+   * Returns the newest version. Scans forward from the version hint, or lists the directory if the hint is not usable.
+   */
   def newest(): Option[TableVersion] = fromHint().filter(isNewest).orElse(listed())
 
   private def fromHint(): Option[TableVersion] = hint().flatMap(n => read(n).map(n -> _)).flatMap {
@@ -29,7 +31,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   /**
    * Whether a version is the newest. If versions are deleted, a forward scan can stop at a gap; a listing confirms the
-   * newest version. There is no gap if the next version has appeared since.
+   * newest version. If the next version is listed, it was committed after the scan, so there is no gap.
    */
   private def isNewest(version: TableVersion): Boolean =
     !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) || {
@@ -59,12 +61,13 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     text.flatMap(t => Try(t.stripPrefix("v").toInt).toOption.orElse(MetadataFiles.version(t)).filter(_ > 0))
   }
 
-  /** Writes the hint asynchronously: a late hint is also valid. */
+  /** Writes the hint asynchronously, because an outdated hint is also valid. */
   def writeHint(number: Int): Unit = io.replaceSoon(hintFile, number.toString.getBytes("UTF-8"))
 
   /**
-   * Removes the temporary files of killed writers: those that are a day older than a file that was just written, by the
-   * storage's clock. An active writer of such a file fails definitely, and its commit is retried.
+   * Removes the temporary files of killed writers. A file is removed if it is more than a day older than the new file
+   * `written`, by the storage's clock. If its writer is still active, that writer fails without effect and retries its
+   * commit.
    */
   def removeStale(written: String): Unit = {
     val there = io.list(directory)
@@ -85,8 +88,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   def readIfThere(path: String): Option[TableVersion] = ifThere(path)(TableVersion(MetadataFiles.read(io, path), path))
 
   /**
-   * Returns the content of a file; `None` only if the file does not exist. A file may appear after the attempt to read
-   * it: where old versions are deleted, a slow writer creates one again for a moment. Therefore it is read again.
+   * Returns the content of a file; `None` only if the file does not exist. If the read fails but the file exists
+   * afterwards, the read is retried: where old versions are deleted, a slow writer can briefly recreate one of them.
    */
   def ifThere[A](path: String)(read: => A): Option[A] = {
     @tailrec def attempt(left: Int): Option[A] = {
@@ -101,7 +104,9 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     attempt(VersionFiles.Rereads)
   }
 
-  /** Reads a version by the possible file names; the last one is that of the first releases of Apache Iceberg. */
+  /**
+   * Reads a version under any of its possible file names. The last name is that of early releases of Apache Iceberg.
+   */
   private def read(number: Int): Option[TableVersion] = {
     val names = MetadataCodec.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCodec.Plain) + ".gz")
     names.iterator.map(readIfThere).collectFirst { case Some(version) => version }
@@ -112,7 +117,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   private def forward(number: Int, found: Option[String], steps: Int): Option[String] =
     MetadataCodec.all.map(pathOf(number + 1, _)).find(io.exists) match {
       case None => found
-      // Too far behind: a listing is faster, and also finds versions after a gap of deleted files.
+      // The hint is too far behind. A listing is faster, and also finds versions after a gap of deleted files.
       case Some(_) if steps == 0 => newestListed()
       case newer => forward(number + 1, newer, steps - 1)
     }
@@ -122,7 +127,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
   }
 
-  /** Whether a table may exist: the hint is written after the commit, so that only the directory may exist. */
+  /** Whether a table may exist. The hint is written after the commit, so the directory may exist without it. */
   private def isBegun: Boolean = io.exists(hintFile) || io.exists(directory)
 
   /**
@@ -130,12 +135,12 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
    * read, and a listing may miss new files: list again.
    */
   @tailrec
-  private def listed(looks: Int): Option[TableVersion] = {
+  private def listed(remaining: Int): Option[TableVersion] = {
     val found = newestListed()
     val version = found.flatMap(readIfThere)
     // Stop earlier for a table that may never have existed than for one that has just disappeared.
     val cost = if (found.isEmpty) VersionFiles.EmptyListing else 1
-    if (version.isDefined || looks < cost || found.isEmpty && !isBegun) version else listed(looks - cost)
+    if (version.isDefined || remaining < cost || found.isEmpty && !isBegun) version else listed(remaining - cost)
   }
 }
 
@@ -151,9 +156,9 @@ private[catalog] object VersionFiles {
   /** The maximum number of listings of a directory whose files change. */
   private val Listings = 50
 
-  /** How often a file is read again that exists but could not be read. */
+  /** The maximum number of retries if a file exists but could not be read. */
   private val Rereads = 3
 
-  /** The weight of a listing that shows no version. */
+  /** The number of listings that one listing without a version counts as. */
   private val EmptyListing = 5
 }

@@ -12,20 +12,20 @@ import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 
 /**
- * A file-system table (spec: "File System Tables"). The commit of version V is the creation of its file, which happens
- * once; `version-hint.text` is written later and may be outdated, missing or invalid.
+ * A file-system table (spec: "File System Tables"). Creating the file of version V, which can succeed only once,
+ * commits that version. `version-hint.text` is written later and may be outdated, missing or invalid.
  *
  * @param table the name of the table, for messages
  */
 final private[catalog] class VersionedTable(io: FileIO, location: String, table: String) {
   private val files = new VersionFiles(io, location)
 
-  /** Whether there are files of a table, with any names of metadata files. */
+  /** Whether the table exists, see [[VersionFiles.isThere]]. */
   def isThere: Boolean = files.isThere
 
   def newest(): Option[TableVersion] = files.newest()
 
-  /** Publishes the version after `base`. */
+  /** Commits `next` as the version after `base`. */
   def commit(base: Option[TableVersion], next: NextVersion): TableVersion = {
     val number = base.fold(1)(b => numberOf(b) + 1)
     // All commits on one base must compete for one name, so the codec of the base applies, not that of the change.
@@ -41,7 +41,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
       withdrawIfReplaced(b, committed, number)
     }
     Cleanup.quietly(s"write the version hint of $table")(files.writeHint(number))
-    if (number % VersionedTable.TidyEach == 0) {
+    if (number % VersionedTable.CleanupInterval == 0) {
       Cleanup.quietly(s"remove temporary files of $table")(files.removeStale(path))
     }
     deleteExpired(next, committed)
@@ -74,7 +74,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Handles two concurrent creations with different codecs: both check after they created, so that at most one remains.
+   * Deletes the new file if a concurrent writer created the same version with another codec. Both writers check after
+   * they have created their files, so that at most one file remains.
    */
   private def withdrawIfTaken(number: Int, path: String): Unit = {
     val other = orUnknown(path) {
@@ -86,27 +87,26 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Creates the file, and resolves an unclear response immediately: the content of the file shows which commit created
-   * it.
+   * Creates the file. If the response is unclear, the content of the file shows which commit created it.
    *
    * @return false if another commit has the name
    */
   private def claim(path: String, contents: Array[Byte]): Boolean = created(path, contents) match {
     case Right(true) => true
-    // A storage with its own retries reports a conflict with its own first attempt.
+    // A storage with its own retries may report a conflict with its own first attempt.
     case Right(false) => isOurs(path, contents).getOrElse(false)
     case Left(refused: StorageFailed) => isOurs(path, contents).getOrElse(throw refused)
-    case Left(unclear: CommitStateUnknown) => again(path, contents, unclear)
+    case Left(unclear: CommitStateUnknown) => retryCreate(path, contents, unclear)
     case Left(definite: IcebergError) => throw definite
-    case Left(NonFatal(e)) => again(path, contents, e)
+    case Left(NonFatal(e)) => retryCreate(path, contents, e)
     case Left(fatal) => throw unknown(path, fatal.toString, Some(fatal))
   }
 
   /**
-   * Repeats the creation with the same name and content: after any successful call, the file belongs to this commit or
-   * to another one.
+   * Retries the creation with the same name and content. If the call succeeds, the file exists, and its content shows
+   * which commit created it.
    */
-  private def again(path: String, contents: Array[Byte], failure: Throwable): Boolean =
+  private def retryCreate(path: String, contents: Array[Byte], failure: Throwable): Boolean =
     isOurs(path, contents).getOrElse {
       created(path, contents).right.toOption.filter(identity).orElse(isOurs(path, contents))
         .getOrElse(throw unknown(path, String.valueOf(failure.getMessage), Some(failure)))
@@ -121,8 +121,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     orUnknown(path)(files.ifThere(path)(io.read(path)).map(Arrays.equals(_, contents)))
 
   /** Runs a check after a commit that may have succeeded: a failure of the check means an unknown outcome. */
-  private def orUnknown[A](path: String)(look: => A): A =
-    try look
+  private def orUnknown[A](path: String)(check: => A): A =
+    try check
     catch {
       case known: CommitStateUnknown => throw known
       case e: Throwable => throw unknown(path, s"it cannot be read (${e.getMessage})", Some(e))
@@ -132,12 +132,13 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     CommitStateUnknown(table, path, reason, cause)
 
   /**
-   * Rejects a base that was replaced. A table that was dropped and created again has the same version numbers, and a
-   * table whose old versions are deleted has free numbers; therefore an old base is checked first.
+   * Rejects a base that is no longer the newest version of the table. Version numbers alone do not show this: a table
+   * that was dropped and created again reuses them, and deleted versions leave them free. Therefore an old base is
+   * checked before the commit.
    */
   private def refuseReplaced(base: TableVersion, next: TableMetadata): Unit = {
-    val moved = deletes(base) && highest(base).exists(_ > numberOf(base))
-    if (moved || isHeldOn(base, next) && !isSame(base, files.readIfThere(base.metadataLocation))) {
+    val moved = deletesOldVersions(base) && highest(base).exists(_ > numberOf(base))
+    if (moved || isOldBase(base, next) && !isSame(base, files.readIfThere(base.metadataLocation))) {
       throw CommitConflict(table, s"${base.metadataLocation} is not the newest version, or was changed")
     }
   }
@@ -146,10 +147,10 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     m.uuid == base.metadata.uuid && m.lastUpdatedMs == base.metadata.lastUpdatedMs
   }
 
-  private def isHeldOn(base: TableVersion, next: TableMetadata): Boolean =
-    next.lastUpdatedMs - base.metadata.lastUpdatedMs > VersionedTable.FreshMs
+  private def isOldBase(base: TableVersion, next: TableMetadata): Boolean =
+    next.lastUpdatedMs - base.metadata.lastUpdatedMs > VersionedTable.OldBaseMs
 
-  private def deletes(base: TableVersion): Boolean =
+  private def deletesOldVersions(base: TableVersion): Boolean =
     TableProperty.of(TableProperty.DeleteAfterCommit, base.metadata.properties)
 
   /**
@@ -157,16 +158,16 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * version, so that only a listing is reliable; otherwise the hint is never that far behind.
    */
   private def highest(base: TableVersion): Option[Int] =
-    if (deletes(base)) files.newestListed().flatMap(files.numberIn) else files.hint()
+    if (deletesOldVersions(base)) files.newestListed().flatMap(files.numberIn) else files.hint()
 
   /**
-   * Withdraws a commit on an outdated base. A name can be free because its file was deleted long ago: a commit on such
-   * an old version would fork the history. In that case, the newest version decides.
+   * Withdraws a commit on an outdated base. The file name can be free because its version was deleted long ago; the
+   * commit would then fork the history. Therefore it is kept only if the newest version follows it.
    */
   private def withdrawIfOvertaken(base: TableVersion, ours: TableVersion, number: Int): Unit = {
     val overtaken = orUnknown(ours.metadataLocation) {
-      (deletes(base) || isHeldOn(base, ours.metadata)) && highest(base).exists(_ > number) &&
-      files.listed().exists(newest => !follows(newest, base, ours).getOrElse(throw forgotten(newest, ours)))
+      (deletesOldVersions(base) || isOldBase(base, ours.metadata)) && highest(base).exists(_ > number) &&
+      files.listed().exists(newest => !follows(newest, base, ours).getOrElse(throw logTooShort(newest, ours)))
     }
     if (overtaken) {
       Cleanup.delete(io, Vector(ours.metadataLocation))
@@ -181,7 +182,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    */
   private def withdrawIfReplaced(base: TableVersion, ours: TableVersion, number: Int): Unit = {
     val replaced =
-      orUnknown(ours.metadataLocation)(!isStill(base) && !files.listed().exists(isLaterVersion(_, base, ours)))
+      orUnknown(ours.metadataLocation)(!isUnreplaced(base) && !files.listed().exists(isLaterVersion(_, base, ours)))
     if (replaced) {
       Cleanup.delete(io, Vector(ours.metadataLocation))
       throw CommitConflict(
@@ -203,23 +204,23 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Whether the base's file still exists and belongs to the table. Old version 1 tables have no UUID, so the whole file
-   * is compared.
+   * Whether the base's file still exists and belongs to the table. Tables of format version 1 may have no UUID; then
+   * the update time is compared.
    */
-  private def isStill(base: TableVersion): Boolean = base.metadata.uuid match {
+  private def isUnreplaced(base: TableVersion): Boolean = base.metadata.uuid match {
     case None => isSame(base, files.readIfThere(base.metadataLocation))
     case uuid => files.ifThere(base.metadataLocation)(MetadataFiles.uuid(io, base.metadataLocation)).contains(uuid)
   }
 
-  private def forgotten(newest: TableVersion, ours: TableVersion): CommitStateUnknown = unknown(
+  private def logTooShort(newest: TableVersion, ours: TableVersion): CommitStateUnknown = unknown(
     ours.metadataLocation,
     s"the log of ${newest.metadataLocation} does not go back that far (${TableProperty.PreviousVersionsMax.key})",
     None
   )
 
   /**
-   * Whether a version follows ours: by the snapshots that the commit added or, if it added none, by the metadata log;
-   * `None` if the log does not go back that far.
+   * Whether `newest` is, or is based on, the version of this commit. If the commit added snapshots, `newest` must
+   * contain one of them; otherwise, its metadata log must list the commit. `None` if the log does not go back that far.
    */
   private def follows(newest: TableVersion, base: TableVersion, ours: TableVersion): Option[Boolean] = {
     val added = ours.metadata.snapshotsById.keySet -- base.metadata.snapshotsById.keySet
@@ -235,12 +236,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
 
 private[catalog] object VersionedTable {
 
-  /** The number of versions between searches for files of killed writers. */
-  private val TidyEach = 10
+  /** The number of commits after which the temporary files of killed writers are removed. */
+  private val CleanupInterval = 10
 
   /**
-   * A base older than this is checked before a commit is published. This prevents readers from seeing a version that
-   * would be withdrawn; the decision to withdraw does not depend on it.
+   * The age from which a base is also checked before the commit, in milliseconds. This prevents readers from seeing a
+   * version that would be withdrawn.
    */
-  private val FreshMs = 5000L
+  private val OldBaseMs = 5000L
 }

@@ -9,20 +9,20 @@ private[catalog] object Warehouse {
   private val Scheme = "^[A-Za-z][A-Za-z0-9+.-]*:.*".r
 
   /**
-   * Returns the location in the form for metadata: absolute, so that tables open from any working directory, and
-   * without a trailing slash.
+   * Returns the location as an absolute path, so that tables open from any working directory, and without a trailing
+   * slash.
    */
   def of(location: String): String = {
-    val whole = location match {
+    val absolute = location match {
       case Scheme() => location
       case _ if location.startsWith("/") => location
       case relative => Paths.get(relative).toAbsolutePath.normalize.toString
     }
-    val stripped = whole.reverse.dropWhile(_ == '/').reverse
-    if (stripped.isEmpty || stripped.endsWith(":")) whole else stripped
+    val stripped = absolute.reverse.dropWhile(_ == '/').reverse
+    if (stripped.isEmpty || stripped.endsWith(":")) absolute else stripped
   }
 
-  /** Runs an operation that may be the first to detect an invalid warehouse. */
+  /** Runs an operation. If storage fails, the error message also suggests checking the warehouse. */
   def using[A](warehouse: String)(body: => A): A =
     try body
     catch {

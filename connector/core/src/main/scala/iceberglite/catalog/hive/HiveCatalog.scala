@@ -20,11 +20,11 @@ import iceberglite.storage.{FileIO, HadoopFileIO, MetadataFiles}
 import iceberglite.table._
 
 /**
- * A catalog of tables and views in a Hive Metastore, in which a table names the newest metadata file (spec: "Metastore
- * Tables"), as in Apache Iceberg's HiveCatalog. Namespaces are the Metastore's databases; other tables in them are
- * ignored.
+ * A catalog of tables and views in a Hive Metastore. A parameter of the Metastore's table contains the location of the
+ * newest metadata file (spec: "Metastore Tables"), as in Apache Iceberg's HiveCatalog. Namespaces are the Metastore's
+ * databases; tables of other formats are ignored.
  *
- * @param warehouse the location of databases without an explicit location; absent leaves it to the Metastore
+ * @param warehouse the parent of databases without an explicit location; if absent, the Metastore chooses the location
  */
 final class HiveCatalog private (
     val name: String,
@@ -74,10 +74,10 @@ final class HiveCatalog private (
   override def tableExists(id: TableIdentifier): Boolean = tablePointer(id).read().isDefined
 
   override def load(id: TableIdentifier): TableVersion =
-    tables.load(tablePointer(id)).getOrElse(throw nothing(HiveKind.OfTable, id))
+    tables.load(tablePointer(id)).getOrElse(throw notFound(HiveKind.OfTable, id))
 
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
-    tables.reload(tablePointer(id), known).getOrElse(throw nothing(HiveKind.OfTable, id))
+    tables.reload(tablePointer(id), known).getOrElse(throw notFound(HiveKind.OfTable, id))
 
   /** Loads the table. If another kind of object has the name, the error is reported before data is written. */
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = {
@@ -101,7 +101,7 @@ final class HiveCatalog private (
     dropped.isDefined
   }
 
-  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renamed(HiveKind.OfTable, from, to)
+  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renameObject(HiveKind.OfTable, from, to)
 
   override def register(id: TableIdentifier, metadataFile: String): Table = {
     requireNamespace(id.namespace)
@@ -120,7 +120,7 @@ final class HiveCatalog private (
     TableLocations.inside(namespaces.location(database(id.namespace)), directory)
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // A database's own location is set by SQL.
+    // Users can set the location of a database with SQL, so only a default location is known to belong to the catalog.
     if (namespaces.hasDefaultLocation(database(id.namespace), io.defaultFileSystem))
       Try(locationOf(id, id.name)).toOption
     else None,
@@ -151,7 +151,7 @@ final class HiveCatalog private (
   override def viewExists(id: TableIdentifier): Boolean = viewPointer(id).read().isDefined
 
   override def loadView(id: TableIdentifier): ViewState =
-    views.load(viewPointer(id)).getOrElse(throw nothing(HiveKind.OfView, id))
+    views.load(viewPointer(id)).getOrElse(throw notFound(HiveKind.OfView, id))
 
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     if (base.isEmpty) requireNew(id)
@@ -164,13 +164,13 @@ final class HiveCatalog private (
     dropped.isDefined
   }
 
-  override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = renamed(HiveKind.OfView, from, to)
+  override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = renameObject(HiveKind.OfView, from, to)
 
   override def close(): Unit = metastore.close()
 
-  private def renamed(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier): Unit = {
+  private def renameObject(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier): Unit = {
     requireNew(to)
-    if (!metastore.rename(kind, from, to, fullName(from), fullName(to))) throw nothing(kind, from)
+    if (!metastore.rename(kind, from, to, fullName(from), fullName(to))) throw notFound(kind, from)
   }
 
   private def tablePointer(id: TableIdentifier): Pointer[TableVersion] =
@@ -194,13 +194,16 @@ final class HiveCatalog private (
       "The namespaces of a Hive Metastore are its databases: they have one level and are not nested"
     )
 
-  /** Checks a new name for errors that the Metastore would report only after locking it, and less clearly. */
+  /**
+   * Checks the name of a new table or view. The Metastore would report these errors less clearly, and only after the
+   * lock is acquired.
+   */
   private def requireNew(id: TableIdentifier): Unit = {
     requireNamespace(Vector(database(id.namespace)))
-    if (id.name.length > HiveCatalog.LongestName || id.name.exists(c => c == '\'' || c == ';')) throw InvalidArgument(
+    if (id.name.length > HiveCatalog.MaxNameLength || id.name.exists(c => c == '\'' || c == ';')) throw InvalidArgument(
       "table name",
       s"'${id.name}'",
-      s"A name in a Hive Metastore has at most ${HiveCatalog.LongestName} characters, and no quotes or semicolons"
+      s"A name in a Hive Metastore has at most ${HiveCatalog.MaxNameLength} characters, and no quotes or semicolons"
     )
   }
 
@@ -209,7 +212,7 @@ final class HiveCatalog private (
 
   private def missing(namespace: Vector[String]): NotFound = namespaces.missing(namespace.mkString("."))
 
-  private def nothing(kind: HiveKind[_], id: TableIdentifier): NotFound = {
+  private def notFound(kind: HiveKind[_], id: TableIdentifier): NotFound = {
     def lists = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
     val other =
       metastore.otherKind(id).map(what => s"There is a $what with this name, which is not an Iceberg ${kind.noun}")
@@ -220,7 +223,7 @@ final class HiveCatalog private (
 object HiveCatalog extends CatalogFamily {
   override val catalogType: String = "hive"
   private val ClientClass = "org.apache.hadoop.hive.metastore.HiveMetaStoreClient"
-  private val LongestName = 128
+  private val MaxNameLength = 128
   private val WarehouseKey = "hive.metastore.warehouse.dir"
   private val UrisKey = "hive.metastore.uris"
 
