@@ -10,7 +10,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type._
 
-/** A table's columns and location for Hive. They are not used for reads; the metadata file is authoritative. */
+/**
+ * Converts a table's columns and location for Hive. They are not used for reads; the metadata file is authoritative.
+ */
 private[hive] object HiveColumns {
   private val Mr = "org.apache.iceberg.mr.hive"
 
@@ -36,7 +38,8 @@ private[hive] object HiveColumns {
   }
 
   /**
-   * Returns the columns. Hive's names are case-insensitive: among names that differ only in case, it shows the first.
+   * Returns the columns for Hive. Hive's names are case-insensitive, so only the first of several columns whose names
+   * differ only in case is included.
    */
   private def columns(schema: Schema): Vector[FieldSchema] = {
     val first = schema.fields.zipWithIndex.groupBy(_._1.name.toLowerCase(Locale.ROOT)).values.map(_.head).toVector
@@ -45,7 +48,7 @@ private[hive] object HiveColumns {
     }
   }
 
-  /** Returns a type of Hive 2; types that it lacks are shown as the most similar one. */
+  /** Returns the name of the Hive 2 type. A type that Hive lacks is mapped to the most similar type. */
   private[hive] def typeName(t: Type): String = t match {
     case BooleanType => "boolean"
     case IntType => "int"

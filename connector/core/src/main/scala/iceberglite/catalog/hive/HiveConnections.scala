@@ -16,8 +16,8 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.Environment
 
 /**
- * Connections to a Hive Metastore with Hive's own client, which supports Kerberos, TLS and several servers. Calls are
- * not retried automatically, unlike in Hive's retrying client: a repeated change could undo a change of another writer.
+ * Connections to a Hive Metastore with Hive's own client, which supports Kerberos, TLS and several servers. Unlike in
+ * Hive's retrying client, calls are not retried automatically: a retried update could undo another writer's update.
  *
  * @param size maximum number of open connections
  * @param idleMs time after which an unused connection is closed
@@ -39,33 +39,33 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   private var idle = List.empty[Idle]
   private var closed = false
 
-  /** The address for messages. */
+  /** The address of the Metastore, for messages. */
   val uri: String = Option(conf.get(HiveConnections.Uris)).filter(_.nonEmpty).getOrElse("in this process")
 
   /**
    * Makes calls on one connection.
    *
    * @throws TException the exception of Hive's client
-   * @throws StorageFailed there is no connection, and nothing was done
+   * @throws StorageFailed no connection could be opened, so no call was made
    */
   def use[A](calls: IMetaStoreClient => A): A = {
     permits.acquireUninterruptibly()
     try {
       val client = take().getOrElse(connect())
-      var whole = false
+      var reusable = false
       try {
         val result = calls(client)
-        whole = true
+        reusable = true
         result
       } catch {
         case failure: TException =>
-          whole = HiveFailure.isAnswer(failure)
+          reusable = HiveFailure.isAnswer(failure)
           throw failure
-      } finally if (whole) giveBack(client) else drop(client)
+      } finally if (reusable) giveBack(client) else drop(client)
     } finally permits.release()
   }
 
-  /** Makes calls that only read, or may be repeated: once more after a broken connection. */
+  /** Makes calls that may be executed twice. They are retried once if the connection broke. */
   def repeating[A](calls: IMetaStoreClient => A): A =
     try use(calls)
     catch { case failure: TException if HiveFailure.isLost(failure) => use(calls) }
@@ -77,7 +77,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
       idle = Nil
       all
     }
-    unused.foreach(i => end(i.client))
+    unused.foreach(i => closeQuietly(i.client))
   }
 
   private def take(): Option[IMetaStoreClient] = synchronized {
@@ -94,7 +94,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
       }
       !closed
     }
-    if (!kept) end(client)
+    if (!kept) closeQuietly(client)
   }
 
   /** Closes a broken connection, and idle ones, which are probably broken too. */
@@ -104,21 +104,21 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
       idle = Nil
       all
     }
-    (client :: others.map(_.client)).foreach(end)
+    (client :: others.map(_.client)).foreach(closeQuietly)
   }
 
   private def closeUnused(): Unit = {
     val now = environment.nowMs()
-    val old = synchronized {
+    val unused = synchronized {
       val (unused, fresh) = idle.partition(i => now - i.sinceMs >= idleMs)
       idle = fresh
       if (fresh.nonEmpty) HiveTimers.once(idleMs, "close connections to the Hive Metastore")(closeUnused())
       unused
     }
-    old.foreach(i => end(i.client))
+    unused.foreach(i => closeQuietly(i.client))
   }
 
-  private def end(client: IMetaStoreClient): Unit = {
+  private def closeQuietly(client: IMetaStoreClient): Unit = {
     Try(client.close())
     ()
   }

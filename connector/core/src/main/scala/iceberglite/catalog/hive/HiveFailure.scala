@@ -22,7 +22,7 @@ private[hive] object HiveFailure {
     case _ => false
   }
 
-  /** Converts a failure. @param what the operation */
+  /** Converts a failure of a call. @param what the operation that failed, for the message */
   def storage(what: String, uri: String, failure: TException): StorageFailed =
     StorageFailed(what, s"in the Hive Metastore $uri", text(failure), Some(failure))
 

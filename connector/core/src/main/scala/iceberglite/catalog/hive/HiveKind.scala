@@ -46,7 +46,7 @@ private[catalog] object HiveKind {
 
     override def made(id: TableIdentifier, state: TableVersion, seconds: Int): Table = {
       val table = empty(id, properties(state), seconds, TableType.EXTERNAL_TABLE)
-      // The table type alone does not make it external.
+      // The table type alone does not make the table external.
       table.putToParameters("EXTERNAL", "TRUE")
       table
     }
@@ -86,7 +86,9 @@ private[catalog] object HiveKind {
       }
     }
 
-    /** Returns a query for readers of the Metastore only: in Hive's dialect, or the first one. */
+    /**
+     * Returns the view's SQL text for users of the Metastore: in Hive's dialect or, if absent, in the first dialect.
+     */
     private def query(state: ViewState): Option[String] = {
       val version = state.metadata.currentVersion
       def first = version.representations.collectFirst { case ViewRepresentation.Sql(sql, _) => sql }

@@ -34,8 +34,8 @@ final private[hive] class HiveLocks(
    * Runs an operation with a lock on a table, and always releases the lock.
    *
    * @param name the name of the table, for messages
-   * @return the reason why there was no lock, in which case nothing was run; or the result
-   * @throws StorageFailed the thread was interrupted while it waited, or there is no connection; nothing was run
+   * @return the reason why the lock was not acquired, in which case `body` did not run; or the result of `body`
+   * @throws StorageFailed the thread was interrupted while it waited, or there is no connection; `body` did not run
    * @throws Unsupported the Metastore does not support locks
    */
   def holding[A](database: String, table: String, name: String)(body: HeldLock => A): Either[String, A] = {
@@ -54,51 +54,53 @@ final private[hive] class HiveLocks(
     }
   }
 
-  /** A lock from its request to its release. The `agent` identifies the request even if the response was lost. */
+  /**
+   * One lock, from its request to its release. The `agent` identifies the lock on the server if the response was lost.
+   */
   final private class Request(database: String, table: String, name: String) {
     private val agent = s"Iceberg-${environment.uuid()}"
 
     def holding[A](body: HeldLock => A): Either[String, A] =
       request(settings.request.begin(environment)).right.flatMap { case (id, state) =>
-        try acquired(id, state, settings.acquire.begin(environment)).right.map(_ => beating(id)(body))
+        try acquired(id, state, settings.acquire.begin(environment)).right.map(_ => withHeartbeats(id)(body))
         finally Cleanup.quietly(s"unlock $name")(unlock(id))
       }
 
-    private def beating[A](id: Long)(body: HeldLock => A): A = {
+    private def withHeartbeats[A](id: Long)(body: HeldLock => A): A = {
       val lock = new HeldLock(id, connections, environment)
-      val beats = HiveTimers.every(settings.heartbeatMs, s"renew the lock on $name")(lock.beat())
+      val heartbeats = HiveTimers.every(settings.heartbeatMs, s"renew the lock on $name")(lock.beat())
       try body(lock)
-      finally beats.cancel(false)
+      finally heartbeats.cancel(false)
     }
 
     @tailrec
-    private def request(patience: RetryPolicy): Either[String, (Long, LockState)] = asked() match {
+    private def request(retryPolicy: RetryPolicy): Either[String, (Long, LockState)] = requestOnce() match {
       case Answered(result) => result
       case Unheard(failure) =>
         Try(find()).toOption.flatten match {
           case Some(found) => Right(found)
-          case None if patience.waitForNext() => request(patience)
+          case None if retryPolicy.waitForNext() => request(retryPolicy)
           case None => Left(s"the lock was requested, but no response came (${HiveFailure.text(failure)})")
         }
     }
 
-    private def asked(): Asked =
+    private def requestOnce(): Asked =
       try {
-        val answer = connections.use(_.lock(wanted))
+        val answer = connections.use(_.lock(lockRequest))
         Answered(Right(answer.getLockid -> answer.getState))
       } catch {
         case failure: TException if HiveFailure.isLost(failure) => Unheard(failure)
-        case refused: TException => Answered(Left(s"the lock was refused (${explained(refused)})"))
+        case refused: TException => Answered(Left(s"the lock was refused (${reasonOf(refused)})"))
       }
 
     @tailrec
-    private def acquired(id: Long, state: LockState, patience: RetryPolicy): Either[String, Unit] =
+    private def acquired(id: Long, state: LockState, retryPolicy: RetryPolicy): Either[String, Unit] =
       state match {
         case LockState.ACQUIRED => Right(())
         case LockState.WAITING =>
-          if (!patience.waitForNext()) Left(s"other writers held its lock for ${settings.acquire.timeoutMs} ms")
+          if (!retryPolicy.waitForNext()) Left(s"other writers held its lock for ${settings.acquire.timeoutMs} ms")
           else check(id) match {
-            case Right(next) => acquired(id, next, patience)
+            case Right(next) => acquired(id, next, retryPolicy)
             case Left(reason) => Left(reason)
           }
         case other => Left(s"the request for its lock ended in the state $other")
@@ -110,7 +112,7 @@ final private[hive] class HiveLocks(
 
     private def unlock(id: Long): Unit = connections.repeating(_.unlock(id))
 
-    private def wanted: LockRequest = {
+    private def lockRequest: LockRequest = {
       val component = new LockComponent(LockType.EXCLUSIVE, LockLevel.TABLE, database)
       component.setTablename(table)
       component.setOperationType(DataOperationType.NO_TXN)
@@ -121,12 +123,12 @@ final private[hive] class HiveLocks(
       request
     }
 
-    /** Finds a request whose response was lost: it may wait on the server and block other writers. */
+    /** Finds the lock on the server after a lost response. Otherwise it could stay there and block other writers. */
     private def find(): Option[(Long, LockState)] = {
-      val question = new ShowLocksRequest
-      question.setDbname(database)
-      question.setTablename(table)
-      val locks = connections.repeating(_.showLocks(question)).getLocks.asScala
+      val filter = new ShowLocksRequest
+      filter.setDbname(database)
+      filter.setTablename(table)
+      val locks = connections.repeating(_.showLocks(filter)).getLocks.asScala
       locks.find(_.getAgentInfo == agent).map(lock => lock.getLockid -> lock.getState)
     }
   }
@@ -137,10 +139,10 @@ private[hive] object HiveLocks {
   final private case class Answered(result: Either[String, (Long, LockState)]) extends Asked
   final private case class Unheard(failure: TException) extends Asked
 
-  /** The error of a Metastore without transaction tables, for any database. */
+  /** A text in the error of a Metastore without transaction tables, whatever database it uses. */
   private val NoTable = "HIVE_LOCKS"
 
-  private def explained(refused: TException): String = {
+  private def reasonOf(refused: TException): String = {
     val text = HiveFailure.text(refused)
     if (text.contains(NoTable)) throw Unsupported(
       s"the lock of this Hive Metastore, whose database lacks the table $NoTable ($text)",
@@ -150,7 +152,10 @@ private[hive] object HiveLocks {
   }
 }
 
-/** An acquired lock. Its expiration is detected by asking the server: a process that is suspended too long loses it. */
+/**
+ * An acquired lock. The server expires it if this process does not renew it in time, for example because the process
+ * was suspended. A heartbeat request detects this.
+ */
 final private[hive] class HeldLock(id: Long, connections: HiveConnections, environment: Environment) {
   import HeldLock._
 
@@ -166,7 +171,7 @@ final private[hive] class HeldLock(id: Long, connections: HiveConnections, envir
       case answer: TException if HiveFailure.isAnswer(answer) => lost = Some(HiveFailure.text(answer))
     }
 
-  /** Returns why the lock may be lost. Asks the server if its last response is too old. */
+  /** Returns the reason why the lock may be lost, if any. Sends a heartbeat if the last confirmation is too old. */
   def doubt(): Option[String] = {
     val age = environment.nowMs() - confirmedMs
     if (lost.isDefined || age >= 0 && age < FreshMs) lost
@@ -181,6 +186,6 @@ final private[hive] class HeldLock(id: Long, connections: HiveConnections, envir
 private[hive] object HeldLock {
   private val NoTransaction = 0L
 
-  /** Shorter than the lock timeout of any Metastore. */
+  /** The time for which a confirmation is valid. It is shorter than the lock timeout of any Metastore. */
   private val FreshMs = 2000L
 }

@@ -13,10 +13,10 @@ import iceberglite.storage.StoragePath
 import iceberglite.table.TableLocations
 
 /**
- * The Metastore's databases, as namespaces with one level.
+ * Reads and writes the Metastore's databases, which are namespaces with one level.
  *
- * @param catalog its name, for messages
- * @param warehouse the location of databases without an explicit location; absent leaves it to the server
+ * @param catalog the name of the catalog, for messages
+ * @param warehouse the parent of databases without an explicit location; if absent, the server chooses the location
  */
 final private[catalog] class HiveNamespaces(
     connections: HiveConnections,
@@ -40,9 +40,9 @@ final private[catalog] class HiveNamespaces(
   def exists(name: String): Boolean = find(name).isDefined
 
   /** Creates a database. @throws AlreadyExists the database exists */
-  def create(name: String, properties: Map[String, String]): Unit = changing(s"create the namespace $name") {
+  def create(name: String, properties: Map[String, String]): Unit = convertingFailure(s"create the namespace $name") {
     def taken = AlreadyExists("namespace", s"$catalog.$name", "Use the existing one, or choose another name")
-    val database = described(name, properties)
+    val database = toDatabase(name, properties)
     try connections.use(_.createDatabase(database))
     catch {
       case _: AlreadyExistsException => throw taken
@@ -52,23 +52,23 @@ final private[catalog] class HiveNamespaces(
     }
   }
 
-  /** Changes a database. @throws NotFound the database does not exist */
+  /** Updates the properties of a database. @throws NotFound the database does not exist */
   def alter(name: String, set: Map[String, String], remove: Set[String]): Unit = {
     val known = properties(name).getOrElse(throw missing(name))
-    val ownerGone = remove.exists(key => key == Owner || key == PeerOwner)
+    val ownerGone = remove.exists(key => key == Owner || key == IcebergOwner)
     val kept = known -- remove -- (if (ownerGone) Seq(Owner, OwnerType) else Nil)
-    val wanted = if (set.contains(PeerOwner)) kept - Owner - OwnerType ++ set else kept ++ set
-    val database = described(name, wanted)
-    changing(s"change the namespace $name")(connections.repeating(_.alterDatabase(name, database)))
+    val wanted = if (set.contains(IcebergOwner)) kept - Owner - OwnerType ++ set else kept ++ set
+    val database = toDatabase(name, wanted)
+    convertingFailure(s"change the namespace $name")(connections.repeating(_.alterDatabase(name, database)))
   }
 
   /** Drops a database. @throws ValidationFailed it is not empty */
   def drop(name: String): Boolean = find(name).isDefined && {
     val inside = objects.names(name)
-    def notEmpty(held: String) =
-      ValidationFailed(s"Cannot drop namespace $catalog.$name: it is not empty. It holds $held")
+    def notEmpty(contents: String) =
+      ValidationFailed(s"Cannot drop namespace $catalog.$name: it is not empty. It holds $contents")
     if (inside.nonEmpty) throw notEmpty(inside.mkString(", "))
-    changing(s"drop the namespace $name") {
+    convertingFailure(s"drop the namespace $name") {
       try {
         val (deleteData, ignoreUnknown, cascade) = (false, false, false)
         connections.use(_.dropDatabase(name, deleteData, ignoreUnknown, cascade))
@@ -81,7 +81,10 @@ final private[catalog] class HiveNamespaces(
     }
   }
 
-  /** Whether a database is in the directory of its name in the catalog's warehouse, or in that of the Metastore. */
+  /**
+   * Whether a database has its default location, in the catalog's warehouse or, if the catalog has none, the
+   * Metastore's.
+   */
   def hasDefaultLocation(name: String, defaultFileSystem: String): Boolean = {
     def pathOf(location: String) = StoragePath.of(location, defaultFileSystem)
     val top = warehouse.orElse(Some(objects.asking("ask for the warehouse")(_.getConfigValue(WarehouseKey, "")))
@@ -109,29 +112,29 @@ final private[catalog] class HiveNamespaces(
 
   private def inWarehouse(name: String): Option[String] = warehouse.map(TableLocations.inside(_, s"$name.db"))
 
-  private def described(name: String, properties: Map[String, String]): Database = {
-    val owner = properties.get(PeerOwner).orElse(properties.get(Owner))
+  private def toDatabase(name: String, properties: Map[String, String]): Database = {
+    val owner = properties.get(IcebergOwner).orElse(properties.get(Owner))
     val database = new Database
     database.setName(name)
     database.setLocationUri(properties.get(Location).orElse(inWarehouse(name)).orNull)
     database.setDescription(properties.get(Comment).orNull)
     database.setOwnerName(owner.getOrElse(UserGroupInformation.getCurrentUser.getShortUserName))
     database.setOwnerType(ownerType(properties).getOrElse(PrincipalType.USER))
-    database.setParameters(new JavaMap((properties -- Own).asJava))
+    database.setParameters(new JavaMap((properties -- ReservedKeys).asJava))
     database
   }
 
   private def ownerType(properties: Map[String, String]): Option[PrincipalType] =
     properties.get(OwnerType).map { text =>
-      if (!properties.contains(PeerOwner) && !properties.contains(Owner)) {
-        throw InvalidArgument(OwnerType, text, s"It must be set together with $PeerOwner")
+      if (!properties.contains(IcebergOwner) && !properties.contains(Owner)) {
+        throw InvalidArgument(OwnerType, text, s"It must be set together with $IcebergOwner")
       }
       PrincipalType.values.find(_.name.equalsIgnoreCase(text)).getOrElse(
         throw InvalidArgument(OwnerType, text, s"It must be one of ${PrincipalType.values.mkString(", ")}")
       )
     }
 
-  private def changing[A](what: String)(body: => A): A =
+  private def convertingFailure[A](what: String)(body: => A): A =
     try body
     catch { case failure: TException => throw objects.failed(what, failure) }
 }
@@ -142,11 +145,11 @@ private[catalog] object HiveNamespaces {
   private val Location = "location"
   private val Comment = "comment"
 
-  /** The key in Spark. */
+  /** The key of the owner in Spark. */
   private val Owner = "owner"
 
-  /** The key in Apache Iceberg. */
-  private val PeerOwner = "hive.metastore.database.owner"
+  /** The key of the owner in Apache Iceberg. */
+  private val IcebergOwner = "hive.metastore.database.owner"
   private val OwnerType = "hive.metastore.database.owner-type"
-  private val Own = Set(Location, Comment, Owner, PeerOwner, OwnerType)
+  private val ReservedKeys = Set(Location, Comment, Owner, IcebergOwner, OwnerType)
 }

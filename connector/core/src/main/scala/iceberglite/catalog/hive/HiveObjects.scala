@@ -9,7 +9,7 @@ import org.apache.thrift.TException
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.TableIdentifier
 
-/** All tables of the Metastore. Names are as the Metastore stores them, case-insensitive. */
+/** Reads and writes the tables of the Metastore, of all formats. The Metastore's names are case-insensitive. */
 final private[hive] class HiveObjects(connections: HiveConnections) {
 
   def find(id: TableIdentifier): Option[Table] =
@@ -19,7 +19,10 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
       catch { case _: NoSuchObjectException => None }
     }
 
-  /** Returns the names of tables of one kind. The server's databases compare long texts only by `like`. */
+  /**
+   * Returns the names of the tables of one kind. The filter uses `like`, because not all databases of servers support
+   * `=` for long texts.
+   */
   def marked(database: String, kind: HiveKind[_]): Vector[String] = asking("list tables") {
     _.listTableNamesByFilter(
       database,
@@ -32,8 +35,8 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   def names(database: String): Vector[String] = asking("list tables")(_.getAllTables(database)).asScala.toVector.sorted
 
   /** Returns the locations of the tables of a database, including those of other formats. */
-  def places(database: String): Vector[HivePlace] = names(database).grouped(HiveObjects.AtOnce).flatMap { some =>
-    asking("look for other tables")(_.getTableObjectsByName(database, some.asJava)).asScala.map { table =>
+  def places(database: String): Vector[HivePlace] = names(database).grouped(HiveObjects.BatchSize).flatMap { batch =>
+    asking("look for other tables")(_.getTableObjectsByName(database, batch.asJava)).asScala.map { table =>
       HivePlace(
         TableIdentifier(Vector(table.getDbName), table.getTableName),
         Option(table.getSd).flatMap(storage => Option(storage.getLocation)).filter(_.nonEmpty),
@@ -88,6 +91,6 @@ final private[catalog] case class HivePlace(
 )
 
 private[hive] object HiveObjects {
-  private val AtOnce = 200
+  private val BatchSize = 200
   private val NoLimit: Short = -1
 }

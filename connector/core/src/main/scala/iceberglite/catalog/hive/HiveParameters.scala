@@ -9,7 +9,7 @@ import iceberglite.table.{TableVersion, ViewState}
 
 /**
  * The parameters that mark a table of the Metastore as an Iceberg table or view, as Apache Iceberg writes them. Only
- * the location of the metadata file is read again; the others are for users and for Hive.
+ * the location of the metadata file is read back; the other parameters are for users and for Hive.
  */
 private[hive] object HiveParameters {
   val TypeKey = "table_type"
@@ -24,7 +24,7 @@ private[hive] object HiveParameters {
   /** Prevents the server from listing all files of the table to count them. */
   val NoStatistics: (String, String) = "DO_NOT_UPDATE_STATS" -> "true"
 
-  /** Properties with other names in Hive. */
+  /** Table properties that have another name in Hive. */
   private val translated = Map("gc.enabled" -> "external.table.purge")
 
   private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HiveParameters")
@@ -33,7 +33,7 @@ private[hive] object HiveParameters {
   def engine(properties: Map[String, String], settings: HiveSettings): Boolean =
     properties.get(EngineKey).fold(settings.engine)(_.equalsIgnoreCase("true"))
 
-  /** Returns the parameters. @param before the existing parameters, some of which belong to Hive and others */
+  /** Returns a table's new parameters. @param before the current parameters, including those of Hive and other tools */
   def ofTable(
       before: Map[String, String],
       base: Option[TableVersion],
@@ -43,7 +43,7 @@ private[hive] object HiveParameters {
     val metadata = next.metadata
     val shown = new Shown(settings.maxParameter)
     val kept = before -- removed(base.map(_.metadata.properties), metadata.properties) -- Shown.keys - StorageHandler._1
-    val common = kept ++ own(metadata.properties) ++
+    val common = kept ++ toHive(metadata.properties) ++
       metadata.uuid.map(Shown.Uuid -> _.toString) ++
       pointers("ICEBERG", base.map(_.metadataLocation), next.metadataLocation) ++
       metadata.currentSnapshot.fold(Map.empty[String, String])(counts) ++ shown.of(metadata)
@@ -58,13 +58,13 @@ private[hive] object HiveParameters {
       settings: HiveSettings
   ): Map[String, String] = {
     val view = next.metadata
-    before -- removed(base.map(_.metadata.properties), view.properties) - Shown.SchemaKey ++ own(view.properties) ++
+    before -- removed(base.map(_.metadata.properties), view.properties) - Shown.SchemaKey ++ toHive(view.properties) ++
       view.uuid.map(Shown.Uuid -> _.toString) ++
       pointers("ICEBERG-VIEW", base.map(_.metadataLocation), next.metadataLocation) ++
       new Shown(settings.maxParameter).schema(view.schema)
   }
 
-  private def own(properties: Map[String, String]): Map[String, String] =
+  private def toHive(properties: Map[String, String]): Map[String, String] =
     (properties - OwnerKey).map { case (key, value) => translated.getOrElse(key, key) -> value }
 
   private def removed(base: Option[Map[String, String]], next: Map[String, String]): Set[String] =
@@ -73,7 +73,7 @@ private[hive] object HiveParameters {
   private def pointers(kind: String, base: Option[String], next: String): Map[String, String] =
     Map(TypeKey -> kind, LocationKey -> next) ++ base.map(PreviousKey -> _)
 
-  /** Hive's own statistics. */
+  /** Returns Hive's table statistics, from the snapshot summary. */
   private def counts(snapshot: Snapshot): Map[String, String] =
     Seq("total-data-files" -> "numFiles", "total-records" -> "numRows", "total-files-size" -> "totalSize")
       .flatMap { case (key, hive) => snapshot.summary.get(key).map(hive -> _) }.toMap
@@ -90,30 +90,32 @@ private[hive] object HiveParameters {
     val keys: Seq[String] = Seq(SnapshotId, SnapshotTime, SnapshotSummary, SchemaKey, SpecKey, OrderKey)
   }
 
-  /** Parts of the metadata, for readers of the Metastore only. @param most maximum number of characters of each */
-  final private class Shown(most: Long) {
+  /**
+   * Parts of the metadata, for users of the Metastore only. @param max maximum number of characters of each part
+   */
+  final private class Shown(maxLength: Long) {
     import Shown._
 
     def of(metadata: TableMetadata): Map[String, String] = Map(SnapshotCount -> metadata.snapshots.size.toString) ++
       metadata.currentSnapshot.fold(Map.empty[String, String])(snapshot) ++
       schema(metadata.schema) ++
-      (if (metadata.spec.isPartitioned) fitting(SpecKey, PartitionSpecJson.toJson(metadata.spec)) else None) ++
-      (if (metadata.sortOrder.isSorted) fitting(OrderKey, SortOrderJson.toJson(metadata.sortOrder)) else None)
+      (if (metadata.spec.isPartitioned) ifShortEnough(SpecKey, PartitionSpecJson.toJson(metadata.spec)) else None) ++
+      (if (metadata.sortOrder.isSorted) ifShortEnough(OrderKey, SortOrderJson.toJson(metadata.sortOrder)) else None)
 
-    def schema(schema: Schema): Option[(String, String)] = fitting(SchemaKey, SchemaJson.toJson(schema))
+    def schema(schema: Schema): Option[(String, String)] = ifShortEnough(SchemaKey, SchemaJson.toJson(schema))
 
     private def snapshot(snapshot: Snapshot): Map[String, String] =
-      if (most <= 0) Map.empty
+      if (maxLength <= 0) Map.empty
       else Map(
         SnapshotId -> snapshot.snapshotId.toString,
         SnapshotTime -> snapshot.timestampMs.toString
-      ) ++ fitting(SnapshotSummary, SummaryJson.toJson(snapshot))
+      ) ++ ifShortEnough(SnapshotSummary, SummaryJson.toJson(snapshot))
 
-    private def fitting(key: String, text: => String): Option[(String, String)] =
-      if (most <= 0) None
+    private def ifShortEnough(key: String, text: => String): Option[(String, String)] =
+      if (maxLength <= 0) None
       else Some(key -> text).filter { case (_, value) =>
-        if (value.length > most) log.info(s"$key is not shown in the Metastore: it has more than $most characters")
-        value.length <= most
+        if (value.length > maxLength) log.info(s"$key is not shown in the Metastore: it has more than $maxLength characters")
+        value.length <= maxLength
       }
   }
 }

@@ -19,9 +19,9 @@ final private[catalog] case class HiveAccess(
 )
 
 /**
- * The parameter of a table in the Metastore with the location of its newest metadata file. The Metastore overwrites it
- * without a check; therefore writers take the Metastore's lock, check the value themselves, and write. If the lock is
- * disabled, the server must compare.
+ * The pointer in a Hive Metastore: the parameter of a table that contains the location of the newest metadata file. The
+ * Metastore overwrites the parameter without a check. Therefore writers acquire the Metastore's lock, check the value
+ * themselves, and write. If the lock is disabled, the server must compare the value.
  *
  * @param name the name of the table or view, for messages
  */
@@ -32,46 +32,46 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
 
   override def read(): Option[String] = objects.find(id).flatMap(kind.location)
 
-  override def create(next: V): PointerMove = alone(kind.properties(next)) { _ =>
+  override def create(next: V): PointerMove = withLock(kind.properties(next)) { _ =>
     objects.find(id) match {
-      case Some(table) => taken(table)
+      case Some(table) => resultIfTaken(table)
       case None =>
         val table = kind.made(id, next, (environment.nowMs() / 1000).toInt)
         kind.update(table, None, next, settings)
-        answered(objects.create(table)) {
-          case _: AlreadyExistsException => objects.find(id).fold[PointerMove](PointerMove.Elsewhere)(taken)
+        resultOf(objects.create(table)) {
+          case _: AlreadyExistsException => objects.find(id).fold[PointerMove](PointerMove.Elsewhere)(resultIfTaken)
           case _: NoSuchObjectException => throw NotFound("namespace", id.namespace.mkString("."), "Create it first")
         }
     }
   }
 
-  override def swap(base: V, next: V): PointerMove = alone(kind.properties(base)) { lock =>
+  override def swap(base: V, next: V): PointerMove = withLock(kind.properties(base)) { lock =>
     objects.find(id).filter(kind.location(_).contains(kind.locationOf(base))) match {
       case None => PointerMove.Elsewhere
       case Some(table) =>
         val changed = table.deepCopy()
         kind.update(changed, Some(base), next, settings)
         lock match {
-          case Some(held) => underLock(held)(alter(table, changed, None))
-          case None => compared(table, changed, kind.locationOf(base))
+          case Some(held) => alterWithLock(held)(alter(table, changed, None))
+          case None => compareAndAlter(table, changed, kind.locationOf(base))
         }
     }
   }
 
   /**
-   * Runs with the lock, unless the table or the configuration disables it. For views, the support of the server cannot
-   * be tested safely.
+   * Runs a move with the lock, unless the table or the configuration disables the lock. Moves of views always use the
+   * lock, because it cannot be tested safely whether the server compares the values of views.
    */
-  private def alone(properties: Map[String, String])(move: Option[HeldLock] => PointerMove): PointerMove = {
+  private def withLock(properties: Map[String, String])(move: Option[HeldLock] => PointerMove): PointerMove = {
     val locked = properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
     if (!locked && kind == HiveKind.OfTable) move(None)
     else locks.holding(id.namespace.head, id.name, name)(lock => move(Some(lock))).fold(PointerMove.Busy, identity)
   }
 
-  private def underLock(lock: HeldLock)(alter: => PointerMove): PointerMove = lock.doubt() match {
+  private def alterWithLock(lock: HeldLock)(alter: => PointerMove): PointerMove = lock.doubt() match {
     case Some(reason) => PointerMove.Busy(s"its lock was lost before the commit: $reason")
     case None => alter match {
-        // Another writer may have held the lock concurrently, and overwritten the change.
+        // If the lock was lost, another writer may have acquired it and overwritten the new value.
         case PointerMove.Done => lock.doubt().fold[PointerMove](PointerMove.Done) { reason =>
             PointerMove.Lost(new IllegalStateException(s"its lock was lost during the commit: $reason"))
           }
@@ -79,18 +79,18 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
       }
   }
 
-  private def compared(table: Table, changed: Table, expected: String): PointerMove =
+  private def compareAndAlter(table: Table, changed: Table, expected: String): PointerMove =
     try {
       swaps.require(id, table)
       alter(table, changed, Some(HiveParameters.LocationKey -> expected))
     } catch { case failure: TException => throw objects.failed(s"ask how to commit $name", failure) }
 
   /**
-   * Changes a table. If the server does not allow a column with another type at a position, it keeps the old columns,
-   * which are not used for reads.
+   * Alters a table. If the server rejects the new columns because their types are incompatible with the old ones, the
+   * old columns are kept; they are not used for reads.
    */
   private def alter(table: Table, changed: Table, expected: Option[(String, String)]): PointerMove =
-    answered(objects.alter(id, changed, expected)) {
+    resultOf(objects.alter(id, changed, expected)) {
       case modified if SwapSupport.isModified(modified) => PointerMove.Elsewhere
       case e: InvalidOperationException if isMissing(e) => PointerMove.Elsewhere
       case e: InvalidOperationException if isIncompatible(e) && changed.getSd.getCols != table.getSd.getCols =>
@@ -99,8 +99,8 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
         alter(table, changed, expected)
     }
 
-  /** Distinguishes responses that mean no effect from those with an unknown outcome. */
-  private def answered(call: => Unit)(known: PartialFunction[TException, PointerMove]): PointerMove =
+  /** Runs a call, and distinguishes failures without effect from failures with an unknown outcome. */
+  private def resultOf(call: => Unit)(known: PartialFunction[TException, PointerMove]): PointerMove =
     try {
       call
       PointerMove.Done
@@ -111,7 +111,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
       case failure: TException => PointerMove.Lost(failure)
     }
 
-  private def taken(table: Table): PointerMove =
+  private def resultIfTaken(table: Table): PointerMove =
     if (kind.location(table).isDefined) PointerMove.Elsewhere else throw occupied(table, name)
 }
 

@@ -7,7 +7,10 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.{Environment, RetryPolicy}
 
-/** The waits for an operation, in milliseconds: pauses increase from `minMs` up to `maxMs`. */
+/**
+ * The timeout of an operation and the pauses between its attempts, in milliseconds. The pauses increase from `minMs` to
+ * `maxMs`.
+ */
 final private[hive] case class Waits(timeoutMs: Long, minMs: Long, maxMs: Long) {
   def begin(environment: Environment): RetryPolicy = new RetryPolicy(Int.MaxValue, minMs, maxMs, timeoutMs, environment)
 }
@@ -17,10 +20,10 @@ final private[hive] case class Waits(timeoutMs: Long, minMs: Long, maxMs: Long) 
  *
  * @param lock whether commits take the Metastore's lock, unless the table overrides it
  * @param engine whether Hive may read the tables, unless the table overrides it
- * @param keepStatistics whether a commit keeps Hive's mark that its column statistics are accurate
- * @param maxParameter maximum length of a part of the metadata in a table's parameters; 0 omits all of them
- * @param acquire the waits for a lock that others hold
- * @param request the waits for a response to a lock request
+ * @param keepStatistics whether a commit keeps Hive's parameter `COLUMN_STATS_ACCURATE`
+ * @param maxParameter maximum length of a table parameter that shows a part of the metadata; 0 omits these parameters
+ * @param acquire the timeout and pauses for acquiring a lock that another writer holds
+ * @param request the timeout and pauses for repeating a lock request whose response was lost
  * @param heartbeatMs interval for renewing a lock
  */
 final private[catalog] case class HiveSettings(
@@ -41,7 +44,7 @@ private[catalog] object HiveSettings {
   private val MaxParameter = "iceberg.hive.table-property-max-size"
   private val Minutes3 = 180000L
 
-  /** Reads the settings. @throws InvalidArgument with the name of the key */
+  /** Reads the settings. @throws InvalidArgument a value is invalid */
   def of(conf: Configuration): HiveSettings = {
     def millis(name: String, default: Long): Long = number(conf, s"iceberg.hive.$name-ms", default)
     def waits(timeout: String, pauses: String): Waits =

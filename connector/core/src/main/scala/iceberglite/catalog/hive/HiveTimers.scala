@@ -8,7 +8,7 @@ import iceberglite.table.Cleanup
 /** Background tasks: renewing locks and closing idle connections. */
 private[hive] object HiveTimers {
 
-  /** More than one, because a blocked heartbeat must not delay others. */
+  /** The number of threads. There are several, because a blocked heartbeat must not delay other heartbeats. */
   private val Threads = 2
   private lazy val timers: ScheduledExecutorService =
     Executors.newScheduledThreadPool(Threads, new DaemonThreads("hive"))

@@ -16,7 +16,7 @@ final private[catalog] class Metastore private (
     val namespaces: HiveNamespaces
 ) extends AutoCloseable {
 
-  /** The address for messages. */
+  /** The address of the Metastore, for messages. */
   def uri: String = connections.uri
 
   def pointer[V](kind: HiveKind[V], id: TableIdentifier, name: String): Pointer[V] =
@@ -29,7 +29,7 @@ final private[catalog] class Metastore private (
   /** Returns the locations of all tables and views of all databases. */
   def places(): Vector[HivePlace] = namespaces.all().flatMap(objects.places)
 
-  /** Returns the kind of an object that has a name but is not an Iceberg object of the requested kind. */
+  /** Returns the kind of the object with this name, for messages; `None` if the name is free. */
   def otherKind(id: TableIdentifier): Option[String] = objects.find(id).map { table =>
     HiveKind.all.find(_.is(table)).fold(s"${table.getTableType} of another format")(_.noun)
   }
@@ -43,7 +43,7 @@ final private[catalog] class Metastore private (
    *
    * @return the location of its metadata file; `None` if there is no object of this kind
    */
-  def drop(kind: HiveKind[_], id: TableIdentifier, name: String): Option[String] = alone(id, name, "drop") {
+  def drop(kind: HiveKind[_], id: TableIdentifier, name: String): Option[String] = withLock(id, name, "drop") {
     objects.find(id).flatMap(kind.location).filter { _ =>
       try {
         objects.drop(id)
@@ -56,14 +56,15 @@ final private[catalog] class Metastore private (
   }
 
   /**
-   * Renames a table or view; its files are kept in place. The Metastore replaces the whole object, so that a concurrent
-   * commit would be undone: call this with exclusive access.
+   * Renames a table or view; its files are kept in place. The Metastore replaces the whole object, so a concurrent
+   * commit would be undone. Therefore the lock is acquired; if locks are disabled, the caller must prevent concurrent
+   * commits.
    *
    * @return false if there is no object of this kind
    * @throws iceberglite.spec.IcebergError.AlreadyExists the new name is taken
    */
   def rename(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier, name: String, newName: String): Boolean =
-    alone(from, name, "rename") {
+    withLock(from, name, "rename") {
       objects.find(from).filter(kind.location(_).isDefined).exists { table =>
         refuseOther(to, newName)
         val moved = table.deepCopy()
@@ -83,7 +84,7 @@ final private[catalog] class Metastore private (
   private def hasMoved(kind: HiveKind[_], table: Table, to: TableIdentifier): Boolean =
     objects.find(to).flatMap(kind.location) == kind.location(table)
 
-  private def alone[A](id: TableIdentifier, name: String, what: String)(body: => A): A =
+  private def withLock[A](id: TableIdentifier, name: String, what: String)(body: => A): A =
     try {
       if (!access.settings.lock || id.namespace.size != 1) body
       else access.locks.holding(id.namespace.head, id.name, name)(_ => body)
@@ -96,7 +97,7 @@ private[catalog] object Metastore {
   /**
    * Opens a Metastore.
    *
-   * @param catalog its name, for messages
+   * @param catalog the name of the catalog, for messages
    * @param clients maximum number of open connections
    * @param idleMs time after which an unused connection is closed
    */

@@ -9,28 +9,29 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.TableIdentifier
 
 /**
- * Whether a Metastore compares the current value with the value that a writer expects. Releases before Hive 2.3.10 and
- * 4.0 do not, and their response to a version request does not show it.
+ * Tests whether a Metastore supports compare-and-swap of a table parameter. Releases before Hive 2.3.10 and 4.0 do not
+ * support it, and the version that a Metastore reports does not show it.
  */
 final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
-  @volatile private var known = false
+  @volatile private var isSupported = false
 
   /**
-   * Tests the support once, with a change that every Metastore rejects: its partition keys differ, and it expects a
-   * value that does not exist. A Metastore that compares rejects it for the latter reason.
+   * Tests the support once, with an update that every Metastore rejects. The update changes the partition keys, and
+   * expects a parameter value that does not exist. A Metastore that supports compare-and-swap rejects it because of the
+   * value.
    *
    * @throws Unsupported commits without the lock would overwrite each other
-   * @throws TException the server cannot be asked
+   * @throws TException the call failed for another reason
    */
-  def require(id: TableIdentifier, table: Table): Unit = if (!known) {
+  def require(id: TableIdentifier, table: Table): Unit = if (!isSupported) {
     val other = table.deepCopy()
     other.setPartitionKeys(Collections.singletonList(new FieldSchema("no_such_column", "int", "")))
     try objects.alter(id, other, Some(HiveParameters.LocationKey -> "no such file"))
     catch {
-      case refused: TException if SwapSupport.isModified(refused) => known = true
+      case refused: TException if SwapSupport.isModified(refused) => isSupported = true
       case _: InvalidOperationException => throw unsupported
     }
-    if (!known) throw unsupported
+    if (!isSupported) throw unsupported
   }
 
   private def unsupported: Unsupported = Unsupported(

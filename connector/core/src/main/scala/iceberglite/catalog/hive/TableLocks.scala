@@ -3,7 +3,7 @@ package iceberglite.catalog.hive
 import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 
-/** Serializes the threads of this process for a table, before they request the Metastore's lock. */
+/** Locks within this process, one for each table. A thread acquires one before it requests the Metastore's lock. */
 private[hive] object TableLocks {
   final private class Turn {
     val lock = new ReentrantLock(true)
@@ -13,10 +13,10 @@ private[hive] object TableLocks {
   private val turns = new ConcurrentHashMap[String, Turn]
 
   /**
-   * Runs an operation in turn.
+   * Runs an operation with the lock of a table.
    *
    * @param key the key of the table, the same in all catalogs
-   * @return absent if other threads took longer than `timeoutMs`
+   * @return `None` if the lock was not acquired within `timeoutMs`
    */
   def in[A](key: String, timeoutMs: Long)(body: => A): Option[A] = {
     val turn = enter(key)

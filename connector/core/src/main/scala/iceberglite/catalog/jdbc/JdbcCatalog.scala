@@ -20,9 +20,9 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * A catalog of tables and views in a database, in which a row names the newest metadata file (spec: "Metastore
- * Tables"), in the layout that PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog share. A commit is the update of
- * that row.
+ * A catalog of tables and views in a database. A row for each of them contains the location of the newest metadata file
+ * (spec: "Metastore Tables"). The layout is that of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog. A commit
+ * updates the row.
  *
  * @param warehouse the location of tables without an explicit location
  */
@@ -76,12 +76,12 @@ final class JdbcCatalog private (
     def taken = AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
     val text = JdbcNames.newNamespace(namespace)
     if (namespaceExists(namespace)) throw taken
-    var tries = 0
-    val made = session.repeating("create a namespace") {
-      tries += 1
-      namespaces.create(text, properties, again = tries > 1)
+    var attempts = 0
+    val created = session.repeating("create a namespace") {
+      attempts += 1
+      namespaces.create(text, properties, again = attempts > 1)
     }
-    if (!made) throw taken
+    if (!created) throw taken
   }
 
   override def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit = {
@@ -107,10 +107,10 @@ final class JdbcCatalog private (
 
   override def tableExists(id: TableIdentifier): Boolean = tablePointer(id).read().isDefined
 
-  override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw nothing(RowKind.Table, id))
+  override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw notFound(RowKind.Table, id))
 
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
-    tables.reload(tablePointer(id), known).getOrElse(throw nothing(RowKind.Table, id))
+    tables.reload(tablePointer(id), known).getOrElse(throw notFound(RowKind.Table, id))
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = tables.load(tablePointer(id))
 
@@ -128,10 +128,10 @@ final class JdbcCatalog private (
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
     if (purge) dropAndPurge(id)
     else {
-      var tries = 0
+      var attempts = 0
       session.repeating("drop a table") {
-        tries += 1
-        rows.delete(RowKind.Table, JdbcNames.text(id.namespace), id.name, None) > 0 || tries > 1
+        attempts += 1
+        rows.delete(RowKind.Table, JdbcNames.text(id.namespace), id.name, None) > 0 || attempts > 1
       }
     }
 
@@ -153,7 +153,7 @@ final class JdbcCatalog private (
       }
   }
 
-  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renamed(RowKind.Table, from, to)
+  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renameRow(RowKind.Table, from, to)
 
   override def register(id: TableIdentifier, metadataFile: String): Table = {
     JdbcNames.refuseWrong(RowKind.Table, id)
@@ -181,7 +181,8 @@ final class JdbcCatalog private (
   }
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // A name that is not valid as a directory has no default location, and the location of a namespace is set by SQL.
+    // A name that is not a valid directory name has no default location. Users can set the location of a namespace with
+    // SQL, so only a default location is known to belong to the catalog.
     if (propertiesOf(id.namespace).contains("location")) None else Try(locationOf(id, id.name)).toOption,
     id.namespace :+ id.name,
     locations,
@@ -191,13 +192,13 @@ final class JdbcCatalog private (
   )
 
   /**
-   * Returns other tables: by the pointers of this database, including its other catalogs, and by the directories of
-   * this catalog's names.
+   * Returns the other tables in the database, including those of its other catalogs. The metadata files show their
+   * locations; the default directories of this catalog's names count too.
    */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = others(id, rows.all()).flatMap { row =>
-    val place = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
+    val directory = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
     OtherTable.of(io, shown(row), row.location) ++
-      (if (row.catalog == storedName) OtherTable.at(io, shown(row), place, Some(row.location)) else None)
+      (if (row.catalog == storedName) OtherTable.at(io, shown(row), directory, Some(row.location)) else None)
   }
 
   private def others(id: TableIdentifier, found: => Vector[JdbcRows.Row]): Vector[JdbcRows.Row] =
@@ -215,7 +216,7 @@ final class JdbcCatalog private (
   override def viewExists(id: TableIdentifier): Boolean = viewLocation(id).isDefined
 
   override def loadView(id: TableIdentifier): ViewState =
-    (if (hasViews) views.load(viewPointer(id)) else None).getOrElse(throw nothing(RowKind.View, id))
+    (if (hasViews) views.load(viewPointer(id)) else None).getOrElse(throw notFound(RowKind.View, id))
 
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     requireViews()
@@ -233,21 +234,21 @@ final class JdbcCatalog private (
         rows.delete(RowKind.View, JdbcNames.text(id.namespace), id.name, Some(location))
       }
       if (dropped > 0) Cleanup.delete(io, Vector(location))
-      // It was replaced concurrently.
+      // If no row was deleted, the view was replaced concurrently, and the new view is dropped.
       dropped > 0 || dropView(id)
   }
 
   override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = {
     requireViews()
-    renamed(RowKind.View, from, to)
+    renameRow(RowKind.View, from, to)
   }
 
   override def close(): Unit = session.close()
 
-  private def renamed(kind: RowKind, from: TableIdentifier, to: TableIdentifier): Unit = {
+  private def renameRow(kind: RowKind, from: TableIdentifier, to: TableIdentifier): Unit = {
     JdbcNames.refuseWrong(kind, to)
     requireNamespace(to.namespace)
-    val before = pointer[String](kind, from, identity).read().getOrElse(throw nothing(kind, from))
+    val before = pointer[String](kind, from, identity).read().getOrElse(throw notFound(kind, from))
     val count = session.repeating(s"rename a ${kind.noun}") {
       try rows.rename(kind, JdbcNames.text(from.namespace), from.name, JdbcNames.text(to.namespace), to.name)
       catch {
@@ -255,8 +256,8 @@ final class JdbcCatalog private (
           throw AlreadyExists("table or view", fullName(to), "Drop it first or choose another name")
       }
     }
-    // If it exists already, an earlier attempt whose response was lost did it.
-    if (count == 0 && !pointer[String](kind, to, identity).read().contains(before)) throw nothing(kind, from)
+    // If the new name refers to the same metadata file, an earlier attempt whose response was lost renamed the object.
+    if (count == 0 && !pointer[String](kind, to, identity).read().contains(before)) throw notFound(kind, from)
   }
 
   private def pointer[V](kind: RowKind, id: TableIdentifier, locationOf: V => String): JdbcPointer[V] = {
@@ -293,7 +294,7 @@ final class JdbcCatalog private (
   private def requireNamespace(namespace: Vector[String]): Unit =
     if (!namespaceExists(namespace)) throw noNamespace(namespace)
 
-  private def nothing(kind: RowKind, id: TableIdentifier): NotFound = {
+  private def notFound(kind: RowKind, id: TableIdentifier): NotFound = {
     val command = if (kind == RowKind.Table) "SHOW TABLES" else "SHOW VIEWS"
     NotFound(kind.noun, fullName(id), s"$command lists those of ${fullName(id.namespace)}")
   }

@@ -8,12 +8,14 @@ import scala.util.Try
 import iceberglite.spec.IcebergError.NotFound
 
 /**
- * Finds the JDBC drivers, which users provide. `DriverManager` would not find those in jars that were added to a
+ * Finds the JDBC drivers, which users provide. `DriverManager` does not find drivers in jars that were added to a
  * session.
  */
 private[catalog] object JdbcDrivers {
 
-  /** A known database, with defaults for its driver: timeouts of calls, so that a dead connection is detected. */
+  /**
+   * A known database with the default settings of its driver. They set timeouts, so that a dead connection is detected.
+   */
   final private case class Known(prefix: String, driver: String, jar: String, defaults: Map[String, String])
 
   private val known: Seq[Known] = Seq(

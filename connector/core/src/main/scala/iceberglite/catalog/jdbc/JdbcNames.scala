@@ -3,10 +3,10 @@ package iceberglite.catalog.jdbc
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.TableIdentifier
 
-/** Converts names to the form in the database. Existing names are only looked up, without checks. */
+/** Converts names to their form in the database. The names of new objects are also checked. */
 private[catalog] object JdbcNames {
 
-  /** Joins a namespace's levels by dots. @throws InvalidArgument they could not be separated again */
+  /** Joins a namespace's levels by dots. @throws InvalidArgument a level is empty or contains a dot */
   def text(namespace: Vector[String]): String = {
     namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
       throw InvalidArgument("namespace", s"'$level'", "In a JDBC catalog a level must not be empty or contain a dot")
@@ -25,24 +25,24 @@ private[catalog] object JdbcNames {
       throw InvalidArgument(kind, s"'$shown'", "It contains a NUL character; remove it")
     }
 
-  /** Checks a new namespace. */
-  def newNamespace(namespace: Vector[String]): String = short("namespace", text(namespace))
+  /** Checks the name of a new namespace, and joins its levels. */
+  def newNamespace(namespace: Vector[String]): String = checkLength("namespace", text(namespace))
 
   /** Checks the name of a new table or view. */
   def refuseWrong(kind: RowKind, id: TableIdentifier): Unit = {
     if (id.name.isEmpty) throw InvalidArgument(s"${kind.noun} name", "''", "It must not be empty")
-    short(s"${kind.noun} name", plain(s"${kind.noun} name", id.name))
+    checkLength(s"${kind.noun} name", plain(s"${kind.noun} name", id.name))
     newNamespace(id.namespace)
     ()
   }
 
-  /** Checks a part of a default location: a slash could lead out of the warehouse. */
+  /** Checks a name that is used as a directory in a default location: it must not lead out of the warehouse. */
   def directory(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {
       throw InvalidArgument(kind, s"'$name'", "It is used as a directory name: it must not have a slash or be . or ..")
     } else name
 
-  private def short(kind: String, name: String): String = {
+  private def checkLength(kind: String, name: String): String = {
     val length = name.codePointCount(0, name.length)
     if (length <= JdbcTables.MaxName) name
     else {

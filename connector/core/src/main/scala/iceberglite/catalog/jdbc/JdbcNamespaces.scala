@@ -2,12 +2,12 @@ package iceberglite.catalog.jdbc
 
 import java.sql.SQLException
 
-/** The properties of a catalog's namespaces; an explicitly created one has at least [[JdbcNamespaces.Exists]]. */
+/** The properties of a catalog's namespaces. A namespace that was created has at least [[JdbcNamespaces.Exists]]. */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
   import JdbcTables.Namespaces
 
-  /** Returns the namespaces with a property. */
+  /** Returns the namespaces that have a property. */
   def all(): Vector[String] = {
     val _ = tables.layout
     session.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))
@@ -28,7 +28,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   /**
    * Creates a namespace.
    *
-   * @param again whether an earlier attempt may have created it: then, a namespace with these properties is that one
+   * @param again whether this is a retry: an existing namespace with the same properties then counts as created
    * @return false if another writer has created it
    */
   def create(namespace: String, properties: Map[String, String], again: Boolean): Boolean = {
@@ -70,7 +70,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
 
 private[catalog] object JdbcNamespaces {
 
-  /** The marker of a namespace without properties, so that it has a row; it is not a user property. */
+  /** The marker property of a created namespace. It ensures that a namespace without user properties has a row. */
   val Exists: (String, String) = "exists" -> "true"
 
   private val ThisNamespace = "catalog_name = ? AND namespace = ?"

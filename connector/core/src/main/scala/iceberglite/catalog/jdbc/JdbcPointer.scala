@@ -7,10 +7,10 @@ import iceberglite.catalog.{Pointer, PointerMove}
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument}
 
 /**
- * A row of `iceberg_tables`.
+ * The pointer in a catalog database: the metadata location in a row of `iceberg_tables`.
  *
  * @param fullName the name of the table or view, for messages
- * @param locationOf returns the metadata file of a state
+ * @param locationOf returns the location of a state's metadata file
  */
 final private[catalog] class JdbcPointer[V](
     session: JdbcSession,
@@ -25,7 +25,7 @@ final private[catalog] class JdbcPointer[V](
   override def read(): Option[String] =
     session.repeating(s"look for a ${kind.noun}")(rows.location(kind, namespace, name))
 
-  override def create(next: V): PointerMove = moved(next) {
+  override def create(next: V): PointerMove = resultOf(next) {
     try rows.insert(kind, namespace, name, locationOf(next)) > 0
     catch {
       case e: SQLException if SqlState.isDuplicate(e) =>
@@ -35,18 +35,18 @@ final private[catalog] class JdbcPointer[V](
   }
 
   override def swap(base: V, next: V): PointerMove =
-    moved(next)(rows.swap(kind, namespace, name, locationOf(base), locationOf(next)) > 0)
+    resultOf(next)(rows.swap(kind, namespace, name, locationOf(base), locationOf(next)) > 0)
 
-  private def moved(next: V)(move: => Boolean): PointerMove =
+  private def resultOf(next: V)(move: => Boolean): PointerMove =
     try {
-      val done =
+      val hasMoved =
         try move
         catch {
           case none: NoConnection if none.passing =>
             session.awaitServer()
             move
         }
-      if (done) Done else Elsewhere
+      if (hasMoved) Done else Elsewhere
     } catch {
       case lost: LostConnection => Lost(lost.getCause)
       case busy: SQLException if SqlState.isBusy(busy) => Busy(busy.getMessage)

@@ -30,7 +30,7 @@ object JdbcProperty {
   private[catalog] def ofDriver(properties: Map[String, String]): Map[String, String] =
     CatalogProperty.Jdbc.in(properties -- all.map(_.key))
 
-  /** Returns whether new catalog tables have the column `iceberg_type`, and whether existing ones get it. */
+  /** Returns the configured layout, which states whether the catalog tables have the column `iceberg_type`. */
   private[catalog] def layout(catalog: String, properties: Map[String, String]): Option[JdbcLayout] =
     SchemaVersion.parsed(catalog, properties, s"It must be ${JdbcLayout.all.mkString(" or ")}") { text =>
       JdbcLayout.all.find(_.toString.equalsIgnoreCase(text))

@@ -1,6 +1,6 @@
 package iceberglite.catalog.jdbc
 
-/** The kind of a row of `iceberg_tables`, and the condition for it if rows have a type. */
+/** The kind of a row of `iceberg_tables`. @param condition the SQL condition for the kind, if rows have a type */
 sealed abstract private[catalog] class RowKind(val noun: String, val value: String, val condition: String)
 
 private[catalog] object RowKind {
@@ -18,16 +18,16 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
 
   def hasViews: Boolean = tables.layout == JdbcLayout.V1
 
-  private def only(kind: RowKind): String = if (hasViews) s" AND ${kind.condition}" else ""
+  private def conditionFor(kind: RowKind): String = if (hasViews) s" AND ${kind.condition}" else ""
 
   def location(kind: RowKind, namespace: String, name: String): Option[String] = session.query(
-    s"SELECT metadata_location FROM $Tables WHERE $ThisRow${only(kind)}",
+    s"SELECT metadata_location FROM $Tables WHERE $ThisRow${conditionFor(kind)}",
     catalog,
     namespace,
     name
   )(row => Option(row.getString(1))).headOption.flatten
 
-  /** Inserts a row. @return 1, or an integrity violation if the name is taken */
+  /** Inserts a row. @throws SQLException an integrity violation, if the name is taken */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
     val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
     session.update(
@@ -40,10 +40,10 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     )
   }
 
-  /** Updates a row. @return 0 if it is no longer at `from` */
+  /** Updates the metadata location of a row. @return 0 if the current location is not `from` */
   def swap(kind: RowKind, namespace: String, name: String, from: String, to: String): Int = session.update(
     s"UPDATE $Tables SET metadata_location = ?, previous_metadata_location = ? " +
-      s"WHERE $ThisRow AND metadata_location = ?${only(kind)}",
+      s"WHERE $ThisRow AND metadata_location = ?${conditionFor(kind)}",
     to,
     from,
     catalog,
@@ -56,14 +56,14 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
   def delete(kind: RowKind, namespace: String, name: String, at: Option[String]): Int = {
     val there = at.fold("")(_ => " AND metadata_location = ?")
     session.update(
-      s"DELETE FROM $Tables WHERE $ThisRow$there${only(kind)}",
+      s"DELETE FROM $Tables WHERE $ThisRow$there${conditionFor(kind)}",
       Vector(catalog, namespace, name) ++ at: _*
     )
   }
 
   def rename(kind: RowKind, namespace: String, name: String, newNamespace: String, newName: String): Int =
     session.update(
-      s"UPDATE $Tables SET table_namespace = ?, table_name = ? WHERE $ThisRow${only(kind)}",
+      s"UPDATE $Tables SET table_namespace = ?, table_name = ? WHERE $ThisRow${conditionFor(kind)}",
       newNamespace,
       newName,
       catalog,
@@ -72,7 +72,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     )
 
   def names(kind: RowKind, namespace: String): Vector[String] = session.query(
-    s"SELECT table_name FROM $Tables WHERE catalog_name = ? AND table_namespace = ?${only(kind)}",
+    s"SELECT table_name FROM $Tables WHERE catalog_name = ? AND table_namespace = ?${conditionFor(kind)}",
     catalog,
     namespace
   )(_.getString(1)).sorted
@@ -81,9 +81,11 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
   def all(): Vector[Row] = where("metadata_location IS NOT NULL")
 
   /** Returns the tables of all catalogs in the database. */
-  def allTables(): Vector[Row] = where(s"metadata_location IS NOT NULL${only(RowKind.Table)}")
+  def allTables(): Vector[Row] = where(s"metadata_location IS NOT NULL${conditionFor(RowKind.Table)}")
 
-  /** Returns the objects of all catalogs in the database whose current metadata file has a name. */
+  /**
+   * Returns the tables and views of all catalogs in the database whose current metadata file has the file name `name`.
+   */
   def withFile(name: String): Vector[Row] = where("metadata_location LIKE ?", s"%/$name")
 
   private def where(condition: String, values: String*): Vector[Row] = {
@@ -103,7 +105,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
 
 private[catalog] object JdbcRows {
 
-  /** A row. @param location of the newest metadata file */
+  /** A row. @param location the location of the newest metadata file */
   final case class Row(catalog: String, namespace: String, name: String, location: String)
 
   private val ThisRow = "catalog_name = ? AND table_namespace = ? AND table_name = ?"

@@ -14,24 +14,24 @@ import iceberglite.table.{Environment, RetryPolicy}
 /** The connection broke during a statement: it is unknown whether the database executed it. */
 final private[catalog] class LostConnection(cause: SQLException) extends Exception(cause)
 
-/** There is no connection, so nothing was done. @param passing whether the reason may be temporary */
+/** No connection could be opened, so nothing was executed. @param passing whether the reason may be temporary */
 final private[catalog] class NoConnection(cause: Throwable, val passing: Boolean) extends Exception(cause)
 
 /**
- * The connections to a catalog's database: as many as threads need concurrently, up to a limit, pooled and replaced if
- * they break. Statements are few and short.
+ * A pool of connections to a catalog's database. Connections are opened when threads need them, up to a limit, and
+ * replaced if they break. Statements are few and short.
  *
- * @param retryable states that mean a lost connection here, in addition to the standard ones
+ * @param retryable SQLSTATEs of this database that indicate a lost connection, in addition to the standard ones
  */
 final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: Set[String], environment: Environment)
     extends AutoCloseable {
   private lazy val driver = JdbcDrivers.driver(url)
 
-  // A second connection to a SQLite file only waits for the first, and one to an in-memory database sees another
-  // database.
+  // A second connection to a SQLite file would only wait for the first one. A second connection to an in-memory
+  // database would open another database.
   private val free = new Semaphore(if (url.isSqlite) 1 else clients)
   private val idle = new ConcurrentLinkedDeque[Connection]
-  @volatile private var wasThere = false
+  @volatile private var hasConnected = false
   @volatile private var closed = false
 
   /** The URL without secrets, for messages. */
@@ -64,7 +64,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    * @throws SQLException an error of the database: the failed statement had no effect
    */
   private def use[A](statements: JdbcStatements => A): A = {
-    // An interrupted thread also gets a connection: its operation then has a definite result.
+    // The wait ignores interrupts, so that the operation has a definite result.
     free.acquireUninterruptibly()
     try {
       val connection = Option(idle.pollFirst()).getOrElse(connect())
@@ -72,11 +72,11 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
         val result = statements(new JdbcStatements(connection))
         keep(connection)
         result
-      } catch { case failure: Throwable => throw after(failure, connection) }
+      } catch { case failure: Throwable => throw converted(failure, connection) }
     } finally free.release()
   }
 
-  private def after(failure: Throwable, connection: Connection): Throwable = failure match {
+  private def converted(failure: Throwable, connection: Connection): Throwable = failure match {
     case answer: SQLException if isLost(answer) || !isAlive(connection) =>
       Try(connection.close())
       // Other connections are probably broken too.
@@ -93,12 +93,12 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   /**
    * Retries an operation after a broken connection, and for a limited time while the server is unavailable or busy.
    *
-   * @param what for the message
-   * @param twice whether it may be executed twice; otherwise it is not retried if its outcome is unknown
+   * @param what the operation, for the message
+   * @param twice whether the operation may be executed twice; if not, it is not retried after an unknown outcome
    * @throws StorageFailed all retries failed, or the database rejected it
    */
   def repeating[A](what: String, twice: Boolean = true)(body: => A): A = {
-    lazy val patience = new RetryPolicy(
+    lazy val retryPolicy = new RetryPolicy(
       JdbcSession.Retries,
       JdbcSession.MinWaitMs,
       JdbcSession.MaxWaitMs,
@@ -111,8 +111,8 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
         case Success(result) => result
         case Failure(failure) =>
           val lost = failure.isInstanceOf[LostConnection]
-          val atOnce = lost && twice && !again
-          if (atOnce || mayPass(failure) && (twice || !lost) && waits(patience)) attempt(again = true)
+          val retryAtOnce = lost && twice && !again
+          if (retryAtOnce || isTemporary(failure) && (twice || !lost) && waitForRetry(retryPolicy)) attempt(again = true)
           else throw told(what, failure)
       }
     attempt(again = false)
@@ -121,15 +121,15 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   /** Waits for a limited time for a connection. */
   def awaitServer(): Unit = repeating("connect")(use(_ => ()))
 
-  private def mayPass(failure: Throwable): Boolean = failure match {
+  private def isTemporary(failure: Throwable): Boolean = failure match {
     case _: LostConnection => true
     case none: NoConnection => none.passing
     case answer: SQLException => SqlState.isBusy(answer)
     case _ => false
   }
 
-  private def waits(patience: RetryPolicy): Boolean =
-    try patience.waitForNext()
+  private def waitForRetry(retryPolicy: RetryPolicy): Boolean =
+    try retryPolicy.waitForNext()
     catch {
       case _: InterruptedException =>
         Thread.currentThread.interrupt()
@@ -171,11 +171,11 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     try {
       val connection = Option(chosen.connect(url.text, properties))
         .getOrElse(throw new SQLException(s"${chosen.getClass.getName} does not take this URL"))
-      wasThere = true
+      hasConnected = true
       connection
     } catch {
       case e: SQLException =>
-        throw new NoConnection(url.redacted(e), wasThere || SqlState.isNotNow(e) || SqlState.isRefused(e))
+        throw new NoConnection(url.redacted(e), hasConnected || SqlState.isNotNow(e) || SqlState.isRefused(e))
       case NonFatal(e) => throw new NoConnection(url.redacted(new SQLException(e.toString, e)), passing = false)
     }
   }
