@@ -32,7 +32,7 @@ private[inspect] object ContentFileColumns {
       f => Some(f.content.code)
     ),
     Column(NestedField.required(100, "file_path", StringType, "Location, with scheme"), _.path),
-    // As Apache Iceberg shows it.
+    // In upper case, as in Apache Iceberg.
     Column(
       NestedField.required(101, "file_format", StringType, "avro, orc, parquet or puffin"),
       _.format.name.toUpperCase(Locale.ROOT)
@@ -77,7 +77,7 @@ private[inspect] object ContentFileColumns {
   private def bytesById(id: Int, name: String, key: Int, value: Int, doc: String): NestedField =
     NestedField.optional(id, name, MapType(key, IntType, value, BinaryType, valueRequired = true), doc)
 
-  /** Returns a generator of ids that no field of the schema has so far. */
+  /** Returns a generator of field ids that are greater than the ids of all given fields. */
   def idsAbove(fields: Vector[NestedField]): () => Int = {
     var last = Schema.fieldsOf(StructType(fields)).map(_.id).max
     () => {

@@ -14,15 +14,15 @@ import iceberglite.tree.{PartitionSpecs, SnapshotFiles}
 private[inspect] object ManifestColumns {
 
   /**
-   * The columns of `manifests`. As in Apache Iceberg, all are required except those of partition fields that may be
-   * unknown.
+   * The columns of `manifests`. As in Apache Iceberg, all columns are required except the parts of partition summaries
+   * that may be unknown.
    */
   val ofSnapshot: Vector[NestedField] = columns(NestedField.required(_, _, _), nanRequired = false)
 
   /** The columns of `all_manifests`. As in Apache Iceberg, the required columns differ from those of `manifests`. */
   val ofHistory: Vector[NestedField] = columns(NestedField.optional(_, _, _), nanRequired = true)
 
-  /** @param field creates the fields that differ between the two tables */
+  /** Returns the columns. @param field creates the fields that are required in only one of the two tables */
   private def columns(field: (Int, String, Type) => NestedField, nanRequired: Boolean): Vector[NestedField] = Vector(
     NestedField.required(14, "content", IntType, "0: data, 1: deletes"),
     NestedField.required(1, "path", StringType),
@@ -58,7 +58,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
   def ofSnapshot(m: ManifestFile): Vector[Any] = {
     val known = for (added <- m.addedFilesCount; existing <- m.existingFilesCount; deleted <- m.deletedFilesCount)
       yield Vector(added, existing, deleted)
-    val counts = known.getOrElse(counted(m))
+    val counts = known.getOrElse(countEntries(m))
     val none = Vector(0, 0, 0)
     (Vector(m.content.code, m.path, m.length, m.partitionSpecId, m.addedSnapshotId) ++
       (if (m.content == ManifestContent.Data) counts ++ none else none ++ counts)) :+
@@ -75,7 +75,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       summaries(m)((summary, ordinal) => summary.containsNan.getOrElse(hasNan(m, ordinal)))
   }
 
-  private def counted(m: ManifestFile): Vector[Int] = {
+  private def countEntries(m: ManifestFile): Vector[Int] = {
     val statuses = entries(m).map(_.status).toVector
     Vector(EntryStatus.Added, EntryStatus.Existing, EntryStatus.Deleted).map(status => statuses.count(_ == status))
   }
@@ -90,7 +90,9 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       case _ => false
     })
 
-  /** @param containsNan returns the value for a partition field, given its ordinal */
+  /**
+   * Returns the partition summaries. @param containsNan returns `contains_nan` for a partition field, by its ordinal
+   */
   private def summaries(m: ManifestFile)(containsNan: (FieldSummary, Int) => Any): Option[Vector[MetadataRow]] =
     m.partitions.map { partitions =>
       val spec = metadata.specsById.getOrElse(m.partitionSpecId, PartitionSpec.Unpartitioned)

@@ -59,10 +59,10 @@ final private class PartitionSums {
     ofContent(0) += e.file.knownRecords
     ofContent(1) += 1
     if (e.file.content == Content.Data) dataBytes += e.file.fileSizeInBytes
-    e.snapshotId.flatMap(snapshotOf).foreach(touched)
+    e.snapshotId.flatMap(snapshotOf).foreach(updateLast)
   }
 
-  private def touched(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
+  private def updateLast(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
 
   def values: Vector[Any] = {
     val Seq(data, positions, equality) = Content.all.map(files)

@@ -9,8 +9,8 @@ import iceberglite.spec.types.Type._
 private[inspect] object PlainValue {
 
   /**
-   * Returns the type of a column's bound in a metadata table: binary if the bound need not be a value of the column's
-   * type.
+   * Returns the type of a column's bound in a metadata table: binary if the bounds of the column's type are not values
+   * of this type.
    */
   def boundType(t: PrimitiveType): PrimitiveType = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => BinaryType

@@ -6,7 +6,7 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.{LongType, StructType}
 
 /**
- * The column `readable_metrics`: counts and bounds of a file, with a struct for each primitive column, by full name.
+ * The column `readable_metrics`. It has a struct with counts and bounds for each primitive column, by its full name.
  */
 final private[inspect] class ReadableMetrics(table: Schema) {
   private val columns: Vector[(String, NestedField, PrimitiveType)] = table.byId.values.toVector.flatMap { f =>
@@ -16,7 +16,7 @@ final private[inspect] class ReadableMetrics(table: Schema) {
     }
   }.sortBy { case (name, field, _) => (name, field.id) }
 
-  /** @param nextId generates ids that the other fields of the metadata table do not have */
+  /** Returns the field. @param nextId generates ids that the other fields of the metadata table do not have */
   def field(nextId: () => Int): NestedField = {
     val structs = columns.map { case (name, _, columnType) =>
       NestedField.optional(nextId(), name, StructType(parts(columnType, nextId)), s"Metrics of column $name")

@@ -11,8 +11,8 @@ sealed abstract class IcebergError(message: String, cause: Option[Throwable] = N
 object IcebergError {
 
   /**
-   * A metadata file (JSON, manifest list, manifest) violates the specification. `path` is the place in it, `$` the
-   * whole file.
+   * A metadata file (JSON, manifest list, manifest) violates the specification. `path` is the position in the file; `$`
+   * means the whole file.
    */
   final case class InvalidMetadata(file: String, path: String, reason: String, cause: Option[Throwable] = None)
       extends IcebergError(s"Invalid metadata in $file at $path: $reason", cause)
@@ -21,7 +21,10 @@ object IcebergError {
   final case class UnreadableFile(file: String, role: String, reason: String, cause: Option[Throwable] = None)
       extends IcebergError(s"Cannot read $role $file: $reason", cause)
 
-  /** Valid by the specification, but not supported by this release: `instead` says what to do. */
+  /**
+   * An operation or file is valid by the specification, but not supported by this release. `instead` states an
+   * alternative.
+   */
   final case class Unsupported(what: String, instead: String) extends IcebergError(s"Unsupported: $what. $instead")
 
   /** A named object does not exist. `kind` is a noun such as `table` or `column`. */
@@ -66,11 +69,12 @@ object IcebergError {
    * A commit or an update would make the table invalid; the message names the concurrent change or the rule that
    * forbids it.
    *
-   * @param byOthers whether the reason is a concurrent change: the same statement, planned again, may succeed
+   * @param byOthers whether the reason is a concurrent change; then the same statement may succeed if it is planned
+   *   again
    */
   final case class ValidationFailed(message: String, byOthers: Boolean = false) extends IcebergError(message)
 
-  /** The storage refused or failed an operation. */
+  /** The storage rejected an operation, or an operation failed there. */
   final case class StorageFailed(operation: String, path: String, reason: String, cause: Option[Throwable] = None)
       extends IcebergError(s"Cannot $operation $path: $reason", cause)
 }

@@ -93,7 +93,7 @@ private[hive] object HiveParameters {
   /**
    * Parts of the metadata, for users of the Metastore only. @param max maximum number of characters of each part
    */
-  final private class Shown(maxLength: Long) {
+  final private class Shown(max: Long) {
     import Shown._
 
     def of(metadata: TableMetadata): Map[String, String] = Map(SnapshotCount -> metadata.snapshots.size.toString) ++
@@ -105,17 +105,17 @@ private[hive] object HiveParameters {
     def schema(schema: Schema): Option[(String, String)] = ifShortEnough(SchemaKey, SchemaJson.toJson(schema))
 
     private def snapshot(snapshot: Snapshot): Map[String, String] =
-      if (maxLength <= 0) Map.empty
+      if (max <= 0) Map.empty
       else Map(
         SnapshotId -> snapshot.snapshotId.toString,
         SnapshotTime -> snapshot.timestampMs.toString
       ) ++ ifShortEnough(SnapshotSummary, SummaryJson.toJson(snapshot))
 
     private def ifShortEnough(key: String, text: => String): Option[(String, String)] =
-      if (maxLength <= 0) None
+      if (max <= 0) None
       else Some(key -> text).filter { case (_, value) =>
-        if (value.length > maxLength) log.info(s"$key is not shown in the Metastore: it has more than $maxLength characters")
-        value.length <= maxLength
+        if (value.length > max) log.info(s"$key is not shown in the Metastore: it has more than $max characters")
+        value.length <= max
       }
   }
 }

@@ -111,8 +111,8 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
         case Success(result) => result
         case Failure(failure) =>
           val lost = failure.isInstanceOf[LostConnection]
-          val retryAtOnce = lost && twice && !again
-          if (retryAtOnce || isTemporary(failure) && (twice || !lost) && waitForRetry(retryPolicy)) attempt(again = true)
+          val atOnce = lost && twice && !again
+          if (atOnce || isTemporary(failure) && (twice || !lost) && waitForRetry(retryPolicy)) attempt(again = true)
           else throw told(what, failure)
       }
     attempt(again = false)

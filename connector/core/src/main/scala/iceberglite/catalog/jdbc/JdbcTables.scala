@@ -5,27 +5,26 @@ import java.sql.SQLException
 import iceberglite.spec.IcebergError.NotFound
 
 /**
- * The two catalog tables in the layout of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog; missing tables are
- * created.
+ * The two catalog tables in the layout of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
  *
- * @param init whether missing tables are created
- * @param wanted the layout that the user requests
+ * @param init whether missing tables are created; otherwise, they are an error
+ * @param requested the layout that the user requests
  */
 final private[catalog] class JdbcTables(
     session: JdbcSession,
     catalog: String,
     init: Boolean,
-    wanted: Option[JdbcLayout]
+    requested: Option[JdbcLayout]
 ) {
   import JdbcTables._
 
   /** The layout of the database; creates missing tables first. */
   lazy val layout: JdbcLayout = {
-    val columns = if (wanted.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
+    val columns = if (requested.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
     val missing = Seq(Tables -> s"$columns$TablesKey", Namespaces -> CreateNamespaces)
     missing.filterNot(t => has(t._1, "catalog_name")).foreach { case (name, create) => make(name, create) }
-    if (wanted.contains(JdbcLayout.V1) && !has(Tables, "iceberg_type")) {
-      unlessThere(Tables, "iceberg_type")(s"ALTER TABLE $Tables ADD COLUMN $TypeColumn")
+    if (requested.contains(JdbcLayout.V1) && !has(Tables, "iceberg_type")) {
+      createUnlessExists(Tables, "iceberg_type")(s"ALTER TABLE $Tables ADD COLUMN $TypeColumn")
     }
     if (has(Tables, "iceberg_type")) JdbcLayout.V1 else JdbcLayout.V0
   }
@@ -35,11 +34,11 @@ final private[catalog] class JdbcTables(
       val key = JdbcProperty.InitTables.key
       throw NotFound("table", table, s"Catalog $catalog has $key=false: create the table, or remove the property")
     }
-    unlessThere(table, "catalog_name")(create)
+    createUnlessExists(table, "catalog_name")(create)
   }
 
-  /** Ignores the failure if another process did it concurrently. */
-  private def unlessThere(table: String, column: String)(statement: String): Unit =
+  /** Creates a table or column. Ignores the failure if another process created it concurrently. */
+  private def createUnlessExists(table: String, column: String)(statement: String): Unit =
     try {
       session.update(statement)
       ()

@@ -18,11 +18,11 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
 
   /** Returns the URL without parameters and user, which may contain a password. */
   override def toString: String = {
-    val place = text.takeWhile(c => c != '?' && c != ';')
-    if (text.contains('@') && !isSqlite) text.split(':').take(2).mkString("", ":", ":***") else place
+    val withoutParameters = text.takeWhile(c => c != '?' && c != ';')
+    if (text.contains('@') && !isSqlite) text.split(':').take(2).mkString("", ":", ":***") else withoutParameters
   }
 
-  /** Returns the settings of the driver: those of `defaults` only if the URL does not set them. */
+  /** Returns the settings of the driver, including those of `defaults` that the URL does not set. */
   def settings(defaults: Map[String, String]): Map[String, String] =
     defaults.filterNot(d => text.contains(d._1)) ++ settings
 
@@ -38,11 +38,11 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
   private lazy val secrets: Vector[String] = {
     val parameters = text.split("[?;&]").drop(1).toVector.map(_.span(_ != '=')).map { case (k, v) => k -> v.drop(1) }
     val values = (parameters ++ settings).collect { case (key, value) if Secret.findFirstIn(key).isDefined => value }
-    (values ++ inAuthority).flatMap(v => Vector(v, decoded(v))).distinct.filter(_.nonEmpty).sortBy(-_.length)
+    (values ++ passwordInAuthority).flatMap(v => Vector(v, decoded(v))).distinct.filter(_.nonEmpty).sortBy(-_.length)
   }
 
   /** Returns the password in `//user:password@host`, and in Oracle's `user/password@host`. */
-  private def inAuthority: Option[String] = {
+  private def passwordInAuthority: Option[String] = {
     val user = text.take(text.lastIndexOf('@'))
     val start = if (user.contains("//")) user.substring(user.indexOf("//") + 2) else user.split(":", 4).last
     if (isSqlite || user.isEmpty) None else Some(start.dropWhile(c => c != ':' && c != '/').drop(1))

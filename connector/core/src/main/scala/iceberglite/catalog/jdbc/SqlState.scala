@@ -9,7 +9,8 @@ import scala.util.Try
 private[catalog] object SqlState {
 
   /**
-   * SQLite's primary codes: the file is in use by another process, a constraint is violated, the table does not exist.
+   * SQLite's primary result codes: the database is busy or locked, a constraint is violated, or a general error such as
+   * a missing table.
    */
   private val SqliteBusy = Set(5, 6)
   private val SqliteConstraint = 19
@@ -18,7 +19,7 @@ private[catalog] object SqlState {
   /** PostgreSQL: a lock was not available in time. */
   private val Locked = "55P03"
 
-  /** MySQL's number for the same error, which has no specific state. */
+  /** MySQL's code for the same error, which has no specific SQLSTATE. */
   private val MySqlLocked = 1205
 
   /** Statement completion unknown (standard); the server is shutting down, or was shut down (PostgreSQL). */
@@ -49,10 +50,10 @@ private[catalog] object SqlState {
   /** Whether the connection is broken, and the outcome of the statement is unknown. */
   def isLost(e: SQLException): Boolean = of(e).startsWith("08") || Unclear(of(e))
 
-  /** Whether a connection is refused permanently. */
+  /** Whether the server cannot accept a connection at the moment. */
   def isNotNow(e: SQLException): Boolean = NotNow(of(e))
 
-  /** Whether nothing listens at the server's address: it may be starting. */
+  /** Whether nothing listens at the server's address. The server may be starting. */
   def isRefused(e: SQLException): Boolean =
     Iterator.iterate[Option[Throwable]](Some(e))(_.flatMap(cause => Option(cause.getCause))).take(MaxCauses)
       .takeWhile(_.isDefined).flatten.exists(_.isInstanceOf[ConnectException])

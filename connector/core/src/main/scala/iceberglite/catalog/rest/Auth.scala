@@ -6,7 +6,7 @@ import java.util.Base64
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** The authentication with a server. A new object also has the acquired state, such as a token. */
+/** The authentication with a server. An object also holds the state that it acquires, such as a token. */
 private[catalog] trait Auth {
 
   /**
@@ -16,7 +16,10 @@ private[catalog] trait Auth {
    */
   def prove(call: Call, tableToken: Option[String]): Call
 
-  /** Called after the server rejected the authentication. @return whether the next one may differ */
+  /**
+   * Discards rejected credentials, after the server rejected a request. @return whether a retry may use other
+   * credentials
+   */
   def renew(): Boolean = false
 
   /** Secrets that messages must not show, besides those in the configuration. */

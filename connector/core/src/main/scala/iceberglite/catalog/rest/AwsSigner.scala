@@ -14,7 +14,7 @@ import com.amazonaws.{DefaultRequest, SignableRequest}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** The only class that needs the AWS SDK. */
+/** Signs requests with AWS Signature Version 4. This is the only class that needs the AWS SDK. */
 final private[catalog] class AwsSigner(settings: RestSettings, environment: Environment) {
   import AwsSigner._
 
@@ -47,9 +47,9 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     signer.setOverrideDate(new Date(environment.nowMs()))
     val request = signable(call)
     signer.sign(request, credentials.getCredentials)
-    // The client sets the same host header itself.
-    request.getHeaders.asScala.filterNot(_._1.equalsIgnoreCase("Host")).foldLeft(call) { case (sofar, (name, value)) =>
-      sofar.set(name, value)
+    // The HTTP client itself sets the Host header.
+    request.getHeaders.asScala.filterNot(_._1.equalsIgnoreCase("Host")).foldLeft(call) { case (signed, (name, value)) =>
+      signed.set(name, value)
     }
   }
 

@@ -11,12 +11,12 @@ import scala.collection.JavaConverters._
 
 /** The body of a response, which is aborted if it is too long. */
 final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[Array[Byte]] {
-  private val whole = new CompletableFuture[Array[Byte]]
+  private val result = new CompletableFuture[Array[Byte]]
   private val bytes = new ByteArrayOutputStream
   private var source = Option.empty[Subscription]
   private var cancelled = false
 
-  override def getBody: CompletionStage[Array[Byte]] = whole
+  override def getBody: CompletionStage[Array[Byte]] = result
 
   override def onSubscribe(subscription: Subscription): Unit = {
     val late = synchronized {
@@ -26,9 +26,9 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
     if (late) subscription.cancel() else subscription.request(Long.MaxValue)
   }
 
-  override def onNext(parts: util.List[ByteBuffer]): Unit = if (!whole.isDone) {
+  override def onNext(parts: util.List[ByteBuffer]): Unit = if (!result.isDone) {
     if (bytes.size.toLong + parts.asScala.iterator.map(_.remaining.toLong).sum > maxBytes) {
-      whole.completeExceptionally(BoundedBody.tooLong(maxBytes))
+      result.completeExceptionally(BoundedBody.tooLong(maxBytes))
       cancel()
     } else parts.asScala.foreach { part =>
       val copy = new Array[Byte](part.remaining)
@@ -38,12 +38,12 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
   }
 
   override def onError(failure: Throwable): Unit = {
-    whole.completeExceptionally(failure)
+    result.completeExceptionally(failure)
     ()
   }
 
   override def onComplete(): Unit = {
-    whole.complete(bytes.toByteArray)
+    result.complete(bytes.toByteArray)
     ()
   }
 

@@ -3,7 +3,7 @@ package iceberglite.catalog.rest
 /**
  * An endpoint of a server (REST OpenAPI description: `paths`).
  *
- * @param path as in the description and in a server's list of endpoints
+ * @param path the path, as in the OpenAPI description and in a server's list of endpoints
  * @param isDefault whether a server has it if it does not list its endpoints
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
@@ -64,7 +64,7 @@ private[catalog] object Endpoint {
   /**
    * Returns the endpoints of a server.
    *
-   * @param listed from its configuration; absent for the default endpoints
+   * @param listed the endpoints in the server's configuration; if absent, the server has the default endpoints
    * @param withViews whether a server without a list also has the endpoints of views
    */
   def of(listed: Option[Vector[String]], withViews: Boolean): Set[Endpoint] = listed match {

@@ -46,7 +46,7 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
     val body = new BoundedBody(maxBytes)
     val answer =
       client.sendAsync(request(call.default("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
-    try Answered(unpacked(answer.get(timeoutMs, TimeUnit.MILLISECONDS)))
+    try Answered(decompressed(answer.get(timeoutMs, TimeUnit.MILLISECONDS)))
     catch {
       case e: ExecutionException => failed(Option(e.getCause).getOrElse(e))
       case _: TimeoutException =>
@@ -81,16 +81,16 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
     builder.method(call.method, call.body.fold(BodyPublishers.noBody())(BodyPublishers.ofByteArray)).build()
   }
 
-  private def unpacked(response: HttpResponse[Array[Byte]]): Answer = {
+  private def decompressed(response: HttpResponse[Array[Byte]]): Answer = {
     val headers = response.headers.map.asScala.collect {
       case (name, values) if !values.isEmpty =>
         name.toLowerCase -> values.get(0)
     }.toMap
-    val zipped = headers.get("content-encoding").exists(_.equalsIgnoreCase("gzip")) && response.body.nonEmpty
-    Answer(response.statusCode, headers, if (zipped) unzipped(response.body) else response.body)
+    val isCompressed = headers.get("content-encoding").exists(_.equalsIgnoreCase("gzip")) && response.body.nonEmpty
+    Answer(response.statusCode, headers, if (isCompressed) gunzip(response.body) else response.body)
   }
 
-  private def unzipped(body: Array[Byte]): Array[Byte] = {
+  private def gunzip(body: Array[Byte]): Array[Byte] = {
     val plain = new GZIPInputStream(new ByteArrayInputStream(body)).readNBytes(maxBytes + 1)
     if (plain.length > maxBytes) throw BoundedBody.tooLong(maxBytes)
     plain
@@ -117,6 +117,6 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
 
 private[catalog] object JdkWire {
 
-  /** Far larger than the metadata of any usable table. */
+  /** The default maximum size of a response body. It is far larger than the metadata of any usable table. */
   val MaxBytes: Int = 256 << 20
 }

@@ -5,7 +5,7 @@ import java.util
 import iceberglite.table.{TableIdentifier, TableVersion}
 
 /**
- * A cache of tables with the ETags of the server: if it reports a table as unchanged, the metadata is not sent again.
+ * A cache of tables with their ETags. If the server reports a table as unchanged, it does not send the metadata again.
  *
  * @param capacity maximum number of tables; the least recently used one is removed first
  */

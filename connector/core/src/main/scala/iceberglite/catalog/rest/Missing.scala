@@ -3,15 +3,15 @@ package iceberglite.catalog.rest
 import iceberglite.spec.IcebergError
 
 /**
- * Requests for objects that may not exist. An unknown page of a proxy is an error: a table must not seem to be dropped
- * because of a proxy.
+ * Sends requests for objects that may not exist. A 404 response of a proxy is an error, because it does not mean that
+ * the object was dropped.
  */
 private[catalog] object Missing {
 
   /** Sends a request. @return absent if the catalog reports that the object does not exist */
   def find(server: RestServer, ask: Ask): Option[Answer] = findOr(server, ask)(PartialFunction.empty)
 
-  /** Sends a request. @param refused the meanings of some rejections, including other meanings of 404 */
+  /** Sends a request. @param refused the errors for rejections with a specific meaning, also for some 404 responses */
   def findOr(server: RestServer, ask: Ask)(refused: PartialFunction[Refusal, IcebergError]): Option[Answer] =
     server.client.exchange(server.prepared(ask)) match {
       case Outcome.Done(answer) => Some(answer)

@@ -12,15 +12,15 @@ import iceberglite.spec.rest.RestAnswerJson
 import iceberglite.table.Environment
 
 /**
- * Bearer tokens: a configured token, or tokens that a token server issues for a credential (RFC 6749, section 4.4). A
- * token is replaced before it expires, by token exchange (RFC 8693) or with the credential.
+ * Authentication with bearer tokens: a configured token, or tokens that a token server issues for a credential (RFC
+ * 6749, section 4.4). A token is refreshed before it expires, by token exchange (RFC 8693) or with the credential.
  */
 final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, environment: Environment) extends Auth {
   import OAuth2._
 
   private val credential = settings.text(RestProperty.Credential)
-  private val refreshes = settings.flag(RestProperty.TokenRefresh)
-  private val exchanges = settings.flag(RestProperty.TokenExchange)
+  private val refreshEnabled = settings.flag(RestProperty.TokenRefresh)
+  private val exchangeEnabled = settings.flag(RestProperty.TokenExchange)
   private val server = settings.text(RestProperty.TokenServer).fold(tokensOf(settings.server))(tokenServer)
   private var current: Option[Held] = settings.text(RestProperty.Token).map(t => Held(t, expiryOf(t), refused = false))
 
@@ -29,7 +29,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
   override def secrets: Vector[String] = synchronized(current.map(_.token).toVector)
 
-  /** Replaces a rejected token, which is only possible with a credential. */
+  /** Discards a rejected token, so that the next request gets a new one. This is only possible with a credential. */
   override def renew(): Boolean = synchronized {
     if (credential.isDefined) current = None
     credential.isDefined
@@ -37,48 +37,49 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
   private def token(): Option[String] = synchronized {
     current match {
-      case None => current = credential.map(fetched)
-      case Some(held) if isDue(held) => current = Some(replaced(held))
+      case None => current = credential.map(fetchToken)
+      case Some(held) if isDue(held) => current = Some(refresh(held))
       case Some(_) => ()
     }
     current.map(_.token)
   }
 
-  /** Whether the token must be replaced, early enough that it is valid when a request arrives. */
-  private def isDue(held: Held): Boolean = refreshes && !held.refused && held.expiry.exists { e =>
-    e.atMs - environment.nowMs() <= math.min(MostEarlyMs, e.lifetimeMs / 10)
+  /** Whether the token must be refreshed, early enough that it is still valid when a request arrives. */
+  private def isDue(held: Held): Boolean = refreshEnabled && !held.refused && held.expiry.exists { e =>
+    e.atMs - environment.nowMs() <= math.min(MaxEarlyMs, e.lifetimeMs / 10)
   }
 
-  private def replaced(old: Held): Held = {
-    val isGood = old.expiry.exists(_.atMs > environment.nowMs())
+  private def refresh(old: Held): Held = {
+    val isValid = old.expiry.exists(_.atMs > environment.nowMs())
     try {
-      if (exchanges && isGood) exchanged(old)
-      else credential.map(fetched).getOrElse(if (exchanges && !isGood) exchanged(old) else old.copy(refused = true))
+      if (exchangeEnabled && isValid) exchangeToken(old)
+      else credential.map(fetchToken)
+        .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(refused = true))
     } catch {
       // Some servers do not support token exchange; this does not matter while the old token is valid.
-      case _: IcebergError if credential.isDefined => fetched(credential.get)
-      case _: IcebergError if isGood => old.copy(refused = true)
+      case _: IcebergError if credential.isDefined => fetchToken(credential.get)
+      case _: IcebergError if isValid => old.copy(refused = true)
     }
   }
 
-  private def exchanged(old: Held): Held = {
+  private def exchangeToken(old: Held): Held = {
     val form = Vector(
       "grant_type" -> "urn:ietf:params:oauth:grant-type:token-exchange",
       "subject_token" -> old.token,
       "subject_token_type" -> AccessTokenType
     )
-    val isGood = old.expiry.exists(_.atMs > environment.nowMs())
-    val proof = if (isGood) Some(s"Bearer ${old.token}") else credential.filter(_.contains(":")).map(Auth.basic)
+    val isValid = old.expiry.exists(_.atMs > environment.nowMs())
+    val proof = if (isValid) Some(s"Bearer ${old.token}") else credential.filter(_.contains(":")).map(Auth.basic)
     ask(form, proof)
   }
 
-  private def fetched(secret: String): Held = {
+  private def fetchToken(secret: String): Held = {
     val (id, password) = secret.split(":", 2) match {
       case Array(id, password) => (Some(id.trim), password.trim)
       case _ => (None, secret.trim)
     }
-    val who = id.map("client_id" -> _).toVector
-    ask(("grant_type" -> "client_credentials") +: (who :+ ("client_secret" -> password)), None)
+    val clientId = id.map("client_id" -> _).toVector
+    ask(("grant_type" -> "client_credentials") +: (clientId :+ ("client_secret" -> password)), None)
   }
 
   private def ask(form: Vector[(String, String)], proof: Option[String]): Held = {
@@ -131,13 +132,13 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
 private[catalog] object OAuth2 {
   private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
-  private val MostEarlyMs = 300000L
+  private val MaxEarlyMs = 300000L
   private val NoToken = "The response contains no OAuth2 token. Check oauth2-server-uri"
 
   /** The expiration of a token. @param lifetimeMs its lifetime when it was issued */
   final private case class Expiry(atMs: Long, lifetimeMs: Long)
 
-  /** The current token. @param refused whether it was rejected and cannot be replaced */
+  /** The current token. @param refused whether it could not be refreshed, so that no further refresh is attempted */
   final private case class Held(token: String, expiry: Option[Expiry], refused: Boolean) {
     override def toString: String = "Held"
   }

@@ -7,28 +7,28 @@ import iceberglite.table._
 
 /**
  * A catalog of tables and views on a server with the Iceberg REST protocol. The server writes the metadata; a commit
- * sends the changes and their requirements.
+ * sends the updates and their requirements.
  */
 final class RestCatalog private (
     val name: String,
     val properties: Map[String, String],
     val io: FileIO,
     protected val environment: Environment,
-    first: RestClient,
+    initialClient: RestClient,
     wire: RestSettings => Wire
 ) extends Catalog
     with ViewCatalog {
 
   /** The connection, which is opened on first use: a session may have catalogs that it never uses. */
-  private lazy val server: RestServer = RestServer.connect(first, wire, environment)
+  private lazy val server: RestServer = RestServer.connect(initialClient, wire, environment)
 
   private val namespaces = new RestNamespaces(name, () => server)
   private val views = new RestViews(name, () => server)
   private val tables = new RestTables(name, io, () => server, cache)
 
   private def cache: LoadedTables = new LoadedTables(
-    first.settings.number(RestProperty.CacheEntries, 0).toInt,
-    first.settings.number(RestProperty.CacheExpirationMs, 0),
+    initialClient.settings.number(RestProperty.CacheEntries, 0).toInt,
+    initialClient.settings.number(RestProperty.CacheExpirationMs, 0),
     environment.nowMs
   )
 
@@ -52,11 +52,13 @@ final class RestCatalog private (
    * returns all of them.
    */
   override def table(id: TableIdentifier): Table =
-    tableAt(id, tables.load(id, first.settings.onlyRefs).getOrElse(throw tables.missing(id)))
+    tableAt(id, tables.load(id, initialClient.settings.onlyRefs).getOrElse(throw tables.missing(id)))
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.missing(id))
 
-  /** Asks the server for a newer version; a table that was loaded without old snapshots stays without them. */
+  /**
+   * Returns the server's current version. If `known` has only the snapshots of branches and tags, so has the result.
+   */
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
     tables.load(id, refsOnly = !known.isWhole).getOrElse(throw tables.missing(id))
 
@@ -66,9 +68,9 @@ final class RestCatalog private (
     tables.commit(id, base, change)
 
   /**
-   * Changes several tables atomically.
+   * Commits changes to several tables atomically.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict a requirement of one of them fails, and nothing was changed
+   * @throws iceberglite.spec.IcebergError.CommitConflict a requirement of one table failed; no table was changed
    * @throws iceberglite.spec.IcebergError.CommitStateUnknown the outcome is unknown; everything is kept
    */
   def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
@@ -99,7 +101,7 @@ final class RestCatalog private (
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
     val purged = if (purge) loadIfExists(id) else None
     purged.foreach(PurgeTable.refuseWithoutGc(fullName(id), _))
-    val byServer = purge && first.settings.flag(RestProperty.PurgeByServer)
+    val byServer = purge && initialClient.settings.flag(RestProperty.PurgeByServer)
     val dropped = tables.drop(id, byServer)
     if (dropped && !byServer) purged.foreach { version =>
       PurgeTable(version.io.getOrElse(io), fullName(id), version, ownership(id, version))
@@ -107,7 +109,7 @@ final class RestCatalog private (
     dropped
   }
 
-  /** Returns the ownership: the server determines a table's location and is trusted for it. */
+  /** Returns the locations that the table owns. They include its location, because the server has chosen it. */
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
     Some(version.metadata.location),
     id.namespace :+ id.name,

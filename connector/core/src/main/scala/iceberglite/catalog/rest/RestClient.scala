@@ -13,8 +13,8 @@ import iceberglite.table.Environment
 /**
  * A request to a server.
  *
- * @param what its purpose, for messages: `load table lite.db.t`
- * @param repeat by default, requests that only read or delete may be repeated
+ * @param what the purpose of the request, for messages: `load table lite.db.t`
+ * @param repeat whether the request may be retried; by default, all requests except POST may be retried
  */
 final private[catalog] case class Ask(
     what: String,
@@ -27,14 +27,14 @@ final private[catalog] case class Ask(
     tableToken: Option[String] = None
 )
 
-/** A response that is not a success. @param kind the error type of the protocol, or empty */
+/** A response that reports a failure. @param kind the error type of the protocol; empty if the response has none */
 final private[catalog] case class Refusal(status: Int, kind: String, message: String, inDoubt: Boolean) {
 
-  /** Whether it comes from the catalog, and not from a proxy. */
+  /** Whether the catalog sent the response, and not a proxy. */
   def isOfCatalog: Boolean = kind.nonEmpty
 }
 
-/** A configured server: sends requests with authentication, and converts rejections to errors. */
+/** Sends requests with authentication to a configured server, and converts rejections to errors. */
 final private[catalog] class RestClient private (
     val settings: RestSettings,
     wire: Wire,
@@ -44,19 +44,19 @@ final private[catalog] class RestClient private (
   def this(settings: RestSettings, wire: Wire, environment: Environment) = this(settings, wire, environment, None)
 
   private val sender = new Sender(settings, wire, environment)
-  private val own = RestProperty.Header.in(settings.properties).toVector.sortBy(_._1)
+  private val configuredHeaders = RestProperty.Header.in(settings.properties).toVector.sortBy(_._1)
   private val auth: Auth = known.getOrElse(Auth.of(settings, this, environment))
 
-  /** Returns the client with additional properties that do not affect authentication. */
+  /** Returns a client with these properties and the same authentication. */
   def within(properties: Map[String, String]): RestClient =
     new RestClient(new RestSettings(settings.catalog, properties), wire, environment, Some(auth))
 
-  /** The address for messages. */
+  /** The address of the server, for messages. */
   def shown: String = RestSettings.shown(settings.server)
 
   def exchange(ask: Ask): Outcome = {
     val uri = URI.create(s"${settings.server}${ask.path}${RestPaths.query(ask.query)}")
-    val call = (ask.headers ++ own).foldLeft(Call(ask.endpoint.method, uri, body = ask.body)) {
+    val call = (ask.headers ++ configuredHeaders).foldLeft(Call(ask.endpoint.method, uri, body = ask.body)) {
       case (sofar, (name, value)) => sofar.set(name, value)
     }.default("Accept", "application/json").default("User-Agent", RestClient.Agent)
     val typed = if (ask.body.isDefined) call.set("Content-Type", "application/json") else call
@@ -67,7 +67,7 @@ final private[catalog] class RestClient private (
   /**
    * Sends a request that must succeed.
    *
-   * @param refused the meanings of some rejections for this request; others have a general meaning
+   * @param refused the errors for rejections that have a specific meaning for this request
    */
   def ask(ask: Ask)(refused: PartialFunction[Refusal, IcebergError] = PartialFunction.empty): Answer =
     exchange(ask) match {
@@ -89,21 +89,21 @@ final private[catalog] class RestClient private (
         val text =
           Try(RestAnswerJson.oauthRefusal(where, answer.body)).map(r => s": ${r.kind} ${r.message}").getOrElse("")
         val reason =
-          s"The server returned ${answer.status}${hidden(text, secrets)}. Check credential, token, scope and " +
+          s"The server returned ${answer.status}${redacted(text, secrets)}. Check credential, token, scope and " +
             "oauth2-server-uri"
         throw StorageFailed(what, where, reason)
-      case Unsent(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
-      case Unknown(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
+      case Unsent(reason) => throw StorageFailed(what, where, redacted(reason, secrets))
+      case Unknown(reason) => throw StorageFailed(what, where, redacted(reason, secrets))
     }
   }
 
   def refusalOf(answer: Answer, inDoubt: Boolean): Refusal = {
     val known = Try(RestAnswerJson.refusal("an error", answer.body)).toOption
     val message = known.map(_.message).getOrElse("")
-    Refusal(answer.status, known.fold("")(_.kind), hidden(message + redirection(answer)), inDoubt)
+    Refusal(answer.status, known.fold("")(_.kind), redacted(message + redirection(answer)), inDoubt)
   }
 
-  /** Returns the error for the general meaning of a rejection. */
+  /** Returns the error for a rejection without a specific meaning. */
   def error(what: String, refusal: Refusal): IcebergError = refusal.status match {
     case 400 | 409 | 422 =>
       ValidationFailed(s"Cannot $what: the REST catalog at $shown rejected it: ${textOf(refusal)}")
@@ -114,16 +114,16 @@ final private[catalog] class RestClient private (
   }
 
   def failed(what: String, reason: String): StorageFailed =
-    StorageFailed(what, s"at the REST catalog $shown", hidden(reason))
+    StorageFailed(what, s"at the REST catalog $shown", redacted(reason))
 
   def textOf(refusal: Refusal): String =
     s"${refusal.status}${if (refusal.isOfCatalog) s" ${refusal.kind}" else ""}" +
       (if (refusal.message.isEmpty) "" else s": ${refusal.message}")
 
-  /** Shortens a text of a server or a library to one line, without known secrets. */
-  private def hidden(text: String, more: Vector[String] = Vector.empty): String = {
+  /** Returns a text of a server or a library in one line of limited length, without known secrets. */
+  private def redacted(text: String, more: Vector[String] = Vector.empty): String = {
     val plain = text.replaceAll("\\p{Cntrl}+", " ").trim
-    val clean = (settings.secrets ++ auth.secrets ++ more).filter(_.length >= RestClient.LeastSecret).sortBy(-_.length)
+    val clean = (settings.secrets ++ auth.secrets ++ more).filter(_.length >= RestClient.MinSecret).sortBy(-_.length)
       .foldLeft(plain)((sofar, secret) => sofar.replace(secret, "***"))
     if (clean.length > RestClient.Shown) clean.take(RestClient.Shown) + "..." else clean
   }
@@ -145,7 +145,7 @@ private[catalog] object RestClient {
   private val Shown = 1000
 
   /** The minimum length of secrets to hide: hiding shorter ones would make messages unreadable, and protect nothing. */
-  private val LeastSecret = 4
+  private val MinSecret = 4
 
   private def kindOf(errorType: String): String = errorType match {
     case "NoSuchNamespaceException" => "namespace"

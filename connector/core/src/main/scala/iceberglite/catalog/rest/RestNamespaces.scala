@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
 import iceberglite.spec.rest.{RestAnswerJson, RestRequestJson}
 import iceberglite.table.TableIdentifier
 
-/** The namespaces of a server, and their content. */
+/** The namespaces of a server, and the names of their tables and views. */
 final private[catalog] class RestNamespaces(catalog: String, server: () => RestServer) {
 
   def list(parent: Vector[String]): Vector[Vector[String]] = {
@@ -34,7 +34,7 @@ final private[catalog] class RestNamespaces(catalog: String, server: () => RestS
     else pages(Ask(what, endpoint, path(server().paths)), namespace)(RestAnswerJson.names)
       .map(n => TableIdentifier(n.namespace, n.name)).distinct.sortBy(_.name)
 
-  /** Returns all pages of a listing. A server that repeats a page token is stopped. */
+  /** Returns the items of all pages of a listing. Fails if the server repeats a page token. */
   private def pages[A](
       ask: Ask,
       in: Vector[String]
@@ -42,17 +42,17 @@ final private[catalog] class RestNamespaces(catalog: String, server: () => RestS
     val at = server()
     val size = at.settings.optionalNumber(RestProperty.PageSize, 1)
     @tailrec
-    def from(token: String, seen: Set[String], sofar: Vector[A]): Vector[A] = {
+    def from(token: String, seen: Set[String], items: Vector[A]): Vector[A] = {
       val paging = size.toVector.flatMap(n => Vector("pageToken" -> token, "pageSize" -> n.toString))
       val paged = if (token.isEmpty) paging else ("pageToken" -> token) +: paging.filterNot(_._1 == "pageToken")
       val answer =
         at.ask(ask.copy(query = ask.query ++ paged)) { case r if r.status == 404 && r.isOfCatalog => missing(in) }
       val page = read(at.client.named(ask), answer.body)
       page.next match {
-        case None => sofar ++ page.items
+        case None => items ++ page.items
         case Some(next) if seen(next) =>
           throw at.client.failed(ask.what, "it returns pages without end; its paging is broken")
-        case Some(next) => from(next, seen + next, sofar ++ page.items)
+        case Some(next) => from(next, seen + next, items ++ page.items)
       }
     }
     from("", Set.empty, Vector.empty)

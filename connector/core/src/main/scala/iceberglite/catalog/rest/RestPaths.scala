@@ -11,8 +11,8 @@ import iceberglite.table.TableIdentifier
 /**
  * The paths of a server. Names are percent-encoded completely, so that a name can change neither the path nor a header.
  *
- * @param prefix the prefix of each path in the server's configuration
- * @param separator of namespace levels, percent-encoded
+ * @param prefix the prefix of all paths, from the server's configuration
+ * @param separator the separator of namespace levels, percent-encoded
  */
 final private[catalog] class RestPaths(prefix: Option[String], separator: String) {
   import RestPaths._

@@ -123,7 +123,7 @@ object RestProperty {
   /** The key for sigv4 in releases of Apache Iceberg before `rest.auth.type`, which some servers still send. */
   private[catalog] val OldSigV4 = "rest.sigv4-enabled"
 
-  /** In the order of the documentation. */
+  /** All properties, in the order of the documentation. */
   val all: Seq[CatalogProperty] = Seq(
     AuthType,
     Token,

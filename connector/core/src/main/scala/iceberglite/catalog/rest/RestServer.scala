@@ -24,14 +24,17 @@ final private[catalog] class RestServer private (
 
   def has(endpoint: Endpoint): Boolean = endpoints(endpoint)
 
-  /** Prepares a request: checks that the server has the endpoint, and adds a key that makes it safe to repeat. */
+  /**
+   * Checks that the server has the endpoint. If the server supports it, adds an idempotency key, so that the request
+   * may be retried.
+   */
   def prepared(ask: Ask): Ask = {
     if (!has(ask.endpoint)) {
       throw Unsupported(s"to ${ask.what}", s"The REST catalog at ${client.shown} does not support ${ask.endpoint}")
     }
     val changes = ask.endpoint.method == "POST" || ask.endpoint.method == "DELETE"
     if (idempotent && changes) {
-      ask.copy(headers = ask.headers :+ (RestServer.IdempotencyKey -> key()), repeat = Some(Repeat.Always))
+      ask.copy(headers = ask.headers :+ (RestServer.IdempotencyKey -> newUuid7()), repeat = Some(Repeat.Always))
     } else ask
   }
 
@@ -39,7 +42,7 @@ final private[catalog] class RestServer private (
     client.ask(prepared(ask))(refused)
 
   /** Returns a UUID of version 7 (RFC 9562), as the protocol requires: it begins with the time. */
-  private def key(): String = {
+  private def newUuid7(): String = {
     val random = environment.uuid()
     val high = (environment.nowMs() << 16) | 0x7000L | (random.getMostSignificantBits & 0x0fffL)
     new java.util.UUID(high, random.getLeastSignificantBits).toString
@@ -50,7 +53,7 @@ private[catalog] object RestServer {
   private val IdempotencyKey = "Idempotency-Key"
 
   /** The properties on which authentication depends. */
-  private def proof(properties: Map[String, String]): Map[String, String] =
+  private def authValues(properties: Map[String, String]): Map[String, String] =
     properties.filterKeys(k => k.startsWith("rest.") || authKeys(k)).map(identity)
 
   private val authKeys: Set[String] = Seq(
@@ -66,7 +69,10 @@ private[catalog] object RestServer {
     CatalogProperty.Uri
   ).map(_.key).toSet
 
-  /** Loads the server's configuration: its defaults have lower precedence than ours, its overrides higher. */
+  /**
+   * Loads the server's configuration. The user's properties take precedence over its defaults, but not over its
+   * overrides.
+   */
   def connect(first: RestClient, wire: RestSettings => Wire, environment: Environment): RestServer = {
     val settings = first.settings
     val ask = Ask(
@@ -88,7 +94,7 @@ private[catalog] object RestServer {
     val merged = config.defaults ++ settings.properties ++ config.overrides
     refuseOtherServer(settings, merged)
     val client =
-      if (proof(merged) == proof(settings.properties) && headers(merged) == headers(settings.properties))
+      if (authValues(merged) == authValues(settings.properties) && headers(merged) == headers(settings.properties))
         first.within(merged)
       else {
         val changed = new RestSettings(settings.catalog, merged)

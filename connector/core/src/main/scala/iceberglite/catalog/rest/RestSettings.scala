@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 /**
  * The parsed and checked configuration of a catalog.
  *
- * @param catalog its name, for messages
+ * @param catalog the name of the catalog, for messages
  */
 final private[catalog] class RestSettings(val catalog: String, val properties: Map[String, String]) {
 

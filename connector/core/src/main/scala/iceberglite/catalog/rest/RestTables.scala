@@ -13,7 +13,7 @@ import iceberglite.table._
 /**
  * The tables of a server.
  *
- * @param io the catalog's; a table with its own credentials uses another one
+ * @param io the catalog's access to files; a table with its own credentials has its own access
  */
 final private[catalog] class RestTables(
     catalog: String,
@@ -23,7 +23,7 @@ final private[catalog] class RestTables(
 ) {
   import RestTables._
 
-  /** Tokens that were issued with tables, for requests about them. */
+  /** The tokens that the server issued with tables. They authenticate later requests for these tables. */
   private val tokens = new ConcurrentHashMap[TableIdentifier, String]
 
   /** Loads a table. @return absent if the table does not exist */
@@ -37,7 +37,7 @@ final private[catalog] class RestTables(
       if (refsOnly) Vector("snapshots" -> "refs") else Vector.empty,
       Delegation ++ known.map("If-None-Match" -> _.etag)
     )
-    Missing.findOr(at, ask)(misplaced(id)) match {
+    Missing.findOr(at, ask)(unreadableMetadata(id)) match {
       case None =>
         forget(id)
         None
@@ -50,7 +50,7 @@ final private[catalog] class RestTables(
     }
   }
 
-  private def misplaced(id: TableIdentifier): PartialFunction[Refusal, iceberglite.spec.IcebergError] = {
+  private def unreadableMetadata(id: TableIdentifier): PartialFunction[Refusal, iceberglite.spec.IcebergError] = {
     case r if r.status == 404 && r.kind == "NotFoundException" =>
       UnreadableFile(name(id), "the metadata of table", s"The server says: ${r.message}")
   }
@@ -97,7 +97,7 @@ final private[catalog] class RestTables(
       at.paths.tables(id.namespace),
       headers = Delegation,
       body = Some(RestRequestJson.createTable(table)),
-      // The request creates nothing.
+      // A staged creation has no effect on the server, so it may be retried.
       repeat = Some(Repeat.Always)
     )
     val answer = at.ask(ask)(notCreated(id))
@@ -136,7 +136,7 @@ final private[catalog] class RestTables(
       s"drop table ${name(id)}",
       Endpoint.DropTable,
       at.paths.table(id),
-      // Set explicitly, because the defaults of servers differ.
+      // The parameter is set explicitly, because the defaults of servers differ.
       Vector("purgeRequested" -> purge.toString)
     )
     try Missing.find(at, ask.copy(tableToken = token(id))).isDefined
@@ -178,15 +178,15 @@ final private[catalog] class RestTables(
     answer.fold(identity, committed(at, id, base, ask, _))
   }
 
-  /** Whether an existing table is the one that this change creates, from an earlier attempt. */
+  /** Whether an earlier attempt of this change created the existing table: then, they have the same UUID. */
   private def createdByUs(id: TableIdentifier, change: Change): Boolean = {
     val ours = change.updates.collectFirst { case AssignUuid(uuid) => uuid }
     ours.isDefined && load(id, refsOnly = false).flatMap(_.metadata.uuid) == ours
   }
 
   /**
-   * Resolves a conflict. If an earlier attempt may have succeeded, only a snapshot id distinguishes its commit from
-   * another one.
+   * Returns the error for a conflict. If an earlier attempt may have succeeded, only the id of an added snapshot can
+   * show whether it did. Without an added snapshot, the outcome is unknown.
    */
   private def conflict(
       id: TableIdentifier,
@@ -195,8 +195,8 @@ final private[catalog] class RestTables(
       refusal: Refusal
   ): iceberglite.spec.IcebergError = {
     val reason = s"the server says: ${refusal.message}"
-    val tells = change.updates.exists(_.isInstanceOf[AddSnapshot])
-    if (refusal.inDoubt && !tells) {
+    val addsSnapshot = change.updates.exists(_.isInstanceOf[AddSnapshot])
+    if (refusal.inDoubt && !addsSnapshot) {
       CommitStateUnknown(name(id), CommitOutcome.ServerFile, reason, None)
     } else if (base.isEmpty && refusal.kind == "AlreadyExistsException") {
       AlreadyExists("table", name(id), "Drop it first, replace it, or choose another name")
@@ -262,7 +262,7 @@ final private[catalog] class RestTables(
 
 private[catalog] object RestTables {
 
-  /** Requests the way of access to a table's files, if the server determines it. */
+  /** The header that requests credentials for a table's files. */
   private val Delegation = Vector("X-Iceberg-Access-Delegation" -> "vended-credentials")
   private val TokenKey = "token"
   private val FormatVersionKey = "format-version"

@@ -36,7 +36,7 @@ final private[catalog] class RestViews(catalog: String, server: () => RestServer
     CommitOutcome.unreadable(name(id))(read(at, ask, answer))
   }
 
-  /** Creates a view: the server builds it from its parts, and assigns a UUID. */
+  /** Returns the request that creates a view. The server builds the view from its parts, and assigns a UUID. */
   private def creation(at: RestServer, id: TableIdentifier, change: ViewChange): Ask = {
     def part[A](what: String)(pick: PartialFunction[Any, A]): A =
       change.updates.collectFirst(pick).getOrElse(

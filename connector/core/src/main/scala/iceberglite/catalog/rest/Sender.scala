@@ -9,7 +9,7 @@ import scala.util.Try
 import iceberglite.catalog.rest.Delivery.{Answered, Lost, NotSent}
 import iceberglite.table.Environment
 
-/** Whether a request may be repeated. */
+/** Whether a request may be retried. */
 sealed private[catalog] trait Repeat
 
 private[catalog] object Repeat {
@@ -18,12 +18,12 @@ private[catalog] object Repeat {
   case object Always extends Repeat
 
   /**
-   * If the first request succeeded, the requirements of the second one fail: after a failure, check whose commit it
-   * was.
+   * The request has requirements, which fail in a retry if an earlier attempt succeeded. After such a failure, the
+   * caller must check whether the earlier attempt succeeded.
    */
   case object Guarded extends Repeat
 
-  /** Not after the server may have processed it. */
+  /** The request must not be retried if the server may have processed it. */
   case object Once extends Repeat
 }
 
@@ -40,8 +40,8 @@ private[catalog] object Outcome {
 }
 
 /**
- * Sends requests, and repeats those that were rejected temporarily or failed in transit, after waits that double or
- * that the server requests.
+ * Sends requests, and retries those that were rejected temporarily or failed in transit. The pause before a retry
+ * doubles each time, or is longer if the server requests it.
  */
 final private[catalog] class Sender(settings: RestSettings, wire: Wire, environment: Environment) {
   import Outcome._
@@ -71,7 +71,7 @@ final private[catalog] class Sender(settings: RestSettings, wire: Wire, environm
     case Lost(reason) => Unknown(reason)
   }
 
-  /** Returns the state for the next attempt, after the wait. */
+  /** Waits before a retry and returns its state; `None` if the request is not retried. */
   private def next(
       delivery: Delivery,
       state: State,
@@ -80,26 +80,26 @@ final private[catalog] class Sender(settings: RestSettings, wire: Wire, environm
       tableToken: Option[String]
   ): Option[State] = delivery match {
     case Answered(Answer(401 | 419, _, _)) =>
-      val another = !state.renewed && (auth.renew() || tableToken.isDefined)
-      if (another) Some(state.copy(renewed = true)) else None
-    case Answered(answer @ Answer(429, _, _)) => waited(state, retryAfter(answer))
+      val mayDiffer = !state.renewed && (auth.renew() || tableToken.isDefined)
+      if (mayDiffer) Some(state.copy(renewed = true)) else None
+    case Answered(answer @ Answer(429, _, _)) => backOff(state, retryAfter(answer))
     case Answered(answer @ Answer(503, _, _)) if repeat != Repeat.Once || retryAfter(answer).isDefined =>
-      waited(state.copy(inDoubt = true), retryAfter(answer))
-    case Answered(Answer(502 | 504, _, _)) if repeat == Repeat.Always => waited(state.copy(inDoubt = true), None)
-    case Lost(_) if repeat == Repeat.Always => waited(state.copy(inDoubt = true), None)
-    case NotSent(_, true) => waited(state, None)
+      backOff(state.copy(inDoubt = true), retryAfter(answer))
+    case Answered(Answer(502 | 504, _, _)) if repeat == Repeat.Always => backOff(state.copy(inDoubt = true), None)
+    case Lost(_) if repeat == Repeat.Always => backOff(state.copy(inDoubt = true), None)
+    case NotSent(_, true) => backOff(state, None)
     case _ => None
   }
 
-  private def waited(state: State, asked: Option[Long]): Option[State] = {
+  private def backOff(state: State, requestedMs: Option[Long]): Option[State] = {
     val full = math.min(MaxWaitMs, MinWaitMs << math.min(state.tries, MaxDoublings))
     val ownMs = (full * (0.5 + environment.randomFraction() / 2)).toLong
-    val wait = math.max(ownMs, asked.getOrElse(0L))
-    if (state.tries >= maxRetries || wait > MostAskedMs || !slept(wait)) None
+    val wait = math.max(ownMs, requestedMs.getOrElse(0L))
+    if (state.tries >= maxRetries || wait > MaxRequestedMs || !sleep(wait)) None
     else Some(state.copy(tries = state.tries + 1))
   }
 
-  private def slept(ms: Long): Boolean =
+  private def sleep(ms: Long): Boolean =
     if (Thread.currentThread.isInterrupted) false
     else
       try {
@@ -114,7 +114,7 @@ final private[catalog] class Sender(settings: RestSettings, wire: Wire, environm
   /** Returns the requested wait in milliseconds; the header has seconds or a time. */
   private def retryAfter(answer: Answer): Option[Long] = answer.headers.get("retry-after").map(_.trim).flatMap { text =>
     Try(text.toLong).toOption.filter(_ >= 0).map(seconds =>
-      if (seconds > MostAskedMs) Long.MaxValue else seconds * 1000
+      if (seconds > MaxRequestedMs) Long.MaxValue else seconds * 1000
     )
       .orElse(Try(ZonedDateTime.parse(text, RFC_1123_DATE_TIME).toInstant.toEpochMilli - environment.nowMs()).toOption)
       .map(math.max(0L, _))
@@ -126,8 +126,8 @@ private[catalog] object Sender {
   private val MaxWaitMs = 10000L
   private val MaxDoublings = 10
 
-  /** If a server requests a longer wait, the request fails, and the user can decide. */
-  private val MostAskedMs = 60000L
+  /** The maximum pause that a server can request. If it requests a longer pause, the request fails. */
+  private val MaxRequestedMs = 60000L
 
   /** The state of the attempts. @param inDoubt whether an earlier attempt may have succeeded */
   final private case class State(tries: Int, renewed: Boolean, inDoubt: Boolean)

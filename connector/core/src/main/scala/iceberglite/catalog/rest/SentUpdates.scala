@@ -5,14 +5,14 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * Converts updates to the form for servers. For a server, "the last added" refers only to an object that the same
- * commit adds: if the table already has an added schema, spec or sort order, it is not sent, and is then referred to by
- * its id.
+ * Converts updates to the form that servers accept. For a server, [[MetadataUpdate.LastAdded]] refers only to an object
+ * that the same commit adds. Therefore a schema, spec or sort order that the table already has is not sent, and later
+ * updates refer to it by its id.
  */
 private[catalog] object SentUpdates {
 
   def apply(base: TableMetadata, updates: Vector[MetadataUpdate]): Vector[MetadataUpdate] =
-    if (!updates.exists(isByOrder)) updates
+    if (!updates.exists(refersToLastAdded)) updates
     else {
       val states = updates.indices.map(i => MetadataUpdate.applyAll(base, updates.take(i + 1), base.lastUpdatedMs))
       updates.indices.foldLeft((Vector.empty[MetadataUpdate], Set.empty[Kind])) { case ((sent, known), i) =>
@@ -51,7 +51,7 @@ private[catalog] object SentUpdates {
     }
   }
 
-  private def isByOrder(update: MetadataUpdate): Boolean = update match {
+  private def refersToLastAdded(update: MetadataUpdate): Boolean = update match {
     case SetCurrentSchema(MetadataUpdate.LastAdded) | SetDefaultSpec(MetadataUpdate.LastAdded) |
         SetDefaultSortOrder(MetadataUpdate.LastAdded) => true
     case _ => false

@@ -8,8 +8,8 @@ import iceberglite.storage.{FileIO, S3Settings}
 /**
  * The access to one table's files.
  *
- * @param io absent to use the catalog's
- * @param until the expiration of its credentials, in milliseconds since 1970
+ * @param io the access with the table's credentials; if absent, the catalog's access is used
+ * @param until the expiration of the credentials, in milliseconds since 1970
  */
 final private[catalog] case class TableAccess(io: Option[FileIO], until: Option[Long])
 
@@ -17,27 +17,27 @@ private[catalog] object TableAccess {
   private val ExpiresAtMs = "s3.session-token-expires-at-ms"
 
   /**
-   * Whether a setting of a server is used; no others are passed to the file systems, because Hadoop settings can name
-   * classes.
+   * Whether a setting from the server is used. Other settings are not passed to the file systems, because Hadoop
+   * settings can name classes.
    */
-  private def taken(key: String): Boolean = S3Settings.isVended(key)
+  private def isAccepted(key: String): Boolean = S3Settings.isVended(key)
 
   /**
-   * Merges the settings of a table from the server with those of the catalog: among several credentials, it uses the
-   * one for the location.
+   * Merges the settings of a table from the server with those of the catalog. If there are several credentials, the one
+   * for the table's location is used.
    */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
-    val given = table.config ++
+    val sent = table.config ++
       best(table.credentials, table.metadata.location).fold(Map.empty[String, String])(_.config)
-    val settings = given.filter { case (key, value) => taken(key) && value.nonEmpty }
+    val settings = sent.filter { case (key, value) => isAccepted(key) && value.nonEmpty }
     if (settings.isEmpty) TableAccess(None, None)
     else
-      TableAccess(Some(io.configured(settings)), given.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption))
+      TableAccess(Some(io.configured(settings)), sent.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption))
   }
 
   /** Selects the credential with the longest prefix (REST OpenAPI description: `StorageCredential`). */
   private[rest] def best(credentials: Vector[Credential], location: String): Option[Credential] = {
-    val fitting = credentials.filter(c => location.startsWith(c.prefix))
-    if (fitting.isEmpty) None else Some(fitting.maxBy(_.prefix.length))
+    val matching = credentials.filter(c => location.startsWith(c.prefix))
+    if (matching.isEmpty) None else Some(matching.maxBy(_.prefix.length))
   }
 }

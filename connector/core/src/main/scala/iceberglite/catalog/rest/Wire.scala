@@ -5,7 +5,7 @@ import java.net.URI
 /**
  * An outgoing request. Its text form omits headers, which may contain secrets.
  *
- * @param body with its content type among the headers
+ * @param body the body; the headers contain its content type
  */
 final private[catalog] case class Call(
     method: String,
@@ -14,11 +14,11 @@ final private[catalog] case class Call(
     body: Option[Array[Byte]] = None
 ) {
 
-  /** Returns the request with a header that replaces those of the same name. */
+  /** Returns the request with a header that replaces existing headers of the same name. */
   def set(name: String, value: String): Call =
     copy(headers = headers.filterNot(_._1.equalsIgnoreCase(name)) :+ (name -> value))
 
-  /** Returns the request with a header, unless it has one of the name. */
+  /** Returns the request with a header, unless the request already has a header of this name. */
   def default(name: String, value: String): Call = if (header(name).isDefined) this else set(name, value)
 
   def header(name: String): Option[String] = headers.collectFirst { case (n, v) if n.equalsIgnoreCase(name) => v }
@@ -26,7 +26,7 @@ final private[catalog] case class Call(
   override def toString: String = s"$method ${RestSettings.shown(uri)}"
 }
 
-/** A response. @param headers by their names in lower case; for repeated headers, the first one */
+/** A response. @param headers the headers by lower-case name; of repeated headers, only the first */
 final private[catalog] case class Answer(status: Int, headers: Map[String, String], body: Array[Byte]) {
   override def toString: String = s"$status with ${body.length} bytes"
 }
@@ -37,10 +37,10 @@ sealed private[catalog] trait Delivery
 private[catalog] object Delivery {
   final case class Answered(answer: Answer) extends Delivery
 
-  /** The server has not received it. @param passing whether the reason may be temporary */
+  /** The server has not received the request. @param passing whether the reason may be temporary */
   final case class NotSent(reason: String, passing: Boolean) extends Delivery
 
-  /** It is unknown whether the server processed it. */
+  /** It is unknown whether the server processed the request. */
   final case class Lost(reason: String) extends Delivery
 }
 

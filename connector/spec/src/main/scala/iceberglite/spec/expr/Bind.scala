@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type._
  * Replaces the names in an expression by fields of a schema and the literals by values of the fields' types. The result
  * contains no `Not`, no NaN literal and no literal out of range: such tests are replaced by equivalent ones.
  *
- * A bound expression may be bound again without effect.
+ * Binding a bound expression again has no effect.
  */
 object Bind {
 
@@ -44,7 +44,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
   private def bound(term: Term): Term = term match {
     case Term.Named(name) =>
       val field = schema.require(name, caseSensitive)
-      inRows(field)
+      requireOutsideOfLists(field)
       Term.Bound(field, schema.names(field.id))
     case _: Term.Bound => term
     case Term.Transformed(Identity, of) => bound(of)
@@ -60,7 +60,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
   }
 
   /** Checks that a column is outside of lists and maps, so that a row has one value. */
-  private def inRows(field: NestedField): Unit =
+  private def requireOutsideOfLists(field: NestedField): Unit =
     ancestors(field.id).find(a => !a.fieldType.isInstanceOf[StructType]).foreach { a =>
       throw InvalidArgument(
         "filter column",
@@ -92,15 +92,15 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
     case LessThanOrEqual(_, v) => less(p, term, v, orEqual = true)
     case GreaterThan(_, v) => greater(p, term, v, orEqual = false)
     case GreaterThanOrEqual(_, v) => greater(p, term, v, orEqual = true)
-    case Equal(_, v) => among(p, term, Set(v))
-    case In(_, vs) => among(p, term, vs)
-    case NotEqual(_, v) => notAmong(p, term, Set(v))
-    case NotIn(_, vs) => notAmong(p, term, vs)
+    case Equal(_, v) => equalToAny(p, term, Set(v))
+    case In(_, vs) => equalToAny(p, term, vs)
+    case NotEqual(_, v) => equalToNone(p, term, Set(v))
+    case NotIn(_, vs) => equalToNone(p, term, vs)
     case StartsWith(_, prefix) =>
-      mustBeText(p, term)
+      requireString(p, term)
       if (prefix.isEmpty) notNull(term) else StartsWith(term, prefix)
     case NotStartsWith(_, prefix) =>
-      mustBeText(p, term)
+      requireString(p, term)
       if (prefix.isEmpty) AlwaysFalse else NotStartsWith(term, prefix)
   }
 
@@ -125,13 +125,13 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
     }
 
   /** Tests for a set of values; a value that the type cannot represent equals none. */
-  private def among(p: Predicate, term: Term, values: Set[Literal]): Expression = {
+  private def equalToAny(p: Predicate, term: Term, values: Set[Literal]): Expression = {
     val (nan, rest) = exact(p, term, values).partition(isNan)
     val equal = if (rest.isEmpty) AlwaysFalse else if (rest.size == 1) Equal(term, rest.head) else In(term, rest)
     if (nan.isEmpty) equal else or(IsNan(term), equal)
   }
 
-  private def notAmong(p: Predicate, term: Term, values: Set[Literal]): Expression = {
+  private def equalToNone(p: Predicate, term: Term, values: Set[Literal]): Expression = {
     val (nan, rest) = exact(p, term, values).partition(isNan)
     val other =
       if (rest.isEmpty) notNull(term) else if (rest.size == 1) NotEqual(term, rest.head) else NotIn(term, rest)
@@ -183,7 +183,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
 
   private def isFloating(term: Term): Boolean = valueType(term).exists(t => t == FloatType || t == DoubleType)
 
-  private def mustBeText(p: Predicate, term: Term): Unit =
+  private def requireString(p: Predicate, term: Term): Unit =
     if (!valueType(term).contains(StringType)) {
       throw InvalidArgument("filter", p.toString, s"$term has type ${typeName(term)}, but only strings have a prefix")
     }

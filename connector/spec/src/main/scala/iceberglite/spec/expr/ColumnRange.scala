@@ -14,7 +14,10 @@ import iceberglite.spec.types.Type.{
   VariantType
 }
 
-/** The range of the values of a term over a set of rows `S`; without information, any value is possible. */
+/**
+ * The range of the values of a term over a set of rows. `S` describes the set, such as by the metrics of a file.
+ * Without information, any value is possible.
+ */
 private[iceberglite] trait ColumnRange[-S] {
   def mayBeNull(rows: S): Boolean
 
@@ -31,13 +34,13 @@ private[iceberglite] trait ColumnRange[-S] {
 
   final def mayBePresent(rows: S): Boolean = mayBeOrdinary(rows) || mayBeNan(rows)
 
-  /** Compares the lower bound to a value; [[ColumnRange.NoBound]] if there is none. */
+  /** Compares the lower bound to a value; [[ColumnRange.NoBound]] if there is no lower bound. */
   def compareLower(rows: S, to: Comparand): Int = lower(rows) match {
     case Some(bound) => to.compare(bound)
     case None => ColumnRange.NoBound
   }
 
-  /** Compares the upper bound to a value; [[ColumnRange.NoBound]] if there is none. */
+  /** Compares the upper bound to a value; [[ColumnRange.NoBound]] if there is no upper bound. */
   def compareUpper(rows: S, to: Comparand): Int = upper(rows) match {
     case Some(bound) => to.compare(bound)
     case None => ColumnRange.NoBound
@@ -84,7 +87,8 @@ final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRa
   override def upper(rows: S): Option[Literal] = bounds(rows).map(_._2)
 
   /**
-   * Some transforms wrap around at the ends of their range (see `Truncate`, `Hour`): the order is not preserved there.
+   * Returns the transforms of the bounds. A bound is ignored where the transform does not preserve the order: some
+   * transforms wrap around at the ends of their range (see `Truncate`, `Hour`).
    */
   private def bounds(rows: S): Option[(Literal, Literal)] =
     for {
@@ -96,10 +100,10 @@ final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRa
 
 private[iceberglite] object ColumnRange {
 
-  /** A value that is not the result of a comparison. */
+  /** The result of a comparison with a missing bound. It differs from all other results. */
   val NoBound: Int = Int.MinValue
 
-  /** Returns the range of a term, from those of columns; `None` if nothing is known of it. */
+  /** Returns the range of a term, from the ranges of columns; `None` if the range is unknown. */
   def of[S](term: Term, column: Term.Bound => Option[ColumnRange[S]]): Option[ColumnRange[S]] = term match {
     case bound: Term.Bound => column(bound)
     case Term.Transformed(transform, inner) if transform.preservesOrder =>

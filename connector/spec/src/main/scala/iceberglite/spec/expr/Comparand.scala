@@ -3,7 +3,7 @@ package iceberglite.spec.expr
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 
-/** A value for many comparisons: integers, dates and times are compared as numbers. */
+/** A value that is prepared for many comparisons: integers, dates and times are compared as numbers. */
 final private[iceberglite] class Comparand(value: Literal) {
   private val isNumber = Comparand.isNumber(value)
   private val number = Comparand.number(value)
@@ -26,7 +26,7 @@ private[iceberglite] object Comparand {
     case _ => false
   }
 
-  /** Returns zero for a value that is not a number. */
+  /** Returns the value as a number; zero if it is not a number. */
   private def number(value: Literal): Long = value match {
     case IntLiteral(v) => v.toLong
     case LongLiteral(v) => v

@@ -132,7 +132,7 @@ final private[expr] class SortedValues(values: Set[Literal]) {
     at < sorted.length && Evaluate.ordering.equiv(sorted(at), value)
   }
 
-  /** Whether a value is between the two, inclusive; an absent end means no limit. */
+  /** Whether one of the values is between `lower` and `upper`, inclusive. An absent bound means no limit. */
   def meets(lower: Option[Literal], upper: Option[Literal]): Boolean = {
     val at = lower.fold(0)(firstFrom)
     at < sorted.length && upper.forall(Evaluate.ordering.lteq(sorted(at), _))

@@ -153,7 +153,7 @@ object Expression {
     case leaf => leaf
   }
 
-  /** Returns the conjuncts. */
+  /** Returns the operands of a conjunction, or the expression itself. */
   def conjuncts(e: Expression): Vector[Expression] = e match {
     case And(l, r) => conjuncts(l) ++ conjuncts(r)
     case AlwaysTrue => Vector.empty

@@ -20,7 +20,7 @@ object Project {
     new Projection(spec, schema).strict(withoutNot(bound))
 }
 
-/** Both projections on the fields of one spec. */
+/** The inclusive and the strict projection to the fields of one spec. */
 final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
   private val fields: Vector[(PartitionField, NestedField)] = spec.fields.zip(spec.partitionType(schema).fields)
 
@@ -50,7 +50,10 @@ final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
     case Not(child) => strict(negate(child))
   }
 
-  /** Projects a predicate: one on a transformed column applies only to the partition field with that transform. */
+  /**
+   * Projects a predicate to a partition field. A predicate on a transformed column applies only to a partition field
+   * with the same transform.
+   */
   private def projected(field: PartitionField, target: NestedField, p: Predicate)(
       byTransform: (PartitionField, Predicate) => Option[Expression]
   ): Option[Expression] =

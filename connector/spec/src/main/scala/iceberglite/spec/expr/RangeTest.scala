@@ -7,7 +7,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.StringLiteral
 
 /**
- * Compiles an expression to a test of the ranges of its columns, once for many sets of rows.
+ * Compiles an expression to a test of the ranges of its columns. The test can be applied to many sets of rows.
  *
  * In Spark, NaN is equal to NaN and greater than all other values, and bounds do not include it: `>`, `<>` and NOT IN
  * are true for NaN.
@@ -67,15 +67,15 @@ private[iceberglite] object RangeTest {
       val values = new SortedValues(vs)
       rows => c.mayBeOrdinary(rows) && values.meets(c.lower(rows), c.upper(rows))
     case NotEqual(_, v) =>
-      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !only(c, rows).exists(ordering.equiv(_, v))
+      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !singleValue(c, rows).exists(ordering.equiv(_, v))
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
-      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !only(c, rows).exists(values.contains)
-    case StartsWith(_, prefix) => rows => !isBeside(prefix, c, rows) && c.mayBeOrdinary(rows)
-    case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !isWithin(prefix, c, rows)
+      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !singleValue(c, rows).exists(values.contains)
+    case StartsWith(_, prefix) => rows => !excludesPrefix(prefix, c, rows) && c.mayBeOrdinary(rows)
+    case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !impliesPrefix(prefix, c, rows)
   }
 
-  /** Whether a value may be below: if there is a bound, there are values, and counts are not needed. */
+  /** Tests the lower bound. A bound implies that there are values, so counts are not needed. */
   private def below[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
     val value = new Comparand(v)
     rows => {
@@ -84,7 +84,7 @@ private[iceberglite] object RangeTest {
     }
   }
 
-  /** Whether a value may be above, which includes NaN. */
+  /** Tests the upper bound. NaN is greater than all other values, but bounds do not include it. */
   private def above[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
     val value = new Comparand(v)
     rows => {
@@ -102,41 +102,43 @@ private[iceberglite] object RangeTest {
     case LessThanOrEqual(_, v) => rows => isOrdinary(c, rows) && c.upper(rows).exists(ordering.lteq(_, v))
     case GreaterThan(_, v) => rows => isOrdinary(c, rows) && c.lower(rows).exists(ordering.gt(_, v))
     case GreaterThanOrEqual(_, v) => rows => isOrdinary(c, rows) && c.lower(rows).exists(ordering.gteq(_, v))
-    case Equal(_, v) => rows => isOrdinary(c, rows) && only(c, rows).exists(ordering.equiv(_, v))
+    case Equal(_, v) => rows => isOrdinary(c, rows) && singleValue(c, rows).exists(ordering.equiv(_, v))
     case In(_, vs) =>
       val values = new SortedValues(vs)
-      rows => isOrdinary(c, rows) && only(c, rows).exists(values.contains)
+      rows => isOrdinary(c, rows) && singleValue(c, rows).exists(values.contains)
     case NotEqual(_, v) =>
       rows =>
         isOrdinary(c, rows) && (c.lower(rows).exists(ordering.gt(_, v)) || c.upper(rows).exists(ordering.lt(_, v)))
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
       rows => isOrdinary(c, rows) && !values.meets(c.lower(rows), c.upper(rows))
-    case StartsWith(_, prefix) => rows => isOrdinary(c, rows) && isWithin(prefix, c, rows)
-    case NotStartsWith(_, prefix) => rows => isOrdinary(c, rows) && isBeside(prefix, c, rows)
+    case StartsWith(_, prefix) => rows => isOrdinary(c, rows) && impliesPrefix(prefix, c, rows)
+    case NotStartsWith(_, prefix) => rows => isOrdinary(c, rows) && excludesPrefix(prefix, c, rows)
   }
 
   private def isOrdinary[S](c: ColumnRange[S], rows: S): Boolean = !c.mayBeNull(rows) && !c.mayBeNan(rows)
 
   /**
-   * Returns the only ordinary value, if the bounds determine it: all values are between them, even if they are
-   * truncated.
+   * Returns the only ordinary value, if the lower and upper bounds are equal. This is also correct for truncated
+   * bounds, because all values are between them.
    */
-  private def only[S](c: ColumnRange[S], rows: S): Option[Literal] =
+  private def singleValue[S](c: ColumnRange[S], rows: S): Option[Literal] =
     c.lower(rows).filter(low => c.upper(rows).exists(ordering.equiv(low, _)))
 
   /** Whether the bounds exclude every value with the prefix: all values are before it, or all are after it. */
-  private def isBeside[S](prefix: String, c: ColumnRange[S], rows: S): Boolean = {
+  private def excludesPrefix[S](prefix: String, c: ColumnRange[S], rows: S): Boolean = {
     val first = StringLiteral(prefix)
     c.upper(rows).exists(ordering.lt(_, first)) ||
     c.lower(rows).exists(low => ordering.gt(low, first) && !hasPrefix(low, prefix))
   }
 
   /** Whether every value between the bounds has the prefix. */
-  private def isWithin[S](prefix: String, c: ColumnRange[S], rows: S): Boolean =
+  private def impliesPrefix[S](prefix: String, c: ColumnRange[S], rows: S): Boolean =
     c.lower(rows).exists(hasPrefix(_, prefix)) && c.upper(rows).exists(hasPrefix(_, prefix))
 
-  /** Whether a predicate has a NaN: [[Bind]] removes them; predicates that were created otherwise are not decided. */
+  /**
+   * Whether a predicate has a NaN literal. [[Bind]] removes such literals; other predicates with NaN are not tested.
+   */
   private def hasNan(p: Predicate): Boolean = p match {
     case LessThan(_, v) => isNan(v)
     case LessThanOrEqual(_, v) => isNan(v)
