@@ -58,8 +58,8 @@ trait Metrics extends Serializable {
   def upperBound(id: Int): Option[ByteBuffer]
 
   /**
-   * Returns the lower bound of a column of integers, dates or times, without boxing; `Long.MinValue` if there is none
-   * with `width` bytes.
+   * Returns the lower bound of a column of integers, dates or times, without boxing; `Long.MinValue` if there is no
+   * bound with `width` bytes.
    */
   def lowerNumber(id: Int, width: Int): Long = Metrics.number(lowerBound(id), width, Long.MinValue)
 
@@ -161,8 +161,8 @@ object Metrics {
 /**
  * A data file or a delete file of a table (spec: `data_file`).
  *
- * @param partition the tuple, in the order of spec `specId`
- * @param recordCount for a data file possibly [[ContentFile.UnknownRecords]]
+ * @param partition the partition values, in the order of the fields of spec `specId`
+ * @param recordCount the number of records; for a data file, it may be [[ContentFile.UnknownRecords]]
  * @param firstRowId version 3: the row id of the first row; `None` until a commit assigns it
  * @param referencedDataFile for position deletes: the only data file to which they apply
  */
@@ -185,12 +185,12 @@ final case class ContentFile(
     contentSizeInBytes: Option[Long] = None
 ) extends Measured {
 
-  /** Whether it is a deletion vector, and not a file of position deletes (adopted version 3: "Deletion vectors"). */
+  /** Whether the file contains a deletion vector, not position deletes (adopted version 3: "Deletion vectors"). */
   def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin
 
   def hasRecordCount: Boolean = recordCount >= 0
 
-  /** The number of records for sums: an unknown count is 0. */
+  /** The number of records, for use in sums; 0 if it is unknown. */
   def knownRecords: Long = math.max(0L, recordCount)
 }
 
@@ -201,8 +201,8 @@ object ContentFile {
 }
 
 /**
- * A row of a manifest (spec: `manifest_entry`). When written, ids and sequence numbers may be absent, to be inherited;
- * after reading, they are all present.
+ * A row of a manifest (spec: `manifest_entry`). An entry to be written may lack the snapshot id and the sequence
+ * numbers, which readers then inherit. An entry that was read has all of them.
  *
  * @param snapshotId the snapshot that added the file or, if it is deleted, deleted it
  * @param sequenceNumber the data sequence number
@@ -259,10 +259,10 @@ final case class ManifestFile(
   override def liveFiles: Option[Long] =
     for (added <- addedFilesCount; existing <- existingFilesCount) yield added.toLong + existing
 
-  /** Unknown: the counts of rows leave out the files whose entries do not count theirs. */
+  /** The record count is unknown, because the row counts of a manifest omit files with an unknown record count. */
   override def recordCount: Long = ContentFile.UnknownRecords
 
-  /** A manifest list has no statistics of columns. */
+  /** Returns no metrics, because a manifest list has no column statistics. */
   override def metrics: Metrics = Metrics.Empty
 
   /** Returns the information that is needed to read the manifest, in a form that can be sent to another JVM. */

@@ -4,11 +4,12 @@ import iceberglite.spec.expr.{ColumnRange, Term}
 import iceberglite.spec.types.{Literal, NestedField}
 
 /**
- * Determines from the counts and bounds of two files whether a row of one may equal a row of the other in all of some
- * columns, where null equals null. It skips equality delete files for data that they cannot affect (spec: "Equality
- * Delete Files", "Scan Planning").
+ * Determines from the counts and bounds of two files whether they may contain rows with equal values in all `columns`.
+ * Null equals null. The result is used to skip equality delete files for data files that they cannot affect (spec:
+ * "Equality Delete Files", "Scan Planning").
  *
- * @param columns top-level columns of primitive types. Writers count nulls of nested columns in different ways
+ * @param columns top-level columns of primitive types; not nested columns, because writers count their nulls
+ *   differently
  */
 final class KeyOverlap(columns: Vector[NestedField]) {
   private val ranges: Array[ColumnRange[ContentFile]] =
@@ -23,7 +24,8 @@ final class KeyOverlap(columns: Vector[NestedField]) {
 final class KeyRanges private[iceberglite] (private val columns: Array[KeyRange]) {
 
   /**
-   * Returns false only if no row of one file has the keys of a row of the other. Both are of the same [[KeyOverlap]].
+   * Returns false only if no row of one file has the keys of a row of the other. Both objects must come from the same
+   * [[KeyOverlap]].
    */
   def mayMeet(that: KeyRanges): Boolean = {
     var i = 0

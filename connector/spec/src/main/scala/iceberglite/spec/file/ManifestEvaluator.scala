@@ -29,7 +29,10 @@ final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partit
   }
 }
 
-/** One partition field over a manifest. Bounds are absent if all values are null or NaN (spec: `field_summary`). */
+/**
+ * The range of one partition field over a manifest. Bounds are absent if all values are null or NaN (spec:
+ * `field_summary`).
+ */
 final private class SummaryRange(position: Int, bounds: Bounds) extends ColumnRange[Vector[FieldSummary]] {
   override def mayBeNull(rows: Vector[FieldSummary]): Boolean = rows(position).containsNull
 

@@ -4,7 +4,9 @@ import iceberglite.spec.expr.{Bounds, ColumnRange, Comparand, Expression, RangeT
 import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
-/** Determines whether a file may contain a matching row, from its counts and bounds. Compiled once for many files. */
+/**
+ * Determines whether a file may contain a matching row, from its counts and bounds. The filter is compiled only once.
+ */
 final class InclusiveMetrics(bound: Expression) {
   private val test: Measured => Boolean = RangeTest.mightMatch(bound, FileRange.of)
 
@@ -12,7 +14,7 @@ final class InclusiveMetrics(bound: Expression) {
   def mightMatch(f: Measured): Boolean = f.recordCount != 0 && test(f)
 }
 
-/** Determines whether all rows of a file certainly match, from its counts and bounds. Compiled once for many files. */
+/** Determines whether all rows of a file must match, from its counts and bounds. The filter is compiled only once. */
 final class StrictMetrics(bound: Expression) {
   private val test: Measured => Boolean = RangeTest.allMatch(bound, FileRange.of)
 
@@ -23,7 +25,8 @@ final class StrictMetrics(bound: Expression) {
 /**
  * A column of integers, dates or times, whose bounds are compared without decoding.
  *
- * @param width of a bound in bytes; a bound with another width has the type of the column before its promotion
+ * @param width the width of a bound in bytes; a bound with another width has the type of the column before its
+ *   promotion
  */
 final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
   override def compareLower(rows: Measured, to: Comparand): Int = {
@@ -65,7 +68,7 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Measured] {
   private def present(rows: Measured): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {
-      // No values in a file with rows: the column was not counted.
+      // If the value count is 0 in a file with rows, the values of the column were not counted.
       case (Some(values), Some(nulls)) if values > 0 => math.max(0L, values - nulls)
       case _ => Unknown
     }

@@ -1,6 +1,6 @@
 package iceberglite.spec.file
 
-/** What a filter needs to know of rows that it may skip: those of one file, or of all files in a part of a metadata tree. */
+/** The metrics of rows that a filter may skip: the rows of one file, or of all files in a part of a metadata tree. */
 trait Measured {
 
   /** Counts and bounds by column; [[Metrics.Empty]] if nothing is known. */
@@ -11,8 +11,8 @@ trait Measured {
 }
 
 /**
- * What is known of a part of a snapshot's metadata tree before it is read: of versions 1 to 3, a manifest as its manifest
- * list describes it (spec: "Manifest Lists").
+ * The summary of a part of a snapshot's metadata tree, which is known before the part is read. In versions 1 to 3, a
+ * part is a manifest, and its summary is its entry in the manifest list (spec: "Manifest Lists").
  */
 trait PartSummary extends Measured {
 
@@ -34,7 +34,7 @@ trait PartSummary extends Measured {
   /** The sequence number of the commit that added the part. */
   def sequenceNumber: Long
 
-  /** The least data sequence number of the live files. */
+  /** The minimum data sequence number of the live files. */
   def minSequenceNumber: Long
 
   /** One summary for each partition field; absent if nothing is known. */

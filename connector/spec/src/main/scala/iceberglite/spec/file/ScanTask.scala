@@ -9,8 +9,8 @@ import iceberglite.spec.schema.Schema
  *
  * @param deleteFiles the delete files that apply to the data file
  * @param residual the filter that must still be applied to its rows
- * @param start position of the part in the file, in bytes
- * @param length in bytes
+ * @param start the position of the part in the file, in bytes
+ * @param length the length of the part, in bytes
  */
 final case class ScanTask(
     schema: Schema,

@@ -28,7 +28,7 @@ object ExpressionJson extends JsonFormat[Expression] {
   private val Reference = "reference"
   private val LiteralType = "literal"
 
-  /** The predicates by name. The names of Apache Iceberg may be written with an underscore. */
+  /** The predicates by name. An underscore in a name is also accepted, because Apache Iceberg writes it. */
   private val unary: Map[String, Term => Predicate] =
     Map("is-null" -> IsNull, "not-null" -> NotNull, "is-nan" -> IsNan, "not-nan" -> NotNan)
   private val comparisons: Map[String, (Term, Literal) => Predicate] = Map(

@@ -38,7 +38,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     at += 1
   }
 
-  /** Skips a comma or the end. @return whether it was a comma */
+  /** Skips a comma or the closing bracket `end`. @return whether it was a comma */
   def more(end: Char): Boolean = {
     val token = peek()
     if (token != ',' && token != end) throw NotPlain
@@ -46,7 +46,9 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     token == ','
   }
 
-  /** Skips the end of an array or object that was just opened, if it is empty. @return whether it was empty */
+  /**
+   * Skips the closing bracket of an array or object that was just opened, if it is empty. @return whether it was empty
+   */
   def isClosed(end: Char): Boolean = {
     val closed = peek() == end
     if (closed) at += 1
@@ -80,8 +82,8 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
       at += 1
     }
     val digits = at - start
-    // Among numbers with as many digits as the greatest long, those that overflow come out negative.
-    if (digits == 0 || digits > FastJson.MostDigits || value < 0) throw NotPlain
+    // Numbers with 19 digits that exceed the maximum long overflow to negative values.
+    if (digits == 0 || digits > FastJson.MaxDigits || value < 0) throw NotPlain
     if (digits > 1 && bytes(start) == '0') throw NotPlain
     if (at >= bytes.length || !FastJson.endsNumbers(bytes(at) & 0xff)) throw NotPlain
     if (negative) -value else value
@@ -121,8 +123,8 @@ private[json] object FastJson {
   /** The document is not in the usual form; this is not an error. */
   object NotPlain extends ControlThrowable
 
-  /** The number of digits of the greatest long. */
-  private val MostDigits = 19
+  /** The number of digits of the maximum long. */
+  private val MaxDigits = 19
 
   private val inStrings: Array[Boolean] = Array.tabulate(256)(b => b >= ' ' && b < 0x7f && b != '"' && b != '\\')
 

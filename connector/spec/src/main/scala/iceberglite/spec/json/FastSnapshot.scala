@@ -14,7 +14,7 @@ final private[json] class FastSnapshot(in: FastJson) {
   private val numbers = new Array[Long](numberKeys)
   private var list, key = Option.empty[String]
   private var summary: Map[String, String] = Map.empty
-  private val hashes = new Array[Int](MostKeys)
+  private val hashes = new Array[Int](MaxKeys)
 
   /** Reads the snapshot at the current position. */
   def read(): Snapshot = {
@@ -81,7 +81,9 @@ final private[json] class FastSnapshot(in: FastJson) {
     key
   )
 
-  /** Skips a summary. If two keys have the same hash, the complete parser has to compare them. */
+  /**
+   * Skips a summary, which is parsed later. If two keys have the same hash, the complete parser has to compare them.
+   */
   private def strings(): Map[String, String] = {
     val start = in.position
     in.expect('{')
@@ -89,7 +91,7 @@ final private[json] class FastSnapshot(in: FastJson) {
     else {
       var size = 0
       do {
-        if (size == MostKeys) throw NotPlain
+        if (size == MaxKeys) throw NotPlain
         hashes(size) = hash(in.string())
         var i = 0
         while (hashes(i) != hashes(size)) i += 1
@@ -115,7 +117,7 @@ final private[json] class FastSnapshot(in: FastJson) {
 
 private[json] object FastSnapshot {
 
-  /** In the order in which they are written; most of them have a number. */
+  /** The keys of a snapshot, in the order in which they are written. The first seven have numeric values. */
   private val keys: Array[Array[Byte]] = Array(
     SnapshotJson.SequenceNumber,
     SnapshotJson.SnapshotId,
@@ -143,5 +145,5 @@ private[json] object FastSnapshot {
   final private val keyId = 9
 
   /** The maximum number of keys of a summary, because each key is compared with all others. */
-  private val MostKeys = 256
+  private val MaxKeys = 256
 }

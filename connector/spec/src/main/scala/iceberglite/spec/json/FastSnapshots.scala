@@ -10,7 +10,7 @@ import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry}
  * The parts of a metadata file that grow with a long history, its snapshots and its snapshot log, read without the JSON
  * parser.
  *
- * @param rest the document with the two arrays empty
+ * @param rest the document, in which the two arrays are replaced by empty ones
  */
 final private[json] case class FastSnapshots(
     snapshots: Vector[Snapshot],
@@ -25,12 +25,12 @@ final private[json] case class FastSnapshots(
  */
 private[json] object FastSnapshots {
 
-  /** Returns the history; `None` if the document has anything unusual in its history, or no history. */
+  /** Returns the history; `None` if the document has no history, or if its history is not in the usual form. */
   def of(document: Array[Byte]): Option[FastSnapshots] =
     try Some(new Reader(document).read())
     catch {
       case NotPlain => None
-      // An escape at the end of the document.
+      // The document ends within an escape.
       case _: IndexOutOfBoundsException => None
     }
 
@@ -43,14 +43,14 @@ private[json] object FastSnapshots {
     private var log = Vector.empty[SnapshotLogEntry]
 
     /**
-     * Stops when both arrays are found. The remaining document, including a second array of the same name, is left to
-     * the parser.
+     * Reads the document until both arrays are found. The remaining document, including a second array of the same
+     * name, is left to the parser.
      */
     def read(): FastSnapshots = {
       in.expect('{')
       var logged = false
-      var going = true
-      while (going) {
+      var continue = true
+      while (continue) {
         val key = in.string()
         val (isSnapshots, isLog) = (in.isText(key, SnapshotsKey), in.isText(key, LogKey))
         in.expect(':')
@@ -62,7 +62,7 @@ private[json] object FastSnapshots {
           logged = true
           log = cut(entry())
         } else in.skipValue()
-        going = !(logged && snapshots.isDefined) && in.more('}')
+        continue = !(logged && snapshots.isDefined) && in.more('}')
       }
       rest.write(document, copied, document.length - copied)
       FastSnapshots(snapshots.getOrElse(throw NotPlain), log, rest.toByteArray)
@@ -72,10 +72,10 @@ private[json] object FastSnapshots {
     private def cut[A](element: => A): Vector[A] = {
       in.expect('[')
       rest.write(document, copied, in.position - copied)
-      val made = Vector.newBuilder[A]
-      if (!in.isClosed(']')) do made += element while (in.more(']'))
+      val result = Vector.newBuilder[A]
+      if (!in.isClosed(']')) do result += element while (in.more(']'))
       copied = in.position - 1
-      made.result()
+      result.result()
     }
 
     private def entry(): SnapshotLogEntry = {

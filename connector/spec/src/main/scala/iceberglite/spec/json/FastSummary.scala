@@ -3,9 +3,9 @@ package iceberglite.spec.json
 import scala.collection.immutable
 
 /**
- * A snapshot's summary, kept as bytes of its document: of ten thousand snapshots, only a few summaries are read.
+ * A snapshot's summary that is parsed on first use, because only a few summaries of a long history are read.
  *
- * @param document in which the summary is known to be an object of plain strings without duplicate keys
+ * @param document the document; its summary is known to be an object of plain strings without duplicate keys
  * @param from the position of the opening brace
  */
 final private[json] class FastSummary(document: Array[Byte], from: Int, override val size: Int)

@@ -37,7 +37,7 @@ private[iceberglite] object JsonFormat {
     target.toString
   }
 
-  /** @param expected the approximate size in bytes */
+  /** Returns JSON as UTF-8 bytes. @param expected the approximate size in bytes */
   def bytes(write: JsonGenerator => Unit, expected: Int = FewBytes): Array[Byte] = {
     val target = new ByteArrayOutputStream(expected)
     val out = factory.createGenerator(target)

@@ -46,7 +46,7 @@ private[json] object JsonTree {
 
   private val Shown = 60
 
-  /** Stops soon after the text is long enough. */
+  /** Appends a tree as JSON, and stops soon after the text is long enough. */
   private def show(tree: JsonTree, out: StringBuilder): Unit = if (out.length <= Shown) tree match {
     case Text(value) => out.append('"').append(value.take(Shown)).append('"')
     case Whole(value) => out.append(value)

@@ -102,10 +102,10 @@ private[json] object JsonTreeReader {
   private val True = Bool(true)
   private val False = Bool(false)
 
-  /** Up to this number, all keys are compared with each other. */
+  /** The maximum number of keys that are compared with each other; for more keys, a hash set is used. */
   private val Few = 24
 
-  /** @return `None` for an empty document. @throws java.io.IOException the document is not JSON */
+  /** Reads a document. @return `None` for an empty document. @throws java.io.IOException the document is not JSON */
   def read(parser: JsonParser, fail: String => Nothing): Option[JsonTree] =
     Option(parser.nextToken()).map(first => new JsonTreeReader(parser, fail).document(first))
 }

@@ -78,8 +78,8 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
   def has(key: String): Boolean = members.find(key).isDefined
 
   /**
-   * Returns the same as `json(key).int`; so do the other methods. They avoid a `JsonValue` for values that are read
-   * often.
+   * Equivalent to `json(key).int`, and likewise for the methods below. They avoid a `JsonValue` for values that are
+   * read often.
    */
   def int(key: String): Int = member(key) match {
     case Whole(value) if value.isValidInt => value.toInt
@@ -129,7 +129,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
     made.result()
   }
 
-  /** Returns the entries of an object, in their order. */
+  /** Returns the entries of an object, in the order of the document. */
   def entries: Vector[(String, JsonValue)] = {
     val Members(keys, values) = members
     keys.indices.map(i => keys(i) -> child(keys(i), values(i))).toVector
@@ -159,7 +159,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
     StringMap(keys, texts)
   }
 
-  /** Fails if two of the values read from here are equal. */
+  /** Fails if two of the given values are equal. The error refers to the position of this JSON value. */
   private[json] def unique[A](values: Vector[A])(reason: A => String): Unit = {
     val seen = new java.util.HashSet[A]
     values.find(value => !seen.add(value)).foreach(value => fail(reason(value)))
@@ -211,12 +211,14 @@ object JsonValue {
   /** The index of the whole document. */
   final private val Top = -2
 
-  /** Types and expressions are read recursively, and this depth must fit into a small stack. */
+  /**
+   * The maximum nesting depth. Types and expressions are read recursively, and this depth must fit into a small stack.
+   */
   private val MaxDepth = 400
 
   /**
-   * The specification does not limit the length of locations, properties and defaults; the document is in memory
-   * anyway.
+   * Does not limit the length of strings, because the specification does not limit locations, properties and defaults,
+   * and the document is in memory anyway.
    */
   private val factory: JsonFactory = new JsonFactory().setStreamReadConstraints(
     StreamReadConstraints.builder().maxStringLength(Int.MaxValue).maxNestingDepth(MaxDepth).build()

@@ -6,10 +6,10 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.Snapshot
 
-/** The snapshots of a table in JSON. Each is rendered once and copied from then on. */
+/** Writes the snapshots of a table as JSON. Each snapshot is serialized once; later writes copy its bytes. */
 private[json] object KeptSnapshots {
 
-  /** Writes the array for the key that was just written. */
+  /** Writes the snapshots as an array. The caller must have written its key. */
   def write(snapshots: Vector[Snapshot], out: JsonGenerator): Unit = out.getOutputTarget match {
     case bytes: OutputStream =>
       // An empty value makes the generator write the colon. The array is then written directly to the generator's

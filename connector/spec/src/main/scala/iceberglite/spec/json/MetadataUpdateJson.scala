@@ -12,10 +12,10 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
 
   override def read(json: JsonValue): MetadataUpdate = {
     val action = json(Key.Action)
-    SharedUpdates.read(json, action.lowerCase).getOrElse(own(json, action))
+    SharedUpdates.read(json, action.lowerCase).getOrElse(readTableUpdate(json, action))
   }
 
-  private def own(json: JsonValue, action: JsonValue): MetadataUpdate = action.lowerCase match {
+  private def readTableUpdate(json: JsonValue, action: JsonValue): MetadataUpdate = action.lowerCase match {
     case "set-current-schema" => SetCurrentSchema(json.int(Key.SchemaId))
     case "add-spec" => AddPartitionSpec(PartitionSpecJson.unassigned(json(Key.Spec)))
     case "set-default-spec" => SetDefaultSpec(json.int(Key.SpecId))
@@ -29,7 +29,7 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
       val name = json.string(Key.RefName)
       SetSnapshotRef(name, SnapshotRefJson.checked(name, json))
     case "remove-snapshot-ref" => RemoveSnapshotRef(json.string(Key.RefName))
-    // The deprecated snapshot-id next to the file repeats the one in the file.
+    // The deprecated snapshot-id of the update is ignored, because the statistics file contains the same id.
     case "set-statistics" => SetStatistics(StatisticsJson.read(json(Key.Statistics)))
     case "remove-statistics" => RemoveStatistics(json.long(Key.SnapshotId))
     case "set-partition-statistics" =>

@@ -25,7 +25,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     out.writeEndObject()
   }
 
-  /** Reads the list form, as in version 1's `partition-spec`. Fields without ids are numbered from 1000. */
+  /** Reads a list of fields, as in `partition-spec` of version 1. Fields without ids are numbered from 1000. */
   private[json] def readFields(json: JsonValue): Vector[PartitionField] = {
     val fields = json.elements.zipWithIndex.map { case (field, i) =>
       PartitionField(
@@ -55,7 +55,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     out.writeEndArray()
   }
 
-  /** Returns the fields in the list form that manifests have as `partition-spec`. */
+  /** Returns the fields as a list, which is the form of `partition-spec` in manifests. */
   def fieldsToJson(spec: PartitionSpec): String = JsonFormat.text(writeFields(spec, _))
 
   /** @param file the name of the document in messages */

@@ -38,12 +38,12 @@ private[json] object UpdateKey {
   val ViewVersion = "view-version"
   val ViewVersionId = "view-version-id"
 
-  /** The key that Apache Iceberg wrote before the REST specification, and still reads. */
+  /** The former keys, which Apache Iceberg wrote before the REST specification and still reads. */
   val OldUpdates = "updated"
   val OldRemovals = "removed"
 }
 
-/** The updates that tables and views have in common, and the form of all updates of a view. */
+/** Reads the updates that tables and views have in common, and writes these and all other updates of views. */
 private[json] object SharedUpdates {
   private val Assign = "assign-uuid"
   private val Upgrade = "upgrade-format-version"
@@ -62,11 +62,11 @@ private[json] object SharedUpdates {
     case Upgrade => Some(UpgradeFormatVersion(version(json(Key.Version))))
     case Add =>
       val schema = SchemaJson.read(json(Key.Schema))
-      // Deprecated: the schema determines it.
+      // The field is deprecated, because the schema determines its value.
       Some(AddSchema(schema, json.optionalInt(Key.LastColumnId).getOrElse(schema.highestFieldId)))
     case Location => Some(SetLocation(json.string(Key.Location)))
-    case Set => Some(SetProperties(json.stringsOf(either(json, Key.Updates, Key.OldUpdates))))
-    case Remove => Some(RemoveProperties(json(either(json, Key.Removals, Key.OldRemovals)).map(_.string).toSet))
+    case Set => Some(SetProperties(json.stringsOf(presentKey(json, Key.Updates, Key.OldUpdates))))
+    case Remove => Some(RemoveProperties(json(presentKey(json, Key.Removals, Key.OldRemovals)).map(_.string).toSet))
     case _ => None
   }
 
@@ -78,8 +78,8 @@ private[json] object SharedUpdates {
     )
   }
 
-  /** Reads a required key, or its former name. */
-  private def either(json: JsonValue, key: String, old: String): String = {
+  /** Returns the present key: a required key or its former name. */
+  private def presentKey(json: JsonValue, key: String, old: String): String = {
     if (!json.has(key) && !json.has(old)) json(key)
     if (json.has(key)) key else old
   }

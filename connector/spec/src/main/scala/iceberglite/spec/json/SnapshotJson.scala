@@ -42,8 +42,8 @@ object SnapshotJson extends JsonFormat[Snapshot] {
 
   override def write(s: Snapshot, out: JsonGenerator): Unit = {
     out.writeStartObject()
-    // Not written in version 1, where it is 0. Snapshots from before an upgrade keep 0, which is also the meaning of
-    // its absence.
+    // The sequence number is 0 in version 1, and not written. Snapshots from before an upgrade keep 0; an absent number
+    // means 0.
     if (s.sequenceNumber > NoSequenceNumber) out.writeNumberField(SequenceNumber, s.sequenceNumber)
     out.writeNumberField(SnapshotId, s.snapshotId)
     s.parentSnapshotId.foreach(out.writeNumberField(ParentId, _))

@@ -28,7 +28,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
     }
   }
 
-  /** Reads a reference and checks it for a name. */
+  /** Reads a reference and checks it. @param name the name of the branch or tag */
   private[json] def checked(name: String, json: JsonValue): SnapshotRef =
     try SnapshotRef.checked(name, read(json))
     catch { case e: InvalidArgument => json.fail(e.getMessage) }

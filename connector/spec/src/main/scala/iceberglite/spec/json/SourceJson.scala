@@ -11,7 +11,7 @@ private[json] object SourceJson {
   private val SourceIds = "source-ids"
   private val TransformName = "transform"
 
-  /** Reads both forms. */
+  /** Reads the ids of the source columns, from `source-ids` or `source-id`. */
   def ids(field: JsonValue): Vector[Int] = field.optional(SourceIds) match {
     case Some(list) =>
       val ids = list.elements.map(_.int)
@@ -20,7 +20,7 @@ private[json] object SourceJson {
     case None => Vector(field(SourceId).int)
   }
 
-  /** Writes the form of the adopted version 3: `source-id` for one argument, `source-ids` for several. */
+  /** Writes the ids as in the adopted version 3: `source-id` for one source column, `source-ids` for several. */
   def writeIds(ids: Vector[Int], out: JsonGenerator): Unit =
     if (ids.size == 1) out.writeNumberField(SourceId, ids.head)
     else JsonFormat.array(out, SourceIds, ids)(id => out.writeNumber(id))

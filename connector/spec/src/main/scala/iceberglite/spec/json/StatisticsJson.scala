@@ -39,7 +39,7 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     out.writeEndObject()
   }
 
-  /** Reads a number; an earlier version of the specification used a string. */
+  /** Reads a snapshot id: a number or, as in an earlier version of the specification, a string. */
   private[json] def snapshotId(json: JsonValue): Long = {
     val id = json(SnapshotId)
     if (id.isText) Try(id.string.toLong).getOrElse(id.fail(s"Not a snapshot id: ${id.string}")) else id.long

@@ -3,8 +3,8 @@ package iceberglite.spec.json
 import scala.collection.immutable
 
 /**
- * A small map of strings in the order of its document, such as a snapshot's summary. It is optimized for construction:
- * of ten thousand snapshots, only a few summaries are read. Updates return an ordinary map.
+ * A small map of strings in the order of its document, such as a snapshot's summary. It is optimized for construction,
+ * because only a few summaries of a long history are read. Updates return an ordinary map.
  */
 final private[json] class StringMap(keys: Array[String], texts: Array[String])
     extends immutable.AbstractMap[String, String]
@@ -36,7 +36,7 @@ private[json] object StringMap {
   /** The size above which a hash lookup is faster. */
   private val Small = 24
 
-  /** Creates a map. @param keys all distinct */
+  /** Creates a map. @param keys the keys, which must be distinct */
   def apply(keys: Array[String], texts: Array[String]): Map[String, String] =
     if (keys.isEmpty) Map.empty
     else if (keys.length <= Small) new StringMap(keys, texts)

@@ -29,7 +29,7 @@ private[json] object TableMetadataReader {
       location = json(Key.Location).string,
       lastSequenceNumber = if (version == FormatVersion.V1) 0L else json(Key.LastSequenceNumber).long,
       lastUpdatedMs = json(Key.LastUpdatedMs).long,
-      // The highest id of the schemas is a lower limit: ids that are assigned twice would confuse two columns.
+      // The highest field id of the schemas is a lower limit, because an id must not be assigned to two columns.
       lastColumnId = math.max(json(Key.LastColumnId).int, schemas.map(_.highestFieldId).max),
       schemas = schemas,
       currentSchemaId = currentSchemaId,
@@ -127,8 +127,8 @@ private[json] object TableMetadataReader {
   }
 
   /**
-   * Required, but omitted by some writers. The ids that snapshots assigned are a lower limit: every remaining row has
-   * an id from a snapshot that is not newer than a remaining one.
+   * Reads `next-row-id`, which is required, but omitted by some writers. The row ids that the snapshots assigned are a
+   * lower limit: every remaining row has an id from a snapshot that is not newer than a remaining one.
    */
   private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long = {
     val taken = snapshots.iterator

@@ -9,7 +9,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Spec, "Appendix C - Schemas": the types. */
+/** Types in the JSON of a schema (spec: "Appendix C - Schemas"). */
 object TypeJson extends JsonFormat[Type] {
   private val Kind = "type"
   private val StructKind = "struct"
@@ -64,7 +64,7 @@ object TypeJson extends JsonFormat[Type] {
       case other => json(Kind).fail(s"Unknown type: $other")
     }
 
-  /** A primitive type by its name in JSON. */
+  /** Returns a primitive type by its name in JSON. */
   def primitive(name: String): Option[PrimitiveType] = name.toLowerCase(Locale.ROOT) match {
     case Fixed(length) => Try(length.toInt).toOption.filter(_ > 0).map(FixedType)
     case Decimal(precision, scale) =>

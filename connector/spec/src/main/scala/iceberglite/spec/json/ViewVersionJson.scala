@@ -20,13 +20,13 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val SqlText = "sql"
   private val Dialect = "dialect"
 
-  /** In the early form, part of the query: names and comments for the schema's columns. */
+  /** The keys in the queries of the early form that replace the names and comments of the schema's columns. */
   private val FieldAliases = "field-aliases"
   private val FieldDocs = "field-docs"
 
   override def read(json: JsonValue): ViewVersion = read(json, None)
 
-  /** Reads a version. @param currentSchemaId of the view, for a version without a schema id */
+  /** Reads a version. @param currentSchemaId the view's current schema id, for a version without a schema id */
   private def read(json: JsonValue, currentSchemaId: Option[Int]): ViewVersion = {
     val representations = json(Representations).elements
     def either[A](key: String)(read: JsonValue => A): Option[A] =
@@ -95,7 +95,10 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     out.writeEndObject()
   }
 
-  /** Writes the default catalog and namespace: in the adopted form on the version, in the early form on each query. */
+  /**
+   * Writes the schema id, default catalog and default namespace. The adopted form has them in the version, the early
+   * form in each query.
+   */
   private def scope(version: ViewVersion, out: JsonGenerator): Unit = {
     out.writeNumberField(SchemaId, version.schemaId)
     version.defaultCatalog.foreach(out.writeStringField(DefaultCatalog, _))

@@ -9,7 +9,7 @@ final private[iceberglite] class KeptJson {
 
   def keep(json: JsonSlice): Unit = kept = Some(json)
 
-  /** Two threads may both render it, with the same result. */
+  /** Returns the cached JSON, or renders and caches it. Two threads may both render it, with the same result. */
   def orElse(render: => Array[Byte]): JsonSlice = kept.getOrElse {
     val bytes = render
     val json = JsonSlice(bytes, 0, bytes.length)

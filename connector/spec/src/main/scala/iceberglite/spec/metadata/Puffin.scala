@@ -3,9 +3,9 @@ package iceberglite.spec.metadata
 /**
  * A blob of a Puffin file (adopted version 3: "Puffin's layout").
  *
- * @param offset of its first byte in the file
- * @param length in bytes, as stored in the file
- * @param compressionCodec the codec's name; absent if it is not compressed
+ * @param offset the position of the first byte in the file
+ * @param length the number of bytes that the file stores, possibly compressed
+ * @param compressionCodec the codec's name; absent if the blob is not compressed
  */
 final case class PuffinBlob(
     metadata: BlobMetadata,

@@ -17,9 +17,9 @@ object Operation {
 /**
  * The state of a table at a point in time (spec: "Snapshots").
  *
- * @param sequenceNumber 0 in version 1
+ * @param sequenceNumber the sequence number; 0 in version 1
  * @param manifestList absent only in version 1 tables that list their manifests in `manifests`
- * @param summary with the key `operation`; empty if a version 1 writer omitted it
+ * @param summary the summary, including the key `operation`; empty if a version 1 writer omitted it
  * @param firstRowId version 3: the table's next row id when the snapshot was committed
  * @param addedRows version 3: the number of row ids that the snapshot assigned
  */
@@ -38,10 +38,10 @@ final case class Snapshot(
 ) {
   def operation: Option[String] = summary.get(Snapshot.OperationKey)
 
-  /** Returns a count of the summary; absent if the summary lacks it or has no number there. */
+  /** Returns a count in the summary; absent if the summary lacks the key, or if its value is not a number. */
   def count(key: String): Option[Long] = summary.get(key).flatMap(text => Try(text.toLong).toOption)
 
-  /** Every version of a table contains its old snapshots again; each of them is rendered to JSON only once. */
+  /** The cached JSON form. Each new metadata file contains the old snapshots again, so each is serialized only once. */
   @transient private[iceberglite] lazy val json: KeptJson = new KeptJson
 }
 
@@ -54,7 +54,7 @@ sealed trait SnapshotRef {
   def snapshotId: Long
   def maxRefAgeMs: Option[Long]
 
-  /** As in JSON: `branch` or `tag`. */
+  /** The type in JSON: `branch` or `tag`. */
   def kind: String
 }
 
@@ -92,8 +92,8 @@ object SnapshotRef {
   }
 }
 
-/** When a snapshot became current. */
+/** An entry of the snapshot log: the time at which a snapshot became current. */
 final case class SnapshotLogEntry(timestampMs: Long, snapshotId: Long)
 
-/** A previous metadata file. */
+/** An entry of the metadata log: a previous metadata file. */
 final case class MetadataLogEntry(timestampMs: Long, metadataFile: String)

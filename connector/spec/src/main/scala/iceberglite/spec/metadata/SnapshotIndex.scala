@@ -3,22 +3,22 @@ package iceberglite.spec.metadata
 import scala.collection.immutable
 
 /**
- * Snapshots by id. A commit needs a few, mostly the newest, in metadata that the next commit replaces: these are
- * searched linearly, and the index is built only after several lookups.
+ * Finds snapshots by id. A commit looks up only a few snapshots, mostly the newest ones. Therefore the first lookups
+ * are linear searches, and the index is built only after several lookups.
  *
- * @param snapshots of two with the same id, the later one is used
+ * @param snapshots the snapshots; if two have the same id, the later one is used
  */
 final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
     extends immutable.AbstractMap[Long, Snapshot]
     with Serializable {
-  @volatile private var asked = 0
+  @volatile private var lookups = 0
   private lazy val index: Map[Long, Snapshot] = snapshots.iterator.map(s => s.snapshotId -> s).toMap
 
   override def get(id: Long): Option[Snapshot] =
-    if (asked > SnapshotIndex.Few) index.get(id)
+    if (lookups > SnapshotIndex.Few) index.get(id)
     else {
       // Concurrent increments may be lost, which only delays the index.
-      asked += 1
+      lookups += 1
       snapshots.reverseIterator.find(_.snapshotId == id)
     }
 

@@ -10,10 +10,10 @@ import iceberglite.spec.schema.Schema
 /**
  * The metadata of a table (spec: "Table Metadata Fields"). It is immutable: [[MetadataUpdate]]s produce new metadata.
  *
- * @param uuid absent only in version 1 tables that never had one
- * @param lastSequenceNumber 0 in version 1
- * @param refs always with `main` if there is a current snapshot
- * @param nextRowId version 3: the next row id to assign; 0 before
+ * @param uuid the table's UUID; absent only in version 1 tables
+ * @param lastSequenceNumber the highest assigned sequence number; 0 in version 1
+ * @param refs the branches and tags, including `main` if there is a current snapshot
+ * @param nextRowId version 3: the next row id to assign; 0 in earlier versions
  */
 final case class TableMetadata(
     formatVersion: FormatVersion,
@@ -58,7 +58,7 @@ final case class TableMetadata(
   def snapshotOf(ref: String): Option[Snapshot] =
     if (ref == SnapshotRef.Main) currentSnapshot else refs.get(ref).map(r => snapshot(r.snapshotId))
 
-  /** Returns the snapshot that was current at a time, by the snapshot log. */
+  /** Returns the snapshot that was current at a timestamp, by the snapshot log. */
   def snapshotAsOf(timestampMs: Long): Snapshot = snapshotLog.filter(_.timestampMs <= timestampMs).lastOption
     .map(e => snapshot(e.snapshotId))
     .getOrElse(throw InvalidArgument(
@@ -73,8 +73,8 @@ final case class TableMetadata(
   def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
 
   /**
-   * Returns a snapshot and its ancestors, newest first, as far as they exist. It also ends if the parents in invalid
-   * metadata form a cycle.
+   * Returns a snapshot and its ancestors, newest first, up to the first missing one. In invalid metadata, in which the
+   * parents form a cycle, the iteration ends too.
    */
   def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
     val seen = new java.util.HashSet[Long]

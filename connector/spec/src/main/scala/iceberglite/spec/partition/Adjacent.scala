@@ -4,8 +4,9 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 
 /**
- * The next value of a discrete type: it converts `x < 10` to `x <= 9`. If there is none (strings, the end of a range),
- * the value itself is used: an inclusive projection becomes wider and a strict one narrower, never wrong.
+ * Returns the previous or next value of a discrete type, to convert `x < 10` to `x <= 9`. If there is no such value
+ * (strings, the end of a range), the value itself is returned. An inclusive projection then becomes wider and a strict
+ * one narrower; both remain correct.
  */
 private[partition] object Adjacent {
   def below(value: Literal): Literal = step(value, -1, Int.MinValue, Long.MinValue)

@@ -24,7 +24,7 @@ final case class Bucket(buckets: Int) extends Transform {
 
   override def resultType(source: PrimitiveType): PrimitiveType = IntType
 
-  /** Returns the bucket for a [[Murmur3]] hash, for the row loops of writers. */
+  /** Returns the bucket for a [[Murmur3]] hash. Writers call this for each row. */
   def ofHash(hash: Int): Int = (hash & Int.MaxValue) % buckets
 
   override def apply(value: Literal): Option[Literal] = Some(of(value))
@@ -42,7 +42,7 @@ final case class Bucket(buckets: Int) extends Transform {
     }
   }
 
-  /** Projects inequality: another bucket implies another value. */
+  /** Projects only `<>` and NOT IN: values in different buckets are different. */
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
     val field = Term.Bound(target, target.name)
     predicate match {

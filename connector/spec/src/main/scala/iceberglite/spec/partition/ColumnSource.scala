@@ -5,8 +5,8 @@ import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimit
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * The source of the values of a field that a data file lacks (spec: "Column Projection", as adopted). A name mapping is
- * applied before: a field that it resolves is in the file.
+ * The source of the values of a field that a data file lacks (spec: "Column Projection", as adopted). The name mapping
+ * is applied first; a field that it finds in the file is not missing.
  */
 sealed trait ColumnSource[+A]
 
@@ -23,7 +23,7 @@ object ColumnSource {
    * Returns the first applicable source: the value of an identity partition field, the initial default, null.
    *
    * @param constants returns the value of a field from the metadata, in the reader's representation
-   * @return absent for a required field without a source: the file cannot be read with it
+   * @return absent for a required field without a source; then the file cannot be read
    */
   def of[A](field: NestedField, constants: NestedField => Option[A]): Option[ColumnSource[A]] =
     constants(field).map(Constant(_)).orElse(field.initialDefault.map(Default))
@@ -33,7 +33,7 @@ object ColumnSource {
    * Returns the value of a field in all rows of a file that lacks it. A struct with the default `{}` is present, and
    * its fields follow the same rules; a struct without a default is null, regardless of its fields.
    *
-   * @return left the path below `field`, from its own name on, of a required field that has no value
+   * @return `Left` with the path of a required field that has no value; the path begins with the name of `field`
    */
   def valueOf[A](
       field: NestedField,
@@ -78,14 +78,14 @@ object ColumnSource {
     }
 }
 
-/** The reader's representation of values. */
+/** Creates values in the reader's representation. */
 trait ValueShape[A] {
   def ofNull: A
 
-  /** Converts a primitive value. @param value may be of a type that was promoted to `t` */
+  /** Converts a primitive value. @param value the value, possibly of a type that was promoted to `t` */
   def primitive(value: Literal, t: PrimitiveType): A
 
-  /** Converts a struct. @param values in the order of the fields */
+  /** Converts a struct. @param values the values in the order of the fields */
   def struct(values: Vector[A], t: StructType): A
 
   def list(elements: Vector[A], t: ListType): A

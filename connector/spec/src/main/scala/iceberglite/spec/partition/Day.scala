@@ -6,8 +6,8 @@ import iceberglite.spec.types.Literal.DateLiteral
 import iceberglite.spec.types.Type.DateType
 
 /**
- * The date: days since 1970-01-01. The main text of the specification says int; the adopted version, and every engine,
- * say date.
+ * The date, in days since 1970-01-01. The result type is int in the main text of the specification, but date in the
+ * adopted version and in all engines.
  */
 object Day extends TimeTransform("day") {
   override def resultType(source: PrimitiveType): PrimitiveType = DateType

@@ -15,7 +15,7 @@ import iceberglite.spec.types.Type.DateType
 object Hour extends TimeTransform("hour") {
   private val HoursPerDay = 24
 
-  /** From this hour on, or as far below zero, an hour may have wrapped around: this is 2^32 less the last hour. */
+  /** An hour whose absolute value is at least this may have wrapped around. This is 2^32 minus the last hour. */
   private val Ambiguous: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
 
   override def canTransform(source: Type): Boolean = source != DateType && super.canTransform(source)
@@ -44,7 +44,10 @@ object Hour extends TimeTransform("hour") {
     f"${DateTime.formatDateInPath(Math.floorDiv(hours, HoursPerDay))}-${Math.floorMod(hours, HoursPerDay)}%02d"
   }
 
-  /** Returns the limit of a range; nanoseconds end in 2262, too early to wrap around. */
+  /**
+   * Returns the limit of a range. Nanosecond timestamps are omitted, because they end in 2262, too early to wrap
+   * around.
+   */
   private def limit(predicate: Predicate): Option[Literal] = (predicate match {
     case LessThan(_, v) => Some(v)
     case LessThanOrEqual(_, v) => Some(v)

@@ -33,7 +33,7 @@ object Identity extends Transform with TransformFamily {
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
     Some(onto(target, predicate))
 
-  /** Dates and times in ISO 8601, with `Z` for UTC; bytes in base 64. */
+  /** Formats dates and times in ISO 8601, with `Z` for UTC, and bytes in base 64. */
   override def toHuman(value: Literal): String = value match {
     case DateLiteral(days) => DateTime.formatDateInPath(days)
     case TimeLiteral(micros) => DateTime.formatTimeInPath(micros)

@@ -8,7 +8,7 @@ import iceberglite.spec.types.Type.StructType
  * A field of a partition spec (spec: "Partitioning").
  *
  * @param sourceIds the source columns; more than one only with a multi-argument transform
- * @param fieldId unique across all specs of the table, 1000 and higher
+ * @param fieldId the partition field id, which is unique across all specs of the table and at least 1000
  */
 final case class PartitionField(sourceIds: Vector[Int], fieldId: Int, name: String, transform: Transform) {
   def sourceId: Int = sourceIds.head

@@ -34,7 +34,7 @@ private[iceberglite] object SourceCheck {
       case _: PrimitiveType => ()
       case nested: NestedType => refuse(s"it is a $nested, but sources must be primitive")
     }
-    // A transform with several arguments is of a later version, and its writer has checked it.
+    // A transform with several arguments belongs to a later version, and the writer of the spec has checked it.
     if (!transform.canTransform(column.fieldType)) refuse(s"$transform does not support ${column.fieldType}")
     schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
       refuse(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")

@@ -43,8 +43,8 @@ abstract private[partition] class TimeTransform(override val name: String) exten
       case LessThanOrEqual(_, v) => Some(LessThanOrEqual(field, literal(lastOf(units(v)))))
       case GreaterThan(_, v) => Some(GreaterThanOrEqual(field, literal(units(Adjacent.above(v)))))
       case GreaterThanOrEqual(_, v) => Some(GreaterThanOrEqual(field, literal(units(v))))
-      case Equal(_, v) => Some(In(field, homes(Set(v))))
-      case In(_, vs) => Some(In(field, homes(vs)))
+      case Equal(_, v) => Some(In(field, partitionValues(Set(v))))
+      case In(_, vs) => Some(In(field, partitionValues(vs)))
       case _: NotEqual | _: NotIn | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => None
     }
   }
@@ -58,19 +58,19 @@ abstract private[partition] class TimeTransform(override val name: String) exten
       case LessThanOrEqual(_, v) => Some(LessThan(field, literal(units(Adjacent.above(v)))))
       case GreaterThan(_, v) => Some(GreaterThan(field, literal(lastOf(units(v)))))
       case GreaterThanOrEqual(_, v) => Some(GreaterThan(field, literal(lastOf(units(Adjacent.below(v))))))
-      case NotEqual(_, v) => Some(NotIn(field, homes(Set(v))))
-      case NotIn(_, vs) => Some(NotIn(field, homes(vs)))
+      case NotEqual(_, v) => Some(NotIn(field, partitionValues(Set(v))))
+      case NotIn(_, vs) => Some(NotIn(field, partitionValues(vs)))
       case _: Equal | _: In | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => None
     }
   }
 
   override def defaultFieldName(source: String): String = s"${source}_$name"
 
-  /** Returns the last unit in whose partition rows of a unit may be. */
+  /** Returns the highest partition value that rows of a unit may have. */
   private def lastOf(unit: Int): Int = if (unit < 0) unit + 1 else unit
 
-  /** Returns all units in whose partitions rows with these values may be. */
-  private def homes(values: Set[Literal]): Set[Literal] =
+  /** Returns all partition values that rows with these source values may have. */
+  private def partitionValues(values: Set[Literal]): Set[Literal] =
     values.map(units).flatMap(unit => Set(unit, lastOf(unit))).map(literal)
 
   protected def days(value: Literal): Int = value match {

@@ -5,8 +5,8 @@ import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 
 /**
- * A transform from a column to a partition or sort value (spec: "Partition Transforms"). Open by design: a transform is
- * one file with all of its behavior, and one line in [[Transforms.all]]; no other code matches on transforms.
+ * A transform from a column to a partition or sort value (spec: "Partition Transforms"). To add a transform, implement
+ * this trait with all of its behavior and add it to [[Transforms.all]]; no other code matches on transforms.
  *
  * Every transform maps null to null, so the methods use values that are not null.
  */

@@ -11,8 +11,8 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The value truncated to a width (spec: "Truncate Transform Details"): numbers are rounded down to a multiple of it,
- * strings are cut to a number of code points, bytes to a number of bytes.
+ * The value truncated to a width (spec: "Truncate Transform Details"): numbers are rounded down to a multiple of the
+ * width, strings are cut to this number of code points, and bytes to this number of bytes.
  *
  * Numbers within a width of the minimum of their type underflow and become large values, as in Apache Iceberg. The
  * order is preserved except for that one partition; the projections take this into account, also if an int was promoted
@@ -63,8 +63,8 @@ final case class Truncate(width: Int) extends Transform {
       case LessThanOrEqual(_, v) => Some(atMost(field, v))
       case GreaterThan(_, v) => Some(atLeast(field, Adjacent.above(v)))
       case GreaterThanOrEqual(_, v) => Some(atLeast(field, v))
-      case Equal(_, v) => Some(oneOf(field, homes(v)))
-      case In(_, vs) => Some(In(field, vs.flatMap(homes)))
+      case Equal(_, v) => Some(oneOf(field, partitionValues(v)))
+      case In(_, vs) => Some(In(field, vs.flatMap(partitionValues)))
       case NotEqual(_, v) => if (isWhole(v)) Some(NotEqual(field, v)) else None
       case NotIn(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(NotIn(field, _))
       case StartsWith(_, prefix) =>
@@ -82,12 +82,12 @@ final case class Truncate(width: Int) extends Transform {
       case LessThan(_, v) => below(field, v)
       case LessThanOrEqual(_, v) => below(field, Adjacent.above(v))
       // The partition value is the minimum of its rows.
-      case GreaterThan(_, v) => Some(butOutOfRange(field, v, GreaterThan(field, v)))
-      case GreaterThanOrEqual(_, v) => Some(butOutOfRange(field, v, GreaterThanOrEqual(field, v)))
+      case GreaterThan(_, v) => Some(exceptUnderflows(field, v, GreaterThan(field, v)))
+      case GreaterThanOrEqual(_, v) => Some(exceptUnderflows(field, v, GreaterThanOrEqual(field, v)))
       case Equal(_, v) => if (isWhole(v)) Some(Equal(field, v)) else None
       case In(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(In(field, _))
-      case NotEqual(_, v) => Some(negate(oneOf(field, homes(v))))
-      case NotIn(_, vs) => Some(NotIn(field, vs.flatMap(homes)))
+      case NotEqual(_, v) => Some(negate(oneOf(field, partitionValues(v))))
+      case NotIn(_, vs) => Some(NotIn(field, vs.flatMap(partitionValues)))
       case StartsWith(_, prefix) =>
         val length = codePoints(prefix)
         if (length < width) Some(StartsWith(field, prefix))
@@ -116,21 +116,22 @@ final case class Truncate(width: Int) extends Transform {
   }
 
   private def atMost(field: Term, v: Literal): Expression =
-    outOfRange(v).map(Equal(field, _)).foldLeft[Expression](LessThanOrEqual(field, of(v)))(or)
+    underflows(v).map(Equal(field, _)).foldLeft[Expression](LessThanOrEqual(field, of(v)))(or)
 
   private def atLeast(field: Term, v: Literal): Expression =
-    if (outOfRange(v).contains(of(v))) NotNull(field) else GreaterThanOrEqual(field, of(v))
+    if (underflows(v).contains(of(v))) NotNull(field) else GreaterThanOrEqual(field, of(v))
 
   private def below(field: Term, v: Literal): Option[Expression] =
-    if (outOfRange(v).contains(of(v))) None else Some(LessThan(field, of(v)))
+    if (underflows(v).contains(of(v))) None else Some(LessThan(field, of(v)))
 
-  private def butOutOfRange(field: Term, v: Literal, test: Expression): Expression =
-    outOfRange(v).map(NotEqual(field, _)).foldLeft(test)(and)
+  private def exceptUnderflows(field: Term, v: Literal, test: Expression): Expression =
+    underflows(v).map(NotEqual(field, _)).foldLeft(test)(and)
 
   /**
-   * Returns the partition values of rows with this value: two for a small long, which may have been written as an int.
+   * Returns the partition values of rows with this value. There may be two for a small long, because it may have been
+   * written as an int.
    */
-  private def homes(v: Literal): Set[Literal] = v match {
+  private def partitionValues(v: Literal): Set[Literal] = v match {
     case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue => Set(of(v), LongLiteral(ofInt(n.toInt).toLong))
     case _ => Set(of(v))
   }
@@ -139,10 +140,10 @@ final case class Truncate(width: Int) extends Transform {
     if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, cut(prefix))
 
   /**
-   * Returns the partition values of the smallest numbers, of the column's type or the type before its promotion, that
-   * are above them.
+   * Returns the partition values that underflowed: those of the smallest numbers of the column's type, or of its type
+   * before a promotion, if they are greater than the numbers.
    */
-  private def outOfRange(v: Literal): Seq[Literal] = v match {
+  private def underflows(v: Literal): Seq[Literal] = v match {
     case _: IntLiteral => wrapped(Int.MinValue, ofInt).map(IntLiteral)
     case _: LongLiteral =>
       val ofInts = wrapped(Int.MinValue, ofInt).map(n => LongLiteral(n.toLong))

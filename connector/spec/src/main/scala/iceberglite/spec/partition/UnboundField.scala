@@ -7,7 +7,7 @@ import iceberglite.spec.types.{NestedField, Type}
 /**
  * A partition field as a user defines it, by the path of its column.
  *
- * @param name absent for the default name of the transform
+ * @param name the name; if absent, the default name of the transform is used
  */
 final case class UnboundPartitionField(source: Vector[String], transform: Transform, name: Option[String] = None)
 

@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type.StringType
  */
 final case class UnknownTransform(name: String) extends Transform {
 
-  /** Its writer has checked it. */
+  /** Returns true, because the writer of the spec has checked the type. */
   override def canTransform(source: Type): Boolean = true
 
   override def resultType(source: PrimitiveType): PrimitiveType = StringType

@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.property.ForeignSetting.{Accepted, Effect, Rejected, Warned}
 
 /**
- * A setting of other Iceberg implementations that this release does not act on.
+ * A setting of other Iceberg implementations that this release does not support.
  *
  * @param key the exact key, or a prefix of keys that ends with `*`
  * @param effect the effect of setting it
@@ -27,10 +27,10 @@ object ForeignSetting {
    */
   case object Rejected extends Effect
 
-  /** A warning in the log, once for each catalog or session. */
+  /** The setting is ignored with a warning in the log, once for each catalog or session. */
   case object Warned extends Effect
 
-  /** Nothing happens: by design, the setting makes no difference here. */
+  /** The setting is ignored without a warning, because it makes no difference in this implementation. */
   case object Accepted extends Effect
 
   def rejected(key: String, reason: String, harmless: String*): ForeignSetting =
@@ -43,9 +43,9 @@ object ForeignSetting {
 }
 
 /**
- * The settings of one kind that this release does not act on.
+ * The settings of one kind that this release does not support.
  *
- * @param kind for messages, such as `write option`
+ * @param kind the kind of the settings for messages, such as `write option`
  */
 final class ForeignSettings(kind: String, val all: Seq[ForeignSetting]) {
 
@@ -56,7 +56,7 @@ final class ForeignSettings(kind: String, val all: Seq[ForeignSetting]) {
   /**
    * Returns the warning for a setting, if there is one. Messages never show values, which may be secrets.
    *
-   * @param where for messages, such as ` of catalog lite`; empty if the kind is sufficient
+   * @param where the place of the setting for messages, such as ` of catalog lite`; empty if the kind is sufficient
    * @throws Unsupported for a setting that must not be ignored
    */
   def warning(key: String, value: String, where: String = ""): Option[String] =

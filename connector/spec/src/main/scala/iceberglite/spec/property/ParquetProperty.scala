@@ -46,7 +46,7 @@ object ParquetProperty {
     )
   )
 
-  /** Without it, a filter has the maximum size. */
+  /** Without this property, a Bloom filter has the maximum size. */
   val BloomFilterNdv: OfColumn[Option[Long]] = new OfColumn(
     "write.parquet.bloom-filter-ndv.column.",
     TableProperty.optional(
@@ -65,7 +65,7 @@ object ParquetProperty {
     flag(_, default = true, "Whether the column's values may be dictionary-encoded")
   )
 
-  /** In the order of the documentation. */
+  /** The properties of whole files, in the order of the documentation. */
   private[iceberglite] def all: Seq[TableProperty[_]] = Seq(PageVersion, CheckMinRows, CheckMaxRows, BloomFilterMaxSize)
 
   val ofColumns: Seq[OfColumn[_]] = Seq(BloomFilter, BloomFilterFpp, BloomFilterNdv, Statistics, Dictionary)

@@ -7,10 +7,13 @@ sealed abstract class RowLevelMode(val name: String) extends Serializable {
 
 object RowLevelMode {
 
-  /** Files with changed rows are rewritten. */
+  /** The files with changed rows are rewritten. */
   case object CopyOnWrite extends RowLevelMode("copy-on-write")
 
-  /** Changed rows are marked in delete files, and their new versions appended (spec: "Row-level Deletes"). */
+  /**
+   * Changed rows are marked as deleted in delete files, and their new versions are appended (spec: "Row-level
+   * Deletes").
+   */
   case object MergeOnRead extends RowLevelMode("merge-on-read")
   val all: Seq[RowLevelMode] = Seq(CopyOnWrite, MergeOnRead)
 }
@@ -22,10 +25,10 @@ sealed abstract class DeleteGranularity(val name: String) extends Serializable {
 
 object DeleteGranularity {
 
-  /** One data file: readers of other data files need not open it. */
+  /** A delete file covers one data file. Readers of other data files need not open it. */
   case object OfFile extends DeleteGranularity("file")
 
-  /** The data files of one partition that a task changed: there are fewer delete files. */
+  /** A delete file covers all data files of one partition that a task changed. There are fewer delete files. */
   case object OfPartition extends DeleteGranularity("partition")
   val all: Seq[DeleteGranularity] = Seq(OfFile, OfPartition)
 }

@@ -57,7 +57,7 @@ object RowLevelProperty {
   def deleteFormat(properties: Map[String, String]): FileFormat =
     TableProperty.of(DeleteFormat, properties).getOrElse(TableProperty.of(TableProperty.WriteFormat, properties))
 
-  /** In the order of the documentation. */
+  /** All properties, in the order of the documentation. */
   private[iceberglite] def all: Seq[TableProperty[_]] =
     Delete.all ++ Update.all ++ Merge.all ++ Seq(Granularity, DeleteFormat, DeleteTargetSize)
 }

@@ -8,9 +8,9 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.NameMappingJson
 
 /**
- * A table property that this release acts on. Other properties of a table are kept and ignored.
+ * A table property that this release supports. Other properties of a table are kept and ignored.
  *
- * @param key as users and other engines know it; a prefix if there is one property for each column
+ * @param key the key of the property; a prefix if there is one property for each column
  * @param defaultText the default value; absent if there is none
  * @param expected description of valid values, for messages and documentation
  * @param parse returns `None` for an invalid value
@@ -43,7 +43,7 @@ object TableProperty extends TablePropertyForms {
     properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
     ParquetProperty.ofColumns.foreach(_.of(properties))
     for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
-      // A relative path would refer to different directories for other users and in other places.
+      // A relative path would refer to different directories for other users and on other machines.
       if (!text.startsWith("/") && !text.contains(":/")) {
         throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI or an absolute path")
       }
@@ -98,8 +98,8 @@ object TableProperty extends TablePropertyForms {
     )
 
   /**
-   * The value that new tables set as their property. A table without the property was created by an old release, and
-   * keeps gzip.
+   * The value of this property that is stored in new tables. A table without the property was created by an old
+   * release, and keeps gzip.
    */
   val ParquetCodecOfNewTables = "zstd"
   val ParquetCodec: TableProperty[String] = oneOf(

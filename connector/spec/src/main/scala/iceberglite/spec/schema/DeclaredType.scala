@@ -1,14 +1,14 @@
 package iceberglite.spec.schema
 
 /**
- * The type of a column in an engine, if the table's type is less specific: SQL's `varchar(20)` is a `string` in a
- * table. Each is a property with the id of the column in its key, so that a renamed column keeps it, and a later column
- * with the old name does not get it. It outlives the column, which earlier snapshots have. Engines that do not know
- * these properties keep them, and read and write the table's type.
+ * The SQL type of a column, if it is more specific than the column's Iceberg type: `varchar(20)` is a `string` in a
+ * table. Each declared type is a table property whose key contains the field id. Therefore a renamed column keeps its
+ * declared type, and a later column with the old name does not get it. The property is kept when the column is dropped,
+ * because earlier snapshots have the column. Other engines preserve these properties, and use the Iceberg type.
  */
 object DeclaredType {
 
-  /** The prefix, followed by a field id; the value is the type. */
+  /** The prefix of the keys, which is followed by a field id. The value of the property is the declared type. */
   val Prefix = "schema.declared-type."
 
   def key(fieldId: Int): String = Prefix + fieldId
@@ -27,7 +27,10 @@ object DeclaredType {
       case other => Some(other)
     }
 
-  /** Returns properties of columns that a replacement of the table declares differently. */
+  /**
+   * Returns the keys of existing properties that a replacement of the table does not declare for the columns of
+   * `schema`.
+   */
   private[iceberglite] def stale(
       properties: Map[String, String],
       schema: Schema,

@@ -17,7 +17,7 @@ private[iceberglite] object FieldEdit {
       fields.map(f => if (f.id == id) f.copy(fieldType = parts(f.fieldType, apply(_, rest, edit))) else f)
   }
 
-  /** Edits the fields on a path, each after those below it. */
+  /** Edits the fields on a path, from the innermost to the outermost. */
   def along(fields: Vector[NestedField], way: List[Int], edit: NestedField => NestedField): Vector[NestedField] =
     way match {
       case Nil => fields

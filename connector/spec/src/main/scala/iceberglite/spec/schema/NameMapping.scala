@@ -13,7 +13,7 @@ final case class NameMapping(fields: Vector[MappedField]) {
   def find(name: String): Option[MappedField] = MappedField.named(fields, name)
 
   /**
-   * Returns the mapping after a change of columns, with which earlier files are read as before. A renamed column is
+   * Returns the mapping after a change of columns. Earlier files are read as before the change. A renamed column is
    * also found by its old names, an added one by its name, and a dropped one keeps its entry, so that its values do not
    * appear under another column. A name that a column takes belongs to that column only.
    *

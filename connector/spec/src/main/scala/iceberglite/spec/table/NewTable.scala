@@ -20,9 +20,9 @@ import iceberglite.spec.update.MetadataUpdate._
 /**
  * A table as a user defines it, before it has ids.
  *
- * @param schema with any field ids; the table's own ids start with 1. Identifier fields use these ids
- * @param properties also `format-version`, which sets the format version and is not kept as a property. Those of
- *   [[DeclaredType]] use the ids of `schema`
+ * @param schema the columns, with any field ids, which the identifier fields refer to; the table gets ids from 1 on
+ * @param properties the table properties; `format-version` sets the format version and is not kept as a property. The
+ *   properties of [[DeclaredType]] use the field ids of `schema`
  * @param caseSensitive whether `partitioning` and `order` name columns exactly
  */
 final case class NewTable(

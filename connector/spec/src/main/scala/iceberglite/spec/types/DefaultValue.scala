@@ -5,9 +5,9 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The default of a field (spec: "Default values", as adopted). A null default is the absence of one, `None`.
+ * The default of a field (spec: "Default values", as adopted). A null default is represented by `None`.
  *
- * Fields of type unknown, variant, geometry and geography have no other default than null.
+ * Fields of type unknown, variant, geometry and geography can only have the default null.
  */
 sealed trait DefaultValue extends Product with Serializable
 

@@ -11,19 +11,19 @@ import iceberglite.spec.types.Type._
 sealed trait Conversion
 object Conversion {
 
-  /** It is a value of the type. */
+  /** The literal is a value of the type. */
   final case class Exact(value: Literal) extends Conversion
 
-  /** It is after `value` and before the next value of the type: 1.5 among the ints is above 1. */
+  /** The literal is between `value` and the next value of the type: among the ints, 1.5 is just above 1. */
   final case class JustAbove(value: Literal) extends Conversion
 
-  /** It is before `value` and after the previous value. */
+  /** The literal is between the previous value of the type and `value`. */
   final case class JustBelow(value: Literal) extends Conversion
 
-  /** It is greater than every value of the type. */
+  /** The literal is greater than every value of the type. */
   case object AboveAll extends Conversion
 
-  /** It is less than every value of the type. */
+  /** The literal is less than every value of the type. */
   case object BelowAll extends Conversion
 }
 
@@ -143,7 +143,10 @@ object LiteralConversion {
     else JustAbove(literal)
   }
 
-  /** Parses a decimal in JSON, which is a text. One with very many digits would take long to compare. */
+  /**
+   * Parses a decimal, which is a string in JSON. Decimals with too many digits are rejected, because comparing them is
+   * slow.
+   */
   private def numberOf(text: String): Option[BigDecimal] =
     try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
     catch { case _: NumberFormatException => None }

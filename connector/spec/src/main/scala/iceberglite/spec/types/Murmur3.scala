@@ -60,7 +60,7 @@ object Murmur3 {
   def hashDecimal(unscaled: Long): Int = {
     val magnitude = if (unscaled < 0) ~unscaled else unscaled
     val len = (java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(magnitude)) / 8 + 1
-    // The first byte in the lowest place, as a little-endian reader of the big-endian bytes sees them.
+    // The hash reads the big-endian bytes in little-endian order: the first byte becomes the lowest one.
     val bytes = java.lang.Long.reverseBytes(unscaled << (8 * (BytesOfLong - len)))
     if (len < 4) finish(mixWord(bytes.toInt), len)
     else {

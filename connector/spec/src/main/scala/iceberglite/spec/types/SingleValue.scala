@@ -33,8 +33,9 @@ object SingleValue {
   }
 
   /**
-   * Decodes the value of a column that is a `t` now. A promotion does not change the bytes: four bytes for a long,
-   * double or timestamp are an int, float or date. The position of `bytes` does not change; a binary value shares them.
+   * Decodes a value of a column whose current type is `t`. A promotion does not change stored bytes: four bytes for a
+   * long, double or timestamp are an int, float or date. The position of `bytes` does not change; a binary value shares
+   * them.
    *
    * @throws InvalidArgument no value of the type has these bytes
    */
@@ -61,7 +62,7 @@ object SingleValue {
         Some(DecimalLiteral(new BigDecimal(new BigInteger(copy(bytes)), scale)))
       case StringType => toText(bytes).map(StringLiteral)
       case UuidType if length == 16 => Some(UuidLiteral(toUuid(bytes)))
-      case FixedType(_) => Some(FixedLiteral(bytes.duplicate())) // a bound may be cut short
+      case FixedType(_) => Some(FixedLiteral(bytes.duplicate())) // a bound may be truncated
       case BinaryType => Some(BinaryLiteral(bytes.duplicate()))
       case _ if length == 4 => promoted(t, bytes)
       case _ => None

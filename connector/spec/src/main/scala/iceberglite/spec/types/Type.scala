@@ -41,7 +41,7 @@ object Type {
   }
   case object BinaryType extends PrimitiveType("binary")
 
-  /** Version 3: always null, stored in no file. */
+  /** The type of a column that is always null and not stored in files, from version 3 on. */
   case object UnknownType extends PrimitiveType("unknown")
   case object VariantType extends PrimitiveType("variant")
   final case class GeometryType(crs: String) extends PrimitiveType(s"geometry($crs)") {
@@ -102,7 +102,7 @@ object Type {
 /**
  * A field of a struct, or the element, key or value of a list or map.
  *
- * @param id unique in the schema
+ * @param id the field id, unique in the schema
  * @param initialDefault the value of rows that were written before the field was added; absent means null
  * @param writeDefault the value that a write stores if the rows lack the field
  */

@@ -15,7 +15,7 @@ final private[update] case class ColumnUse(
     order: SortOrder
 ) {
 
-  /** Checks that a column can be dropped. @param ids of the column and of all its nested fields */
+  /** Checks that a column can be dropped. @param ids the ids of the column and of all its nested fields */
   def checkDroppable(name: String, ids: Set[Int]): Unit = {
     spec.fields.filter(_.transform != Void).find(_.sourceIds.exists(ids)).foreach { f =>
       throw ValidationFailed(

@@ -26,14 +26,14 @@ private[iceberglite] object FreshIds {
     (fresh.copy(identifierFieldIds = identifiers), run.lastId)
   }
 
-  /** One numbering, breadth-first within each struct, as in Apache Iceberg. */
+  /** Numbers the fields of one schema, breadth-first within each struct, as in Apache Iceberg. */
   final private class Run(old: Option[TableMetadata]) {
     private var last: Int = old.fold(0)(_.lastColumnId)
 
     def lastId: Int = last
 
     def fields(wanted: Vector[NestedField], known: Vector[NestedField]): Vector[NestedField] = {
-      val pairs = wanted.map(f => (f, known.find(k => k.name == f.name && holds(k.fieldType, f.fieldType))))
+      val pairs = wanted.map(f => (f, known.find(k => k.name == f.name && canPromoteTo(k.fieldType, f.fieldType))))
       // Spec, "Default values": only a column that is added to existing rows has an initial default, and it never
       // changes.
       val numbered = pairs.map { case (f, k) => f.copy(id = id(k), initialDefault = initialDefault(f, k)) }
@@ -55,12 +55,12 @@ private[iceberglite] object FreshIds {
       case (StructType(fs), _) => StructType(fields(fs, Vector.empty))
       case (list: ListType, _) =>
         val element = known.collect { case k: ListType => k.elementField }
-          .filter(k => holds(k.fieldType, list.element))
+          .filter(k => canPromoteTo(k.fieldType, list.element))
         val elementId = id(element)
         ListType(elementId, parts(list.element, element.map(_.fieldType)), list.elementRequired)
       case (map: MapType, _) =>
-        val key = known.collect { case k: MapType => k.keyField }.filter(k => holds(k.fieldType, map.key))
-        val value = known.collect { case k: MapType => k.valueField }.filter(k => holds(k.fieldType, map.value))
+        val key = known.collect { case k: MapType => k.keyField }.filter(k => canPromoteTo(k.fieldType, map.key))
+        val value = known.collect { case k: MapType => k.valueField }.filter(k => canPromoteTo(k.fieldType, map.value))
         val (keyId, valueId) = (id(key), id(value))
         val keyType = parts(map.key, key.map(_.fieldType))
         MapType(keyId, keyType, valueId, parts(map.value, value.map(_.fieldType)), map.valueRequired)
@@ -68,10 +68,10 @@ private[iceberglite] object FreshIds {
     }
 
     /**
-     * Whether a type contains another, without the promotions of version 3: a date that becomes a timestamp changes
-     * partition values.
+     * Whether the type `known` can be promoted to `wanted`. The promotions of version 3 are excluded, because the
+     * promotion of a date to a timestamp changes partition values.
      */
-    private def holds(known: Type, wanted: Type): Boolean = (known, wanted) match {
+    private def canPromoteTo(known: Type, wanted: Type): Boolean = (known, wanted) match {
       case (_: StructType, _: StructType) | (_: ListType, _: ListType) | (_: MapType, _: MapType) => true
       case (a: PrimitiveType, b: PrimitiveType) => canPromote(a, b, FormatVersion.V2)
       case _ => false

@@ -7,8 +7,8 @@ import iceberglite.spec.partition.{PartitionSpec, SourceCheck}
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * A table's metadata during a change; the previous updates of the change determine the meaning of `-1` and the log
- * entries.
+ * A table's metadata while the updates of a change are applied. The previous updates of the change determine the
+ * meaning of the id `-1` and the log entries.
  */
 final private[spec] case class MetadataFold(
     metadata: TableMetadata,

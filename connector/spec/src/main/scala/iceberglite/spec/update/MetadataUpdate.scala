@@ -16,8 +16,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 
 /**
- * A metadata update of a table, in the terms of the REST catalog; a commit is a sequence of them. `-1` as an id refers
- * to the schema, spec or order that the same sequence added last, whose id is known only after it is applied.
+ * A metadata update of a table, as the REST catalog specification defines it. A commit is a sequence of updates. `-1`
+ * as an id refers to the schema, spec or order that the same sequence added last, whose id is known only after it is
+ * applied.
  */
 sealed trait MetadataUpdate extends Product with Serializable
 
@@ -27,7 +28,7 @@ sealed trait ViewUpdate extends Product with Serializable
 object MetadataUpdate {
   final case class AssignUuid(uuid: UUID) extends MetadataUpdate with ViewUpdate
 
-  /** Upgrades only. */
+  /** Upgrades the format version. A downgrade is not possible. */
   final case class UpgradeFormatVersion(version: FormatVersion) extends MetadataUpdate with ViewUpdate
 
   /**
@@ -86,7 +87,10 @@ object MetadataUpdate {
 
 object ViewUpdate {
 
-  /** Adds a view version. @param version it gets a new id; a schema id of `-1` is that of the schema added last */
+  /**
+   * Adds a view version. @param version the version, which gets a new id; the schema id `-1` refers to the schema added
+   * last
+   */
   final case class AddViewVersion(version: ViewVersion) extends ViewUpdate
   final case class SetCurrentViewVersion(versionId: Int) extends ViewUpdate
 

@@ -6,7 +6,9 @@ import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, ValidationF
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.view.ViewMetadata
 
-/** A condition on a table for applying a change (spec: "Commit Conflict Resolution and Retry"). */
+/**
+ * A condition that a table must meet so that a change can be applied (spec: "Commit Conflict Resolution and Retry").
+ */
 sealed trait Requirement {
 
   /**
@@ -31,7 +33,7 @@ object Requirement {
     }
   }
 
-  /** It is the same table, and not another one with its name. A retry cannot help here either. */
+  /** The table has this UUID, so it is not another table with the same name. A retry cannot help here either. */
   final case class AssertTableUuid(uuid: UUID) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = {
       val found = base.flatMap(_.uuid)
@@ -44,7 +46,7 @@ object Requirement {
     }
   }
 
-  /** A branch or tag refers to this snapshot, or does not exist. */
+  /** A branch or tag refers to this snapshot; without a snapshot, the branch or tag does not exist. */
   final case class AssertRefSnapshotId(ref: String, snapshotId: Option[Long]) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
       unchanged(table, s"snapshot of $ref", snapshotId, base.flatMap(_.refs.get(ref)).map(_.snapshotId))
@@ -82,7 +84,7 @@ object Requirement {
     }
 }
 
-/** A condition on a view for applying a change. */
+/** A condition that a view must meet so that a change can be applied. */
 sealed trait ViewRequirement {
 
   /** Checks the requirement. @param base the view's current metadata; `None` if the view does not exist */
@@ -91,7 +93,7 @@ sealed trait ViewRequirement {
 
 object ViewRequirement {
 
-  /** It is the same view, and not another one with its name. */
+  /** The view has this UUID, so it is not another view with the same name. */
   final case class AssertViewUuid(uuid: UUID) extends ViewRequirement {
     override def check(base: Option[ViewMetadata], view: String): Unit = {
       val found = base.flatMap(_.uuid)

@@ -110,11 +110,11 @@ final class SchemaUpdate private (
   def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
     if (named(path).doc == doc) this else replaced(member(path, "comment on"))(_.copy(doc = doc))
 
-  /** Sets the type of a column in an engine, see [[DeclaredType]]; absent if the table's own type is sufficient. */
+  /** Sets the declared type of a column, see [[DeclaredType]]. @param text the type; `None` removes the declaration */
   def declareType(path: Vector[String], text: Option[String]): SchemaUpdate =
     next(declared = declared + (named(path).id -> text))
 
-  /** Returns the properties that these changes set, and those that they remove. */
+  /** Returns the table properties for declared types that these changes set, and the keys of those that they remove. */
   def declaredTypes: (Map[String, String], Set[String]) = {
     val (set, removed) = declared.filterKeys(schema.byId.contains).partition(_._2.isDefined)
     (set.flatMap { case (id, text) => text.map(DeclaredType.key(id) -> _) }, removed.keySet.map(DeclaredType.key))
@@ -131,8 +131,8 @@ final class SchemaUpdate private (
     if (named(path).optional) this else replaced(changeable(path, "make optional"))(_.copy(required = false))
 
   /**
-   * Makes a column required: nothing for a required column; allowed for a column that these changes added with a
-   * default.
+   * Makes a column required. This has no effect on a required column. An optional column must have been added with a
+   * default by this sequence of changes.
    */
   def requireColumn(path: Vector[String]): SchemaUpdate = {
     val field = named(path)

@@ -6,7 +6,7 @@ import iceberglite.spec.schema.{Schema, SchemaCheck}
 
 private[update] object Schemas {
 
-  /** Returns the metadata with the schema, and its id: that of an equal one, or a new one. */
+  /** Adds a schema, unless the table has an equal one. Returns the metadata and the id of the added or equal schema. */
   def add(m: TableMetadata, schema: Schema, lastColumnId: Int): (TableMetadata, Int) = {
     SchemaCheck(schema, m.formatVersion)
     val next = m.copy(lastColumnId = Seq(m.lastColumnId, lastColumnId, schema.highestFieldId).max)

@@ -6,7 +6,9 @@ import iceberglite.spec.partition.SortOrder
 
 private[update] object SortOrders {
 
-  /** Returns the metadata with the order, and its id: that of an equal one, or a new one. */
+  /**
+   * Adds a sort order, unless the table has an equal one. Returns the metadata and the id of the added or equal order.
+   */
   def add(m: TableMetadata, order: SortOrder): (TableMetadata, Int) = {
     order.fields.flatMap(_.sourceIds).filterNot(id => m.schemas.exists(_.byId.contains(id))).foreach { id =>
       throw ValidationFailed(s"The sort order uses field $id, which no schema of the table has")

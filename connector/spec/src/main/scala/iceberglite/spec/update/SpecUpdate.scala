@@ -27,14 +27,14 @@ final class SpecUpdate private (
    * Adds a partition field.
    *
    * @param source the path of the column
-   * @param name absent for the name that the field had in an earlier spec or, if there was none, a name such as
-   *   `id_bucket_16`
+   * @param name the name; if absent, the name of the equivalent field of an earlier spec or, if there is none, a
+   *   default such as `id_bucket_16`
    */
   def addField(source: Vector[String], transform: Transform, name: Option[String] = None): SpecUpdate = {
     val column = UnboundField.source(metadata.schema, source, transform, caseSensitive)
     val givenName = name.getOrElse(defaultName(column, transform))
     val wanted = PartitionField(column.id, lastPartitionId + 1, givenName, transform)
-    val field = earlier(wanted, name).getOrElse(wanted)
+    val field = existingField(wanted, name).getOrElse(wanted)
     UnboundField.checkName(metadata.schema, field.name, column.id, transform)
     live.foreach(checkAgainst(_, field))
     val next = withoutVoidNamed(field.name) :+ field
@@ -45,7 +45,7 @@ final class SpecUpdate private (
   def removeField(name: String): SpecUpdate = remove(named(name))
 
   /** Removes the field with a transform of a column. */
-  def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(made(source, transform))
+  def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(newField(source, transform))
 
   /** Replaces the field with this name by a new one. */
   def replaceField(
@@ -98,7 +98,7 @@ final class SpecUpdate private (
    * Spec, "Partitioning": the id of an equivalent field of an existing spec is reused. A field with another name is not
    * equivalent; without a name, the old name is reused. Version 1 can only append fields.
    */
-  private def earlier(wanted: PartitionField, name: Option[String]): Option[PartitionField] = {
+  private def existingField(wanted: PartitionField, name: Option[String]): Option[PartitionField] = {
     def matches(f: PartitionField): Boolean = f.sameValues(wanted) && name.forall(_ == f.name)
     if (isV1) None
     else {
@@ -127,7 +127,7 @@ final class SpecUpdate private (
 
   private def named(name: String): PartitionField = live.find(_.name == name).getOrElse(throw missing(name))
 
-  private def made(source: Vector[String], transform: Transform): PartitionField = {
+  private def newField(source: Vector[String], transform: Transform): PartitionField = {
     val column = ColumnPath.require(metadata.schema, source, caseSensitive).last
     live.find(f => f.sourceIds == Vector(column.id) && f.transform == transform)
       .getOrElse(throw missing(s"$transform of ${source.mkString(".")}"))
@@ -161,7 +161,7 @@ final class SpecUpdate private (
 object SpecUpdate {
   private val Parameter = """\[(\d+)\]""".r
 
-  /** Starts a sequence. @throws Unsupported the table's spec has a transform of a later version */
+  /** Starts a sequence of changes. @throws Unsupported the table's spec has a transform of a later version */
   def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SpecUpdate = {
     if (metadata.spec.hasUnknownTransform) {
       throw Unsupported(

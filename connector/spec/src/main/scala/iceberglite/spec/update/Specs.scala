@@ -7,7 +7,10 @@ import iceberglite.spec.partition.{PartitionField, PartitionSpec, Void}
 
 private[update] object Specs {
 
-  /** Returns the metadata with the spec, and its id: that of a compatible one, or a new one. */
+  /**
+   * Adds a spec, unless the table has a compatible one. Returns the metadata and the id of the added or compatible
+   * spec.
+   */
   def add(m: TableMetadata, spec: PartitionSpec): (TableMetadata, Int) = {
     check(m, spec)
     // Spec, "Partitioning": writers must not create a spec when a compatible one exists.

@@ -11,7 +11,7 @@ import iceberglite.spec.update.ViewUpdate._
 import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
 
 /**
- * A view's metadata during a change.
+ * A view's metadata while the updates of a change are applied.
  *
  * @param added the versions that the change added, without existing ones
  * @param logged the entries for versions that the change made current
@@ -54,7 +54,7 @@ final private[spec] case class ViewFold(
       )
   }
 
-  /** Adds a version: an equal version is reused; a new one gets an id higher than all others. */
+  /** Adds a version, unless the view has an equal one. The new version gets an id that is higher than all others. */
   private def addVersion(version: ViewVersion): ViewFold = {
     val schemaId =
       if (version.schemaId != LastAdded) version.schemaId
@@ -71,7 +71,7 @@ final private[spec] case class ViewFold(
       case None =>
         val id = math.max(version.versionId, metadata.versions.map(_.versionId).foldLeft(0)(_ max _) + 1)
         copy(
-          metadata = metadata.copy(versions = metadata.versions :+ described(bound.copy(versionId = id))),
+          metadata = metadata.copy(versions = metadata.versions :+ withSummary(bound.copy(versionId = id))),
           lastVersionId = Some(id),
           added = added + id
         )
@@ -79,7 +79,7 @@ final private[spec] case class ViewFold(
   }
 
   /** Adds a summary, which the early form of the specification requires. */
-  private def described(version: ViewVersion): ViewVersion = {
+  private def withSummary(version: ViewVersion): ViewVersion = {
     val operation = if (metadata.versions.isEmpty) ViewVersion.Create else ViewVersion.Replace
     version.copy(summary = Map(ViewVersion.OperationKey -> operation) ++ version.summary)
   }

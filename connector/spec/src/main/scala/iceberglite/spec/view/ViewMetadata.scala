@@ -9,7 +9,7 @@ import iceberglite.spec.schema.Schema
 sealed trait ViewRepresentation extends Product with Serializable
 object ViewRepresentation {
 
-  /** A query in one SQL dialect; the version has the default catalog and namespace for its names. */
+  /** A query in one SQL dialect. The view version has the default catalog and namespace for unqualified names. */
   final case class Sql(sql: String, dialect: String) extends ViewRepresentation
 
   /** A representation of an unknown type, which is preserved and ignored. @param json the complete representation */
@@ -20,7 +20,7 @@ object ViewRepresentation {
  * An immutable version of a view (view spec: "Versions", with the field positions as adopted).
  *
  * @param schemaId the id of the schema of the query's result; its fields have the view's column names and comments
- * @param defaultCatalog absent for the view's own catalog
+ * @param defaultCatalog the default catalog for names in the query; if absent, the view's own catalog
  */
 final case class ViewVersion(
     versionId: Int,
@@ -37,7 +37,7 @@ final case class ViewVersion(
     case ViewRepresentation.Sql(sql, d) if d.equalsIgnoreCase(dialect) => sql
   }
 
-  /** Returns the dialects of its queries, in lower case. */
+  /** Returns the dialects of the queries, in lower case. */
   def dialects: Vector[String] = representations.collect {
     case ViewRepresentation.Sql(_, dialect) => dialect.toLowerCase(Locale.ROOT)
   }
@@ -59,7 +59,7 @@ object ViewVersion {
   val Replace = "replace"
 }
 
-/** When a version became current. */
+/** An entry of the version log: the time at which a version became current. */
 final case class ViewLogEntry(timestampMs: Long, versionId: Int)
 
 /**
