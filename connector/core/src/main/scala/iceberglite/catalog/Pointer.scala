@@ -1,7 +1,7 @@
 package iceberglite.catalog
 
 /**
- * The place where a catalog stores the location of the newest metadata file of one table or view (spec: "Metastore
+ * The entry in which a catalog stores the location of the newest metadata file of one table or view (spec: "Metastore
  * Tables"). It changes only by compare-and-swap; [[PointerSwap]] implements commits with it.
  *
  * A call that throws an `IcebergError` other than `CommitStateUnknown` had no effect; the new metadata file is then

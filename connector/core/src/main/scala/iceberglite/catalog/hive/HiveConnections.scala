@@ -109,13 +109,13 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
 
   private def closeUnused(): Unit = {
     val now = environment.nowMs()
-    val unused = synchronized {
+    val expired = synchronized {
       val (unused, fresh) = idle.partition(i => now - i.sinceMs >= idleMs)
       idle = fresh
       if (fresh.nonEmpty) HiveTimers.once(idleMs, "close connections to the Hive Metastore")(closeUnused())
       unused
     }
-    unused.foreach(i => closeQuietly(i.client))
+    expired.foreach(i => closeQuietly(i.client))
   }
 
   private def closeQuietly(client: IMetaStoreClient): Unit = {

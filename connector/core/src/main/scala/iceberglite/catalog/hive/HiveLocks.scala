@@ -123,7 +123,7 @@ final private[hive] class HiveLocks(
       request
     }
 
-    /** Finds the lock on the server after a lost response. Otherwise it could stay there and block other writers. */
+    /** Finds the lock on the server after a lost response. Otherwise it could remain there and block other writers. */
     private def find(): Option[(Long, LockState)] = {
       val filter = new ShowLocksRequest
       filter.setDbname(database)

@@ -49,8 +49,8 @@ private[json] object FastSnapshots {
     def read(): FastSnapshots = {
       in.expect('{')
       var logged = false
-      var continue = true
-      while (continue) {
+      var unfinished = true
+      while (unfinished) {
         val key = in.string()
         val (isSnapshots, isLog) = (in.isText(key, SnapshotsKey), in.isText(key, LogKey))
         in.expect(':')
@@ -62,7 +62,7 @@ private[json] object FastSnapshots {
           logged = true
           log = cut(entry())
         } else in.skipValue()
-        continue = !(logged && snapshots.isDefined) && in.more('}')
+        unfinished = !(logged && snapshots.isDefined) && in.more('}')
       }
       rest.write(document, copied, document.length - copied)
       FastSnapshots(snapshots.getOrElse(throw NotPlain), log, rest.toByteArray)
@@ -72,10 +72,10 @@ private[json] object FastSnapshots {
     private def cut[A](element: => A): Vector[A] = {
       in.expect('[')
       rest.write(document, copied, in.position - copied)
-      val result = Vector.newBuilder[A]
-      if (!in.isClosed(']')) do result += element while (in.more(']'))
+      val values = Vector.newBuilder[A]
+      if (!in.isClosed(']')) do values += element while (in.more(']'))
       copied = in.position - 1
-      result.result()
+      values.result()
     }
 
     private def entry(): SnapshotLogEntry = {

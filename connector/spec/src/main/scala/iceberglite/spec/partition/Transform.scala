@@ -6,7 +6,8 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 
 /**
  * A transform from a column to a partition or sort value (spec: "Partition Transforms"). To add a transform, implement
- * this trait with all of its behavior and add it to [[Transforms.all]]; no other code matches on transforms.
+ * this trait with all of its behavior and add its [[TransformFamily]] to [[Transforms.all]]; no other code matches on
+ * transforms.
  *
  * Every transform maps null to null, so the methods use values that are not null.
  */

@@ -10,10 +10,7 @@ object RowLevelMode {
   /** The files with changed rows are rewritten. */
   case object CopyOnWrite extends RowLevelMode("copy-on-write")
 
-  /**
-   * Changed rows are marked as deleted in delete files, and their new versions are appended (spec: "Row-level
-   * Deletes").
-   */
+  /** Changed rows are marked in delete files, and their new versions are appended (spec: "Row-level Deletes"). */
   case object MergeOnRead extends RowLevelMode("merge-on-read")
   val all: Seq[RowLevelMode] = Seq(CopyOnWrite, MergeOnRead)
 }
