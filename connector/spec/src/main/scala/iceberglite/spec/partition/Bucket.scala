@@ -42,7 +42,7 @@ final case class Bucket(buckets: Int) extends Transform {
     }
   }
 
-  /** Projects only `<>` and NOT IN: values in different buckets are different. */
+  /** Projects only null tests, `<>` and NOT IN: values in different buckets are different. */
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
     val field = Term.Bound(target, target.name)
     predicate match {

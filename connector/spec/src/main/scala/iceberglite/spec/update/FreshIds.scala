@@ -68,8 +68,8 @@ private[iceberglite] object FreshIds {
     }
 
     /**
-     * Whether the type `known` can be promoted to `wanted`. The promotions of version 3 are excluded, because the
-     * promotion of a date to a timestamp changes partition values.
+     * Whether the type `known` can be promoted to `wanted`, or both are nested types of the same kind. The promotions
+     * of version 3 are excluded, because the promotion of a date to a timestamp changes partition values.
      */
     private def canPromoteTo(known: Type, wanted: Type): Boolean = (known, wanted) match {
       case (_: StructType, _: StructType) | (_: ListType, _: ListType) | (_: MapType, _: MapType) => true
