@@ -2,7 +2,10 @@ package iceberglite.tree
 
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
 
-/** Estimates of the size of decoded metadata: on the heap, for the cache, and in a manifest, for its target size. */
+/**
+ * Estimates sizes of manifest entries. The cache uses their size on the heap; a commit uses their size in a manifest to
+ * keep manifests near the target size.
+ */
 private[tree] object EntryWeight {
 
   /** An entry, its file, their boxed values and the object headers. */
@@ -12,15 +15,18 @@ private[tree] object EntryWeight {
   private val ManifestOverhead = 300L
   private val SummaryOverhead = 120L
 
-  /** The ratio of the decoded blocks of a manifest to the file size. Metrics that were read keep the blocks alive. */
+  /**
+   * The assumed ratio of a manifest's uncompressed blocks to its file size. Metrics that were read keep these blocks in
+   * memory.
+   */
   private val Inflation = 8L
 
-  /** Metrics that were read from a manifest, when they are written to another. */
+  /** The estimated encoded size of metrics that were read from another manifest. */
   private val ReadMetrics = 200L
 
-  /** @param length length of the manifest */
+  /** Returns the estimated heap size of a manifest's decoded entries. @param length length of the manifest */
   def of(entries: Array[ManifestEntry], length: Long): Long = {
-    val blocks = if (entries.exists(e => !isInMaps(e.file))) length * Inflation else 0L
+    val blocks = if (entries.exists(e => !hasDecodedMetrics(e.file))) length * Inflation else 0L
     blocks + entries.iterator.map(e => of(e.file)).sum
   }
 
@@ -31,7 +37,7 @@ private[tree] object EntryWeight {
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
       metrics(file)
 
-  private def isInMaps(file: ContentFile): Boolean = file.metrics match {
+  private def hasDecodedMetrics(file: ContentFile): Boolean = file.metrics match {
     case _: MetricMaps => true
     case _ => false
   }
@@ -47,11 +53,11 @@ private[tree] object EntryWeight {
 
   /** Returns the compressed size of a new file's entry in a manifest, in bytes. */
   def written(file: ContentFile): Long = {
-    val measured = file.metrics match {
+    val metricsBytes = file.metrics match {
       case m: MetricMaps => 3L * counts(m) + bounds(m).map(_ + 3L).sum
       case _ => ReadMetrics
     }
-    60L + file.path.length / 4 + measured
+    60L + file.path.length / 4 + metricsBytes
   }
 
   private def counts(m: MetricMaps): Long =

@@ -14,8 +14,8 @@ trait FilePart extends PartSummary with Serializable {
 
   /**
    * Returns the entries, including deleted ones, with all inherited values. Files of the same part and partition share
-   * one [[iceberglite.spec.partition.PartitionTuple]] by reference, so that values derived from it are computed once. Nothing is
-   * cached; see [[SnapshotFiles.entries]].
+   * one [[iceberglite.spec.partition.PartitionTuple]] by reference, so that values derived from it are computed once.
+   * Nothing is cached; see [[SnapshotFiles.entries]].
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile here or from the iterator: the file is missing or damaged
    */

@@ -7,8 +7,8 @@ import iceberglite.spec.file.{ManifestEntry, ManifestFile, PartSummary}
 import iceberglite.storage.{CacheBounds, FileIO}
 
 /**
- * A cache of what was read from manifests and manifest lists, or written to them. The files never change. When the
- * estimated heap size exceeds the limit, the least recently used entries are dropped.
+ * A cache of the decoded contents of manifests and manifest lists that were read or written. The files never change.
+ * When the estimated heap size exceeds the limit, the least recently used entries are dropped.
  *
  * @param maxBytes 0 disables the cache
  * @param maxFileBytes longer manifests are not cached
@@ -31,7 +31,7 @@ final class ManifestCache(
   /** Returns an estimate of the heap in use. */
   def bytes: Long = entries.bytes + lists.bytes
 
-  /** Drops the entries of files below a directory: for `REFRESH TABLE` after files were repaired or lost. */
+  /** Drops the entries of all files below a directory. `REFRESH TABLE` needs this after files were repaired or lost. */
   def forget(io: FileIO, directory: String): Unit = {
     val below = directory.stripSuffix("/") + "/"
     entries.remove(key => (key.io eq io) && key.path.startsWith(below))
@@ -39,8 +39,8 @@ final class ManifestCache(
   }
 
   /**
-   * Returns whether the entries of a part would be cached, judged by their number. Other parts are never held in memory
-   * as a whole.
+   * Returns whether a part is small enough to be cached, estimated from its number of files. The entries of other parts
+   * are streamed, and never held in memory as a whole.
    */
   private[tree] def mayKeep(part: PartSummary): Boolean =
     enabled && part.length <= maxFileBytes && EntryWeight.least(part) <= entries.maxValueBytes
@@ -68,7 +68,7 @@ object ManifestCache {
 
   private val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
 
-  /** Caches nothing: for a catalog with `io.manifest.cache-enabled=false`. */
+  /** A cache that holds nothing, for a catalog with `io.manifest.cache-enabled=false`. */
   val Off: ManifestCache = new ManifestCache(0)
 
   /** Returns the cache for files that are read through `io`. */
@@ -90,20 +90,21 @@ object ManifestCache {
 }
 
 /**
- * Key of a manifest list, or of a manifest without a list. It includes the file system, because a file that one catalog
- * may read may be forbidden to another catalog with other credentials.
+ * Key of a manifest list, or of a manifest that table metadata lists directly. It includes the file system, because a
+ * file that one catalog may read may be forbidden to another catalog with other credentials.
  */
 final private[tree] case class ListKey(io: FileIO, path: String)
 
 /**
- * Key of the decoded entries of a part. The sequence number of a part differs between attempts of a commit, its first
- * row id before and after an upgrade, and the types of partition values with the schema.
+ * Key of the decoded entries of a part. Besides the file, the entries depend on the part's sequence number (which
+ * differs between attempts of a commit), on its first row id (which an upgrade to version 3 assigns), and on the types
+ * of partition values (which depend on the schema).
  *
- * @param inherited everything besides the file that the entries depend on
+ * @param inherited these other values
  */
 final private[tree] case class PartKey(io: FileIO, path: String, length: Long, inherited: Product)
 
-/** Values with weights. The least recently used are dropped first. */
+/** A thread-safe cache of values with sizes. The least recently used values are dropped first. */
 final private[tree] class BoundedCache[K, V](
     maxBytes: Long,
     idleMs: Option[Long] = None,
@@ -122,13 +123,13 @@ final private[tree] class BoundedCache[K, V](
    * Returns a cached or loaded value. Loading happens outside of the lock: two threads may load the same value, but
    * neither waits for the other's storage.
    */
-  def valueOf(key: K, weigh: V => Long)(load: => V): V = synchronized(used(key)).getOrElse {
+  def valueOf(key: K, weigh: V => Long)(load: => V): V = synchronized(lookUp(key)).getOrElse {
     val loaded = load
     put(key, loaded, weigh(loaded))
     loaded
   }
 
-  private def used(key: K): Option[V] = {
+  private def lookUp(key: K): Option[V] = {
     dropIdle()
     val found = Option(slots.get(key))
     if (idleMs.isDefined) found.foreach(slot => slots.put(key, slot.copy(usedMs = nowMs())))
@@ -155,11 +156,11 @@ final private[tree] class BoundedCache[K, V](
   /** Drops entries, least recently used first. */
   private def dropWhile(condition: Slot => Boolean): Unit = {
     val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
-    var going = true
-    while (going && eldest.hasNext) {
+    var matches = true
+    while (matches && eldest.hasNext) {
       val slot = eldest.next().getValue
-      going = condition(slot)
-      if (going) {
+      matches = condition(slot)
+      if (matches) {
         total -= slot.bytes
         eldest.remove()
       }

@@ -22,7 +22,7 @@ object MetadataPool {
   val Width: Int = 16
   private val IdleSeconds = 30L
 
-  private val inOrder = new ThreadLocal[Boolean] {
+  private val runsInOrder = new ThreadLocal[Boolean] {
     override def initialValue: Boolean = false
   }
 
@@ -39,21 +39,21 @@ object MetadataPool {
    * of the call have ended; items that have not started are skipped.
    */
   def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] =
-    if (items.size <= 1 || inOrder.get) items.iterator.map(f).toVector else new Run(items, f).results()
+    if (items.size <= 1 || runsInOrder.get) items.iterator.map(f).toVector else new Run(items, f).results()
 
   /** Runs `body` without other threads, so that its storage requests come in the same order every time. */
   def alone[A](body: => A): A = {
-    inOrder.set(true)
+    runsInOrder.set(true)
     try body
-    finally inOrder.remove()
+    finally runsInOrder.remove()
   }
 
-  /** Starts an operation in the background. Within [[alone]], it is complete on return. */
+  /** Starts an operation in the background. Within [[alone]], the operation has ended when this method returns. */
   private[tree] def begin(body: => Unit): Begun = {
     val caller = AccessController.getContext
     val action: PrivilegedAction[Unit] = () => body
     val begun = new Begun(() => AccessController.doPrivileged(action, caller))
-    if (inOrder.get) begun.settle() else pool.execute(() => begun.settle())
+    if (runsInOrder.get) begun.settle() else pool.execute(() => begun.settle())
     begun
   }
 
@@ -84,7 +84,7 @@ object MetadataPool {
     private def outcome(): Option[Throwable] = {
       var interrupted = false
       @tailrec
-      def look(): Option[Throwable] = {
+      def awaitTask(): Option[Throwable] = {
         val seen =
           try {
             task.get()
@@ -97,10 +97,10 @@ object MetadataPool {
           }
         seen match {
           case Some(end) => end
-          case None => look()
+          case None => awaitTask()
         }
       }
-      try look()
+      try awaitTask()
       finally if (interrupted) Thread.currentThread.interrupt()
     }
   }
@@ -109,7 +109,7 @@ object MetadataPool {
     private val outcomes = new Array[Any](items.size)
     private val next = new AtomicInteger
     private val failure = new AtomicReference[Option[Throwable]](None)
-    private val open = new CountDownLatch(items.size)
+    private val unfinished = new CountDownLatch(items.size)
 
     def results(): Vector[B] = {
       // Storage may depend on the caller's identity (Hadoop's doAs): use the caller's context, not that of the thread
@@ -131,7 +131,7 @@ object MetadataPool {
       while (i < items.size) {
         try if (failure.get.isEmpty) outcomes(i) = f(items(i))
         catch { case e: Throwable => failure.compareAndSet(None, Some(e)) }
-        finally open.countDown()
+        finally unfinished.countDown()
         i = next.getAndIncrement()
       }
     }
@@ -141,11 +141,11 @@ object MetadataPool {
      * files that others may be writing.
      */
     private def awaitOthers(): Unit =
-      try open.await()
+      try unfinished.await()
       catch {
         case e: InterruptedException =>
           failure.compareAndSet(None, Some(e))
-          open.await()
+          unfinished.await()
       }
   }
 }

@@ -8,8 +8,8 @@ import iceberglite.spec.metadata.{Encryption, Snapshot}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A form of metadata tree: how the files of a snapshot are listed, and how a commit writes the list. To add a form, add
- * a member to [[MetadataTrees]]; code outside of this package does not depend on a form's files.
+ * A form of metadata tree. It defines how the files of a snapshot are listed, and how a commit writes this list. To add
+ * a form, add a member to [[MetadataTrees]]; code outside of this package does not depend on a form's files.
  */
 trait MetadataTree {
 
@@ -17,7 +17,7 @@ trait MetadataTree {
    * Returns whether a tree has this form.
    *
    * @param path the path in the snapshot
-   * @param head the first bytes of that file, read only if needed
+   * @param head the first bytes of the file at `path`, read only if needed
    */
   def opens(path: String, head: => Array[Byte]): Boolean
 
@@ -28,7 +28,8 @@ trait MetadataTree {
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
   /**
-   * Writes the tree of a new snapshot: everything but table metadata. On failure, no file remains.
+   * Writes the tree of a new snapshot, i.e. all of its metadata files. Table metadata is not written. On failure, the
+   * files written so far are deleted.
    *
    * @param table the version of the table that the commit is based on
    * @param parent the files of the parent snapshot, in any form
@@ -78,8 +79,8 @@ object MetadataTree {
   }
 
   /**
-   * Returns the form of a snapshot's tree. Version 1 may list manifests instead of a single file; that is the oldest
-   * form.
+   * Returns the form of a snapshot's tree. A version 1 snapshot may list its manifests in table metadata instead of
+   * naming a manifest list; its tree has the oldest form.
    */
   private def of(snapshot: Snapshot, table: TreeTable): MetadataTree = snapshot.manifestList match {
     case Some(path) if MetadataTrees.all.size > 1 =>
@@ -124,15 +125,13 @@ object FileSelector {
  */
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 
-/**
- * How a commit distributes the live files of some parts over new ones. Files of neighbouring partitions share a part.
- */
+/** A rewrite of parts. The commit writes the live files of the chosen parts to new parts, sorted by partition. */
 trait ManifestRewrite {
 
   /** Chooses the parts to replace. */
   def chosen[P <: PartSummary](parts: Vector[P]): Vector[P]
 
-  /** Returns the order of the files of one spec; parts are cut from it. */
+  /** Returns the order in which the files of one spec are written to new parts. */
   def order(spec: PartitionSpec): Ordering[PartitionTuple]
 }
 
@@ -160,7 +159,7 @@ final case class FileChanges(
  * The properties of a new snapshot.
  *
  * @param parent the parent snapshot
- * @param firstRowId version 3: the table's next row id; `None` before
+ * @param firstRowId the table's next row id; `None` before version 3
  * @param metadataPath the directory of the metadata files
  * @param commitId part of this snapshot's file names; unique per snapshot, even within a transaction
  * @param attempt number of earlier attempts of this commit; each attempt uses different file names

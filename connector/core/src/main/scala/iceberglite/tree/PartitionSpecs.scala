@@ -15,7 +15,7 @@ import iceberglite.spec.types.PrimitiveType
  */
 final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) {
 
-  /** @throws IcebergError.InvalidMetadata the table does not have the spec of the part */
+  /** Returns the partition spec of a part. @throws IcebergError.InvalidMetadata the table does not have it */
   def of(part: PartSummary): PartitionSpec = byId.getOrElse(
     part.specId,
     throw IcebergError.InvalidMetadata(
@@ -25,7 +25,7 @@ final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) 
     )
   )
 
-  /** One spec, with the columns that its values come from: what a reader of one part needs. */
+  /** Returns these specs reduced to one spec and its source columns, which is all that a reader of one part needs. */
   def only(specId: Int): PartitionSpecs = {
     val spec = byId.get(specId)
     val columns = spec.toVector.flatMap(_.fields).flatMap(_.sourceIds).distinct.flatMap(sources.byId.get)
@@ -40,9 +40,10 @@ object PartitionSpecs {
     PartitionSpecs(metadata.specsById, sources(metadata, current))
 
   /**
-   * Returns a schema that gives partition values their types. Columns are as in `current`. A source column that it no
-   * longer has is as in the newest schema that has it, because its files still have values of that type. Dropped
-   * columns are at the top level, even if they were nested, because this schema is used only for lookups by id.
+   * Returns a schema that gives partition values their types. It has the columns of `current` and the dropped source
+   * columns of all specs. A dropped column is taken from the newest schema that has it, because files still have values
+   * of that type. Dropped columns are at the top level, even if they were nested, because this schema is used only for
+   * lookups by id.
    */
   def sources(metadata: TableMetadata, current: Schema): Schema = {
     val newestFirst = current +: metadata.schemas.sortBy(-_.schemaId)

@@ -10,7 +10,10 @@ import iceberglite.spec.file.{Content, ManifestEntry}
 final private[tree] class RemovedDataFiles(paths: Set[String], oldest: Long) {
   def isEmpty: Boolean = paths.isEmpty
 
-  /** Returns whether a live delete file applies only to these data files (adopted version 3), or no longer to any. */
+  /**
+   * Returns whether a live delete file can be removed. It can if it references one of these data files (adopted version
+   * 3: `referenced_data_file`), or if it is older than all data files that stay.
+   */
   def makesObsolete(e: ManifestEntry): Boolean = !isEmpty && e.file.content != Content.Data &&
     (e.file.referencedDataFile.exists(paths) || e.sequenceNumber.exists(_ < oldest))
 }

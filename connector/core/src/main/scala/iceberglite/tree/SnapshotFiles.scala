@@ -26,7 +26,7 @@ trait SnapshotFiles {
   def changesIn(part: FilePart): Iterator[ManifestEntry]
 
   /**
-   * Returns the files that this snapshot added and removed, for the parts that may have wanted ones.
+   * Returns the files that this snapshot added and removed. Parts that `where` rejects are not read.
    *
    * @param where must also accept parts with wanted files that were removed, which a part's metrics do not cover
    */

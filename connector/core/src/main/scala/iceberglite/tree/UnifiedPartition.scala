@@ -22,10 +22,10 @@ final class UnifiedPartition(metadata: TableMetadata) {
   /** Returns whether no spec has a partition field. */
   def isEmpty: Boolean = ids.isEmpty
 
-  /** For each spec, the positions of the struct's fields in its tuples. */
+  /** For each spec, the position of each field of the struct in the spec's tuples. */
   private val positions: Map[Int, Vector[Option[Int]]] = metadata.specs.map { spec =>
-    val of = spec.fields.map(_.fieldId).zipWithIndex.toMap
-    spec.specId -> ids.map(of.get)
+    val positionOf = spec.fields.map(_.fieldId).zipWithIndex.toMap
+    spec.specId -> ids.map(positionOf.get)
   }.toMap
 
   /** Returns a file's partition, in the order of [[structType]]; `None` is null. */

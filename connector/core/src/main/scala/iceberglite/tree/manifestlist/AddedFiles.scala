@@ -8,7 +8,11 @@ import iceberglite.tree.{TreeHeader, TreeTable}
 /** Checks the files that a commit adds (spec: "Manifests", "Delete Formats"; version 3 as adopted). */
 private[iceberglite] object AddedFiles {
 
-  /** @throws ValidationFailed a file violates a rule; the message names both */
+  /**
+   * Checks the entry of an added file.
+   *
+   * @throws ValidationFailed the file violates a rule; the message names the file and the rule
+   */
   def check(entry: ManifestEntry, header: TreeHeader, table: TreeTable): Unit = {
     val version = table.metadata.formatVersion
     val file = entry.file

@@ -17,7 +17,7 @@ private[manifestlist] object FormatColumn extends ColumnType[FileFormat] {
   private val lowerNames = formats.map(_.name.getBytes(US_ASCII))
 
   /** The bit that converts an upper-case ASCII letter to lower case. */
-  private val SmallBit = 0x20
+  private val LowerCaseBit = 0x20
 
   override def iceberg(version: FormatVersion): Type = Type.StringType
 
@@ -42,7 +42,7 @@ private[manifestlist] object FormatColumn extends ColumnType[FileFormat] {
 
   private def isName(name: Array[Byte], bytes: Array[Byte], start: Int, length: Int): Boolean = {
     var i = 0
-    while (i < length && length == name.length && (bytes(start + i) | SmallBit) == name(i)) i += 1
+    while (i < length && length == name.length && (bytes(start + i) | LowerCaseBit) == name(i)) i += 1
     i == name.length && length == name.length
   }
 }

@@ -19,7 +19,7 @@ final private[manifestlist] class ManifestCounts {
     }
   }
 
-  /** Returns the manifest before its commit. */
+  /** Returns the uncommitted manifest with these counts. */
   def manifest(
       path: String,
       length: Long,
@@ -27,7 +27,7 @@ final private[manifestlist] class ManifestCounts {
       content: ManifestContent,
       snapshotId: Long,
       summaries: Vector[FieldSummary]
-  ): ManifestFile = setIn(ManifestFile(
+  ): ManifestFile = withCounts(ManifestFile(
     path,
     length,
     specId,
@@ -45,7 +45,7 @@ final private[manifestlist] class ManifestCounts {
     partitions = Some(summaries)
   ))
 
-  private def setIn(manifest: ManifestFile): ManifestFile = manifest.copy(
+  private def withCounts(manifest: ManifestFile): ManifestFile = manifest.copy(
     addedFilesCount = Some(files(Added.code)),
     existingFilesCount = Some(files(Existing.code)),
     deletedFilesCount = Some(files(Deleted.code)),
@@ -66,6 +66,6 @@ private[manifestlist] object ManifestCounts {
   def counted(manifest: ManifestFile, entries: Iterator[ManifestEntry]): ManifestFile = {
     val counts = new ManifestCounts
     entries.foreach(counts.add)
-    counts.setIn(manifest)
+    counts.withCounts(manifest)
   }
 }

@@ -26,7 +26,7 @@ import iceberglite.tree.{
  */
 object ManifestListTree extends MetadataTree {
 
-  /** The magic bytes of an Avro file, which a manifest list is. */
+  /** The magic bytes of an Avro file. Every manifest list is an Avro file. */
   private val Magic = Array[Byte]('O', 'b', 'j', 1)
 
   override def opens(path: String, head: => Array[Byte]): Boolean = path.endsWith(".avro") || head.startsWith(Magic)
@@ -68,7 +68,7 @@ final private[iceberglite] class ManifestListFiles(
   private def io: FileIO = table.io
 
   override lazy val manifests: Vector[ManifestFile] = snapshot.manifestList match {
-    case Some(path) => cache.manifestsOf(ListKey(io, path))(listed(path))
+    case Some(path) => cache.manifestsOf(ListKey(io, path))(readList(path))
     case None =>
       MetadataPool.map(snapshot.manifests) { path =>
         cache.manifestsOf(ListKey(io, path))(Vector(EmbeddedManifests.read(path, snapshot, table))).head
@@ -108,10 +108,10 @@ final private[iceberglite] class ManifestListFiles(
   }
 
   /**
-   * Reads the list. For Avro, a list that was truncated right after its header is an empty list; the snapshot's summary
-   * distinguishes the two.
+   * Reads the manifest list. A list that was truncated right after its Avro header is a valid empty list, so an empty
+   * list is checked against the snapshot's summary.
    */
-  private def listed(path: String): Vector[ManifestFile] = {
+  private def readList(path: String): Vector[ManifestFile] = {
     val manifests = ManifestLists.read(io, path)
     val files = snapshot.summary.get(TotalDataFiles)
     if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(

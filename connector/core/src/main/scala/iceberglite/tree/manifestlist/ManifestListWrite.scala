@@ -69,12 +69,12 @@ final private[manifestlist] class ManifestListWrite(
     }
 
   private def writeAll(): WrittenManifestList = {
-    val news = newFiles
+    val addedFiles = newFiles
     val parents = parent.fold(Vector.empty[ManifestPart])(_.manifestParts)
     val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
     val filteredData = filterAll(data, RemovedDataFiles.Empty)
     val filtered = filteredData ++ filterAll(deletes, removedBy(filteredData))
-    val fresh = MetadataPool.map(groups(news))(newManifest)
+    val fresh = MetadataPool.map(groups(addedFiles))(newManifest)
     val unchanged = filtered.flatMap(_.kept)
     val replaced = changes.rewrite.flatMap(rewriter.of(unchanged, _, earlier.flatMap(_.replaced)))
     val own = fresh.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
@@ -85,7 +85,7 @@ final private[manifestlist] class ManifestListWrite(
     WrittenManifestList(
       pointer = listPath,
       addedRows =
-        header.firstRowId.map(_ => all.zip(listed).filter(m => takesRowIds(m._1)).map(m => rowCount(m._2)).sum),
+        header.firstRowId.map(_ => all.zip(listed).filter(m => needsRowIds(m._1)).map(m => rowCount(m._2)).sum),
       added = changes.allAdded,
       removed = filtered.flatMap(_.removed),
       manifests = listed,
@@ -114,7 +114,7 @@ final private[manifestlist] class ManifestListWrite(
       created: Vector[WrittenManifest]
   ): Vector[ManifestFile] = {
     writtenPaths.add(listPath)
-    if (header.firstRowId.isDefined) checkRows(manifests.filter(m => takesRowIds(m) && !fresh.contains(m)), created)
+    if (header.firstRowId.isDefined) checkRows(manifests.filter(m => needsRowIds(m) && !fresh.contains(m)), created)
     val complete = if (version == FormatVersion.V1) manifests else manifests.map(counted)
     val (_, listed) = ManifestLists.write(
       files,
@@ -128,7 +128,7 @@ final private[manifestlist] class ManifestListWrite(
       codec
     )
     cache.keepManifests(ListKey(io, listPath), listed)
-    keepRows(created, listed)
+    cacheRows(created, listed)
     listed
   }
 
@@ -140,11 +140,11 @@ final private[manifestlist] class ManifestListWrite(
     if (ManifestCounts.areIn(m)) m else ManifestCounts.counted(m, entries(partOf(m)))
 
   /** Returns whether writing the list assigns the manifest its first row id (adopted version 3: "Row lineage"). */
-  private def takesRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
+  private def needsRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 
   /**
-   * Checks that all row counts are known, because row ids are assigned by count. This reads manifests from before
-   * version 3, only once.
+   * Checks that all row counts are known, because row ids are assigned by count. Manifests from before version 3 are
+   * read for this check, only in the commit that assigns their row ids.
    */
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.map(w => w.manifest.path -> w.rows).toMap
@@ -157,8 +157,8 @@ final private[manifestlist] class ManifestListWrite(
   private def rowCount(m: ManifestFile): Long = m.addedRowsCount.getOrElse(0L) + m.existingRowsCount.getOrElse(0L)
 
   /**
-   * Returns the removed data files and the lowest data sequence number of the remaining ones. A delete file older than
-   * all of them applies to none (spec: "Scan Planning").
+   * Returns the removed data files and the lowest data sequence number of the remaining ones. A delete file that is
+   * older than all remaining data files applies to none of them (spec: "Scan Planning").
    */
   private def removedBy(data: Vector[Filtered]): RemovedDataFiles = {
     val rewritten = data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
@@ -171,24 +171,24 @@ final private[manifestlist] class ManifestListWrite(
   }
 
   /** Filters the manifests. An append reads no manifest, so it needs no threads. */
-  private def filterAll(manifests: Vector[ManifestPart], gone: RemovedDataFiles): Vector[Filtered] =
-    if (gone.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, gone))
-    else MetadataPool.map(manifests)(filter(_, gone))
+  private def filterAll(manifests: Vector[ManifestPart], removedFiles: RemovedDataFiles): Vector[Filtered] =
+    if (removedFiles.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, removedFiles))
+    else MetadataPool.map(manifests)(filter(_, removedFiles))
 
   /**
    * Removes the files of a manifest that the commit removes. Entries that earlier snapshots deleted are dropped if the
    * manifest is rewritten.
    *
-   * @param gone the removed data files, which determine the delete files to remove with them
+   * @param removedFiles the removed data files, which determine the delete files to remove with them
    */
-  private def filter(manifest: ManifestPart, gone: RemovedDataFiles): Filtered = {
+  private def filter(manifest: ManifestPart, removedFiles: RemovedDataFiles): Filtered = {
     val selected = changes.remove.mightMatch(manifest)
     if (!manifest.hasLiveFiles) Filtered(None, None, Vector.empty)
-    else if (!selected && gone.isEmpty) Filtered(Some(manifest), None, Vector.empty)
+    else if (!selected && removedFiles.isEmpty) Filtered(Some(manifest), None, Vector.empty)
     else {
       val live = entries(manifest).filter(_.isLive).toVector
       val rows = live.map { e =>
-        if (selected && changes.remove.removes(e) || gone.makesObsolete(e)) deleted(e) else existing(e)
+        if (selected && changes.remove.removes(e) || removedFiles.makesObsolete(e)) deleted(e) else existing(e)
       }
       val removed = live.zip(rows).collect { case (e, row) if row.status == Deleted => e }
       if (removed.isEmpty) Filtered(Some(manifest), None, removed)
@@ -215,8 +215,8 @@ final private[manifestlist] class ManifestListWrite(
     }
 
   /**
-   * The added files. Their entries inherit the values that a commit assigns, so they stay valid when the commit is
-   * retried.
+   * Returns the added files. Their entries inherit the values that a commit assigns, so they stay valid when the commit
+   * is retried.
    */
   private def newFiles: Vector[NewFile] = {
     val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
@@ -269,7 +269,7 @@ final private[manifestlist] class ManifestListWrite(
 
   private def partOf(manifest: ManifestFile): ManifestPart = new ManifestPart(manifest, table.specs)
 
-  private def keepRows(created: Vector[WrittenManifest], listed: Vector[ManifestFile]): Unit = {
+  private def cacheRows(created: Vector[WrittenManifest], listed: Vector[ManifestFile]): Unit = {
     val byPath = listed.map(m => m.path -> m).toMap
     created.filter(_.rows.nonEmpty).foreach { w =>
       val manifest = byPath(w.manifest.path)

@@ -10,9 +10,9 @@ import iceberglite.spec.property.TableProperty
  * have many small manifests. Manifests that the commit itself writes are not merged: a retry can reuse them, and the
  * changes can be seen without reading old entries.
  *
- * Packs as Apache Iceberg does: by spec and content, from the oldest to the newest, into bins of the target size,
- * without changing the order. A full bin is merged at once. The newest bin, if its spec is that of the new files, is
- * merged only when there are enough manifests.
+ * The bin packing is that of Apache Iceberg: manifests of the same spec and content are packed into bins of the target
+ * size, from the oldest to the newest, without changing the order. A full bin is merged at once. The newest bin, if its
+ * spec is that of the new files, is merged only when there are enough manifests.
  */
 private[manifestlist] object ManifestMerging {
 
@@ -20,8 +20,10 @@ private[manifestlist] object ManifestMerging {
   type Bin = Vector[ManifestPart]
 
   /**
-   * @param kept the manifests that are carried over, newest first
-   * @param fresh those that the commit itself writes
+   * Returns the bins of the manifests that are carried over.
+   *
+   * @param kept these manifests, newest first
+   * @param fresh the manifests that the commit itself writes
    */
   def bins(kept: Vector[ManifestPart], fresh: Vector[ManifestFile], properties: Map[String, String]): Vector[Bin] =
     if (!TableProperty.of(TableProperty.ManifestMerge, properties)) kept.map(Vector(_))

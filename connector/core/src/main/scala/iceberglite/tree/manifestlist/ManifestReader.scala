@@ -55,7 +55,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
 
   /** The sequence number of added files; absent before the commit, when it is not known yet. */
   private val assigned: Option[Long] = if (committed) Some(manifest.sequenceNumber) else None
-  private val rowIds = manifest.firstRowId.isDefined
+  private val assignsRowIds = manifest.firstRowId.isDefined
   private var nextRowId = manifest.firstRowId.getOrElse(0L)
 
   def specId: Int = manifest.partitionSpecId
@@ -84,12 +84,12 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
   }
 
   /**
-   * Returns the own or the inherited sequence number. Added files inherit the manifest's. Files of version 1, which has
-   * no sequence numbers, inherit regardless of their status.
+   * Returns the entry's own sequence number, or the one that it inherits. Added files inherit the manifest's number. In
+   * manifests of version 1, which have no sequence numbers, every file has number 0.
    */
   private def inherited(status: EntryStatus, own: Option[Long]): Option[Long] =
     if (own.isDefined) own
-    else if (!hasSequenceNumbers) Inheritance.OfVersion1
+    else if (!hasSequenceNumbers) Inheritance.Version1Number
     else if (status == EntryStatus.Added || manifest.sequenceNumber == 0L) assigned
     else None
 
@@ -100,7 +100,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
    * would overlap that of the next file.
    */
   def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
-    if (!rowIds) { if (committed) None else own }
+    if (!assignsRowIds) { if (committed) None else own }
     else if (own.isDefined || status == EntryStatus.Deleted || rows < 0) own
     else {
       val given = nextRowId
@@ -111,5 +111,5 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
 }
 
 private object Inheritance {
-  private val OfVersion1: Option[Long] = Some(0L)
+  private val Version1Number: Option[Long] = Some(0L)
 }

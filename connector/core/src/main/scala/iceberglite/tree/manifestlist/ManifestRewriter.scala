@@ -33,6 +33,9 @@ final private[manifestlist] class ManifestRewriter(
   private val version = table.metadata.formatVersion
 
   /**
+   * Returns the rewritten manifests; absent if no manifest is chosen.
+   *
+   * @param kept the manifests of the parent that may be rewritten
    * @param earlier the result of an earlier attempt, valid as long as all manifests that it replaces are still listed
    */
   def of(
@@ -41,9 +44,9 @@ final private[manifestlist] class ManifestRewriter(
       earlier: Option[ReplacedManifests]
   ): Option[RewrittenManifests] = {
     // After an upgrade, another commit may have assigned row ids that the earlier attempt did not write.
-    val there = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
-    val again = earlier.filter(e => e.version == version && e.from.forall(m => there((m.path, m.firstRowId))))
-    again.map(e => RewrittenManifests(e, e.to.map(WrittenManifest(_, Vector.empty)))).orElse {
+    val listed = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
+    val reusable = earlier.filter(e => e.version == version && e.from.forall(m => listed((m.path, m.firstRowId))))
+    reusable.map(e => RewrittenManifests(e, e.to.map(WrittenManifest(_, Vector.empty)))).orElse {
       val chosen = by.chosen(kept)
       if (chosen.isEmpty) None else Some(rewrite(chosen, by))
     }

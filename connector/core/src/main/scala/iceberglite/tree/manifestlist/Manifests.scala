@@ -37,7 +37,7 @@ object Manifests {
   private val StreamedBytes = 16L << 20
 
   /** Read limit for a manifest that is short according to its manifest list. The actual file may be somewhat longer. */
-  private val Short = AvroContainer.Bounds.copy(
+  private val ShortBounds = AvroContainer.Bounds.copy(
     format = "a manifest with a small length in its manifest list",
     maxBytes = math.min(2 * StreamedBytes, ReadBounds.MaxBytes)
   )
@@ -108,7 +108,7 @@ object Manifests {
    */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
     if (manifest.length > StreamedBytes) AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))
-    else AvroContainerReader.open(io.read(manifest.path, Short))
+    else AvroContainerReader.open(io.read(manifest.path, ShortBounds))
 
   /** Iterates over the entries of a file. Errors name the file. */
   final private class GuardedEntries(

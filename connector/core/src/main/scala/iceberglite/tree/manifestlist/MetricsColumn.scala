@@ -63,14 +63,14 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
 
   override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
     if (schema.getType != ARRAY || schema.getElementType.getType != RECORD) mismatch(schema, column)
-    else if (isUsual(schema.getElementType)) new PassingDecoder
+    else if (hasStandardLayout(schema.getElementType)) new PassingDecoder
     else new UnusualMetricsMap(map, keyId, valueId, schema.getElementType, byName)
 
   /**
    * Returns whether the record has key and value in this order, without unions. All writers that follow the spec use
    * this layout.
    */
-  private def isUsual(entry: AvroSchema): Boolean = entry.getFields.asScala.toList match {
+  private def hasStandardLayout(entry: AvroSchema): Boolean = entry.getFields.asScala.toList match {
     case key :: value :: Nil =>
       val valueFits = map match {
         case _: MetricsMap.Counts => value.schema.getType == LONG || value.schema.getType == INT
@@ -179,25 +179,25 @@ private[manifestlist] object MetricsColumn {
     val ranges = new Array[Int](MetricsMap.Size * 2)
     java.util.Arrays.fill(ranges, EncodedMetrics.Missing)
     var decoded = Option.empty[MetricMaps]
-    var any = false
+    var hasEncoded = false
     var i = 0
     while (i < columns.length) {
       val column = columns(i)
       if (row.has(column)) row.passedOver(column) match {
-        case maps: MetricMaps => decoded = Some(decoded.fold(maps)(both(_, maps)))
+        case maps: MetricMaps => decoded = Some(decoded.fold(maps)(combined(_, maps)))
         case _ =>
-          any = true
+          hasEncoded = true
           val range = row.range(column)
           ranges(i * 2) = (range >>> 32).toInt
           ranges(i * 2 + 1) = range.toInt
       }
       i += 1
     }
-    val encoded = if (any) new EncodedMetrics(block, ranges) else Metrics.Empty
-    decoded.fold(encoded)(both(_, encoded))
+    val encoded = if (hasEncoded) new EncodedMetrics(block, ranges) else Metrics.Empty
+    decoded.fold(encoded)(combined(_, encoded))
   }
 
-  private def both(a: Metrics, b: Metrics): MetricMaps = MetricMaps(
+  private def combined(a: Metrics, b: Metrics): MetricMaps = MetricMaps(
     a.columnSizes.orElse(b.columnSizes),
     a.valueCounts.orElse(b.valueCounts),
     a.nullValueCounts.orElse(b.nullValueCounts),

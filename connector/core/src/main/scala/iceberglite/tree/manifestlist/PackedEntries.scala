@@ -19,9 +19,11 @@ object PackedEntries {
   private val Fast = AvroCodec.Deflate(1)
 
   /**
-   * @param part the part that lists them
+   * Encodes entries of a part.
+   *
+   * @param part the part that lists the entries
    * @param entries existing entries with all inherited values
-   * @param pruned how many other entries the part has
+   * @param pruned the number of entries of the part that are left out
    */
   def write(part: FilePart, specs: PartitionSpecs, entries: Iterator[ManifestEntry], pruned: Int): Array[Byte] = {
     var packed = Array.emptyByteArray
@@ -35,7 +37,11 @@ object PackedEntries {
     ByteBuffer.allocate(Integer.BYTES + packed.length).putInt(pruned).put(packed).array
   }
 
-  /** @return the entries, with shared partition tuples, and the number of other entries */
+  /**
+   * Decodes entries.
+   *
+   * @return the entries, which share partition tuples, and the number of entries that were left out
+   */
   def read(part: FilePart, specs: PartitionSpecs, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) = {
     val entries =
       Manifests.decode(bytes.drop(Integer.BYTES), part.path, part.content, specs.of(part), specs.sources)

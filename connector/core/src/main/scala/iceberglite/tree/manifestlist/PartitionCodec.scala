@@ -56,7 +56,7 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
   override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder = {
     if (schema.getType != RECORD) mismatch(schema, column)
     val fields = schema.getFields.asScala.toArray
-    val places = fields.map(f => place(f, fields.exists(RecordDecoder.fieldId(_).isDefined), byName))
+    val places = fields.map(f => positionOf(f, fields.exists(RecordDecoder.fieldId(_).isDefined), byName))
     val taken = places.filter(_ >= 0)
     if (taken.distinct.length < taken.length) throw AvroFault("Its partition struct has a field id twice")
     val values = fields.zip(places).map { case (f, at) =>
@@ -70,7 +70,7 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
    * Matches a field by field id. In version 1 files without ids, fields are in the order of the partition spec (spec:
    * "Partition Evolution").
    */
-  private def place(f: AvroSchema.Field, recordHasIds: Boolean, byName: Boolean): Int =
+  private def positionOf(f: AvroSchema.Field, recordHasIds: Boolean, byName: Boolean): Int =
     if (recordHasIds) RecordDecoder.fieldId(f).fold(-1)(id => partitionType.fields.indexWhere(_.id == id))
     else if (byName && f.pos < partitionType.fields.size) f.pos
     else -1
@@ -88,7 +88,8 @@ private[iceberglite] object PartitionCodec {
 }
 
 /**
- * Skips the tuples of a manifest and decodes one on request. Most tuples equal the previous one.
+ * Skips partition tuples, and decodes a tuple only on request, because most tuples of a manifest equal the previous
+ * one.
  *
  * @param places the position in the tuple of each field of the file; -1 means skip
  */
@@ -98,7 +99,7 @@ final private[iceberglite] class PartitionDecoder(
     size: Int,
     skipped: AvroInput => Unit
 ) extends FieldDecoder {
-  private val nothing = Vector.fill(size)(Option.empty[Literal])
+  private val allNull = Vector.fill(size)(Option.empty[Literal])
 
   override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = {
     val start = in.position
@@ -109,7 +110,7 @@ final private[iceberglite] class PartitionDecoder(
   override def skip(in: AvroInput): Unit = skipped(in)
 
   def tuple(in: AvroInput): PartitionTuple = {
-    var values = nothing
+    var values = allNull
     var i = 0
     while (i < fields.length) {
       val value = fields(i)(in)

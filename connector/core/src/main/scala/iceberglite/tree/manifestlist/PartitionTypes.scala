@@ -21,11 +21,11 @@ private[manifestlist] object PartitionTypes {
       entries: Iterator[ManifestEntry]
   ): (StructType, Iterator[ManifestEntry]) = {
     val bySchema = spec.partitionType(schema)
-    val unsure = spec.fields.indices.filter(i => isUnsure(spec.fields(i), schema))
-    if (unsure.isEmpty) (bySchema, entries)
+    val undetermined = spec.fields.indices.filter(i => isUndetermined(spec.fields(i), schema))
+    if (undetermined.isEmpty) (bySchema, entries)
     else {
       val all = entries.toVector
-      val fields = unsure.foldLeft(bySchema.fields) { (fields, i) =>
+      val fields = undetermined.foldLeft(bySchema.fields) { (fields, i) =>
         val values = all.iterator.map(_.file.partition.values.lift(i).flatten).collect { case Some(v) => v }
         values.take(1).foldLeft(fields)((_, v) => fields.updated(i, fields(i).copy(fieldType = typeOf(v))))
       }
@@ -33,7 +33,7 @@ private[manifestlist] object PartitionTypes {
     }
   }
 
-  private def isUnsure(field: PartitionField, schema: Schema): Boolean =
+  private def isUndetermined(field: PartitionField, schema: Schema): Boolean =
     !field.sourceIds.forall(schema.byId.contains) || field.transform.isInstanceOf[UnknownTransform]
 
   /** Returns the type of a value. A decimal literal has the narrowest type, and later values may be wider. */
