@@ -4,9 +4,9 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.TableMetadata
 
 /**
- * A kind of change to a table. Given a base, it describes what the commit would do. It is called again with a newer
- * base when another commit came first, and it keeps written files that it can reuse. An instance belongs to a single
- * transaction.
+ * A change to a table, as a part of a transaction. [[describe]] returns the metadata updates for a base version of the
+ * table. If another commit came first, it is called again with the newer base, and may reuse files that it has written
+ * before. An instance belongs to a single transaction.
  */
 trait Action {
 

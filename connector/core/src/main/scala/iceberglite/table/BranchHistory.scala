@@ -5,7 +5,7 @@ import iceberglite.spec.file.{Content, EntryStatus, ManifestContent, ManifestEnt
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, SnapshotFiles, TreeTable}
 
-/** A file that a commit added or removed, and that commit. */
+/** A file that a commit added or removed, with the snapshot of the commit. */
 final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEntry) {
 
   /**
@@ -26,7 +26,7 @@ final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEn
  */
 final private[table] class BranchHistory(base: TableMetadata, parent: Option[Snapshot], context: CommitContext) {
   private val table = TreeTable(context.table, context.io, base)
-  private val line = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
+  private val ancestry = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
 
   /**
    * Returns the commits since a snapshot, newest first; without a snapshot, all commits of the branch.
@@ -34,14 +34,14 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
    * @throws ValidationFailed the snapshot is not in the branch's history
    */
   def since(snapshotId: Option[Long]): Vector[Snapshot] = {
-    snapshotId.filterNot(id => line.exists(_.snapshotId == id)).foreach { id =>
+    snapshotId.filterNot(id => ancestry.exists(_.snapshotId == id)).foreach { id =>
       throw ValidationFailed(
         s"Cannot tell what happened to ${context.table} since snapshot $id: it is not in the branch's history. " +
           "Run the statement again",
         byOthers = true
       )
     }
-    line.takeWhile(s => !snapshotId.contains(s.snapshotId))
+    ancestry.takeWhile(s => !snapshotId.contains(s.snapshotId))
   }
 
   /** Returns the commits since a snapshot, except those that this transaction has added so far. */
@@ -60,11 +60,11 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   def specs(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
     .filter(p => p.content == content && p.hasLiveFiles).map(_.specId).toSet
 
-  /** Returns the wanted live entries at the head, read from the parts that may list such entries. */
+  /** Returns the live entries at the head that `wanted` accepts. Parts that `where` rejects are not read. */
   def live(content: ManifestContent, where: PartFilter)(wanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
     liveAt(parent, content, where)(wanted)
 
-  /** Returns the wanted live entries at an earlier snapshot. */
+  /** Like [[live]], for an earlier snapshot. */
   def liveAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
       wanted: ManifestEntry => Boolean
   ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>

@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.spec.Redaction
 import iceberglite.storage.FileIO
 
-/** Cleanup after the outcome of a commit is certain. Failures are logged and otherwise ignored. */
+/** Deletes files after the outcome of a commit is known. Failures are logged and otherwise ignored. */
 object Cleanup {
   private val log = LoggerFactory.getLogger("iceberglite.table.Cleanup")
 
@@ -27,7 +27,7 @@ object Cleanup {
     ()
   }
 
-  /** Runs an operation whose failure does no harm. @return false if it failed; the failure is logged */
+  /** Runs an operation that may fail without harm. @return false if it failed; the failure is logged */
   private def succeeds(what: String)(body: => Unit): Boolean =
     try {
       body

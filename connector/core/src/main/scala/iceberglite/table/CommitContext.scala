@@ -6,7 +6,7 @@ import java.util.concurrent.ThreadLocalRandom
 import iceberglite.storage.FileIO
 
 /**
- * The clock, the random numbers and the waits of a commit. All code that commits takes them from here, so that tests
+ * The clock, the sleep function and the random generators of commits. Code that commits uses no others, so that tests
  * can control them.
  *
  * @param sleep waits for the given number of milliseconds

@@ -24,13 +24,16 @@ final case class TableVersion(
     isWhole: Boolean = true
 )
 
-/** The updates of a commit and the requirements that must still hold: the data that a REST catalog takes. */
+/**
+ * The updates of a commit and the requirements that the table must still meet. A commit request to a REST catalog
+ * consists of the same data.
+ */
 final case class Change(updates: Vector[MetadataUpdate], requirements: Vector[Requirement]) {
   def ++(that: Change): Change =
     Change(updates ++ that.updates, (requirements ++ that.requirements).distinct)
 }
 
-/** A change to one of several tables that change together. @param base the version that the change was described for */
+/** The change to one table in a commit to several tables. @param base the version that the change was described for */
 final case class TableChange(id: TableIdentifier, base: TableVersion, change: Change)
 
 /** Swaps a table's metadata atomically. Catalogs implement it. */
@@ -55,7 +58,7 @@ trait Committer {
   @nowarn("cat=unused-params") // unused by catalogs without a pointer
   def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
 
-  /** Returns what is known of the table's directories from sources other than its metadata; see [[OwnedPaths]]. */
+  /** Returns the table's directories as known from sources other than its metadata; see [[OwnedPaths]]. */
   @nowarn("cat=unused-params") // unused by default
   def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership.unknown(id)
 }

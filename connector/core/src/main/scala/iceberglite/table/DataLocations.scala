@@ -13,7 +13,7 @@ import iceberglite.spec.types.Murmur3
  * Locations of new data files of a table. Serializable, for use in tasks.
  *
  * @param directory directory of data files
- * @param spread absent if files are placed in one directory per partition
+ * @param spread how files are spread over hashed directories; absent if there is one directory per partition
  */
 final case class DataLocations private (directory: String, spread: Option[DataLocations.Spread]) {
 
@@ -31,7 +31,11 @@ final case class DataLocations private (directory: String, spread: Option[DataLo
 object DataLocations {
   private val Provider = "write.location-provider.impl"
 
-  /** @throws Unsupported if the table sets a location provider that is not supported */
+  /**
+   * Returns the locations for a table with these properties.
+   *
+   * @throws Unsupported if the table sets a location provider that is not supported
+   */
   def of(tableLocation: String, properties: Map[String, String]): DataLocations = {
     properties.get(Provider).foreach { name =>
       throw Unsupported(
@@ -41,13 +45,13 @@ object DataLocations {
       )
     }
     val location = withoutSlash(tableLocation)
-    val spreads = TableProperty.of(TableProperty.ObjectStorage, properties)
-    val former = Seq(TableProperty.ObjectStoragePath).filter(_ => spreads) :+ TableProperty.FolderStoragePath
-    val named = (TableProperty.DataPath +: former).flatMap(TableProperty.of(_, properties)).find(_.nonEmpty)
-    val directory = named.fold(s"$location/data")(withoutSlash)
+    val isSpread = TableProperty.of(TableProperty.ObjectStorage, properties)
+    val legacyPaths = Seq(TableProperty.ObjectStoragePath).filter(_ => isSpread) :+ TableProperty.FolderStoragePath
+    val configured = (TableProperty.DataPath +: legacyPaths).flatMap(TableProperty.of(_, properties)).find(_.nonEmpty)
+    val directory = configured.fold(s"$location/data")(withoutSlash)
     def context = if (directory.startsWith(location)) None else Some(lastTwo(location))
     val inPartition = TableProperty.of(TableProperty.ObjectStoragePartitions, properties)
-    DataLocations(directory, if (spreads) Some(Spread(context, inPartition)) else None)
+    DataLocations(directory, if (isSpread) Some(Spread(context, inPartition)) else None)
   }
 
   /**
@@ -96,7 +100,7 @@ object DataLocations {
 }
 
 /**
- * Generates file names for one task. No other task, attempt or job generates them.
+ * Generates file names for one task. The names are unique across tasks, attempts and jobs.
  *
  * @param partitionId Spark's partition id
  * @param taskId id of the task attempt

@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.PrimitiveType
 
-/** Which data files a delete file may apply to, judged by its manifest entry (spec: "Scan Planning"). */
+/** Determines which data files a delete file may apply to, from its manifest entry (spec: "Scan Planning"). */
 private[table] object DeleteApplicability {
 
   /**
@@ -23,23 +23,23 @@ private[table] object DeleteApplicability {
     }
 
   /**
-   * Returns the first of the data files that the deletes may apply to. The data files existed when the deletes were
-   * committed.
+   * Returns one of the data files that the deletes may apply to, if any. Sequence numbers are not compared: the data
+   * files must have existed when the deletes were committed.
    *
-   * @param data by path
+   * @param data the data files, by path
    */
   def touched(file: ContentFile, data: Map[String, ContentFile], base: TableMetadata): Option[ContentFile] = {
-    def beside(d: ContentFile): Boolean = d.specId == file.specId && d.partition == file.partition
+    def isInSamePartition(d: ContentFile): Boolean = d.specId == file.specId && d.partition == file.partition
     file.content match {
       case Content.Data => None
       case Content.PositionDeletes => dataFile(file) match {
           case Some(path) => data.get(path)
-          case None => data.values.find(d => beside(d) && within(file, d.path))
+          case None => data.values.find(d => isInSamePartition(d) && within(file, d.path))
         }
       case Content.EqualityDeletes =>
         lazy val keys = keysOf(file, base)
         lazy val deleted = keys.keysOf(file)
-        data.values.find(d => (isGlobal(file, base) || beside(d)) && deleted.mayMeet(keys.keysOf(d)))
+        data.values.find(d => (isGlobal(file, base) || isInSamePartition(d)) && deleted.mayMeet(keys.keysOf(d)))
     }
   }
 

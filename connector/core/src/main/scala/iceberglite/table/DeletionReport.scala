@@ -82,7 +82,7 @@ final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
 object DeletionReport {
   private val log = LoggerFactory.getLogger("iceberglite.table.DeletionReport")
 
-  /** @param kept each path with the reason why it was kept */
+  /** Returns a report that groups the kept files by reason. @param kept each kept path with the reason */
   def of(deleted: Long, kept: Vector[(String, KeptReason)]): DeletionReport = {
     val groups = kept.groupBy(_._2).map { case (reason, same) => RetainedFiles(reason, same.size.toLong, same.head._1) }
     DeletionReport(deleted, groups.toVector.sortBy(_.reason.text))

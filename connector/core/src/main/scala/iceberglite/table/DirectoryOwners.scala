@@ -7,15 +7,15 @@ import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 /**
  * Finds other tables at a directory, by metadata folders in the file system and by the catalog.
  *
- * @param version of the table whose files are checked
+ * @param version the version of the table whose files are checked
  */
 final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ownership: TableOwnership) {
   import DirectoryOwners._
 
-  private val ours: Set[StoragePath] =
+  private val ownFiles: Set[StoragePath] =
     (version.metadata.metadataLog.map(_.metadataFile) :+ version.metadataLocation).flatMap(pathOf).toSet
-  private val ourFolder: Option[StoragePath] = pathOf(version.metadataLocation).map(_.parent)
-  private val looked = new ConcurrentHashMap[StoragePath, java.lang.Boolean]
+  private val ownFolder: Option[StoragePath] = pathOf(version.metadataLocation).map(_.parent)
+  private val isTableCache = new ConcurrentHashMap[StoragePath, java.lang.Boolean]
 
   def pathOf(path: String): Option[StoragePath] = StoragePath.of(path, io.defaultFileSystem)
 
@@ -23,24 +23,24 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   def real(directory: StoragePath): StoragePath = pathOf(io.realDirectory(directory.text)).getOrElse(directory)
 
   /** Returns whether the table's own current metadata file is in the directory's metadata folder. */
-  def isProven(directory: StoragePath): Boolean = ourFolder.contains(directory / Metadata)
+  def isProven(directory: StoragePath): Boolean = ownFolder.contains(directory / Metadata)
 
   /** Returns the nearest parent directory that belongs to a table. */
   def enclosing(directory: StoragePath): Option[StoragePath] =
-    directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isTableIfSeen)
+    directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isVisibleTable)
 
   /**
-   * Returns whether a directory is a table's. The listing of a directory far above the table's may be forbidden; the
-   * failure is logged, and the directory counts as no table.
+   * Returns whether a directory belongs to a table. Listing a directory far above the table's may be forbidden; then
+   * the failure is logged, and the directory is assumed to belong to no table.
    */
-  private def isTableIfSeen(directory: StoragePath): Boolean = {
+  private def isVisibleTable(directory: StoragePath): Boolean = {
     var found = false
     Cleanup.quietly(s"look for a table in $directory") { found = isTable(directory) }
     found
   }
 
   /** Returns whether a directory has a metadata folder. */
-  def isTable(directory: StoragePath): Boolean = looked.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
+  def isTable(directory: StoragePath): Boolean = isTableCache.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
 
   /**
    * Returns the other tables that keep metadata in the directory's metadata folder, or that the catalog locates there.
@@ -49,14 +49,14 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     (inFolder(directory) ++ Seq(directory, real(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**
-   * Finds other tables by the UUIDs in the newest metadata files that are not in this table's log; a table in use has
-   * its newest file there. In the folder of a JDBC, Hive or REST table, files named `v<N>.metadata.json` belong to
-   * another table, whatever their UUID.
+   * Finds other tables by the UUIDs in the newest metadata files that are not in this table's metadata log. The current
+   * metadata file of a table in use is among the newest files. In the folder of a JDBC, Hive or REST table, files named
+   * `v<N>.metadata.json` belong to another table, whatever their UUID.
    */
   private def inFolder(directory: StoragePath): Vector[OtherTable] = {
-    val (versions, pointed) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
-    val newestVersion = versions.sortBy(file => MetadataFiles.version(file.path)).lastOption.toVector
-    val foreign = if (ownership.hasVersionNames) pointed else pointed.filterNot(file => pathOf(file.path).exists(ours))
+    val (byVersion, byUuid) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
+    val newestVersion = byVersion.sortBy(file => MetadataFiles.version(file.path)).lastOption.toVector
+    val foreign = if (ownership.hasVersionNames) byUuid else byUuid.filterNot(file => pathOf(file.path).exists(ownFiles))
     val uuids = foreign.sortBy(file => (-file.modifiedMs, file.path)).take(NewestFiles)
       .map(file => file -> MetadataFiles.uuid(io, file.path)).filter(_._2 != version.metadata.uuid)
     val newestOfEach = uuids.groupBy(_._2).values.map(_.head._1).toVector

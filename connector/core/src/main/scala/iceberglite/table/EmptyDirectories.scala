@@ -12,31 +12,35 @@ import iceberglite.tree.MetadataPool
  */
 private[iceberglite] object EmptyDirectories {
 
-  /** @param location the table's directory, as known from sources other than its metadata */
+  /**
+   * Removes the empty directories of a table.
+   *
+   * @param location the table's directory, as known from sources other than its metadata
+   */
   def removeFor(io: FileIO, location: String, table: TableMetadata): Unit =
     Cleanup.quietly(s"remove the empty directories of $location") {
       val top = pathOf(io, location)
       val data = DataLocations.of(location, table.properties).directory
       val inside = Seq(data, TableLocations.inside(location, "metadata"))
         .filter(directory => top.exists(t => pathOf(io, directory).exists(_.isBelow(t))))
-      inside.distinct.foreach(leftAfterRemoval(io, _))
+      inside.distinct.foreach(removeEmpty(io, _))
       if (io.list(location).isEmpty) io.delete(location)
     }
 
   /**
    * Removes all empty directories below a directory, then the directory itself if it is empty.
    *
-   * @return a file or link that is left; absent on failures, which are logged
+   * @return a file or link that remains; absent if nothing remains, or on failures, which are logged
    */
   def removeAll(io: FileIO, directory: String): Option[String] = {
     var left: Option[String] = None
-    Cleanup.quietly(s"remove the empty directories of $directory") { left = leftAfterRemoval(io, directory) }
+    Cleanup.quietly(s"remove the empty directories of $directory") { left = removeEmpty(io, directory) }
     left
   }
 
-  private def leftAfterRemoval(io: FileIO, directory: String): Option[String] = {
+  private def removeEmpty(io: FileIO, directory: String): Option[String] = {
     val (directories, others) = io.list(directory).partition(c => c.isDirectory && !isLink(io, directory, c.path))
-    val inside = MetadataPool.map(directories)(child => leftAfterRemoval(io, child.path))
+    val inside = MetadataPool.map(directories)(child => removeEmpty(io, child.path))
     val left = others.headOption.map(_.path).orElse(inside.flatten.headOption)
     if (left.isEmpty) io.delete(directory)
     left

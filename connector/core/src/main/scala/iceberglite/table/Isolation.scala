@@ -56,37 +56,39 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
   }
 
   /**
+   * Checks that no concurrent change conflicts with a write.
+   *
    * @param parent the head of the branch that the write commits to
    * @throws ValidationFailed a concurrent change conflicts; the message names the file
    */
-  def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, concern: ConflictFilter): Unit =
-    check(new BranchHistory(base, parent, context), context, concern, refused)
+  def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, rowFilter: ConflictFilter): Unit =
+    check(new BranchHistory(base, parent, context), context, rowFilter, refused)
 
-  /** @param refused the concurrent changes to reject */
+  /** Checks that there are no concurrent changes of the kinds in `refused`. */
   private[table] def check(
       history: BranchHistory,
       context: CommitContext,
-      concern: ConflictFilter,
+      rowFilter: ConflictFilter,
       refused: Set[Conflict]
   ): Unit = {
     val conflicts = for {
-      change <- history.changes(history.concurrent(since), concern)
-      if interference(change).exists(refused) && concern.mightMatch(change.entry)
+      change <- history.changes(history.concurrent(since), rowFilter)
+      if conflictOf(change).exists(refused) && rowFilter.mightMatch(change.entry)
     } yield change
-    val touched = touchedFiles(conflicts, history, concern)
+    val touched = touchedFiles(conflicts, history, rowFilter)
     conflicts.find(c => DeleteApplicability.dataFile(c.entry.file).forall(touched)).foreach { change =>
       val file = change.entry.file
-      val done = if (change.removed) "removed" else if (change.isData) "added" else "added the delete file"
+      val verb = if (change.removed) "removed" else if (change.isData) "added" else "added the delete file"
       throw ValidationFailed(
         s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot " +
-          s"${change.snapshot.snapshotId} $done ${file.path}, which may hold rows ${concern.description}. " +
+          s"${change.snapshot.snapshotId} $done ${file.path}, which may hold rows ${rowFilter.description}. " +
           "Run the statement again",
         byOthers = true
       )
     }
   }
 
-  private def interference(change: FileChange): Option[Conflict] =
+  private def conflictOf(change: FileChange): Option[Conflict] =
     if (change.isRewrite) None
     else if (change.removed) Some(RemovedFiles).filter(_ => change.isData)
     else Some(if (change.isData) AddedRows else AddedDeletes)
@@ -98,13 +100,13 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
   private def touchedFiles(
       conflicts: Vector[FileChange],
       history: BranchHistory,
-      concern: ConflictFilter
+      rowFilter: ConflictFilter
   ): Set[String] =
     conflicts.groupBy(_.snapshot).flatMap { case (snapshot, changes) =>
       val paths = changes.flatMap(c => DeleteApplicability.dataFile(c.entry.file)).toSet
       if (paths.isEmpty) Vector.empty
-      else history.liveAt(Some(snapshot), ManifestContent.Data, concern) { data =>
-        paths(data.file.path) && concern.mightMatch(data)
+      else history.liveAt(Some(snapshot), ManifestContent.Data, rowFilter) { data =>
+        paths(data.file.path) && rowFilter.mightMatch(data)
       }.map(_.file.path)
     }.toSet
 }

@@ -5,7 +5,7 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.update.MetadataUpdate
 
 /**
- * The metadata that a committer which keeps metadata files writes next.
+ * The next metadata of a table, for committers that write metadata files themselves.
  *
  * @param expired metadata files that fell out of the log and are no longer needed once the commit has happened. The log
  *   may name files of other tables, so [[OwnedDeletion]] has to delete them
@@ -25,8 +25,8 @@ object NextVersion {
     base.fold(NextVersion(MetadataUpdate.create(change.updates, nowMs), Vector.empty)) { version =>
       val before = version.metadata
       val changed = MetadataUpdate.applyAll(before, change.updates, timeAfter(before, nowMs))
-      val kept = TableProperty.of(TableProperty.PreviousVersionsMax, changed.properties)
-      val next = changed.copy(metadataLog = MetadataLog.append(before, version.metadataLocation, kept))
+      val maxPrevious = TableProperty.of(TableProperty.PreviousVersionsMax, changed.properties)
+      val next = changed.copy(metadataLog = MetadataLog.append(before, version.metadataLocation, maxPrevious))
       val expired =
         if (TableProperty.of(TableProperty.DeleteAfterCommit, next.properties))
           MetadataLog.dropped(before, next)

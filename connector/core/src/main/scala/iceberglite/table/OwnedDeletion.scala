@@ -9,16 +9,16 @@ import iceberglite.tree.MetadataPool
  */
 final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
 
-  def apply(paths: Vector[String]): DeletionReport = deleting(paths)(owned.reasonToKeep)
+  def apply(paths: Vector[String]): DeletionReport = deleteUnlessKept(paths)(owned.reasonToKeep)
 
   /**
    * Deletes metadata files that fell out of the table's log.
    *
-   * @param version of the table; only files in the folder of its current metadata file are deleted
+   * @param version the table's version; only files in the folder of its current metadata file are deleted
    * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`
    */
   def expired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
-    deleting(paths) { path =>
+    deleteUnlessKept(paths) { path =>
       owned.reasonToKeepOwnMetadata(path).orElse {
         val written =
           isBeside(path, version.metadataLocation) && isNamed(path, hasVersionNames) && hasUuid(path, version)
@@ -26,7 +26,7 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
       }
     }
 
-  private def deleting(paths: Vector[String])(reason: String => Option[KeptReason]): DeletionReport = {
+  private def deleteUnlessKept(paths: Vector[String])(reason: String => Option[KeptReason]): DeletionReport = {
     val decided = paths.map(path => path -> reason(path))
     val own = decided.collect { case (path, None) => path }
     val failed = MetadataPool.map(own)(path => Cleanup.deleteOrList(io, Vector(path))).flatten

@@ -26,14 +26,14 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private val owners = new DirectoryOwners(io, version, ownership)
   private val resolved = new ConcurrentHashMap[StoragePath, StoragePath]
 
-  private lazy val places: Vector[OwnedDirectory] = {
+  private lazy val ownedDirectories: Vector[OwnedDirectory] = {
     val known = (ownership.directory.toVector ++ ownership.locations.of(ownership.names)).flatMap(directoryOf).distinct
     // With dots in names, two tables could have the same directory.
     val prefixes =
       if (ownership.names.exists(_.contains('.'))) Vector.empty
       else ownership.locations.prefixes.flatMap(owners.pathOf)
-    val named = directoryOf(version.metadata.location).filterNot(known.contains)
-    known.map(new CatalogDirectory(_)) ++ prefixes.map(new ConfiguredPrefix(_)) ++ named.map(new MetadataLocation(_))
+    val stated = directoryOf(version.metadata.location).filterNot(known.contains)
+    known.map(new CatalogDirectory(_)) ++ prefixes.map(new ConfiguredPrefix(_)) ++ stated.map(new MetadataLocation(_))
   }
 
   /** Returns why the file is kept; absent if the table may delete it. */
@@ -47,9 +47,9 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   private def reason(path: String, isOwnMetadata: Boolean): Option[KeptReason] = owners.pathOf(path) match {
     case None => Some(KeptReason.UnclearPath)
-    case Some(file) => places.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
+    case Some(file) => ownedDirectories.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
         case place if isOwnMetadata =>
-          place.reasonToKeepMetadata.orElse(linked(place.directory, file)).orElse(current(place, file))
+          place.reasonToKeepMetadata.orElse(linked(place.directory, file)).orElse(usedByOther(place, file))
         case place =>
           place.reasonToKeepAll.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
             .orElse(place.reasonToKeepFile(file))
@@ -61,10 +61,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     owners.pathOf(path).exists(file => owners.pathOf(folder).exists(f => real(f) == real(file.parent)))
 
   /**
-   * Returns why a metadata file is kept. A table that was registered twice, or renamed, can have its current metadata
-   * file in the metadata log of another table.
+   * Keeps a metadata file that is the current one of another table. If a table was registered twice, or renamed, one
+   * table's log can contain the other's current metadata file.
    */
-  private def current(place: OwnedDirectory, file: StoragePath): Option[KeptReason] =
+  private def usedByOther(place: OwnedDirectory, file: StoragePath): Option[KeptReason] =
     place.checked {
       val others = file.names.lastOption.toVector.flatMap(ownership.currentMetadata)
       val isUsed = others.flatMap(owners.pathOf).map(canonical).contains(canonical(file))
@@ -108,10 +108,13 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     /** Returns how many leading names of the file's path form the table's directory. */
     def topOf(file: StoragePath): Int = math.min(directory.names.size, file.names.size)
 
-    /** Returns why all files of the directory are kept. */
+    /** Returns why all files of the directory are kept; absent if each file is checked on its own. */
     def reasonToKeepAll: Option[KeptReason]
 
-    /** Returns why the metadata files that the table itself wrote are kept: fewer checks, as every commit asks. */
+    /**
+     * Returns why the table's own metadata files are kept. Subclasses may make fewer checks, because every commit calls
+     * this.
+     */
     def reasonToKeepMetadata: Option[KeptReason] = reasonToKeepAll
 
     /** Returns why a single file is kept. */
@@ -188,9 +191,9 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     override lazy val reasonToKeepAll: Option[KeptReason] = reasonToKeepMetadata.orElse(checked(claimed))
 
     private def claimed: Option[KeptReason] = {
-      val places = Seq(directory, real(directory)).distinct
+      val paths = Seq(directory, real(directory)).distinct
       def overlaps(claim: StoragePath): Boolean =
-        Seq(claim, real(claim)).exists(c => places.exists(_.overlaps(c)))
+        Seq(claim, real(claim)).exists(c => paths.exists(_.overlaps(c)))
       val uuid = version.metadata.uuid
       ownership.claims().find(c => uuid.isDefined && c.uuid == uuid || c.directories.exists(overlaps))
         .map(c => KeptReason.InOtherTable(directory.text, c.name))
@@ -202,7 +205,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
 object OwnedPaths {
 
-  /** @param version of the table, which may just have been dropped */
+  /** Returns the checks for a table. @param version the version of the table; the table may just have been dropped */
   def of(io: FileIO, version: TableVersion, ownership: TableOwnership): OwnedPaths =
     new OwnedPaths(io, version, ownership)
 

@@ -6,7 +6,11 @@ import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts, T
 /** All files that a version of a table refers to, directly or through its snapshots. */
 private[iceberglite] object ReachableFiles {
 
-  /** @throws iceberglite.spec.IcebergError a file of the table's metadata cannot be read */
+  /**
+   * Returns the paths of all files.
+   *
+   * @throws iceberglite.spec.IcebergError a file of the table's metadata cannot be read
+   */
   def of(io: FileIO, version: TableVersion): Vector[String] = {
     val metadata = version.metadata
     val table = TreeTable(version.metadataLocation, io, metadata)

@@ -7,21 +7,21 @@ import iceberglite.spec.property.TableProperty
  * collide again.
  *
  * @param retries the maximum number of retries after the first attempt
- * @param totalMs no retry begins later than this after the start, or after this much waiting in total
+ * @param totalMs the maximum total time in milliseconds: after this time, or after this much waiting, no retry begins
  */
 final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs: Long, environment: Environment) {
   private val startedMs = environment.nowMs()
-  private var used = 0
+  private var retriesUsed = 0
   private var waitedMs = 0L
 
   /** Waits before the next retry. @return false if no retry is left */
   def waitForNext(): Boolean = {
     val left = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
-    if (used >= retries || left <= 0) false
+    if (retriesUsed >= retries || left <= 0) false
     else {
-      // Shifting by more than 30 would overflow for sensible waits; the maximum wait is reached long before.
-      val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(used, 30))).toLong
-      used += 1
+      // The shift is limited so that it cannot overflow; the maximum wait is reached long before.
+      val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
+      retriesUsed += 1
       val pause = math.min(left, (full * (0.5 + environment.randomFraction() / 2)).toLong)
       waitedMs += pause
       environment.sleep(pause)

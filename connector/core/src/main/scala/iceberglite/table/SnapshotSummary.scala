@@ -35,11 +35,9 @@ object SnapshotSummary {
   val ReplacePartitions = "replace-partitions"
   val SourceSnapshotId = "source-snapshot-id"
 
-  /**
-   * The keys of the id under which a snapshot was staged, and of the id under which it was published
-   * (write-audit-publish).
-   */
+  /** The key of the write-audit-publish id under which a snapshot was staged. */
   val WapId = "wap.id"
+  /** The key of the write-audit-publish id of the staged snapshot that this one publishes. */
   val PublishedWapId = "published-wap-id"
 
   val TotalRecords = "total-records"
@@ -60,6 +58,8 @@ object SnapshotSummary {
   )
 
   /**
+   * Returns the summary of a new snapshot.
+   *
    * @param base provides the specs, the types of partition values and the table's properties
    * @param engine the engine's entries about itself and the job; they cannot override a count
    */
@@ -82,15 +82,15 @@ object SnapshotSummary {
     def records(files: Vector[ContentFile]): Long = files.map(_.knownRecords).sum
     def of(content: Content, files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.content == content)
     def vectors(files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.isDeletionVector)
-    def plain(files: Vector[ContentFile]): Vector[ContentFile] =
+    def positionDeleteFiles(files: Vector[ContentFile]): Vector[ContentFile] =
       of(Content.PositionDeletes, files).filterNot(_.isDeletionVector)
     Vector[(String, Long)](
       AddedDataFiles -> newData.size,
       DeletedDataFiles -> oldData.size,
       AddedDeleteFiles -> newDeletes.size,
       RemovedDeleteFiles -> oldDeletes.size,
-      AddedPositionDeleteFiles -> plain(newDeletes).size,
-      RemovedPositionDeleteFiles -> plain(oldDeletes).size,
+      AddedPositionDeleteFiles -> positionDeleteFiles(newDeletes).size,
+      RemovedPositionDeleteFiles -> positionDeleteFiles(oldDeletes).size,
       AddedEqualityDeleteFiles -> of(Content.EqualityDeletes, newDeletes).size,
       RemovedEqualityDeleteFiles -> of(Content.EqualityDeletes, oldDeletes).size,
       AddedDeletionVectors -> vectors(newDeletes).size,
@@ -123,13 +123,13 @@ object SnapshotSummary {
     if (changed.isEmpty || changed.size > limit) counted
     else {
       val (newFiles, oldFiles) = (byPartition(added), byPartition(removed))
-      val each = changed.flatMap { case key @ (specId, tuple) =>
+      val summaries = changed.flatMap { case key @ (specId, tuple) =>
         val path = DataLocations.partitionPath(base.specsById(specId), tuple)
         val text = counts(newFiles.getOrElse(key, Vector.empty), oldFiles.getOrElse(key, Vector.empty))
           .toVector.sorted.map { case (k, v) => s"$k=$v" }.mkString(",")
         if (path.isEmpty) None else Some((PartitionPrefix + path) -> text)
       }
-      counted ++ each ++ (if (each.nonEmpty) Map(PartitionSummariesIncluded -> "true") else Map.empty)
+      counted ++ summaries ++ (if (summaries.nonEmpty) Map(PartitionSummariesIncluded -> "true") else Map.empty)
     }
   }
 

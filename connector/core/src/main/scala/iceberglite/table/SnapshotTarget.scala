@@ -18,7 +18,7 @@ sealed trait SnapshotTarget {
 object SnapshotTarget {
 
   /**
-   * The head of a branch.
+   * A branch. The new snapshot becomes its head.
    *
    * @param create whether the commit creates a missing branch, from the head of `main`
    */
@@ -34,7 +34,7 @@ object SnapshotTarget {
   }
 
   /**
-   * No branch: the snapshot is built on the head of `main` and kept in the table, where readers do not see it until it
+   * No branch. The snapshot is based on the head of `main` and added to the table, but readers do not see it until it
    * is cherry-picked (write-audit-publish).
    */
   case object Staged extends SnapshotTarget {

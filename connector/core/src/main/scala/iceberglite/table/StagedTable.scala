@@ -12,16 +12,16 @@ import iceberglite.spec.update.MetadataUpdate
  */
 final class StagedCommitter private[table] (staged: TableVersion, private[table] val replaces: Boolean)
     extends Committer {
-  private var kept = Vector.empty[Action]
-  private var said = Map.empty[String, String]
+  private var stagedActions = Vector.empty[Action]
+  private var summaryEntries = Map.empty[String, String]
 
-  private[table] def actions: Vector[Action] = synchronized(kept)
+  private[table] def actions: Vector[Action] = synchronized(stagedActions)
 
-  private[table] def summary: Map[String, String] = synchronized(said)
+  private[table] def summary: Map[String, String] = synchronized(summaryEntries)
 
   private[table] def keep(actions: Vector[Action], summary: Map[String, String]): Unit = synchronized {
-    kept ++= actions
-    said ++= summary
+    stagedActions ++= actions
+    summaryEntries ++= summary
   }
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
@@ -33,14 +33,14 @@ final class StagedCommitter private[table] (staged: TableVersion, private[table]
   override def load(id: TableIdentifier): TableVersion = staged
 }
 
-/** A change that was described elsewhere. */
+/** An action that always returns the given change. */
 final private class DescribedChange(change: Change) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = change
 }
 
 /**
  * A table that is being created or replaced. Everything written through [[table]] becomes visible with [[commit]], in
- * one commit. Until then, no reader or writer outside sees any of it.
+ * one commit. Until then, no other reader or writer sees any of it.
  *
  * @param table the table as it will be, for writers
  */
@@ -52,7 +52,7 @@ final class StagedTable private[table] (
     base: Option[TableVersion],
     environment: Environment
 ) {
-  private var over = false
+  private var ended = false
 
   /**
    * Creates or replaces the table together with everything that was written to it.
@@ -64,18 +64,18 @@ final class StagedTable private[table] (
     staged.actions.foreach(transaction.add)
     try {
       val committed = transaction.commit()
-      over = true
+      ended = true
       committed
     } catch {
       case unknown: CommitStateUnknown =>
-        over = true
+        ended = true
         throw unknown
     }
   }
 
   /** Abandons the table. The data files written to it are deleted, unless a commit happened or may have happened. */
-  def abort(): Unit = if (!over) {
-    over = true
+  def abort(): Unit = if (!ended) {
+    ended = true
     Cleanup.delete(target.io, staged.actions.flatMap(_.writtenFiles).map(_.path))
     if (base.isEmpty) EmptyDirectories.removeFor(target.io, table.location, table.metadata)
   }

@@ -8,7 +8,7 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.TreeTable
 
 /**
- * A table at one version. The view is immutable; [[refresh]] returns a newer one.
+ * A table at one version. This object is immutable; [[refresh]] returns the newest version.
  *
  * @param name the full name including the catalog, for messages
  * @param committer swaps the metadata: the catalog or, for a table that is being created or replaced, a

@@ -42,10 +42,10 @@ final case class TableClaims(name: String, uuid: Option[UUID], directories: Vect
 object TableClaims {
 
   /**
-   * Reads the metadata of tables. Commits may replace and delete metadata files meanwhile: what the catalog no longer lists is
-   * left out.
+   * Returns the claims of the listed tables, from their metadata. Commits may replace and delete metadata files in the
+   * meantime. If a file cannot be read, the table is looked up again, and left out if the catalog no longer lists it.
    *
-   * @param listed names the tables with their current metadata files; asked again after a failure
+   * @param listed returns the name and the current metadata file of each table; called again after a failure
    * @throws iceberglite.spec.IcebergError a metadata file that is still current cannot be read
    */
   def all(io: FileIO)(listed: => Vector[(String, String)]): Vector[TableClaims] = {
@@ -53,18 +53,18 @@ object TableClaims {
       MetadataPool.map(tables) { case (name, location) => (name -> location) -> Try(of(io, name, location)) }
     @tailrec
     def complete(known: Vector[TableClaims], tables: Vector[(String, String)], attempts: Int): Vector[TableClaims] = {
-      val (good, failed) = read(tables).partition(_._2.isSuccess)
-      val found = known ++ good.map(_._2.get)
-      lazy val now = listed.toSet
+      val (succeeded, failed) = read(tables).partition(_._2.isSuccess)
+      val found = known ++ succeeded.map(_._2.get)
+      lazy val current = listed.toSet
       if (failed.isEmpty) found
       else {
-        val (still, moved) = failed.partition(f => now(f._1))
-        still.headOption.foreach(_._2.get)
-        val names = moved.map(_._1._1).toSet
-        val again = now.filter(t => names(t._1)).toVector
-        if (again.isEmpty) found
+        val (unreadable, replaced) = failed.partition(f => current(f._1))
+        unreadable.headOption.foreach(_._2.get)
+        val names = replaced.map(_._1._1).toSet
+        val remaining = current.filter(t => names(t._1)).toVector
+        if (remaining.isEmpty) found
         else if (attempts == 0) throw Unsupported("reading tables that change all the time", "Try it again later")
-        else complete(found, again, attempts - 1)
+        else complete(found, remaining, attempts - 1)
       }
     }
     complete(Vector.empty, listed, Attempts)
@@ -72,7 +72,11 @@ object TableClaims {
 
   private val Attempts = 5
 
-  /** @throws iceberglite.spec.IcebergError the metadata file cannot be read */
+  /**
+   * Returns the claims of one table, from its metadata file.
+   *
+   * @throws iceberglite.spec.IcebergError the file cannot be read
+   */
   def of(io: FileIO, name: String, metadataLocation: String): TableClaims = {
     val metadata = MetadataFiles.read(io, metadataLocation)
     val properties =
@@ -92,8 +96,8 @@ object TableClaims {
 }
 
 /**
- * What is known of a table's directories from sources other than the table's metadata. The metadata could have been
- * written to name directories of another owner.
+ * The directories of a table, as known from sources other than its metadata. The metadata is not trusted, because a
+ * writer could have set locations in it that belong to another owner.
  *
  * @param directory the table's directory by its path or by its name in the catalog; for a REST catalog, the location in
  *   the metadata that the server returned
@@ -101,9 +105,10 @@ object TableClaims {
  * @param locations further directories, from the catalog's settings
  * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, as in file-system tables
  * @param others returns the catalog's other tables that are below a directory, above it, or at it
- * @param claims returns the directories of the catalog's other tables by their metadata, which is read for this. It is
- *   called only if a table's location is known from the metadata alone
- * @param currentMetadata the current metadata files of the catalog's other tables that have a file name
+ * @param claims returns the directories that the metadata of the catalog's other tables names. It reads all of this
+ *   metadata, and is called only if a table's location is known from the table's metadata alone
+ * @param currentMetadata returns those current metadata files of the catalog's other tables that have the given file
+ *   name
  */
 final case class TableOwnership(
     directory: Option[String],

@@ -29,7 +29,7 @@ final case class TableCreation(
     NewTable(schema, partitioning, order, location, properties, caseSensitive)
 }
 
-/** The behaviour if a table of the name exists, or does not exist. */
+/** Whether a table of the name must exist, must not exist, or may exist. */
 sealed trait StageMode
 object StageMode {
   case object Create extends StageMode
@@ -47,7 +47,7 @@ trait TableStart {
   def mayCreate: Boolean
 
   /**
-   * Returns the table that the actions find, and the change that leads to it from `base`.
+   * Returns the metadata that the first action starts from, and the change that leads to it from `base`.
    *
    * @param table the table's name in messages
    */
@@ -72,6 +72,8 @@ object TableStart {
   }
 
   /**
+   * A table that is created or replaced.
+   *
    * @param defaultLocation the table's location, unless the creation gives one or the table exists
    * @param uuid the UUID of a new table; a replaced table keeps its own
    */

@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.storage.{FileIO, MetadataFiles}
 
-/** Where a transaction's changes are committed. */
+/** The table that a transaction changes, and the committer for its changes. */
 final case class CommitTarget(id: TableIdentifier, name: String, io: FileIO, committer: Committer)
 
 /**
@@ -32,7 +32,7 @@ final class Transaction private[table] (
     CommitContext(target.io, target.name, environment.uuid().toString, summary, environment)
   private var actions = Vector.empty[Action]
 
-  /** @return this transaction */
+  /** Adds an action. @return this transaction */
   def add(action: Action): Transaction = {
     actions :+= action
     this
@@ -58,7 +58,7 @@ final class Transaction private[table] (
 
   /** The retry loop, with its state between attempts. */
   final private class Attempts(committer: Committer) {
-    private val patience =
+    private val policy =
       RetryPolicy.commits(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
 
     private var interrupted = false
@@ -68,7 +68,7 @@ final class Transaction private[table] (
      * concurrent changes could be missed.
      */
     def run(): TableVersion =
-      try attempt(if (base.forall(_.isWhole)) base else definitely(reload()))
+      try attempt(if (base.forall(_.isWhole)) base else abandonOnFailure(reload()))
       finally if (interrupted) Thread.currentThread.interrupt()
 
     @tailrec
@@ -78,12 +78,12 @@ final class Transaction private[table] (
       case Right(change) => tryOnce(at, change) match {
           case Right(version) => finished(version)
           case Left(conflict) =>
-            val again = waits(patience)
+            val mayRetry = waitForRetry(policy)
             val fresh = afterConflict(conflict)
             fresh.filter(holdsThisCommit) match {
               case Some(version) => finished(version)
-              case None if again => attempt(fresh)
-              case None => definitely(throw conflict)
+              case None if mayRetry => attempt(fresh)
+              case None => abandonOnFailure(throw conflict)
             }
         }
     }
@@ -93,7 +93,7 @@ final class Transaction private[table] (
      * the newest version is returned to continue with.
      */
     private def described(at: Option[TableVersion]): Either[Option[TableVersion], Change] =
-      definitely {
+      abandonOnFailure {
         try Right(describe(at.map(_.metadata)).change)
         catch {
           case lost: UnreadableFile =>
@@ -134,7 +134,7 @@ final class Transaction private[table] (
       catch {
         case conflict: CommitConflict => Left(conflict)
         case unknown: CommitStateUnknown => settle(unknown, at)
-        case error: IcebergError => definitely(throw error)
+        case error: IcebergError => abandonOnFailure(throw error)
         // Out of memory or interrupted: the swap may already have happened.
         case other: Throwable =>
           settle(CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other)), at)
@@ -151,35 +151,35 @@ final class Transaction private[table] (
     ): Either[CommitConflict, TableVersion] = {
       // An interrupted thread must not use the storage (java.nio closes the channel), but the check is still needed.
       if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
-      val looks = RetryPolicy.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
+      val checks = RetryPolicy.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
       @tailrec
-      def look(): Either[CommitConflict, TableVersion] = {
+      def check(): Either[CommitConflict, TableVersion] = {
         val seen =
           try Right(committer.load(target.id))
           catch { case NonFatal(e) => Left(e) }
         seen match {
-          case Right(version) if holdsThisCommit(version) || Transaction.wasAt(version, unknown.metadataFile) =>
+          case Right(version) if holdsThisCommit(version) || Transaction.hadFile(version, unknown.metadataFile) =>
             Right(version)
           case Right(version) if Transaction.excludes(version, unknown.metadataFile, at) =>
             // The committer kept the file because it did not know the outcome.
             Cleanup.delete(target.io, Vector(unknown.metadataFile))
             Left(CommitConflict(target.name, s"others committed before ${unknown.metadataFile}"))
           // Not there yet: the request may still be in flight.
-          case _ if waits(looks) => look()
+          case _ if waitForRetry(checks) => check()
           case Right(_) => throw unknown
           case Left(failure) =>
             unknown.addSuppressed(failure)
             throw unknown
         }
       }
-      look()
+      check()
     }
 
     private def isInterrupt(unknown: CommitStateUnknown): Boolean =
       unknown.cause.exists(_.isInstanceOf[InterruptedException])
 
-    private def waits(patience: RetryPolicy): Boolean =
-      try patience.waitForNext()
+    private def waitForRetry(policy: RetryPolicy): Boolean =
+      try policy.waitForNext()
       catch {
         case _: InterruptedException =>
           interrupted = true
@@ -194,13 +194,13 @@ final class Transaction private[table] (
       version.metadata.snapshots.exists(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
     /**
-     * Returns the table now. Until the table has been reloaded, a conflict may still be a success whose response was
-     * distorted; if the reload fails, the outcome is unknown.
+     * Reloads the table after a conflict. The reported conflict may be wrong: the commit may have succeeded, and only
+     * its response was distorted. Therefore the outcome is unknown if the reload fails.
      */
     private def afterConflict(conflict: CommitConflict): Option[TableVersion] =
       try reload()
       catch {
-        case gone @ (_: NotFound | _: ValidationFailed) => definitely(throw gone)
+        case gone @ (_: NotFound | _: ValidationFailed) => abandonOnFailure(throw gone)
         case failure: Throwable =>
           val reason = s"${conflict.getMessage}, and the table cannot be looked at (${failure.getMessage})"
           throw CommitStateUnknown(target.name, "a file that it wrote", reason, Some(failure))
@@ -216,7 +216,7 @@ final class Transaction private[table] (
     }
 
     /** Runs a step whose failure means that the commit did not happen. */
-    private def definitely[A](part: => A): A =
+    private def abandonOnFailure[A](part: => A): A =
       try part
       catch {
         case failure: Throwable =>
@@ -238,15 +238,15 @@ object Transaction {
   )
 
   /**
-   * Returns whether a metadata file was the table's. A file named only by its version number may belong to another
-   * commit.
+   * Returns whether a metadata file is, or was, the table's current one. A file named only by its version number may
+   * belong to another commit.
    */
-  private def wasAt(version: TableVersion, metadataFile: String): Boolean =
+  private def hadFile(version: TableVersion, metadataFile: String): Boolean =
     isUnique(metadataFile) && filesOf(version).contains(metadataFile)
 
   /**
-   * Returns whether other commits continued from the base without the metadata file. Then its swap can no longer
-   * happen.
+   * Returns whether other commits continued from the base without this metadata file. Then the file can no longer
+   * become the current one.
    */
   private def excludes(version: TableVersion, metadataFile: String, base: Option[TableVersion]): Boolean =
     isUnique(metadataFile) && !filesOf(version).contains(metadataFile) &&

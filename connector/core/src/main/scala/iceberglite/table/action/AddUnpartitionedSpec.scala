@@ -7,7 +7,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Adds an unpartitioned partition spec, for equality deletes that apply to all partitions (spec: "Scan Planning"). The
- * table's default spec does not change. Nothing happens if the table has an unpartitioned spec.
+ * table's default spec does not change. If the table already has an unpartitioned spec, nothing is committed.
  */
 final class AddUnpartitionedSpec extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change =

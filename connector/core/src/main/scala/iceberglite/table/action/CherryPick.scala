@@ -15,23 +15,23 @@ import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Tr
  * two snapshots with the same write-audit-publish id.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
-  private val again = new CherryPick.Again(snapshotId, to)
+  private val reapplied = new CherryPick.Again(snapshotId, to)
 
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val source = base.snapshot(snapshotId)
     val head = to.head(base)
     if (source.parentSnapshotId == head.map(_.snapshotId)) {
       // An earlier attempt may have met another head and written files for a snapshot that is not needed.
-      again.abandoned(context)
+      reapplied.abandoned(context)
       MoveBranch(base, to.name, snapshotId)
     } else {
       CherryPick.refusePicked(base, source, head, context)
-      again.describe(base, context)
+      reapplied.describe(base, context)
     }
   }
 
-  override def committed(metadata: TableMetadata, context: CommitContext): Unit = again.committed(metadata, context)
-  override def abandoned(context: CommitContext): Unit = again.abandoned(context)
+  override def committed(metadata: TableMetadata, context: CommitContext): Unit = reapplied.committed(metadata, context)
+  override def abandoned(context: CommitContext): Unit = reapplied.abandoned(context)
   override def writtenFiles: Vector[ContentFile] = Vector.empty
 }
 
@@ -76,18 +76,21 @@ private[action] object CherryPick {
       throw ValidationFailed(s"Cannot cherry-pick snapshot ${source.snapshotId} of ${context.table}: $why")
     val wapId = source.summary.get(SnapshotSummary.WapId)
     head.iterator.flatMap(base.ancestors).foreach { s =>
-      def says(key: String, value: String): Boolean = s.summary.get(key).contains(value)
+      def hasEntry(key: String, value: String): Boolean = s.summary.get(key).contains(value)
       if (s.snapshotId == source.snapshotId) refuse("it is an ancestor already")
-      if (says(SnapshotSummary.SourceSnapshotId, source.snapshotId.toString)) {
+      if (hasEntry(SnapshotSummary.SourceSnapshotId, source.snapshotId.toString)) {
         refuse(s"snapshot ${s.snapshotId} was made of it already")
       }
       if (origin(s, base) == origin(source, base)) refuse(s"snapshot ${s.snapshotId} has done the same already")
-      wapId.filter(id => says(SnapshotSummary.WapId, id) || says(SnapshotSummary.PublishedWapId, id))
+      wapId.filter(id => hasEntry(SnapshotSummary.WapId, id) || hasEntry(SnapshotSummary.PublishedWapId, id))
         .foreach(id => refuse(s"snapshot ${s.snapshotId} has published the WAP id $id already"))
     }
   }
 
-  /** A picked snapshot may itself have been picked from another; a cycle of sources ends the search. */
+  /**
+   * Returns the id of the snapshot that first made the changes of a snapshot. A picked snapshot may itself have been
+   * picked from another. A cycle of sources ends the search.
+   */
   @tailrec
   private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
     val source = snapshot.count(SnapshotSummary.SourceSnapshotId)
@@ -109,13 +112,13 @@ private[action] object CherryPick {
       val picked = base.snapshot(snapshotId)
       source = Some(picked)
       val replaces = picked.summary.get(SnapshotSummary.ReplacePartitions).exists(_.equalsIgnoreCase("true"))
-      val done = doneBy(picked, base, context)
-      val added = done.filter(_.status == EntryStatus.Added).map(_.file)
+      val entries = changesOf(picked, base, context)
+      val added = entries.filter(_.status == EntryStatus.Added).map(_.file)
       if (picked.operation.contains(Operation.Append.name)) FileChanges(added)
       else if (picked.operation.contains(Operation.Overwrite.name) && replaces) {
         val history = new BranchHistory(base, parent, context)
-        unchanged(picked, new Partitions(added, base), history, context)
-        val removed = done.filter(e => e.status == EntryStatus.Deleted).map(_.file)
+        requireUnchanged(picked, new Partitions(added, base), history, context)
+        val removed = entries.filter(e => e.status == EntryStatus.Deleted).map(_.file)
         NamedFiles.require(removed.filter(_.content == Content.Data), "cherry-pick", base, history, context)
         FileChanges(added, if (removed.isEmpty) FileSelector.NoFiles else new NamedFiles(removed, base))
       } else throw ValidationFailed(
@@ -124,11 +127,11 @@ private[action] object CherryPick {
       )
     }
 
-    private def doneBy(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] =
+    private def changesOf(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] =
       MetadataTree.at(picked, TreeTable(context.table, context.io, base)).changes(PartFilter.All).toVector
 
     /** Checks that the partitions that the snapshot replaces have not changed since it was made. */
-    private def unchanged(
+    private def requireUnchanged(
         picked: Snapshot,
         partitions: Partitions,
         history: BranchHistory,

@@ -9,7 +9,7 @@ import iceberglite.tree.{FileChanges, WrittenTree}
  * Removes the files all of whose rows match a filter. A file in which only some rows match fails the commit. If no file
  * matches, nothing is committed.
  *
- * @param filter on the columns of the table, unbound
+ * @param filter an unbound filter on the table's columns
  */
 final class DeleteFiles(
     filter: Expression,

@@ -7,7 +7,7 @@ import iceberglite.table._
 /**
  * The data files that a row delta changes: those to whose rows its deletes apply, and those that it removes.
  *
- * @param removed by path
+ * @param removed the removed data files, by path
  */
 final private[action] class DeleteTargets(
     deletes: Vector[ContentFile],
@@ -21,12 +21,12 @@ final private[action] class DeleteTargets(
   private val named: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ deletedFrom
 
   /** The position delete files that do not name the data files they apply to. */
-  private val open =
+  private val withoutDataFile =
     if (deletedFrom.isEmpty) positions.filter(DeleteApplicability.dataFile(_).isEmpty) else Vector.empty
   private val partitions = new Partitions(positions ++ removed.values, base)
 
   private def isTarget(file: ContentFile): Boolean = named(file.path) || removed.contains(file.path) ||
-    open.exists(d => DeleteApplicability.touched(d, Map(file.path -> file), base).isDefined)
+    withoutDataFile.exists(d => DeleteApplicability.touched(d, Map(file.path -> file), base).isDefined)
 
   /**
    * Returns the targets that no longer exist.

@@ -8,8 +8,8 @@ import iceberglite.table.{CommitContext, DataLocations}
 /**
  * A deletion vector of this writer, and the deletion vector that another commit gave the same data file.
  *
- * @param mine as this writer wrote it
- * @param theirs live at the head
+ * @param mine the deletion vector that this writer wrote
+ * @param theirs the deletion vector that is live at the head of the branch
  */
 final private[action] case class VectorPair(mine: ContentFile, theirs: ContentFile)
 
@@ -18,7 +18,7 @@ final private[action] case class VectorPair(mine: ContentFile, theirs: ContentFi
  * one). A merged vector is reused by every later attempt that meets the same pair.
  */
 final private[action] class DeletionVectorMerge {
-  private var united = Map.empty[(FileKey, FileKey), ContentFile]
+  private var merged = Map.empty[(FileKey, FileKey), ContentFile]
   private var written = Set.empty[String]
 
   /** All files that were written. */
@@ -29,14 +29,14 @@ final private[action] class DeletionVectorMerge {
    * file.
    */
   def unite(pairs: Vector[VectorPair], base: TableMetadata, context: CommitContext): Vector[ContentFile] = {
-    val missing = pairs.filterNot(p => united.contains(key(p)))
+    val missing = pairs.filterNot(p => merged.contains(key(p)))
     if (missing.nonEmpty) {
       val rows = missing.map(p => deleted(p, read(p.mine, context).union(read(p.theirs, context))))
       val path = newPath(missing.head.mine, base, context)
       written += path
-      united ++= missing.map(key).zip(DeletionVectorFiles.write(context.io, path, rows))
+      merged ++= missing.map(key).zip(DeletionVectorFiles.write(context.io, path, rows))
     }
-    pairs.map(p => united(key(p)))
+    pairs.map(p => merged(key(p)))
   }
 
   def read(vector: ContentFile, context: CommitContext): DeletionVector = DeletionVectorFiles.read(context.io, vector)

@@ -24,7 +24,7 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
 
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val merged = MergeSchema.merged(base, rows, caseSensitive)
-    planned.byId.keys.toSeq.sorted.find(id => !isTheSame(id, merged, base.formatVersion)).foreach { id =>
+    planned.byId.keys.toSeq.sorted.find(id => !isReadable(id, merged, base.formatVersion)).foreach { id =>
       throw CommitConflict(
         context.table,
         s"its columns were changed, and column ${planned.names(id)} would not be the one that the files have. Write " +
@@ -35,8 +35,8 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
     else new UpdateSchema(_.unionByNameWith(rows), caseSensitive).describe(base, context)
   }
 
-  /** Returns whether a column has its name and a type that its files can be read with. */
-  private def isTheSame(id: Int, merged: Schema, version: FormatVersion): Boolean =
+  /** Returns whether a column still has its name, and a type that the written files can be read with. */
+  private def isReadable(id: Int, merged: Schema, version: FormatVersion): Boolean =
     merged.byId.get(id).exists { now =>
       val typeFits = (planned.byId(id).fieldType, now.fieldType) match {
         case (_: NestedType, _: NestedType) => true

@@ -16,7 +16,7 @@ private[action] object FileKey {
   def of(file: ContentFile): FileKey = FileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
 }
 
-/** Files that an action names, and what is known about the manifests that list them. */
+/** Selects the files that an action names, by path and offset. It skips manifests that cannot list these files. */
 final private[action] class NamedFiles(val files: Vector[ContentFile], base: TableMetadata) extends FileSelector {
   private val keys = files.map(FileKey.of).toSet
   private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
@@ -50,8 +50,8 @@ private[action] object NamedFiles {
       context: CommitContext
   ): Vector[ManifestEntry] = {
     val found = new NamedFiles(files, base).live(history)
-    val there = found.map(e => FileKey.of(e.file)).toSet
-    files.find(f => !there(FileKey.of(f))).foreach(f => missing(f.path, verb, context))
+    val liveKeys = found.map(e => FileKey.of(e.file)).toSet
+    files.find(f => !liveKeys(FileKey.of(f))).foreach(f => missing(f.path, verb, context))
     found
   }
 

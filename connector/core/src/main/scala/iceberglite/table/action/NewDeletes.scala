@@ -4,7 +4,7 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{BranchHistory, DeleteApplicability, FileChange}
 
-/** Deletes for certain data files that other commits added. */
+/** Finds delete files that other commits added for given data files. */
 private[action] object NewDeletes {
 
   /**
@@ -12,7 +12,7 @@ private[action] object NewDeletes {
    * existed before in other files. The exception is a rewrite that converted equality deletes which were committed
    * after `since`.
    *
-   * @param data by path
+   * @param data the data files, by path
    * @param counts selects the delete files to check
    */
   def of(
@@ -29,11 +29,11 @@ private[action] object NewDeletes {
       p =>
         p.content == ManifestContent.Deletes && (partitions.mightMatch(p) || DeleteApplicability.mayBeGlobal(p, base))
     )
-    val known = since.fold(0L)(base.snapshot(_).sequenceNumber)
+    val sinceNumber = since.fold(0L)(base.snapshot(_).sequenceNumber)
     val conversions = changes.collect {
       case c
           if c.isRewrite && c.removed && c.entry.file.content == Content.EqualityDeletes &&
-            c.entry.sequenceNumber.exists(_ > known) => c.snapshot
+            c.entry.sequenceNumber.exists(_ > sinceNumber) => c.snapshot
     }.toSet
     val found = changes.iterator
       .filter(c => c.added && (!c.isRewrite || conversions(c.snapshot)) && counts(c.entry.file))
@@ -42,7 +42,7 @@ private[action] object NewDeletes {
   }
 }
 
-/** The deletion vectors that data files have at the head. */
+/** Finds the deletion vectors of data files. */
 private[action] object LiveDeletionVectors {
 
   /**
@@ -59,11 +59,11 @@ private[action] object LiveDeletionVectors {
       history: BranchHistory
   ): Vector[ContentFile] = {
     val paths = vectors.flatMap(_.referencedDataFile).toSet
-    val going = gone.map(FileKey.of).toSet
+    val removedKeys = gone.map(FileKey.of).toSet
     val partitions = new Partitions(vectors, base)
     if (paths.isEmpty) Vector.empty
     else history.live(ManifestContent.Deletes, partitions) { e =>
-      e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !going(FileKey.of(e.file))
+      e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !removedKeys(FileKey.of(e.file))
     }.map(_.file)
   }
 

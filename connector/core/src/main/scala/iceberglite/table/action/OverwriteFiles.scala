@@ -9,14 +9,15 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
 
 /**
- * Replaces rows by new files: rows that match a filter, rows of certain files, or both. The filter removes whole files
- * only; a file in which only some rows match fails the commit. Named files must be live.
+ * Replaces rows by new files: the rows that match a filter, the rows of given files, or both. The filter removes whole
+ * files only; a file in which only some rows match fails the commit. Named files must be live.
  *
- * @param filter on the columns of the table, unbound; `AlwaysFalse` if only named files are replaced
+ * @param filter an unbound filter on the table's columns; `AlwaysFalse` if only named files are replaced
  * @param isolation which concurrent changes to reject; by default nothing is checked, because an overwrite is usually
  *   meant to win
  * @param removed data files whose rows the writer has read; the rows that stay are written again
- * @param read the rows that the statement reads, if not `filter`; conflicts with concurrent commits are checked with it
+ * @param read a filter for the rows that the statement reads; by default `filter`. It is used to find conflicting
+ *   concurrent commits
  */
 final class OverwriteFiles(
     filter: Expression,
@@ -40,10 +41,10 @@ final class OverwriteFiles(
   }
 
   private def check(isolation: Isolation, base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
-    val about = new RowFilter(read.getOrElse(filter), caseSensitive, base)
+    val readFilter = new RowFilter(read.getOrElse(filter), caseSensitive, base)
     val refused: Set[Conflict] =
       if (filter == AlwaysFalse) isolation.refused & Set[Conflict](Conflict.AddedRows) else isolation.refused
-    isolation.check(history, context, about, refused)
+    isolation.check(history, context, readFilter, refused)
     val data = removed.map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, isolation.since, base, history, _ => true).foreach { case (change, file) =>
       throw ValidationFailed(

@@ -8,7 +8,10 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.{Literal, NestedField}
 import iceberglite.tree.{PartFilter, PartitionSpecs}
 
-/** The partitions of some files. It tells which parts of a metadata tree may list such files. */
+/**
+ * The partitions of given files. As a filter, it accepts the parts of a metadata tree that may list files of these
+ * partitions.
+ */
 final private[action] class Partitions(files: Vector[ContentFile], base: TableMetadata) extends PartFilter {
   private val sources = PartitionSpecs.sources(base, base.schema)
   private val tuples: Map[Int, Set[PartitionTuple]] = files.groupBy(_.specId).map { case (id, fs) =>
@@ -23,7 +26,8 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
   }
 
   /**
-   * Filters each field separately. This may match more partitions than necessary, but it is fast for thousands of them.
+   * Returns a filter for the values of one field. Filtering each field separately may match more partitions than
+   * necessary, but is fast for thousands of partitions.
    */
   private def among(field: NestedField, values: Set[Option[Literal]]): Expression = {
     val term = Term.Bound(field, field.name)

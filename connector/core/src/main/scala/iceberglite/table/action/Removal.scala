@@ -10,17 +10,17 @@ import iceberglite.tree.{FileSelector, WrittenTree}
  * Removes files from a snapshot. Deletes that no longer apply to any data file are removed automatically by the
  * metadata tree.
  *
- * @param concern finds the parts that may list such files
+ * @param filter accepts the parts that may list such files
  * @param removesData whether to remove a data file
  * @param removesDeletes whether to remove a delete file, regardless of data files
  */
 final private[action] class Removal(
-    concern: ConflictFilter,
+    filter: ConflictFilter,
     removesData: ManifestEntry => Boolean,
     removesDeletes: ManifestEntry => Boolean
 ) extends FileSelector {
 
-  override def mightMatch(part: PartSummary): Boolean = part.hasLiveFiles && concern.mightMatch(part)
+  override def mightMatch(part: PartSummary): Boolean = part.hasLiveFiles && filter.mightMatch(part)
 
   override def removes(entry: ManifestEntry): Boolean =
     if (entry.file.content == Content.Data) removesData(entry) else removesDeletes(entry)
@@ -52,7 +52,7 @@ private[action] object Removal {
     new Removal(rows, removesData, rows.matches(_) == Match.All)
   }
 
-  /** Selects the files of certain partitions. */
+  /** Selects the files of the replaced partitions. */
   def of(replaced: ReplacedPartitions): FileSelector = new Removal(replaced, replaced.holds, replaced.holds)
 }
 

@@ -28,8 +28,8 @@ final class ReplacePartitions(
   }
 
   /**
-   * Fails if a compaction moved rows to files of another spec: it removes no rows, but this write does not replace
-   * those files.
+   * Fails if a concurrent compaction moved rows to files of another spec. A compaction is normally no conflict, but
+   * this write would not replace those files.
    */
   private def refuseMoved(
       history: BranchHistory,

@@ -14,7 +14,7 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
  * has new position deletes or a new deletion vector, because their rows would reappear.
  *
  * @param removed data and delete files of the snapshot that was read
- * @param added data and delete files
+ * @param added the new data and delete files
  * @param since the snapshot that was read
  */
 final class RewriteFiles(

@@ -12,7 +12,7 @@ import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
  * Rewrites manifests with their entries sorted by partition, so that a filter skips most of them. The entries do not
  * change. If there is only one manifest, nothing is committed.
  *
- * @param specId spec of the manifests to rewrite; by default the table's
+ * @param specId spec of the manifests to rewrite; by default the table's default spec
  * @param sortBy partition fields to sort by first; by default in the order of the spec
  */
 final class RewriteManifests(

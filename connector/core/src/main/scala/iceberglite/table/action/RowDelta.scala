@@ -20,7 +20,7 @@ import iceberglite.tree.{FileChanges, WrittenTree}
  * @param removed data files that the writer has replaced, and delete files that are merged into the new ones
  * @param isolation which concurrent changes to reject. Without it, only the validity of the snapshot is checked, and
  *   the last writer wins
- * @param read the rows that the statement reads, unbound
+ * @param read an unbound filter for the rows that the statement reads
  * @param rowByRow whether the change to a row depends on that row alone, as in UPDATE without subqueries; then deletes
  *   of other rows do not matter
  * @param deletedFrom the data files that added position deletes apply to. If it is empty, and an entry does not name
@@ -61,10 +61,10 @@ final class RowDelta(
     val byFile = mine.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
     val pairs = theirs.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
     isolation.foreach(check(_, pairs, targets, base, history, context))
-    val united = merge.unite(pairs, base, context)
+    val merged = merge.unite(pairs, base, context)
     val replaced = pairs.map(_.mine).toSet
     val remove = new NamedFiles(removed ++ pairs.map(_.theirs), base)
-    FileChanges(rows ++ otherDeletes ++ mine.filterNot(replaced) ++ united, remove)
+    FileChanges(rows ++ otherDeletes ++ mine.filterNot(replaced) ++ merged, remove)
   }
 
   private def checkReach(specId: Int, history: BranchHistory, context: CommitContext): Unit =
@@ -84,9 +84,9 @@ final class RowDelta(
       history: BranchHistory,
       context: CommitContext
   ): Unit = if (history.concurrent(isolation.since).nonEmpty) {
-    val about = new RowFilter(read, caseSensitive, base)
-    isolation.check(history, context, about, refused(isolation.level))
-    changedByBoth(isolation, pairs, history).foreach(sameRows(_, isolation, base, history, context))
+    val readFilter = new RowFilter(read, caseSensitive, base)
+    isolation.check(history, context, readFilter, refused(isolation.level))
+    changedByBoth(isolation, pairs, history).foreach(checkSameRows(_, isolation, base, history, context))
     if (rows.nonEmpty) {
       targets.otherDeletes(isolation).foreach { case (change, file) =>
         refuse(
@@ -133,7 +133,7 @@ final class RowDelta(
    * Fails if both commits changed the same row: a row that the other commit deleted would reappear in the new version
    * that this commit wrote.
    */
-  private def sameRows(
+  private def checkSameRows(
       pair: VectorPair,
       isolation: Isolation,
       base: TableMetadata,

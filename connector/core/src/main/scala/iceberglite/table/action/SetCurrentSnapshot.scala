@@ -7,7 +7,7 @@ import iceberglite.spec.update.MetadataUpdate.SetSnapshotRef
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
-/** Sets the current snapshot, without regard to its ancestors. */
+/** Sets the current snapshot. It need not be related to the previous current snapshot. */
 final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(snapshotId)

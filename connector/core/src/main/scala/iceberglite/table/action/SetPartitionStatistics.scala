@@ -19,7 +19,7 @@ final class SetPartitionStatistics(file: PartitionStatisticsFile) extends Metada
 /** Removes the partition statistics of a snapshot from the metadata; the file is not deleted. */
 final class RemovePartitionStatistics(snapshotId: Long) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val there = base.partitionStatistics.exists(_.snapshotId == snapshotId)
-    Change(if (there) Vector(MetadataUpdate.RemovePartitionStatistics(snapshotId)) else Vector.empty, Vector.empty)
+    val exists = base.partitionStatistics.exists(_.snapshotId == snapshotId)
+    Change(if (exists) Vector(MetadataUpdate.RemovePartitionStatistics(snapshotId)) else Vector.empty, Vector.empty)
   }
 }

@@ -6,7 +6,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a Puffin file with statistics of a snapshot (spec: "Table Statistics"), and replaces the snapshot's earlier
- * one. It can be applied as long as the snapshot exists.
+ * file. It can be applied as long as the snapshot exists.
  */
 final class SetStatistics(file: StatisticsFile) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
@@ -19,7 +19,7 @@ final class SetStatistics(file: StatisticsFile) extends MetadataAction {
 /** Removes the statistics of a snapshot from the metadata; the file is not deleted. */
 final class RemoveStatistics(snapshotId: Long) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val there = base.statistics.exists(_.snapshotId == snapshotId)
-    Change(if (there) Vector(MetadataUpdate.RemoveStatistics(snapshotId)) else Vector.empty, Vector.empty)
+    val exists = base.statistics.exists(_.snapshotId == snapshotId)
+    Change(if (exists) Vector(MetadataUpdate.RemoveStatistics(snapshotId)) else Vector.empty, Vector.empty)
   }
 }

@@ -12,8 +12,8 @@ import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
 
 /**
- * An action that adds a snapshot. It tracks what its attempts wrote: manifests of new files are reused by the next
- * attempt; all else is deleted when the outcome is certain.
+ * An action that adds a snapshot. It tracks the files that its attempts wrote. The next attempt reuses the manifests of
+ * new files; all other files are deleted when the outcome is known.
  */
 abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
@@ -22,7 +22,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   private var attempts = Vector.empty[WrittenTree]
 
   /**
-   * Returns the changes to the files of the head that the snapshot follows.
+   * Returns the changes to the files of `parent`, the head of the branch.
    *
    * @throws iceberglite.spec.IcebergError.ValidationFailed a concurrent change conflicts
    */
@@ -74,7 +74,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     val ids = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
       // Another snapshot took the id: manifests that name it cannot be reused.
       forget(context)
-      SnapshotAction.Identity(SnapshotAction.freeId(base, context.environment), context.environment.uuid())
+      SnapshotAction.Identity(SnapshotAction.unusedId(base, context.environment), context.environment.uuid())
     }
     identity = Some(ids)
     ids
@@ -114,8 +114,8 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   }
 
   /**
-   * Deletes the files that the snapshot does not need, including content files that it does not list; if nothing was
-   * committed, this means all of them. If the snapshot has expired by now, its files are left to maintenance.
+   * Deletes the files that the snapshot does not need, including content files that it does not list. If nothing was
+   * committed, all files are deleted. If the snapshot has expired by now, its files are left to maintenance.
    */
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
@@ -148,7 +148,7 @@ object SnapshotAction {
     if (base.formatVersion == FormatVersion.V1) 0 else base.lastSequenceNumber + 1
 
   /** Returns a random positive id that no snapshot has. */
-  private def freeId(base: TableMetadata, environment: Environment): Long =
+  private def unusedId(base: TableMetadata, environment: Environment): Long =
     Iterator.continually(environment.randomLong() & Long.MaxValue)
       .find(id => id > 0 && !base.snapshotsById.contains(id)).get
 

@@ -18,10 +18,10 @@ final class UpdateProperties(set: Map[String, String], remove: Set[String] = Set
 
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val changed = set.filterNot { case (key, value) => base.properties.get(key).contains(value) }
-    val gone = remove.filter(base.properties.contains)
+    val removed = remove.filter(base.properties.contains)
     val updates =
       Vector(SetProperties(changed)).filter(_.properties.nonEmpty) ++
-        Vector(RemoveProperties(gone)).filter(_.keys.nonEmpty)
+        Vector(RemoveProperties(removed)).filter(_.keys.nonEmpty)
     Change(updates, Vector.empty)
   }
 }

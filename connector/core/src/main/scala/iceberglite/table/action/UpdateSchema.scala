@@ -67,13 +67,13 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
 }
 
 /**
- * Requirements of the base that an action saw first. Every later base must meet them; otherwise the conflict is final.
+ * The requirements that the first base of an action meets. If a later base does not meet them, the conflict is final.
  */
-final private[action] class Unmoved(of: TableMetadata => Vector[Requirement]) {
+final private[action] class Unmoved(requirementsOf: TableMetadata => Vector[Requirement]) {
   private var first: Option[Vector[Requirement]] = None
 
   def require(base: TableMetadata, context: CommitContext): Vector[Requirement] = {
-    val requirements = first.getOrElse(of(base))
+    val requirements = first.getOrElse(requirementsOf(base))
     requirements.foreach(_.check(Some(base), context.table))
     first = Some(requirements)
     requirements
