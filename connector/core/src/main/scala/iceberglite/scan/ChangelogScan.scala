@@ -9,8 +9,8 @@ import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
  * without the deleted rows and with the inserted rows, are the rows after it. Rows that a commit rewrote unchanged
  * appear both as deleted and as inserted. Commits that only rearrange rows (`replace`) are omitted and not numbered.
  *
- * @param table with the schema of the filter's columns
- * @param filter bound to the table's schema, or to be bound to it
+ * @param table the table, with the schema that the filter's columns refer to
+ * @param filter a filter on the table's columns, bound to the table's schema or unbound
  * @param wanted selects the changes to return
  * @param cache holds decoded manifests
  */
@@ -69,19 +69,19 @@ final private class CommitChanges(
     val oldest = if (commit.changesDeletes) 0L
     else (added ++ removed).map(_.dataSequenceNumber).reduceOption(_ min _)
       .getOrElse(Long.MaxValue)
-    val around = commit.deletesFor(oldest)
-    val (before, after) = (files.index(around.before), files.index(around.after))
+    val commitDeletes = commit.deletesFor(oldest)
+    val (before, after) = (files.index(commitDeletes.before), files.index(commitDeletes.after))
     val gone = before.applied(removed).map(_.copy(change = Some(deletes)))
-    val here = after.applied(added).map(_.copy(change = Some(inserts)))
-    val kept = if (around.isChanged) touched(around).flatMap(changes(_, before, after)) else Vector.empty
-    (gone ++ kept ++ here).filter(_.change.exists(wanted))
+    val inserted = after.applied(added).map(_.copy(change = Some(inserts)))
+    val kept = if (commitDeletes.isChanged) touched(commitDeletes).flatMap(changes(_, before, after)) else Vector.empty
+    (gone ++ kept ++ inserted).filter(_.change.exists(wanted))
   }
 
   /** Returns the files that exist before and after the commit, and to which an added or removed delete file applies. */
-  private def touched(around: SnapshotDeletes): Vector[FileScanTask] = {
-    val (came, went) = (files.index(around.added), files.index(around.removed))
+  private def touched(commitDeletes: SnapshotDeletes): Vector[FileScanTask] = {
+    val (addedIndex, removedIndex) = (files.index(commitDeletes.added), files.index(commitDeletes.removed))
     def applies(deletes: DeleteIndex, task: FileScanTask): Boolean = deletes.applied(Vector(task)).head.deletes.nonEmpty
-    commit.kept(around.dataFiles).filter(t => applies(came, t) || applies(went, t))
+    commit.kept(commitDeletes.dataFiles).filter(t => applies(addedIndex, t) || applies(removedIndex, t))
   }
 
   /**
@@ -90,11 +90,11 @@ final private class CommitChanges(
    * them. Usually they do: one deletion vector replaces another.
    */
   private def changes(file: FileScanTask, before: DeleteIndex, after: DeleteIndex): Vector[FileScanTask] = {
-    val (was, is) = (before.applied(Vector(file)).head, after.applied(Vector(file)).head)
-    val (came, went) = (minus(is.deletes, was.deletes), minus(was.deletes, is.deletes))
+    val (fileBefore, fileAfter) = (before.applied(Vector(file)).head, after.applied(Vector(file)).head)
+    val (added, removed) = (minus(fileAfter.deletes, fileBefore.deletes), minus(fileBefore.deletes, fileAfter.deletes))
     def changed(task: FileScanTask, change: RowChange, among: Vector[DeleteFile]): Option[FileScanTask] =
       if (among.isEmpty) None else Some(task.copy(change = Some(change.copy(among = Some(among)))))
-    (changed(was, deletes, came) ++ changed(is, inserts, went)).toVector
+    (changed(fileBefore, deletes, added) ++ changed(fileAfter, inserts, removed)).toVector
   }
 
   private def minus(all: Vector[DeleteFile], others: Vector[DeleteFile]): Vector[DeleteFile] = {

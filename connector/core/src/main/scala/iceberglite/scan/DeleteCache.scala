@@ -20,8 +20,9 @@ object DeleteCacheLimits {
 }
 
 /**
- * A cache of decoded delete files, which never change, for all tasks of the JVM. Two tasks that need the same file at
- * the same time read it once. The least recently used entries are dropped first. The limits are those of the caller.
+ * A cache of decoded delete files for all tasks of the JVM. Delete files never change. Two tasks that need the same
+ * file at the same time read it once. The least recently used entries are dropped first. Each caller passes its own
+ * limits.
  *
  * @param nowMs a monotonic clock
  */
@@ -32,20 +33,20 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
   private var isSweeping = false
   private var total = 0L
 
-  /** Returns the heap in use, according to the weights. */
+  /** Returns an estimate of the heap in use. */
   def bytes: Long = synchronized(total)
 
-  /** @param key identifies the loaded value and its source */
+  /** Returns a cached or loaded value. @param key identifies the value and its source */
   def valueOf[V <: AnyRef](key: AnyRef, limits: DeleteCacheLimits, weigh: V => Long)(load: => V): V =
     // Safe: all values of a key have the same type.
-    used(key).getOrElse(loaded(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
+    lookUp(key).getOrElse(loadOnce(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
 
-  private def loaded(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {
+  private def loadOnce(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {
     // Another thread may have loaded the value since the lookup failed.
-    val own = new FutureTask[AnyRef](() => used(key).getOrElse(kept(key, limits, weigh, load)))
+    val own = new FutureTask[AnyRef](() => lookUp(key).getOrElse(putAndReturn(key, limits, weigh, load)))
     Option(loading.putIfAbsent(key, own)) match {
       case None =>
-        try outcome(ran(own))
+        try outcome(runTask(own))
         finally {
           loading.remove(key, own)
           ()
@@ -53,16 +54,16 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
       case Some(other) =>
         // A failure in another task may not occur in this one: that task may have been cancelled.
         try other.get()
-        catch { case _: ExecutionException => outcome(ran(own)) }
+        catch { case _: ExecutionException => outcome(runTask(own)) }
     }
   }
 
-  private def kept(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long, value: AnyRef): AnyRef = {
+  private def putAndReturn(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long, value: AnyRef): AnyRef = {
     keep(key, value, weigh(value), limits)
     value
   }
 
-  private def ran(task: FutureTask[AnyRef]): FutureTask[AnyRef] = {
+  private def runTask(task: FutureTask[AnyRef]): FutureTask[AnyRef] = {
     task.run()
     task
   }
@@ -71,7 +72,7 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
     try task.get()
     catch { case e: ExecutionException => throw e.getCause }
 
-  private def used(key: AnyRef): Option[AnyRef] = synchronized {
+  private def lookUp(key: AnyRef): Option[AnyRef] = synchronized {
     dropIdle()
     val found = Option(slots.get(key))
     found.foreach(slot => slots.put(key, slot.copy(usedMs = nowMs())))
@@ -125,25 +126,25 @@ object DeleteCache {
   lazy val shared: DeleteCache = new DeleteCache()
 
   private lazy val sweeper: ScheduledThreadPoolExecutor = {
-    val made = new ScheduledThreadPoolExecutor(1, new DaemonThreads("deletes"))
-    made.setKeepAliveTime(30L, TimeUnit.SECONDS)
-    made.allowCoreThreadTimeOut(true)
-    made
+    val executor = new ScheduledThreadPoolExecutor(1, new DaemonThreads("deletes"))
+    executor.setKeepAliveTime(30L, TimeUnit.SECONDS)
+    executor.allowCoreThreadTimeOut(true)
+    executor
   }
 }
 
 /**
- * The delete files' owner, the cache that shares them, and its limits.
+ * How readers share decoded delete files.
  *
- * @param cache shares what was read
- * @param owner distinguishes storage with other files or other credentials
+ * @param cache holds the decoded delete files
+ * @param owner part of the cache's keys; it distinguishes storage with other files or other credentials
  * @param spillDirectory directory for keys that do not fit into memory
  */
 final case class DeleteSharing(cache: DeleteCache, owner: AnyRef, limits: DeleteCacheLimits, spillDirectory: String)
 
 object DeleteSharing {
 
-  /** Returns a cache for a single reader. */
+  /** Returns a new cache that is used by a single reader. */
   def own: DeleteSharing =
     DeleteSharing(
       new DeleteCache(),

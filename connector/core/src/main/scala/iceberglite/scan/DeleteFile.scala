@@ -40,8 +40,8 @@ object DeleteFile {
 /**
  * A column that equality deletes compare.
  *
- * @param path from a column of the table to the compared field: either only the column, or the enclosing structs of a
- *   nested field, each without any other field
+ * @param path the fields from a top-level column to the compared field. Enclosing structs contain only the next field
+ *   of the path. If the compared field is not nested, it is the only element
  */
 final case class EqualityColumn(path: Vector[NestedField]) {
   def column: NestedField = path.head

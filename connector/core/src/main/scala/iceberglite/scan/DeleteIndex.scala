@@ -19,7 +19,8 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
  *
  * Delete files whose bounds exclude the data file are left out. Thread-safe.
  *
- * @param keyIds the columns whose metrics tell which equality deletes a data file may need
+ * @param keyIds the field ids that equality deletes compare. A data file's metrics of these fields show which equality
+ *   deletes cannot apply to it
  */
 final private[scan] class DeleteIndex private (
     vectors: HashMap[String, DeleteFile],
@@ -35,9 +36,9 @@ final private[scan] class DeleteIndex private (
    * looked up once.
    */
   def applied(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
-    val known = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
+    val byTuple = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
     tasks.map { task =>
-      val partition = known.computeIfAbsent(task.file.partition, p => Option(ofPartitions.get((task.spec.specId, p))))
+      val partition = byTuple.computeIfAbsent(task.file.partition, p => Option(ofPartitions.get((task.spec.specId, p))))
       val found = of(new DeleteTarget(task.file, task.dataSequenceNumber), partition)
       if (found.isEmpty) task else task.copy(deletes = found)
     }
@@ -78,6 +79,8 @@ private[scan] object DeleteIndex {
     new DeleteIndex(new HashMap, new HashMap, new HashMap, SortedDeletes.of(Vector.empty), Set.empty)
 
   /**
+   * Returns the index of a snapshot's delete files.
+   *
    * @param entries live entries of delete manifests
    * @throws InvalidMetadata two deletion vectors reference the same data file, or a vector references none
    */
@@ -110,7 +113,7 @@ private[scan] object DeleteIndex {
       val path = e.file.referencedDataFile.getOrElse(throw incomplete(vector, "referenced_data_file"))
       if (e.file.contentOffset.isEmpty) throw incomplete(vector, "content_offset")
       if (e.file.contentSizeInBytes.isEmpty) throw incomplete(vector, "content_size_in_bytes")
-      Option(map.put(path, vector)).foreach(other => throw double(path, other, vector))
+      Option(map.put(path, vector)).foreach(other => throw duplicate(path, other, vector))
     }
     map
   }
@@ -118,7 +121,7 @@ private[scan] object DeleteIndex {
   private def incomplete(vector: DeleteFile, field: String): InvalidMetadata =
     InvalidMetadata(vector.file.path, s"$$.$field", "The entry of a deletion vector must have it")
 
-  private def double(path: String, one: DeleteFile, other: DeleteFile): InvalidMetadata = InvalidMetadata(
+  private def duplicate(path: String, one: DeleteFile, other: DeleteFile): InvalidMetadata = InvalidMetadata(
     other.file.path,
     "$.referenced_data_file",
     s"The data file $path has two deletion vectors in one snapshot: $one and $other. Roll back to a snapshot with one, " +
@@ -126,15 +129,18 @@ private[scan] object DeleteIndex {
   )
 }
 
-/** A data file that deletes are looked up for. */
+/** A data file for which delete files are looked up. */
 final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber: Long) {
   lazy val path: Array[Byte] = file.path.getBytes(UTF_8)
   private var known: List[(Key, KeyRanges)] = Nil
 
-  /** A list, because most tables have only one key. */
-  def keys(of: Key): KeyRanges = known.find(_._1 eq of).map(_._2).getOrElse {
-    val ranges = of.overlap.keysOf(file)
-    known ::= of -> ranges
+  /**
+   * Returns the ranges of the file's values in the columns of a key. They are cached in a list, because most tables
+   * have only one key.
+   */
+  def keys(key: Key): KeyRanges = known.find(_._1 eq key).map(_._2).getOrElse {
+    val ranges = key.overlap.keysOf(file)
+    known ::= key -> ranges
     ranges
   }
 

@@ -19,8 +19,8 @@ import iceberglite.storage.FileIO
  * Reads the delete files of data files (spec: "Delete Formats"). A delete file that several data files share is read
  * once. Not thread-safe.
  *
- * @param nameMapping the table's, for delete files without field ids
- * @param sharing shares what was read with other readers; by default, it is kept as long as this reader
+ * @param nameMapping the table's name mapping, for delete files without field ids
+ * @param sharing the cache of decoded delete files; by default, a cache that only this reader uses
  */
 final class DeleteReader(
     io: FileIO,
@@ -30,6 +30,8 @@ final class DeleteReader(
 ) {
 
   /**
+   * Returns the deleted rows of a data file.
+   *
    * @param dataFile the path of the data file as written in metadata
    * @throws UnreadableFile a delete file is damaged or does not match its entry
    */
@@ -52,21 +54,21 @@ final class DeleteReader(
 
   private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector = deletes.map { d =>
     if (d.isVector) shared[DeletionVector](d.location, _.bytes)(DeletionVectorFiles.read(io, d.file))
-    else if (mayBeShared(d.file)) ofFile(d.file).of(dataFile)
+    else if (mayBeShared(d.file)) cachedPositions(d.file).of(dataFile)
     else read(d.file, Some(dataFile)).of(dataFile)
   }.foldLeft(DeletionVector.Empty)(_ union _)
 
-  private def ofFile(entry: ContentFile): FilePositions =
+  private def cachedPositions(entry: ContentFile): FilePositions =
     shared[FilePositions](entry.path, _.bytes)(read(entry, None))
 
   /**
-   * Returns whether the file's positions may be shared, judged by their maximum size. A task should not hold all
+   * Returns whether the file's positions may be cached, estimated from the file's row count. A task should not hold all
    * positions of a larger file.
    */
   private def mayBeShared(entry: ContentFile): Boolean =
     entry.recordCount * DeleteReader.MaxPositionBytes <= sharing.limits.maxEntryBytes
 
-  /** Reads the positions in a position delete file: for all data files, or for a single one. */
+  /** Reads a position delete file. @param only the data file whose positions are returned; absent for all data files */
   private def read(entry: ContentFile, only: Option[String]): FilePositions = {
     val builders = mutable.Map.empty[String, DeletionVector.Builder]
     var lastPath = ""
@@ -75,7 +77,7 @@ final class DeleteReader(
       // The rows are sorted by path, so most rows have the path of the row before.
       val path = row(0).asInstanceOf[String]
       if (path != lastPath) {
-        requireSpokenOf(entry, path)
+        requireDescribed(entry, path)
         last = if (only.forall(_ == path)) Some(builders.getOrElseUpdate(path, DeletionVector.newBuilder)) else None
         lastPath = path
       }
@@ -87,8 +89,10 @@ final class DeleteReader(
     new FilePositions(builders.mapValues(_.result()).toMap.map(identity))
   }
 
-  /** Fails if the file refers to other data files than its entry says: then it is not the file that was committed. */
-  private def requireSpokenOf(entry: ContentFile, path: String): Unit = {
+  /**
+   * Fails if the file names a data file that its manifest entry excludes: then it is not the file that was committed.
+   */
+  private def requireDescribed(entry: ContentFile, path: String): Unit = {
     val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))
     val id = MetadataColumns.DeleteFilePath.id
     val isDescribed = entry.referencedDataFile.forall(_ == path) &&
@@ -155,12 +159,12 @@ final private class FilePositions(positions: Map[String, DeletionVector]) {
   val bytes: Long = positions.iterator.map { case (path, vector) => path.length * 2L + 100L + vector.bytes }.sum
 }
 
-/** Key of a shared value: its owner, and the delete file or the value that was made of several. */
+/** Key of a cached value. @param part identifies one delete file, or several delete files whose keys were merged */
 final private case class SharedKey(owner: AnyRef, part: AnyRef)
 
 private object DeleteReader {
 
-  /** The maximum size of a position: alone in its container of the bitmap, or with a path of its own. */
+  /** The assumed maximum heap size of one deleted position in bytes. */
   val MaxPositionBytes = 8L
   private val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
   val PositionColumns: StructType = StructType(columns)

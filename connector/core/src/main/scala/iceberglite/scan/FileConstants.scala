@@ -6,7 +6,10 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
-/** Columns whose values are stored in a file's metadata. The values have the form of records, by field id. */
+/**
+ * Computes the values of columns that are constant in a file and known from metadata. Values are returned by field id,
+ * in the form that records hold.
+ */
 private[scan] object FileConstants {
 
   /** Returns the values of identity partition fields (spec: "Column Projection"). */

@@ -18,15 +18,15 @@ import iceberglite.spec.schema.Schema
 import iceberglite.tree.{PartFilter, PartitionSpecs}
 
 /**
- * A filter on the rows of a table, evaluated on the parts and files of a metadata tree: first on partitions, then, as
- * the residual for a partition, on the metrics of files. Thread-safe.
+ * A filter on the rows of a table, evaluated on the parts and files of a metadata tree. It is first evaluated on
+ * partitions. Its residual for a partition is then evaluated on the metrics of the partition's files. Thread-safe.
  *
- * @param bound bound to the columns of the reader's schema
+ * @param bound the filter, bound to the reader's schema
  */
 final class FileFilter(bound: Expression, specs: PartitionSpecs) extends PartFilter {
   private val filters = new ConcurrentHashMap[Int, SpecFilter]
 
-  /** @throws IcebergError.InvalidMetadata the table does not have the spec of the part */
+  /** Returns the filter for a part's spec. @throws IcebergError.InvalidMetadata the table does not have this spec */
   def of(part: PartSummary): SpecFilter = filters.computeIfAbsent(part.specId, _ => ofSpec(specs.of(part)))
 
   def of(spec: PartitionSpec): SpecFilter = filters.computeIfAbsent(spec.specId, _ => ofSpec(spec))
@@ -57,7 +57,7 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
    */
   def mightHavePartition(part: PartSummary): Boolean = summaries.mightMatch(part)
 
-  /** Returns the filter on the rows of a partition, which is computed anew each time. */
+  /** Returns the filter on the rows of a partition. It is computed on each call; see [[byPartition]]. */
   def in(partition: PartitionTuple): PartitionFilter =
     new PartitionFilter(if (partitions(partition)) residuals.of(partition) else AlwaysFalse)
 
@@ -79,13 +79,13 @@ final class PartitionFilter(val residual: Expression) {
   /** Whether the file may have a matching row. */
   def mightMatch(file: Measured): Boolean = isAll || !isEmpty && inclusive.mightMatch(file)
 
-  /** Whether all rows of the file certainly match. */
+  /** Whether it is certain that all rows of the file match. */
   def allMatch(file: Measured): Boolean = isAll || !isEmpty && strict.allMatch(file)
 }
 
 /**
- * Caches filters by reference: files of one part and partition share the tuple, and are often adjacent. Not
- * thread-safe.
+ * Caches the filters of partitions, by the reference of the tuple. Files of one part and partition share the tuple, and
+ * are often adjacent. Not thread-safe.
  */
 final class PartitionFilters private[scan] (filter: SpecFilter, bound: Expression) {
   private val everything = new PartitionFilter(AlwaysTrue)

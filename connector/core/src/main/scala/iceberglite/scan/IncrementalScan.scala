@@ -8,8 +8,8 @@ import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
  * The rows that appends added in a range of snapshots, even if they were deleted later. Other commits are left out,
  * because an overwrite may rewrite rows that existed before.
  *
- * @param table with the schema of the filter's columns
- * @param filter bound to the table's schema, or to be bound to it
+ * @param table the table, with the schema that the filter's columns refer to
+ * @param filter a filter on the table's columns, bound to the table's schema or unbound
  * @param cache holds decoded manifests
  */
 final case class IncrementalScan(

@@ -10,12 +10,12 @@ import java.util.{Arrays, UUID}
  * form. The buffer is refilled for each row. Not thread-safe.
  */
 final class KeyBuffer {
-  private var held: Array[Byte] = new Array[Byte](64)
+  private var buffer: Array[Byte] = new Array[Byte](64)
   private var numbers: ByteBuffer = wrapped
   private var at = 0
 
   /** Returns the buffer; the key is at its beginning. */
-  def array: Array[Byte] = held
+  def array: Array[Byte] = buffer
 
   def size: Int = at
 
@@ -23,7 +23,7 @@ final class KeyBuffer {
 
   def putNull(): Unit = putTag(KeyBuffer.Null)
 
-  /** Appends integers of any width, dates and times. */
+  /** Appends an integer of any width, a date or a time. */
   def putLong(value: Long): Unit = {
     putTag(KeyBuffer.Value)
     // The buffers may be replaced by this call.
@@ -47,7 +47,7 @@ final class KeyBuffer {
 
   def putBytes(value: Array[Byte]): Unit = {
     val place = putLength(value.length)
-    System.arraycopy(value, 0, held, place, value.length)
+    System.arraycopy(value, 0, buffer, place, value.length)
   }
 
   /** @return the position in [[array]] at which the caller must write `length` bytes */
@@ -72,7 +72,7 @@ final class KeyBuffer {
     case v: BigDecimal => putDecimal(v)
     case v: ByteBuffer =>
       val place = putLength(v.remaining)
-      v.duplicate().get(held, place, v.remaining)
+      v.duplicate().get(buffer, place, v.remaining)
       ()
     case other => throw new IllegalArgumentException(s"Keys are no ${other.getClass.getSimpleName}")
   }
@@ -80,11 +80,11 @@ final class KeyBuffer {
   private[scan] def set(source: Array[Byte], from: Int, length: Int): Unit = {
     at = 0
     reserve(length)
-    System.arraycopy(source, from, held, 0, length)
+    System.arraycopy(source, from, buffer, 0, length)
   }
 
   /** Returns whether the value is null; only for keys of a single column of integers. */
-  private[scan] def isNull: Boolean = held(0) == KeyBuffer.Null
+  private[scan] def isNull: Boolean = buffer(0) == KeyBuffer.Null
 
   private[scan] def long: Long = numbers.getLong(1)
 
@@ -96,30 +96,30 @@ final class KeyBuffer {
       i += java.lang.Long.BYTES
     }
     while (i < at) {
-      h = (h ^ held(i)) * KeyBuffer.Factor
+      h = (h ^ buffer(i)) * KeyBuffer.Factor
       i += 1
     }
     KeyBuffer.mixed(h)
   }
 
   private[scan] def equalsAt(other: Array[Byte], from: Int, length: Int): Boolean =
-    length == at && Arrays.equals(held, 0, at, other, from, from + length)
+    length == at && Arrays.equals(buffer, 0, at, other, from, from + length)
 
   private def putTag(tag: Byte): Unit = {
     val place = reserve(1)
-    held(place) = tag
+    buffer(place) = tag
   }
 
   private def reserve(length: Int): Int = {
-    if (held.length - at < length) {
-      held = Arrays.copyOf(held, math.max(held.length * 2, at + length))
+    if (buffer.length - at < length) {
+      buffer = Arrays.copyOf(buffer, math.max(buffer.length * 2, at + length))
       numbers = wrapped
     }
     at += length
     at - length
   }
 
-  private def wrapped: ByteBuffer = ByteBuffer.wrap(held).order(ByteOrder.LITTLE_ENDIAN)
+  private def wrapped: ByteBuffer = ByteBuffer.wrap(buffer).order(ByteOrder.LITTLE_ENDIAN)
 }
 
 private object KeyBuffer {
@@ -129,7 +129,7 @@ private object KeyBuffer {
   val Seed = 0x2545f4914f6cdd1dL
   val Factor = 0x9e3779b97f4a7c15L
 
-  /** Mixes the bits: every bit of the result depends on all bits of the value. */
+  /** Mixes the bits, so that every bit of the result depends on all bits of the value. */
   def mixed(value: Long): Long = {
     var h = value
     h = (h ^ (h >>> 32)) * 0xd6e8feb86659fd93L

@@ -28,7 +28,7 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
    */
   def of(deletes: ContentFile): Key = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
 
-  /** Returns the key, or the error in the ids as `Left`: the error matters only if the deletes apply. */
+  /** Returns the key, or the error in the ids as `Left`. The error matters only if the deletes apply. */
   def keyOf(deletes: ContentFile): Either[InvalidMetadata, Key] =
     known.computeIfAbsent(
       deletes.equalityIds,
@@ -73,7 +73,10 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
     InvalidMetadata(deletes.path, "$.equality_ids", reason)
 }
 
-/** The columns that some equality delete files compare, used also to find the data files to which they cannot apply. */
+/**
+ * The columns that equality delete files compare. Metrics of these columns show to which data files the deletes cannot
+ * apply.
+ */
 final private[scan] class Key(val columns: Vector[EqualityColumn]) {
   private val compared = columns.filterNot(_.isNested).map(_.field).filterNot(f => Key.isFloating(f.fieldType))
   private val ids = compared.map(_.id).toSet

@@ -15,7 +15,7 @@ sealed trait KeySet {
   def contains(key: KeyBuffer): Boolean
 }
 
-/** A set that is in memory, so that it can be merged into another. */
+/** A set of keys in memory. It can be merged into another set. */
 sealed private[scan] trait HeldKeys extends KeySet {
 
   /** @param key the buffer that is filled with each key in turn */
@@ -47,11 +47,11 @@ final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) exten
 private[scan] object LongKeys {
 
   def isFor(columns: Vector[EqualityColumn]): Boolean = columns match {
-    case Vector(only) => isWhole(only.field)
+    case Vector(only) => isStoredAsLong(only.field)
     case _ => false
   }
 
-  private def isWhole(field: NestedField): Boolean = field.fieldType match {
+  private def isStoredAsLong(field: NestedField): Boolean = field.fieldType match {
     case IntType | LongType | DateType | TimeType | TimestampType | TimestampTzType | TimestampNsType |
         TimestampTzNsType =>
       true
@@ -147,14 +147,14 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
  */
 final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxBytes: Long, directory: String) {
   private val key = new KeyBuffer
-  private val isWhole = LongKeys.isFor(columns)
-  private val runBytes = math.max(maxBytes, KeySetBuilder.LeastRun)
+  private val usesLongs = LongKeys.isFor(columns)
+  private val runBytes = math.max(maxBytes, KeySetBuilder.MinRunBytes)
   private var longs = new LongSet
   private var hasNull = false
   private var others = new BytesKeys
   private var spill: Option[KeySpill] = None
 
-  /** @param values in the form that records hold, in the order of the columns */
+  /** Adds a key. @param values its values in the form that records hold, in the order of the columns */
   def +=(values: Array[AnyRef]): Unit = {
     key.clear()
     values.foreach(key.put)
@@ -168,14 +168,14 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
 
   def result(): KeySet = spill match {
     case Some(to) => new SpilledKeys(to.finish(others))
-    case None => if (isWhole) new LongKeys(longs, hasNull) else others
+    case None => if (usesLongs) new LongKeys(longs, hasNull) else others
   }
 
   /** Discards an unfinished set. */
   def discard(): Unit = spill.foreach(_.discard())
 
   private def add(key: KeyBuffer): Unit =
-    if (isWhole && spill.isEmpty) {
+    if (usesLongs && spill.isEmpty) {
       if (key.isNull) hasNull = true else longs += key.long
       if (longs.bytes > maxBytes) {
         val held = new LongKeys(longs, hasNull)
@@ -196,5 +196,5 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
 private object KeySetBuilder {
 
   /** The minimum size of a run even if there is hardly any memory, so that single keys do not become files. */
-  val LeastRun: Long = 16L << 10
+  val MinRunBytes: Long = 16L << 10
 }

@@ -43,7 +43,7 @@ final class PartReading private (
     keeps
   )
 
-  /** Returns the same selection, keeping these metrics of the files. */
+  /** Returns a copy that keeps these metrics of the files. */
   private[scan] def keeping(metrics: StatsToKeep): PartReading =
     new PartReading(io, specs, schema, schemas, bound, read, metrics)
 
@@ -58,8 +58,8 @@ final class PartReading private (
     PlannedPart.of(entries, specs.of(part), filter.of(part).byPartition, keeps)
 
   /**
-   * Returns the delete files of a part that may apply to the files that the scan reads: those in partitions with
-   * matching rows, because data of other partitions is not read. An unpartitioned spec rules out nothing.
+   * Returns the delete files of a part that may apply to the files that the scan reads. Delete files of partitions
+   * without matching rows are left out, because the scan reads no data of these partitions.
    */
   private[scan] def deletes(part: FilePart, entries: Iterator[ManifestEntry], oldest: Long): Vector[ManifestEntry] = {
     val partitions = filter.of(part).byPartition
@@ -69,7 +69,8 @@ final class PartReading private (
   }
 
   /**
-   * Reads a part and packs the entries that the scan needs. Called by a thread of another JVM, which caches nothing.
+   * Reads a part and encodes the entries that the scan needs, to be sent to the JVM that plans the scan. Called in
+   * another JVM, which caches nothing.
    *
    * @param oldest for deletes: the sequence number of the oldest data that is read
    */
@@ -92,7 +93,7 @@ final class PartReading private (
 
 private object PartReading {
 
-  /** Returns an entry with all inherited values written out. */
+  /** Returns an entry that inherits no values. */
   def entry(file: ContentFile, dataSequenceNumber: Long): ManifestEntry =
     ManifestEntry(EntryStatus.Existing, Some(0L), Some(dataSequenceNumber), Some(dataSequenceNumber), file)
 }
@@ -101,15 +102,15 @@ private object PartReading {
 trait PlanningCluster {
 
   /**
-   * Returns whether reading the parts in this JVM would take longer. Either all parts list data files, or all list
-   * delete files.
+   * Returns whether the cluster should read the parts, because this JVM would take longer. Either all parts list data
+   * files, or all list delete files.
    */
   def takes(parts: Vector[FilePart]): Boolean
 
   /**
    * Returns the results of `reading.packed(_, oldest)` for the parts, in their order. Each part is requested once.
    *
-   * @throws iceberglite.spec.IcebergError as thrown by the reading
+   * @throws iceberglite.spec.IcebergError a part cannot be read
    */
   def read(parts: Vector[FilePart], reading: PartReading, oldest: Long): Iterator[Array[Byte]]
 }
@@ -121,7 +122,7 @@ final private[scan] class PartPlanner(
     cluster: Option[PlanningCluster]
 ) {
 
-  /** Returns a planner for the same files, keeping other metrics. */
+  /** Returns a planner for the same files that keeps these metrics. */
   def keeping(metrics: StatsToKeep): PartPlanner = new PartPlanner(reading.keeping(metrics), files, cluster)
 
   def select(parts: Vector[FilePart]): Vector[PlannedPart] = clusterFor(parts) match {

@@ -6,8 +6,8 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Columns to read: the requested columns and, after them at every level, the additional fields, such as the keys of
- * equality deletes. The requested columns keep their positions.
+ * Determines the columns to read: the requested columns, and additional fields such as the keys of equality deletes. At
+ * every level, additional fields come last, so that requested columns keep their positions.
  */
 object ReadColumns {
 
@@ -44,7 +44,9 @@ object ReadColumns {
       }
     }
 
-  /** Returns the position of a field in the rows: the ordinals from the top level down, found by field ids. */
+  /**
+   * Returns the position of a field in the rows, as ordinals from the top level down. Fields are found by their ids.
+   */
   def place(path: Vector[NestedField], read: Vector[NestedField]): Vector[Int] = {
     val at = read.indexWhere(_.id == path.head.id)
     val inside = if (path.size == 1) Vector.empty else place(path.tail, partsOf(read(at)))

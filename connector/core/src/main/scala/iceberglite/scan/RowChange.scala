@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-/** The change of a commit to a row; an update is a delete and an insert. `name` is the value in the changelog. */
+/** The type of a row's change. An update is a delete and an insert. `name` is the value in the changelog. */
 sealed abstract class ChangeType extends Product with Serializable {
   def name: String
 }
@@ -18,7 +18,7 @@ object ChangeType {
  *
  * @param ordinal the number of the commit in the changelog, starting at 0
  * @param snapshotId the snapshot of the commit
- * @param among only rows that these delete files delete are affected; absent if all rows of the file are
+ * @param among if given, only the rows that these delete files delete are affected; if absent, all rows of the file
  */
 final case class RowChange(
     changeType: ChangeType,

@@ -6,8 +6,8 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Converts the rows that were read from a file to the requested columns; row lineage according to the adopted version
- * 3: "Row lineage".
+ * Converts the rows that were read from a file to the requested columns. Columns of row lineage are computed (adopted
+ * version 3: "Row lineage").
  */
 final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanTask) {
 
@@ -29,7 +29,7 @@ final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanT
   def of(read: Vector[NestedField], isDeleted: Record => Boolean): Record => Record =
     if (read == wanted && !wanted.exists(f => isComputed(f.id))) identity
     else {
-      val columns = wanted.map(f => if (isMark(f.id)) mark(isDeleted) else column(f, read)).toArray
+      val columns = wanted.map(f => if (isDeletedColumn(f.id)) deletedValue(isDeleted) else column(f, read)).toArray
       row => {
         val values = new Array[AnyRef](columns.length)
         var i = 0
@@ -41,11 +41,11 @@ final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanT
       }
     }
 
-  private def isComputed(id: Int): Boolean = isLineage(id) || isMark(id)
+  private def isComputed(id: Int): Boolean = isLineage(id) || isDeletedColumn(id)
 
-  private def isMark(id: Int): Boolean = id == MetadataColumns.Deleted.id
+  private def isDeletedColumn(id: Int): Boolean = id == MetadataColumns.Deleted.id
 
-  private def mark(isDeleted: Record => Boolean): Record => AnyRef = row => Boolean.box(isDeleted(row))
+  private def deletedValue(isDeleted: Record => Boolean): Record => AnyRef = row => Boolean.box(isDeleted(row))
 
   private def isLineage(id: Int): Boolean =
     id == MetadataColumns.RowId.id || id == MetadataColumns.LastUpdatedSequenceNumber.id
@@ -70,11 +70,11 @@ final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanT
   private def narrowed(wanted: Type, read: Type): AnyRef => AnyRef = (wanted, read) match {
     case (StructType(fields), StructType(all)) if wanted != read =>
       val parts = fields.zip(all).map { case (f, r) => narrowed(f.fieldType, r.fieldType) }.toArray
-      value => if (value == null) null else cut(value.asInstanceOf[Record], parts)
+      value => if (value == null) null else narrowStruct(value.asInstanceOf[Record], parts)
     case _ => identity
   }
 
-  private def cut(struct: Record, parts: Array[AnyRef => AnyRef]): Record = {
+  private def narrowStruct(struct: Record, parts: Array[AnyRef => AnyRef]): Record = {
     val values = new Array[AnyRef](parts.length)
     var i = 0
     while (i < values.length) {

@@ -7,7 +7,8 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, TreeTable}
 
 /**
- * The changes of a table's commits to its files, reduced to those that a filter needs. Thread-safe.
+ * Reads which data and delete files a table's commits added and removed. Files without rows that match a filter are
+ * left out. Thread-safe.
  *
  * @param bound the filter, bound to the table's schema
  */
@@ -33,16 +34,20 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     val totalManifests: Int = changedData.size
     val skippedManifests: Int = changedData.size - readData.size
 
-    /** The added data files that may have matching rows, and the removed ones; both without their deletes. */
+    /** The added and the removed data files that may have matching rows. Their delete files are not filled in. */
     lazy val (added: PlannedPart, gone: PlannedPart) = {
       val found = readData.map { part =>
         val (added, removed) = files.changesIn(part).toVector.partition(_.status == Added)
-        (reading.select(part, added.iterator), reading.select(part, removed.iterator.map(whileLive)))
+        (reading.select(part, added.iterator), reading.select(part, removed.iterator.map(asExisting)))
       }
       (PlannedPart.all(found.map(_._1)), PlannedPart.all(found.map(_._2)))
     }
 
-    /** Returns the data files that exist before and after the commit. @param named if given, only these paths */
+    /**
+     * Returns the data files that exist before and after the commit.
+     *
+     * @param named if given, only files with these paths are returned
+     */
     def kept(named: Option[Set[String]]): Vector[FileScanTask] = {
       def isKept(e: ManifestEntry): Boolean = e.isLive && !isAdded(e) && named.forall(_.contains(e.file.path))
       val read = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
@@ -59,7 +64,7 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
       val live = deletes.filter(p => isRead(p) && p.hasLiveFiles)
         .flatMap(p => reading.deletes(p, files.entries(p), oldestData))
       val gone = changedDeletes.filter(isRead).flatMap { part =>
-        val removed = files.changesIn(part).filter(_.status == Deleted).map(whileLive)
+        val removed = files.changesIn(part).filter(_.status == Deleted).map(asExisting)
         reading.deletes(part, removed, oldestData)
       }
       val (added, older) = live.partition(isAdded)
@@ -68,7 +73,7 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
 
     private def isAdded(e: ManifestEntry): Boolean = e.status == Added && e.snapshotId.contains(snapshot.snapshotId)
 
-    private def whileLive(removed: ManifestEntry): ManifestEntry = removed.copy(status = Existing)
+    private def asExisting(removed: ManifestEntry): ManifestEntry = removed.copy(status = Existing)
   }
 }
 

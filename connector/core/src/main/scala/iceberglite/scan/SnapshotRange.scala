@@ -22,7 +22,7 @@ object RangeStart {
 /** The last commit of an incremental read. */
 sealed trait RangeEnd {
 
-  /** The end as the user gives it. */
+  /** The read option that gives the end, for messages. */
   def option: String
 }
 object RangeEnd {
@@ -46,7 +46,7 @@ object RangeEnd {
 /**
  * The snapshots of an incremental read, each the child of the one before.
  *
- * @param start the start as the user gave it
+ * @param start the start that the user requested
  * @param snapshots oldest first; empty if nothing was committed
  * @param end the state of the table after them; absent if the table is empty
  */
@@ -71,7 +71,7 @@ object SnapshotRange {
   /**
    * Returns the snapshots between two bounds.
    *
-   * @param head of the branch that is read; absent while the branch is empty
+   * @param head the head of the branch that is read; absent while the branch is empty
    * @param branch the branch's name if the user gave it; then the last snapshot must be on that branch
    * @throws NotFound a snapshot does not exist, or has expired
    * @throws InvalidArgument the bounds are not in the same history in this order, or the history does not go back to
@@ -93,15 +93,15 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     requireOrder(start, end)
     val last = end match {
       case RangeEnd.Newest => head
-      case RangeEnd.With(id) => Some(onBranch(known("end", id)))
-      case RangeEnd.NotAfter(ms) => lineOf(head, ms, "end-timestamp").find(_.timestampMs <= ms)
+      case RangeEnd.With(id) => Some(requireOnBranch(requireSnapshot("end", id)))
+      case RangeEnd.NotAfter(ms) => historyOf(head, ms, "end-timestamp").find(_.timestampMs <= ms)
     }
     requireStartBefore(start, end, last)
-    val line = last.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
+    val history = last.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
     val newestFirst = start match {
-      case RangeStart.Oldest => line
-      case RangeStart.After(id) => after(id, line, last)
-      case RangeStart.AfterTime(ms) => lineOf(last, ms, "start-timestamp").takeWhile(_.timestampMs > ms)
+      case RangeStart.Oldest => history
+      case RangeStart.After(id) => after(id, history, last)
+      case RangeStart.AfterTime(ms) => historyOf(last, ms, "start-timestamp").takeWhile(_.timestampMs > ms)
     }
     SnapshotRange(start, newestFirst.reverse, last)
   }
@@ -120,7 +120,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     case _ => ()
   }
 
-  private def onBranch(snapshot: Snapshot): Snapshot = {
+  private def requireOnBranch(snapshot: Snapshot): Snapshot = {
     branch.filterNot(_ => head.exists(table.ancestors(_).exists(_.snapshotId == snapshot.snapshotId))).foreach { name =>
       throw InvalidArgument(
         "end-snapshot-id",
@@ -131,7 +131,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     snapshot
   }
 
-  private def known(which: String, id: Long): Snapshot = table.snapshotsById.getOrElse(
+  private def requireSnapshot(which: String, id: Long): Snapshot = table.snapshotsById.getOrElse(
     id,
     throw NotFound(
       "snapshot",
@@ -140,11 +140,11 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     )
   )
 
-  /** Returns the snapshots after one, which may have expired as long as its child exists. */
-  private def after(id: Long, line: Vector[Snapshot], last: Option[Snapshot]): Vector[Snapshot] = {
-    val found = line.takeWhile(_.snapshotId != id)
-    val isStart = found.size < line.size || line.lastOption.exists(_.parentSnapshotId.contains(id))
-    if (!isStart) throw notBefore(known("start", id), last)
+  /** Returns the snapshots after a given one. That snapshot may have expired, as long as its child exists. */
+  private def after(id: Long, history: Vector[Snapshot], last: Option[Snapshot]): Vector[Snapshot] = {
+    val found = history.takeWhile(_.snapshotId != id)
+    val isStart = found.size < history.size || history.lastOption.exists(_.parentSnapshotId.contains(id))
+    if (!isStart) throw notBefore(requireSnapshot("start", id), last)
     found
   }
 
@@ -162,9 +162,9 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   /**
    * Returns the history of a snapshot. @throws InvalidArgument the history may lack snapshots that existed at the time
    */
-  private def lineOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
-    val line = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
-    line.lastOption.filter(s => s.timestampMs > epochMs && s.parentSnapshotId.isDefined).foreach { oldest =>
+  private def historyOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
+    val history = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
+    history.lastOption.filter(s => s.timestampMs > epochMs && s.parentSnapshotId.isDefined).foreach { oldest =>
       throw InvalidArgument(
         option,
         epochMs.toString,
@@ -172,6 +172,6 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
           s"${Instant.ofEpochMilli(oldest.timestampMs)}"
       )
     }
-    line
+    history
   }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray
 import iceberglite.spec.file.{ContentFile, KeyRanges, ManifestEntry}
 import iceberglite.spec.schema.MetadataColumns
 
-/** A delete file, and what its metrics say about the data that it may apply to. */
+/** A delete file in a [[DeleteIndex]]. Its metrics rule out data files that it cannot apply to. */
 sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
   val file: ContentFile = entry.file
   protected val sequenceNumber: Long = entry.sequenceNumber.getOrElse(0L)
@@ -86,7 +86,7 @@ private[scan] object PartitionDeletes {
 final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) {
   private val newestData: Array[Long] = deletes.map(_.newestData)
 
-  /** Data files to which the same deletes apply, all from some index on, share the list. */
+  /** For each index, the list of all deletes from this index on. Data files to which they all apply share the list. */
   private val shared = new AtomicReferenceArray[Vector[DeleteFile]](deletes.length)
 
   def isEmpty: Boolean = deletes.isEmpty

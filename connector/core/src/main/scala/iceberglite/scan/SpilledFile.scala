@@ -49,13 +49,13 @@ final private[scan] class SpilledFile(
   private def isOn(page: Int, key: KeyBuffer, hash: Long): Boolean = {
     val entries = ByteBuffer.wrap(read(page))
     var found = false
-    var passed = false
-    while (!found && !passed && entries.hasRemaining) {
-      val own = entries.getLong()
+    var isPast = false
+    while (!found && !isPast && entries.hasRemaining) {
+      val entryHash = entries.getLong()
       val length = entries.getInt()
       val from = entries.position()
-      found = own == hash && key.equalsAt(entries.array, from, length)
-      passed = own > hash
+      found = entryHash == hash && key.equalsAt(entries.array, from, length)
+      isPast = entryHash > hash
       entries.position(from + length)
     }
     found
@@ -63,7 +63,7 @@ final private[scan] class SpilledFile(
 
   private def read(page: Int): Array[Byte] = {
     val held = new Array[Byte]((offsets(page + 1) - offsets(page)).toInt)
-    // Not a channel: it would be closed for all tasks when one of them is interrupted.
+    // A FileChannel is not used, because it is closed for all tasks when one of them is interrupted.
     file.synchronized {
       file.seek(offsets(page))
       file.readFully(held)
@@ -134,10 +134,10 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
     if (!last.isEmpty) write(last)
     val merged = newFile()
     try {
-      val made = merge(merged)
-      new SpilledFile(new RandomAccessFile(merged, "r"), made.count, made.pages, made.offsets, made.filter)
+      val index = merge(merged)
+      new SpilledFile(new RandomAccessFile(merged, "r"), index.count, index.pages, index.offsets, index.filter)
     } finally {
-      // The open file stays readable.
+      // The open file stays readable after its deletion.
       merged.delete()
       discard()
     }
@@ -235,7 +235,7 @@ private object KeySpill {
     def close(): Unit = in.close()
   }
 
-  /** The part of the merged file that stays in memory. */
+  /** The index and the filter of the merged file, which stay in memory. */
   final class MergedRuns(val filter: HashFilter) {
     private val firsts = new ArrayBuffer[Long]
     private val starts = new ArrayBuffer[Long]

@@ -8,6 +8,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object Splits {
 
   /**
+   * Splits files and combines the splits into groups.
+   *
    * @param tasks files, or splits of files
    * @param targetSize the desired size of a group in bytes
    * @param openCost the minimum weight of a split in bytes, so that no group gets too many small files
@@ -151,7 +153,10 @@ object Splits {
     }
   }
 
-  /** First fit among the open bins. If there are too many open bins, the fullest is closed. */
+  /**
+   * Puts each split into the first open bin that has room for it. If there are too many open bins, the fullest is
+   * closed.
+   */
   private def pack(
       pieces: Iterator[FileScanTask],
       targetSize: Long,

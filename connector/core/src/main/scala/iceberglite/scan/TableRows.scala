@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
- * The rows of the files of a plan, one by one, in any format. Columns are found by field id. Deleted rows are left out
+ * Reads the rows of a plan's files one by one, in any format. Columns are found by field id. Deleted rows are left out
  * or, if `_deleted` is requested, marked. Not thread-safe.
  *
  * @param schema the scan's schema, for the columns of residual filters
@@ -48,10 +48,10 @@ final class TableRows(
     val deletes = deleteReader.of(task.file.path, task.deletes)
     val among = task.change.flatMap(_.among).map(deleteReader.of(task.file.path, _))
     val output = new RowOutput(wanted, task)
-    val asked = deletes.columns ++ among.toVector.flatMap(_.columns) ++ filterColumns(task)
-    val columns = ReadColumns.merged(output.stored, asked)
-    val byPlace = (among.toVector :+ deletes).exists(!_.positions.isEmpty)
-    val needsPosition = byPlace && !columns.exists(_.id == MetadataColumns.Position.id)
+    val additional = deletes.columns ++ among.toVector.flatMap(_.columns) ++ filterColumns(task)
+    val columns = ReadColumns.merged(output.stored, additional)
+    val hasPositionDeletes = (among.toVector :+ deletes).exists(!_.positions.isEmpty)
+    val needsPosition = hasPositionDeletes && !columns.exists(_.id == MetadataColumns.Position.id)
     val read = if (needsPosition) columns :+ MetadataColumns.Position else columns
     val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping, constants(task, read))
     val rows = DataFormats.of(task.file.format).read(source, StructType(read))
@@ -126,20 +126,20 @@ final private class PassingRows(
     tests: Array[Record => Boolean],
     output: Record => Record
 ) extends RecordIterator {
-  private var waiting: Option[Record] = None
+  private var nextRow: Option[Record] = None
 
   override def hasNext: Boolean = {
-    while (waiting.isEmpty && rows.hasNext) {
+    while (nextRow.isEmpty && rows.hasNext) {
       val row = rows.next()
-      if (passes(row)) waiting = Some(row)
+      if (passes(row)) nextRow = Some(row)
     }
-    waiting.isDefined
+    nextRow.isDefined
   }
 
   override def next(): Record = {
     if (!hasNext) throw new NoSuchElementException("The file has no more rows")
-    val row = output(waiting.get)
-    waiting = None
+    val row = output(nextRow.get)
+    nextRow = None
     row
   }
 

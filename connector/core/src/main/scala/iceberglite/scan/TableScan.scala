@@ -13,9 +13,10 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
 /**
  * A scan of one snapshot of a table.
  *
- * @param table with the schema of the filter's columns: the current one, or that of an old snapshot
- * @param snapshot `None` for a table without snapshots; then there are no files
- * @param filter bound to the table's schema, or to be bound to it
+ * @param table the table, with the schema that the filter's columns refer to: the current one, or that of an old
+ *   snapshot
+ * @param snapshot the snapshot to scan; `None` for a table without snapshots, which has no files
+ * @param filter a filter on the table's columns, bound to the table's schema or unbound
  * @param cache holds decoded manifests
  * @param keeps which metrics to keep with the files of the plan
  * @param cluster reads the parts of the tree if there are too many for one JVM
@@ -42,10 +43,10 @@ final case class TableScan(
   def plan(): ScanPlan = plan(None)
 
   /**
-   * Returns the data files that may hold matching rows, or only the first ones, in the order of the complete plan, that
-   * are guaranteed to hold enough rows.
+   * Returns the data files that may hold matching rows. If `untilRows` is given, the plan ends as soon as its files are
+   * guaranteed to hold that many matching rows. The files are then the first ones of the complete plan.
    *
-   * @param untilRows the number of matching rows that is enough; see [[FileScanTask.guaranteedRecords]]
+   * @param untilRows the number of matching rows that suffices, counted by [[FileScanTask.guaranteedRecords]]
    */
   def plan(untilRows: Option[Long]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
@@ -83,16 +84,16 @@ final case class TableScan(
       index: => DeleteIndex
   ): (Vector[FilePart], Vector[PlannedPart], Vector[FileScanTask]) = {
     lazy val deletes = index
-    var (read, sure) = (0, 0L)
+    var (read, guaranteed) = (0, 0L)
     val found = Vector.newBuilder[PlannedPart]
     val tasks = Vector.newBuilder[FileScanTask]
-    while (read < parts.size && sure < rows) {
+    while (read < parts.size && guaranteed < rows) {
       val wave = files.select(parts.slice(read, math.max(1, math.min(2 * read, read + MetadataPool.Width))))
       found ++= wave
       read += wave.size
       applied(wave, deletes).foreach { task =>
-        if (sure < rows) tasks += task
-        sure += task.guaranteedRecords
+        if (guaranteed < rows) tasks += task
+        guaranteed += task.guaranteedRecords
       }
     }
     (parts.take(read), found.result(), tasks.result())
@@ -124,8 +125,8 @@ final case class TableScan(
     val pruned = found.map(_.pruned.toLong).sum
     val selected = found.map(_.tasks.size.toLong).sum
     val isWhole = selected == tasks.size
-    val wasRead = read.map(_.id).toSet
-    val unread = data.filterNot(p => wasRead(p.id)).map(_.liveFiles)
+    val readIds = read.map(_.id).toSet
+    val unread = data.filterNot(p => readIds(p.id)).map(_.liveFiles)
     ScanReport(
       table = table.name,
       snapshotId = snapshot.map(_.snapshotId),
