@@ -32,7 +32,7 @@ final class EqualityDeletes private (
     to: SnapshotTarget
 ) {
 
-  /** Returns the conversion that finds the deleted rows; it can run on any machine. */
+  /** Returns the conversion that finds the deleted rows. It is serializable and can run in any JVM. */
   def conversion: DeleteConversion = DeleteConversion(
     table.io,
     table.metadata.specsById,
@@ -58,7 +58,7 @@ final class EqualityDeletes private (
 
 object EqualityDeletes {
 
-  /** @return absent if the head of the branch has no equality deletes */
+  /** Returns the equality deletes at the head of a branch; absent if there are none. */
   def of(table: Table, to: SnapshotTarget): Option[EqualityDeletes] = to.head(table.metadata).flatMap { snapshot =>
     val files = live(table, snapshot)
     if (files.isEmpty) None
@@ -117,8 +117,8 @@ final case class DeleteConversion(
 
   private def positions(rows: TableRows, task: FileScanTask): DeletionVector = {
     val builder = DeletionVector.newBuilder
-    val asked = if (vectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
-    val all = rows.of(asked)
+    val toRead = if (vectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
+    val all = rows.of(toRead)
     try all.foreach { row =>
         if (row(1).asInstanceOf[java.lang.Boolean]) builder += row(0).asInstanceOf[java.lang.Long].longValue
       }
@@ -131,8 +131,8 @@ final case class DeleteConversion(
     val written = Vector.newBuilder[ContentFile]
     try {
       found.foreach { deleted =>
-        val (done, _) = files.write(newPath(), Vector((deleted.dataFile, deleted.positions)), Long.MaxValue)
-        written += done.positionDeletes(deleted.specId, deleted.partition, Some(deleted.dataFile))
+        val (writtenFile, _) = files.write(newPath(), Vector((deleted.dataFile, deleted.positions)), Long.MaxValue)
+        written += writtenFile.positionDeletes(deleted.specId, deleted.partition, Some(deleted.dataFile))
       }
       written.result()
     } catch {

@@ -58,7 +58,7 @@ object PartitionStatistics {
     def +=(entry: ManifestEntry): this.type = {
       val sum = of(entry.file.specId, entry.file.partition)
       if (entry.isLive) sum.add(entry.file)
-      entry.snapshotId.flatMap(snapshotOf).foreach(sum.touched)
+      entry.snapshotId.flatMap(snapshotOf).foreach(sum.recordUpdate)
       this
     }
 
@@ -110,10 +110,10 @@ final private class PartitionSum {
     vectors += that.vectors
     equalityRecords += that.equalityRecords
     equalityFiles += that.equalityFiles
-    that.updated.foreach(touched)
+    that.updated.foreach(recordUpdate)
   }
 
-  def touched(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
+  def recordUpdate(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
 
   /**
    * Returns the row. The total record count is omitted, although it would be known for partitions without deletes: when

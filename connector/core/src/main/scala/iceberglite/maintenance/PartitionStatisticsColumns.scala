@@ -14,6 +14,8 @@ import iceberglite.spec.types.Type.{IntType, LongType, StructType}
 private[maintenance] object PartitionStatisticsColumns {
 
   /**
+   * A column of the file.
+   *
    * @param requiredFrom the first version whose files must have a value
    * @param since the first version whose files have the column
    * @param value returns the value to write; null for null
@@ -29,8 +31,7 @@ private[maintenance] object PartitionStatisticsColumns {
   ) {
     def field(version: FormatVersion): NestedField = {
       val required = requiredFrom.exists(version >= _)
-      // A file of an older version has no such column, because it could not have what the column counts: the count is
-      // 0.
+      // A file of an older version has no such column. What the column counts did not exist then, so the default is 0.
       val default = if (since > V1) Some(OfPrimitive(IntLiteral(0))) else None
       NestedField(id, name, columnType, required, Some(doc), initialDefault = default, writeDefault = default)
     }
@@ -137,7 +138,7 @@ private[maintenance] object PartitionStatisticsColumns {
   def statistics(record: Record, unified: StructType, file: String): PartitionStatistics = {
     def int(id: Int): Option[Int] = Option(record(id - 1)).map { case v: Integer => v.intValue }
     def long(id: Int): Option[Long] = Option(record(id - 1)).map { case v: java.lang.Long => v.longValue }
-    def need[A](id: Int, value: Option[A]): A = value.getOrElse(
+    def requireValue[A](id: Int, value: Option[A]): A = value.getOrElse(
       throw UnreadableFile(file, "partition statistics", s"A row has no ${measures.find(_.id == id).fold("")(_.name)}")
     )
     val partition = record(0) match {
@@ -146,10 +147,10 @@ private[maintenance] object PartitionStatisticsColumns {
     }
     PartitionStatistics(
       partition,
-      need(2, int(2)),
-      need(3, long(3)),
-      need(4, int(4)),
-      need(5, long(5)),
+      requireValue(2, int(2)),
+      requireValue(3, long(3)),
+      requireValue(4, int(4)),
+      requireValue(5, long(5)),
       long(6),
       int(7),
       long(8),

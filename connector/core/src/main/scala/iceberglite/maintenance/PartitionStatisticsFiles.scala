@@ -62,9 +62,9 @@ object PartitionStatisticsFiles {
   }
 
   /**
-   * Returns the rows of a file, in its order.
+   * Returns the rows of a file, in file order.
    *
-   * @param metadata of the table; specs may have been added since the file was written
+   * @param metadata the table's metadata; specs may have been added since the file was written
    * @throws UnreadableFile the file is damaged, or is not a partition statistics file
    */
   def read(io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile): Vector[PartitionStatistics] = {

@@ -16,8 +16,8 @@ import iceberglite.table.{
 import iceberglite.tree.{MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /**
- * Deletes the files that a table's metadata refers to: DROP TABLE ... PURGE. Files that the table does not own are
- * kept, see [[OwnedPaths]].
+ * Deletes the files that a table's metadata refers to, for `DROP TABLE ... PURGE`. Files that the table does not own
+ * are kept, see [[OwnedPaths]].
  */
 object PurgeTable {
 
@@ -65,9 +65,13 @@ object PurgeTable {
     report
   }
 
-  /** @throws ValidationFailed the table's files may also belong to other tables */
+  /**
+   * Fails if the table must not be purged.
+   *
+   * @throws ValidationFailed the table's files may also belong to other tables
+   */
   def refuseWithoutGc(table: String, version: TableVersion): Unit = {
-    // Its manifests cannot be read, so that nothing tells which files are its own.
+    // The manifests of an encrypted table cannot be read, so it is unknown which files belong to the table.
     Encryption.refuse(version.metadata)
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, as other tables may use its files. " +
