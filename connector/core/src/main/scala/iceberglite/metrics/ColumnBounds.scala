@@ -13,8 +13,8 @@ import iceberglite.spec.types.Literal._
  */
 object ColumnBounds {
 
-  /** Returns a value less than or equal to `least`; `None` if the mode stores no bounds. */
-  def lower(least: Literal, mode: MetricsMode): Option[Literal] = (mode, least) match {
+  /** Returns a value less than or equal to `minimum`; `None` if the mode stores no bounds. */
+  def lower(minimum: Literal, mode: MetricsMode): Option[Literal] = (mode, minimum) match {
     case (NoMetrics | Counts, _) => None
     case (Truncate(length), StringLiteral(v)) => Some(StringLiteral(prefix(v, length)))
     case (Truncate(length), BinaryLiteral(v)) => Some(BinaryLiteral(prefix(v, length)))
@@ -22,10 +22,10 @@ object ColumnBounds {
   }
 
   /**
-   * Returns a value greater than or equal to `greatest`; `None` if the mode stores no bounds, or if no value within the
-   * length is greater.
+   * Returns a value greater than or equal to `maximum`; `None` if the mode stores no bounds, or if no value of the
+   * permitted length is greater.
    */
-  def upper(greatest: Literal, mode: MetricsMode): Option[Literal] = (mode, greatest) match {
+  def upper(maximum: Literal, mode: MetricsMode): Option[Literal] = (mode, maximum) match {
     case (NoMetrics | Counts, _) => None
     case (Truncate(length), StringLiteral(v)) => above(v, length).map(StringLiteral(_))
     case (Truncate(length), BinaryLiteral(v)) => above(v, length).map(BinaryLiteral(_))
@@ -36,13 +36,13 @@ object ColumnBounds {
    * Converts the minimum and maximum from a file's own statistics. These do not always preserve the sign of zero, and
    * -0.0 sorts before 0.0.
    */
-  def ofStatistics(least: Literal, greatest: Literal): (Literal, Literal) = {
-    val lower = least match {
+  def ofStatistics(minimum: Literal, maximum: Literal): (Literal, Literal) = {
+    val lower = minimum match {
       case FloatLiteral(v) if v == 0.0f => FloatLiteral(-0.0f)
       case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(-0.0)
       case other => other
     }
-    val upper = greatest match {
+    val upper = maximum match {
       case FloatLiteral(v) if v == 0.0f => FloatLiteral(0.0f)
       case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(0.0)
       case other => other

@@ -14,37 +14,37 @@ final case class FloatingValues(nanCount: Long, bounds: Option[(Literal, Literal
 /** Collects [[FloatingValues]] of a float column. */
 final class FloatRange {
   private var nans = 0L
-  private var least = Float.PositiveInfinity
-  private var greatest = Float.NegativeInfinity
+  private var minimum = Float.PositiveInfinity
+  private var maximum = Float.NegativeInfinity
 
   def add(value: Float): Unit =
     if (value != value) nans += 1
     else {
-      if (value <= least && (value < least || isNegativeZero(value))) least = value
-      if (value >= greatest && (value > greatest || isNegativeZero(greatest))) greatest = value
+      if (value <= minimum && (value < minimum || isNegativeZero(value))) minimum = value
+      if (value >= maximum && (value > maximum || isNegativeZero(maximum))) maximum = value
     }
 
   private def isNegativeZero(value: Float): Boolean = java.lang.Float.floatToRawIntBits(value) == Int.MinValue
 
   def values: FloatingValues =
-    FloatingValues(nans, if (least <= greatest) Some((FloatLiteral(least), FloatLiteral(greatest))) else None)
+    FloatingValues(nans, if (minimum <= maximum) Some((FloatLiteral(minimum), FloatLiteral(maximum))) else None)
 }
 
 /** Collects [[FloatingValues]] of a double column. */
 final class DoubleRange {
   private var nans = 0L
-  private var least = Double.PositiveInfinity
-  private var greatest = Double.NegativeInfinity
+  private var minimum = Double.PositiveInfinity
+  private var maximum = Double.NegativeInfinity
 
   def add(value: Double): Unit =
     if (value != value) nans += 1
     else {
-      if (value <= least && (value < least || isNegativeZero(value))) least = value
-      if (value >= greatest && (value > greatest || isNegativeZero(greatest))) greatest = value
+      if (value <= minimum && (value < minimum || isNegativeZero(value))) minimum = value
+      if (value >= maximum && (value > maximum || isNegativeZero(maximum))) maximum = value
     }
 
   private def isNegativeZero(value: Double): Boolean = java.lang.Double.doubleToRawLongBits(value) == Long.MinValue
 
   def values: FloatingValues =
-    FloatingValues(nans, if (least <= greatest) Some((DoubleLiteral(least), DoubleLiteral(greatest))) else None)
+    FloatingValues(nans, if (minimum <= maximum) Some((DoubleLiteral(minimum), DoubleLiteral(maximum))) else None)
 }

@@ -15,7 +15,7 @@ final case class MetricsModes(byId: Map[Int, MetricsMode]) {
 object MetricsModes {
 
   /** Mode of sorted columns. Their bounds are useful even if bounds of other columns are not stored. */
-  private val OfSorted = Truncate(16)
+  private val SortedColumnMode = Truncate(16)
 
   /**
    * Returns the modes for position delete files. Paths and positions are never truncated, so that the deletes of a data
@@ -25,23 +25,23 @@ object MetricsModes {
     MetricsModes(ofTable.byId ++ Seq(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition).map(_.id -> Full))
 
   /**
-   * Returns the modes of a table, in this order: the mode set for a column, else bounds for the sort columns, else the
-   * table's default. If no default is set, only the first columns of a very wide table get metrics.
+   * Returns the modes of a table's columns. A column has the mode that is set for it, or else the mode of sort columns,
+   * or else the table's default. If no default is set, only the first columns of a very wide table get metrics.
    *
    * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names it
    */
   def of(properties: Map[String, String], schema: Schema, sortOrder: SortOrder): MetricsModes = {
     val default = TableProperty.of(TableProperty.MetricsDefault, properties)
-    val leaves = schema.byId.values.filter(f => isPlain(f.fieldType)).map(_.id).toVector
+    val leaves = schema.byId.values.filter(f => isPrimitive(f.fieldType)).map(_.id).toVector
     val inferred = inferredColumns(properties, schema)
-    val usual = leaves.map(id => id -> (if (inferred.forall(_.contains(id))) default else NoMetrics)).toMap
-    val ofSorted = if (inferred.isDefined || default == NoMetrics || default == Counts) OfSorted else default
+    val defaults = leaves.map(id => id -> (if (inferred.forall(_.contains(id))) default else NoMetrics)).toMap
+    val ofSorted = if (inferred.isDefined || default == NoMetrics || default == Counts) SortedColumnMode else default
     val sorted = sortOrder.fields.filter(_.transform.preservesOrder).map(_.sourceId)
-      .filter(usual.contains).map(_ -> ofSorted)
-    val own = leaves.flatMap { id =>
+      .filter(defaults.contains).map(_ -> ofSorted)
+    val configured = leaves.flatMap { id =>
       schema.names.get(id).flatMap(TableProperty.metricsModeOf(_, properties)).map(id -> _)
     }
-    MetricsModes(usual ++ sorted ++ own)
+    MetricsModes(defaults ++ sorted ++ configured)
   }
 
   /** Returns the columns that get metrics by default; `None` means all. */
@@ -53,19 +53,19 @@ object MetricsModes {
 
   /** Returns the number of columns. Like Apache Iceberg, counts a primitive map key only if the value is primitive. */
   private def columnCount(t: Type): Int = t match {
-    case StructType(fields) => fields.map(f => if (isPlain(f.fieldType)) 1 else columnCount(f.fieldType)).sum
-    case list: ListType => if (isPlain(list.element)) 1 else columnCount(list.element)
-    case map: MapType => columnCount(map.key) + (if (isPlain(map.value)) 2 else columnCount(map.value))
+    case StructType(fields) => fields.map(f => if (isPrimitive(f.fieldType)) 1 else columnCount(f.fieldType)).sum
+    case list: ListType => if (isPrimitive(list.element)) 1 else columnCount(list.element)
+    case map: MapType => columnCount(map.key) + (if (isPrimitive(map.value)) 2 else columnCount(map.value))
     case _: PrimitiveType => 0
   }
 
-  private def isPlain(t: Type): Boolean = t.isInstanceOf[PrimitiveType]
+  private def isPrimitive(t: Type): Boolean = t.isInstanceOf[PrimitiveType]
 
   /** Returns the primitive fields of a struct, followed by those of its nested fields. */
   private def leavesInOrder(t: Type): Vector[Int] = t match {
     case nested: NestedType =>
-      val plain = nested.fields.filter(f => isPlain(f.fieldType)).map(_.id)
-      plain ++ nested.fields.flatMap(f => leavesInOrder(f.fieldType))
+      val primitives = nested.fields.filter(f => isPrimitive(f.fieldType)).map(_.id)
+      primitives ++ nested.fields.flatMap(f => leavesInOrder(f.fieldType))
     case _: PrimitiveType => Vector.empty
   }
 }
