@@ -104,7 +104,9 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
 private[iceberglite] object ParquetFooterCheck {
   private val MaxDepth = 64
 
-  /** UUID. This version of the Parquet library does not support the types after it in parquet.thrift. */
+  /**
+   * The id of the type UUID in parquet.thrift. This version of the Parquet library does not support the types after it.
+   */
   private val LastKnownType = 14
 
   /** The kind of a struct, as far as the check needs it. */

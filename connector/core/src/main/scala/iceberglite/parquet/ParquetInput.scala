@@ -13,9 +13,9 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
 
 /**
- * Opens Parquet files after checks that make them safe for Parquet's library. No length in the footer exceeds the
- * footer, and logical types newer than the library (variant, geometry) are removed. The library would fail on such
- * types even if their columns are not read.
+ * Opens Parquet files so that Parquet's library can read them safely. Files whose footer contains a length beyond its
+ * end are rejected. Logical types that are newer than the library (variant, geometry) are removed from the footer,
+ * because the library would fail on them even if their columns are not read.
  */
 object ParquetInput {
   private val Magic = "PAR1"
@@ -23,18 +23,22 @@ object ParquetInput {
   private val TrailerSize = 8
 
   /** The minimum file length: magic, an empty footer, its length, magic. */
-  private val LeastLength = 12L
+  private val MinLength = 12L
 
-  /** @throws UnreadableFile if the file is not a Parquet file, or is damaged */
+  /** Opens a file. @throws UnreadableFile if it is not a Parquet file, or is damaged */
   def of(io: FileIO, path: String): InputFile = StorageErrors.reading(path) {
     try of(DataInput.of(io, path))
     catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
   }
 
-  /** @throws DamagedFooter if the file is not a Parquet file, or is damaged. Exceptions of the storage are passed on */
+  /**
+   * Opens a file. Exceptions of the storage are passed on.
+   *
+   * @throws DamagedFooter if it is not a Parquet file, or is damaged
+   */
   def of(file: InputFile): InputFile = {
     // Checked before the file is opened: a pipe has no length, and opening one would block until a writer opens it.
-    if (file.getLength < LeastLength) {
+    if (file.getLength < MinLength) {
       throw new DamagedFooter(s"It is not a Parquet file: it has ${file.getLength} bytes")
     }
     val stream = file.newStream()

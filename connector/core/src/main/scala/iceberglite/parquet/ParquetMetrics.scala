@@ -91,25 +91,25 @@ object ParquetMetrics {
 
     def nullCount: Option[Long] = statistics.map(_.map(_.getNumNulls).sum)
 
-    private val seen: Option[FloatingValues] = id.flatMap(floating.get)
+    private val collected: Option[FloatingValues] = id.flatMap(floating.get)
 
-    def nanCount: Option[Long] = seen.map(_.nanCount)
+    def nanCount: Option[Long] = collected.map(_.nanCount)
 
     def lowerBound: Option[ByteBuffer] = lower.map(SingleValue.encode)
 
     def upperBound: Option[ByteBuffer] = upper.map(SingleValue.encode)
 
-    private def lower: Option[Literal] = bounds.flatMap { case (least, _) => ColumnBounds.lower(least, mode) }
+    private def lower: Option[Literal] = bounds.flatMap { case (minimum, _) => ColumnBounds.lower(minimum, mode) }
 
-    private def upper: Option[Literal] = bounds.flatMap { case (_, greatest) => ColumnBounds.upper(greatest, mode) }
+    private def upper: Option[Literal] = bounds.flatMap { case (_, maximum) => ColumnBounds.upper(maximum, mode) }
 
-    private lazy val bounds: Option[(Literal, Literal)] = seen.fold(ofFooter)(_.bounds)
+    private lazy val bounds: Option[(Literal, Literal)] = collected.fold(footerBounds)(_.bounds)
 
     /**
      * Returns the minimum and maximum over all row groups; absent if one of them is NaN, or if a row group has values
      * but no bounds.
      */
-    private def ofFooter: Option[(Literal, Literal)] = for {
+    private def footerBounds: Option[(Literal, Literal)] = for {
       t <- if (mode == Counts) None else columnType
       all <- statistics
       // A row group may have no bounds because all of its values are null; it is ignored. If Parquet dropped the bounds

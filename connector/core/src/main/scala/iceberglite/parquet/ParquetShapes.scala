@@ -17,7 +17,7 @@ object ParquetShapes {
   sealed trait Shape
   case object Struct extends Shape
 
-  /** @param twoLevel whether the repeated field itself is the element, as in the layout of old writers */
+  /** A list. @param twoLevel whether the repeated field itself is the element, as in the layout of old writers */
   final case class ListShape(repeated: ParquetType, twoLevel: Boolean) extends Shape {
     def element: ParquetType = if (twoLevel) repeated else repeated.asGroupType.getType(0)
   }

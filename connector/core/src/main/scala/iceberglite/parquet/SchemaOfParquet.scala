@@ -39,7 +39,7 @@ object SchemaOfParquet {
     math.max(highest, math.max(inside, idOf(node).getOrElse(0)))
   }
 
-  /** @param nextId returns the id for a field without one */
+  /** Converts fields. @param nextId returns the id for a field without one */
   final private class Fields(nextId: () => Int) {
 
     def field(t: ParquetType, above: Vector[String]): NestedField = {
