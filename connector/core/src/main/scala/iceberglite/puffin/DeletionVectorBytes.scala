@@ -8,9 +8,9 @@ import org.roaringbitmap.RoaringBitmap
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 
 /**
- * The blob of a deletion vector (adopted version 3: "Deletion vectors"): a length, which covers the magic and the
- * bitmaps, then the magic and the bitmaps, and their checksum. Length and checksum are big-endian and the rest is
- * little-endian, for compatibility with Delta Lake.
+ * Reads and writes the blob of a deletion vector (adopted version 3: "Deletion vectors"). The blob consists of a
+ * length, the magic, the bitmaps and a checksum. Length and checksum refer to the magic and the bitmaps. They are
+ * big-endian and the rest is little-endian, for compatibility with Delta Lake.
  */
 private[puffin] object DeletionVectorBytes {
   private val Magic = 0x6439d3d1
@@ -25,9 +25,9 @@ private[puffin] object DeletionVectorBytes {
   private val LeastBitmapSize = 8
 
   /**
-   * Maximum number of keys up to which gaps are filled. Apache Iceberg writes an empty bitmap for each key without
-   * positions below the highest key. The output here has the same bytes, except for keys that no real file reaches: a
-   * position of 2^60 would produce a vector of gigabytes.
+   * Gaps between keys are filled only if all keys are below this limit. Apache Iceberg writes an empty bitmap for each
+   * missing key below the highest one, without a limit. The output here has the same bytes for every file of realistic
+   * size. Without the limit, a position of 2^60 would produce a vector of gigabytes.
    */
   private val FilledKeys = 1 << 10
 

@@ -19,7 +19,7 @@ final case class DeletedRows(dataFile: String, specId: Int, partition: Partition
 /** Reads and writes deletion vectors in Puffin files, and creates their delete file entries for manifests. */
 object DeletionVectorFiles {
 
-  /** Size from which the beginning of a vector is checked first. */
+  /** The size in bytes above which the beginning of a vector is checked before the whole vector is read. */
   private val LongVector = 16L << 20
 
   /**

@@ -18,8 +18,8 @@ sealed trait PuffinCodec {
   def compress(contents: Array[Byte]): Array[Byte]
 
   /**
-   * Decompresses a frame. A frame that claims more than its packed bytes can expand to is rejected before memory is
-   * allocated.
+   * Decompresses a frame. A frame that claims a larger size than its compressed bytes can expand to is rejected before
+   * memory is allocated.
    *
    * @throws DamagedBlob if the bytes are not a frame of this codec
    */

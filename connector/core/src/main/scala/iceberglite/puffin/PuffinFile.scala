@@ -39,7 +39,7 @@ final class PuffinFile private (io: FileIO, val path: String, val footer: Puffin
 object PuffinFile {
   private[iceberglite] val Magic: Array[Byte] = Array('P', 'F', 'A', '1')
 
-  /** Bit 0 of the first of the four flag bytes, which are read as one little-endian number. */
+  /** The flag of a compressed footer: bit 0 of the four flag bytes, which are read as one little-endian number. */
   private[iceberglite] val FooterIsPacked = 1
 
   /** Size of the data after the payload: payload size, flags and magic. */
@@ -55,12 +55,12 @@ object PuffinFile {
   /**
    * Size of the first read. It nearly always contains the whole footer, so that one request suffices instead of two.
    */
-  private val Guess = 1 << 15
+  private val FirstReadSize = 1 << 15
 
   /**
    * Reads the footer.
    *
-   * @param fileSize in bytes, if known from metadata
+   * @param fileSize the file's size in bytes, if known from metadata
    * @throws UnreadableFile if it is not a Puffin file, or is incomplete
    * @throws InvalidMetadata if the footer's JSON violates the layout
    */
@@ -70,14 +70,14 @@ object PuffinFile {
     )
     if (size < Magic.length + LeastFooterSize) fail(path, s"It has $size bytes, too few for a Puffin file")
     checkMagic(path, "It", range(io, path, 0, Magic.length))
-    val end = range(io, path, size - math.min(size, Guess.toLong), math.min(size, Guess.toLong).toInt)
+    val end = range(io, path, size - math.min(size, FirstReadSize.toLong), math.min(size, FirstReadSize.toLong).toInt)
     val payload = payloadSize(path, end, size)
     val footerSize = LeastFooterSize + payload
     val footer =
       if (footerSize <= end.length) end.takeRight(footerSize) else range(io, path, size - footerSize, footerSize)
     checkMagic(path, "Its footer", footer.take(Magic.length))
-    val parsed = PuffinFooterJson.parse(path, unpacked(path, footer, payload))
-    checkPlaces(path, parsed, size - footerSize)
+    val parsed = PuffinFooterJson.parse(path, payloadOf(path, footer, payload))
+    checkBlobRanges(path, parsed, size - footerSize)
     new PuffinFile(io, path, parsed, footerSize.toLong)
   }
 
@@ -91,7 +91,7 @@ object PuffinFile {
     size
   }
 
-  private def unpacked(path: String, footer: Array[Byte], payloadSize: Int): Array[Byte] = {
+  private def payloadOf(path: String, footer: Array[Byte], payloadSize: Int): Array[Byte] = {
     val payload = java.util.Arrays.copyOfRange(footer, Magic.length, Magic.length + payloadSize)
     val flags = littleEndian(footer, footer.length - TailSize + Integer.BYTES)
     if ((flags & ~FooterIsPacked) != 0) fail(path, f"It has the flags 0x$flags%08x, and only bit 0 is defined")
@@ -102,7 +102,7 @@ object PuffinFile {
   }
 
   /** Checks that every blob is between the magic and the footer, and that blobs do not overlap. */
-  private def checkPlaces(path: String, footer: PuffinFooter, footerStart: Long): Unit = {
+  private def checkBlobRanges(path: String, footer: PuffinFooter, footerStart: Long): Unit = {
     def refuse(index: Int, reason: String): Nothing = throw InvalidMetadata(path, s"$$.blobs[$index]", reason)
     var last = Magic.length.toLong
     footer.blobs.zipWithIndex.sortBy { case (blob, _) => (blob.offset, blob.length) }.foreach { case (blob, i) =>

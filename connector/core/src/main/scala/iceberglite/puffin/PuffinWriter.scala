@@ -37,8 +37,8 @@ object PuffinWriter {
    * Writes a new file. It is not visible before it is complete.
    *
    * @param blobs consumed one by one, so that only compressed blobs are held in memory
-   * @param properties of the file; `created-by` is added
-   * @param packFooter compresses the footer; Apache Iceberg cannot read such a file
+   * @param properties the file's properties; `created-by` is added
+   * @param packFooter whether to compress the footer; Apache Iceberg cannot read such a file
    * @throws InvalidArgument if the blobs exceed the maximum size of an array
    */
   def write(
@@ -51,10 +51,10 @@ object PuffinWriter {
     val out = new ByteArrayOutputStream
     out.write(PuffinFile.Magic)
     val written = blobs.map { blob =>
-      val packed = blob.codec.compress(blob.contents)
+      val compressed = blob.codec.compress(blob.contents)
       val offset = out.size
-      append(path, out, packed)
-      PuffinBlob(blob.metadata, offset.toLong, packed.length.toLong, blob.codec.name)
+      append(path, out, compressed)
+      PuffinBlob(blob.metadata, offset.toLong, compressed.length.toLong, blob.codec.name)
     }.toVector
     val footer = PuffinFooter(written, Map(PuffinFooter.CreatedBy -> Program) ++ properties)
     val footerBytes = bytes(footer, packFooter)
