@@ -12,7 +12,7 @@ import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ownership: TableOwnership) {
   import DirectoryOwners._
 
-  private val ownFiles: Set[StoragePath] =
+  private val isOwn: Set[StoragePath] =
     (version.metadata.metadataLog.map(_.metadataFile) :+ version.metadataLocation).flatMap(pathOf).toSet
   private val ownFolder: Option[StoragePath] = pathOf(version.metadataLocation).map(_.parent)
   private val isTableCache = new ConcurrentHashMap[StoragePath, java.lang.Boolean]
@@ -56,7 +56,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   private def inFolder(directory: StoragePath): Vector[OtherTable] = {
     val (byVersion, byUuid) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
     val newestVersion = byVersion.sortBy(file => MetadataFiles.version(file.path)).lastOption.toVector
-    val foreign = if (ownership.hasVersionNames) byUuid else byUuid.filterNot(file => pathOf(file.path).exists(ownFiles))
+    val foreign = if (ownership.hasVersionNames) byUuid else byUuid.filterNot(file => pathOf(file.path).exists(isOwn))
     val uuids = foreign.sortBy(file => (-file.modifiedMs, file.path)).take(NewestFiles)
       .map(file => file -> MetadataFiles.uuid(io, file.path)).filter(_._2 != version.metadata.uuid)
     val newestOfEach = uuids.groupBy(_._2).values.map(_.head._1).toVector
