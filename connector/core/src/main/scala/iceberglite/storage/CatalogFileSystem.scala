@@ -9,8 +9,7 @@ import org.apache.hadoop.security.UserGroupInformation
 
 /**
  * Wraps a file system that was created with a catalog's own settings. All users of equal settings share one file
- * system, and no other catalog uses it. Hadoop creates it because of the configuration that [[StorageSettings]]
- * returns.
+ * system, and no other catalog uses it. [[StorageSettings]] sets this class in Hadoop's configuration.
  */
 final class CatalogFileSystem extends FilterFileSystem {
 
@@ -27,17 +26,17 @@ private[storage] object CatalogFileSystem {
   private case class Key(scheme: String, authority: Option[String], user: UserGroupInformation, settings: String)
 
   final private class Entry(name: URI, conf: Configuration) {
-    lazy val system: FileSystem = FileSystem.get(name, behind(name.getScheme, conf))
+    lazy val system: FileSystem = FileSystem.get(name, withoutWrapper(name.getScheme, conf))
   }
 
   /**
    * Maximum number of cached file systems. Vended credentials that expire hourly keep creating new ones; an evicted
    * file system is released with its last user.
    */
-  private val Kept = 100
+  private val MaxEntries = 100
 
   private val entries = new LinkedHashMap[Key, Entry](16, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Entry]): Boolean = size > Kept
+    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Entry]): Boolean = size > MaxEntries
   }
 
   private def shared(name: URI, conf: Configuration): FileSystem = {
@@ -48,16 +47,16 @@ private[storage] object CatalogFileSystem {
 
   /** Returns the wrapped file system, for operations that Hadoop's interface does not offer. */
   def unwrapped(fs: FileSystem): FileSystem = fs match {
-    case apart: CatalogFileSystem => apart.getRawFileSystem
+    case wrapper: CatalogFileSystem => wrapper.getRawFileSystem
     case other => other
   }
 
-  private def behind(scheme: String, conf: Configuration): Configuration = {
-    val plain = new Configuration(conf)
+  private def withoutWrapper(scheme: String, conf: Configuration): Configuration = {
+    val original = new Configuration(conf)
     Option(conf.get(StorageSettings.classBehind(scheme))) match {
-      case Some(name) => plain.set(StorageSettings.implOf(scheme), name)
-      case None => plain.unset(StorageSettings.implOf(scheme))
+      case Some(name) => original.set(StorageSettings.implOf(scheme), name)
+      case None => original.unset(StorageSettings.implOf(scheme))
     }
-    plain
+    original
   }
 }

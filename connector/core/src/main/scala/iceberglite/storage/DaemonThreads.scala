@@ -3,7 +3,7 @@ package iceberglite.storage
 import java.util.concurrent.ThreadFactory
 import java.util.concurrent.atomic.AtomicInteger
 
-/** Creates threads that do not keep the JVM alive. @param name of the threads, to which a number is added */
+/** Creates threads that do not keep the JVM alive. @param name the name of the threads; a number is appended to it */
 final private[iceberglite] class DaemonThreads(name: String) extends ThreadFactory {
   private val made = new AtomicInteger
 

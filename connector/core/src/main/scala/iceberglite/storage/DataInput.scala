@@ -14,7 +14,7 @@ import iceberglite.storage.StorageErrors.reading
 /** Opens data files on any storage for reading; the counterpart of [[DataOutput]]. */
 object DataInput {
 
-  /** @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
+  /** Returns a file to read. @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
   def of(io: FileIO, path: String): InputFile = reading(path) {
     io match {
       case hadoop: HadoopFileIO => hadoop.local(path)

@@ -51,8 +51,8 @@ trait FileIO extends FileSink with Serializable {
    * Reads a range of a file, without reading the rest if the storage supports that. Memory use is limited by the actual
    * size of the file, regardless of `length`.
    *
-   * @param offset of the first byte; not negative
-   * @param length in bytes; not negative. The file must have that many bytes from `offset` on
+   * @param offset the position of the first byte; not negative
+   * @param length the number of bytes; not negative. The file must have that many bytes from `offset` on
    */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
     val in = open(path)
@@ -148,7 +148,7 @@ object FileIO {
     !ended
   }
 
-  /** @throws UnreadableFile if the file ended before the requested range did */
+  /** Returns the bytes that were read for a range. @throws UnreadableFile if the file ended before the range did */
   private[iceberglite] def whole(path: String, offset: Long, length: Int, read: Array[Byte]): Array[Byte] =
     if (read.length == length) read
     else throw UnreadableFile(

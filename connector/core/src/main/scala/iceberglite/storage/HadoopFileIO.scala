@@ -17,7 +17,7 @@ import iceberglite.storage.StorageErrors.{changing, reading}
  * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
  * nothing in them is decoded.
  *
- * @param syncs whether local files are synced to the device when they are complete, and commits when they return, so
+ * @param syncs whether local files are synced to the device when they are complete, and commits before they return, so
  *   that a power failure loses nothing; otherwise the operating system decides when to sync, as with Hadoop
  */
 final class HadoopFileIO(
@@ -43,10 +43,10 @@ final class HadoopFileIO(
 
   @transient private lazy val hadoop = new HadoopFiles(configuration)
 
-  @transient private lazy val behind = new WriteBehind(replaceLate)
+  @transient private lazy val writeBehind = new WriteBehind(replaceLate)
 
   /** Whether `java.nio` may replace the file system of the scheme `file`. */
-  @transient private lazy val direct: Boolean =
+  @transient private lazy val bypassesHadoop: Boolean =
     Option(configuration.get("fs.file.impl")).forall(_ == "org.apache.hadoop.fs.LocalFileSystem")
 
   @transient private lazy val defaultIsLocal: Boolean = FileSystem.getDefaultUri(configuration).getScheme == "file"
@@ -57,7 +57,7 @@ final class HadoopFileIO(
   override def read(path: String): Array[Byte] = read(path, ReadBounds.Any)
 
   override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
-    behind.contentsOf(path).getOrElse(
+    writeBehind.contentsOf(path).getOrElse(
       reading(path)(local(path).fold(hadoop.read(path, bounds))(LocalFiles.read(path, _, bounds)))
     )
 
@@ -83,7 +83,7 @@ final class HadoopFileIO(
   override def replace(path: String, contents: Array[Byte]): Unit =
     changing("replace", path)(local(path).fold(hadoop.replace(path, contents))(LocalFiles.replace(_, contents)))
 
-  override def replaceSoon(path: String, contents: Array[Byte]): Unit = behind.put(path, contents)
+  override def replaceSoon(path: String, contents: Array[Byte]): Unit = writeBehind.put(path, contents)
 
   /**
    * Replaces a file in the background. Does nothing if the directory no longer exists, because writing would create it
@@ -95,7 +95,7 @@ final class HadoopFileIO(
   override def isRemote(path: String): Boolean = local(path).isEmpty
 
   override def delete(path: String): Unit = {
-    behind.forget(path)
+    writeBehind.forget(path)
     changing("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
   }
 
@@ -110,7 +110,7 @@ final class HadoopFileIO(
   }
 
   override def deleteDirectory(path: String): Unit = {
-    behind.forget(path)
+    writeBehind.forget(path)
     changing("delete the directory", path)(local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory))
   }
 
@@ -122,7 +122,7 @@ final class HadoopFileIO(
   }
 
   override def renameDirectory(from: String, to: String): Unit = changing("move the directory", from) {
-    behind.forget(from)
+    writeBehind.forget(from)
     (local(from), local(to)) match {
       case (Some(source), Some(target)) => LocalFiles.renameDirectory(source, target)
       case _ => hadoop.renameDirectory(from, to)
@@ -140,7 +140,7 @@ final class HadoopFileIO(
 
   /** Returns the local path; `None` if the file must be accessed through Hadoop. */
   private[iceberglite] def local(path: String): Option[LocalPath] =
-    if (!direct) None
+    if (!bypassesHadoop) None
     else if (path.startsWith(HadoopFileIO.LocalScheme)) {
       val rest = path.substring(HadoopFileIO.LocalScheme.length)
       val name = if (rest.startsWith("///")) rest.substring(2) else rest

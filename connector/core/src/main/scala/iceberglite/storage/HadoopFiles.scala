@@ -33,7 +33,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   def read(path: String, bounds: ReadBounds): Array[Byte] = {
     val file = pathOf(path)
     val fs = system(file)
-    onS3(fs).map(_.read(file, bounds)).getOrElse {
+    s3Of(fs).map(_.read(file, bounds)).getOrElse {
       val in = opened(fs, file)
       try bounds.read(path, in)
       finally in.close()
@@ -59,7 +59,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   def write(path: String, contents: Array[Byte]): Unit = {
     val file = pathOf(path)
     val fs = system(file)
-    onS3(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents))
+    s3Of(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents))
   }
 
   def createExclusively(path: String, contents: Array[Byte]): Boolean = {
@@ -68,7 +68,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     schemeOf(fs) match {
       case LocalScheme => linkWritten(fs, file, contents)
       case scheme if ExclusiveRename(scheme) => renameWritten(fs, path, contents)
-      case scheme => onS3(fs).map(_.createExclusively(file, contents))
+      case scheme => s3Of(fs).map(_.createExclusively(file, contents))
           .getOrElse(throw notExclusive(path, s"$scheme (${fs.getClass.getName})"))
     }
   }
@@ -86,9 +86,9 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       case LocalScheme => LocalFiles.moveOver(localOf(writeTemporary(fs, file, contents)), localOf(file))
       case scheme if ExclusiveRename(scheme) =>
         val temporary = writeTemporary(fs, file, contents)
-        orDelete(fs, temporary)(rename(fs, temporary, file))
+        deleteOnFailure(fs, temporary)(rename(fs, temporary, file))
       // Object stores show the new file when it is closed, and the old one until then.
-      case _ => onS3(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents, overwrite = true))
+      case _ => s3Of(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents, overwrite = true))
     }
   }
 
@@ -156,8 +156,11 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     if (parsed.toUri.getPath.isEmpty) new Path(path + "/") else parsed
   }
 
-  /** Returns `None` for all other storages, and if a class other than S3A reads S3. */
-  private def onS3(fs: FileSystem): Option[S3Objects] = {
+  /**
+   * Returns the S3 operations of a file system; `None` for storages other than S3, and if a class other than S3A reads
+   * S3.
+   */
+  private def s3Of(fs: FileSystem): Option[S3Objects] = {
     val scheme = schemeOf(fs)
     if (StorageSettings.S3(scheme)) FileSystemJars.needed(scheme)(S3Objects.of(fs)) else None
   }
@@ -216,7 +219,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     if (renamed) true
     else {
       // A lost race requires that the target exists. Any other refusal is a storage failure.
-      val taken = orDelete(fs, temporary)(fs.exists(file))
+      val taken = deleteOnFailure(fs, temporary)(fs.exists(file))
       StorageErrors.quietly(fs.delete(temporary, false))
       if (!taken) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
       false
@@ -251,7 +254,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
         if (!fs.rename(temporary, file)) throw StorageFailed("replace", file.toString, "The storage refused the rename")
     }
 
-  private def orDelete[A](fs: FileSystem, temporary: Path)(body: => A): A =
+  private def deleteOnFailure[A](fs: FileSystem, temporary: Path)(body: => A): A =
     try body
     catch {
       case NonFatal(e) =>

@@ -23,7 +23,7 @@ import iceberglite.spec.IcebergError.Unsupported
 private[storage] object LocalFiles {
 
   /** Maximum number of attempts to empty a directory while other processes still create files in it. */
-  private val Walks = 10
+  private val MaxWalks = 10
 
   /** Returns a URI in the form that Hadoop's listings use for local files. */
   def uri(path: Path): String = "file:" + path.toAbsolutePath.normalize
@@ -51,7 +51,7 @@ private[storage] object LocalFiles {
     Files.newInputStream(path)
   }
 
-  /** @param name the path as given in metadata, for messages */
+  /** Reads a whole file within size limits. @param name the path as given in metadata, for messages */
   def read(name: String, path: Path, bounds: ReadBounds): Array[Byte] = {
     bounds.checkLength(name, requireRegular(path).size)
     val in = Files.newInputStream(path)
@@ -64,8 +64,8 @@ private[storage] object LocalFiles {
     requireRegular(path)
     val channel = FileChannel.open(path, READ)
     try {
-      val there = math.max(0L, math.min(length.toLong, channel.size - offset)).toInt
-      val buffer = ByteBuffer.allocate(there)
+      val available = math.max(0L, math.min(length.toLong, channel.size - offset)).toInt
+      val buffer = ByteBuffer.allocate(available)
       while (buffer.hasRemaining && channel.read(buffer, offset + buffer.position()) >= 0) {}
       if (buffer.hasRemaining) java.util.Arrays.copyOf(buffer.array, buffer.position()) else buffer.array
     } finally channel.close()
@@ -74,12 +74,13 @@ private[storage] object LocalFiles {
   /**
    * Writes a new file. If that fails, the incomplete file is removed.
    *
-   * @param sync waits until the file is on the device
+   * @param sync whether to wait until the file is on the device
    */
   def write(path: Path, contents: Array[Byte], sync: Boolean): Unit = writeNew(path, contents, sync)
 
   /**
-   * Creates a file exclusively through a hard link, which fails if the name exists; a rename does not.
+   * Creates a file exclusively through a hard link. Creating a hard link fails if the name exists; a rename would
+   * replace the file.
    *
    * @param sync whether the content is synced before the name exists, and the name before this method returns
    */
@@ -150,18 +151,18 @@ private[storage] object LocalFiles {
    */
   def deleteDirectory(directory: Path): Unit = {
     @tailrec
-    def walk(again: Int): Unit = {
-      val done =
+    def walk(walksLeft: Int): Unit = {
+      val isDeleted =
         try {
           Files.walkFileTree(directory, Deletion)
           true
         } catch {
           case _: NoSuchFileException => true
-          case _: DirectoryNotEmptyException if again > 0 => false
+          case _: DirectoryNotEmptyException if walksLeft > 0 => false
         }
-      if (!done) walk(again - 1)
+      if (!isDeleted) walk(walksLeft - 1)
     }
-    walk(Walks)
+    walk(MaxWalks)
   }
 
   /** Moves a directory. Without the option to replace, the move fails if the target exists. */

@@ -117,13 +117,13 @@ object MetadataFiles {
 
   /** Returns the content of a table metadata file. */
   def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] =
-    packed(TableMetadataJson.write(metadata), codec)
+    compressed(TableMetadataJson.write(metadata), codec)
 
   /** Returns the content of a view metadata file. */
   def viewBytes(metadata: ViewMetadata, codec: MetadataCodec): Array[Byte] =
-    packed(ViewMetadataJson.toBytes(metadata), codec)
+    compressed(ViewMetadataJson.toBytes(metadata), codec)
 
-  private def packed(plain: Array[Byte], codec: MetadataCodec): Array[Byte] = codec match {
+  private def compressed(plain: Array[Byte], codec: MetadataCodec): Array[Byte] = codec match {
     case MetadataCodec.Plain => plain
     case MetadataCodec.Gzip =>
       val out = new ByteArrayOutputStream(plain.length / 4)
@@ -148,8 +148,8 @@ object MetadataFiles {
     path.substring(path.lastIndexOf('/') + 1).startsWith("v") && version(path).isDefined
 
   /**
-   * Whether a file is named like the metadata of a table: metadata files, hints and their temporary files, manifest lists,
-   * manifests and statistics. Data and delete files are not, also where they are in a metadata folder.
+   * Returns whether a file has the name of a table's metadata: a metadata file, a version hint, a temporary file, a
+   * manifest list, a manifest or statistics. Data and delete files have other names, even in a metadata folder.
    */
   def isMetadataName(path: String): Boolean =
     MetadataName.pattern.matcher(path.substring(path.lastIndexOf('/') + 1)).matches

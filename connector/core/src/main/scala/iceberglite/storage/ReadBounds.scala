@@ -10,14 +10,18 @@ import iceberglite.spec.IcebergError.UnreadableFile
  * file may take more than a share of the heap. A file without an end, or a sparse file, therefore causes an error
  * instead of filling the memory.
  *
- * @param format for messages
+ * @param format the name of the format, for messages
  * @param maxBytes maximum length of a file
  * @param begins whether the first bytes match the format
  */
 final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long, begins: Array[Byte] => Boolean) {
   import ReadBounds._
 
-  /** @throws UnreadableFile if the length, if the storage reports it before reading, exceeds the limit */
+  /**
+   * Checks the length that the storage reports before the file is read.
+   *
+   * @throws UnreadableFile if it exceeds the limit
+   */
   def checkLength(path: String, length: Long): Unit =
     if (length > maxBytes) throw tooLong(path, s"It has $length bytes")
 
@@ -59,7 +63,10 @@ private[iceberglite] object ReadBounds {
   private val FreeBytes: Long = 16L << 20
   private val Most: Long = 1L << 30
 
-  /** A share of the heap: decoding needs additional memory, and several files are read concurrently. */
+  /**
+   * The limit of all formats: a quarter of the heap, within fixed bounds. Decoding needs additional memory, and several
+   * files are read concurrently.
+   */
   val MaxBytes: Long = math.max(FreeBytes + 1, math.min(Most, Runtime.getRuntime.maxMemory / 4))
 
   val Any: ReadBounds = ReadBounds("any file", MaxBytes, _ => true)
@@ -86,7 +93,7 @@ private[iceberglite] object ReadBounds {
     text.find(b => !Character.isWhitespace(b.toInt)).contains('{'.toByte)
   }
 
-  /** @throws UnreadableFile if a range of this length does not fit into memory */
+  /** Checks the length of a range before it is read. @throws UnreadableFile if the range does not fit into memory */
   def checkRange(path: String, length: Int): Unit = if (length > MaxBytes) throw UnreadableFile(
     path,
     "file",

@@ -16,9 +16,9 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupported}
 
 /**
- * Reads and writes whole S3 objects with one request each, through the client that S3A created with its settings. S3A
- * itself checks for directories before and after. An object is created exclusively by a `PUT` with `If-None-Match: *`,
- * which the store rejects if the key exists; S3A in this Hadoop release has no such call.
+ * Reads and writes whole S3 objects with one request each, through the client that S3A created with its settings. S3A's
+ * own operations send additional requests that check for directories. An object is created exclusively by a `PUT` with
+ * `If-None-Match: *`, which the store rejects if the key exists; S3A in this Hadoop release has no such call.
  *
  * This is the only file that requires the `hadoop-aws` jars. It is loaded on the first access to a file on S3.
  */
@@ -51,7 +51,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   /** Creates an object exclusively. Returns false if the key exists. */
   def createExclusively(path: Path, contents: Array[Byte]): Boolean = {
     val key = fs.pathToKey(path)
-    requireHonoured(path, key)
+    requireSupport(path, key)
     putExclusively(path, key, contents)
   }
 
@@ -70,13 +70,13 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
       client.putObject(exclusive)
       true
     } catch {
-      case refused: AmazonServiceException => answered(path, refused)
+      case refused: AmazonServiceException => resultOf(path, refused)
       case lost: AmazonClientException => throw unknown(path, lost)
     }
   }
 
-  /** Interprets an error response. */
-  private def answered(path: Path, answer: AmazonServiceException): Boolean = answer.getStatusCode match {
+  /** Returns the result that an error response of a conditional `PUT` means. */
+  private def resultOf(path: Path, answer: AmazonServiceException): Boolean = answer.getStatusCode match {
     case Taken | Conflict => false
     case NotImplemented => throw unsafe(path)
     case status if status >= 500 || status == RequestTimeout || status == 0 => throw unknown(path, answer)
@@ -89,17 +89,17 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   }
 
   /**
-   * Checks that the store supports the header, once per bucket. A store that ignores it accepts the second of two
-   * writes, and commits would be lost silently.
+   * Checks that the store supports `If-None-Match`, once per bucket. A store that ignores the header accepts the second
+   * of two writes, and commits would be lost silently.
    */
-  private def requireHonoured(path: Path, key: String): Unit = if (!honouring.contains(place)) {
-    if (!isHonoured(path, key)) throw unsafe(path)
-    honouring.add(place)
+  private def requireSupport(path: Path, key: String): Unit = if (!supporting.contains(place)) {
+    if (!isSupported(path, key)) throw unsafe(path)
+    supporting.add(place)
   }
 
   private def place: String = client.getUrl(fs.getBucket, "").toString
 
-  private def isHonoured(path: Path, key: String): Boolean = {
+  private def isSupported(path: Path, key: String): Boolean = {
     val probe = s"${key.substring(0, key.lastIndexOf('/') + 1)}.conditional-put-${UUID.randomUUID}"
     try !putExclusively(path, probe, Probe) || !putExclusively(path, probe, Probe)
     catch {
@@ -142,5 +142,5 @@ private[storage] object S3Objects {
 
   /** Caches clients, because S3A logs a warning each time its client is requested. */
   private val clients = Collections.synchronizedMap(new WeakHashMap[FileSystem, AmazonS3])
-  private val honouring = ConcurrentHashMap.newKeySet[String]
+  private val supporting = ConcurrentHashMap.newKeySet[String]
 }

@@ -87,10 +87,10 @@ object S3Settings {
     val plain = renamed.collect { case (key, hadoopKey) if given.contains(key) => hadoopKey -> given(key) }
     checkEncryptionMd5(given)
     plain ++ provider(given) ++ encryption(given) ++ acl(given) ++ deletion(given) ++
-      written(given)
+      writeSettings(given)
   }
 
-  private def written(given: Map[String, String]): Map[String, String] = {
+  private def writeSettings(given: Map[String, String]): Map[String, String] = {
     val settings = given.get(StorageClass).map(name => HadoopStorageClass -> name.toUpperCase).toMap ++
       given.collect {
         case (key, value) if key.startsWith(TagPrefix) =>
@@ -133,11 +133,11 @@ object S3Settings {
    */
   private def checkEncryptionMd5(given: Map[String, String]): Unit =
     for (md5 <- given.get(EncryptionMd5); key <- given.get(EncryptionKey)) {
-      val isRight = Try {
+      val matches = Try {
         val sum = MessageDigest.getInstance("MD5").digest(Base64.getDecoder.decode(key))
         Base64.getEncoder.encodeToString(sum) == md5
       }
-      if (!isRight.getOrElse(false))
+      if (!matches.getOrElse(false))
         throw InvalidArgument(EncryptionMd5, "(not shown)", s"It is not the MD5 sum of $EncryptionKey")
     }
 

@@ -28,16 +28,16 @@ final class SerializableConfiguration(@transient private var configuration: Conf
 
   private def readObject(in: ObjectInputStream): Unit = {
     in.defaultReadObject()
-    val arrived = new Array[Byte](in.readInt())
-    in.readFully(arrived)
-    configuration = SerializableConfiguration.of(arrived)
+    val received = new Array[Byte](in.readInt())
+    in.readFully(received)
+    configuration = SerializableConfiguration.of(received)
   }
 }
 
 private object SerializableConfiguration {
 
-  /** Maximum number of cached configurations; more than most programs have catalogs. */
-  private val Kept = 16
+  /** Maximum number of cached configurations. Most programs have fewer catalogs. */
+  private val MaxCached = 16
 
   final private class Key(val bytes: Array[Byte]) {
     override val hashCode: Int = util.Arrays.hashCode(bytes)
@@ -47,12 +47,12 @@ private object SerializableConfiguration {
     }
   }
 
-  private val arrived = new LinkedHashMap[Key, Configuration](Kept, 0.75f, true) {
-    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Configuration]): Boolean = size > Kept
+  private val cached = new LinkedHashMap[Key, Configuration](MaxCached, 0.75f, true) {
+    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Configuration]): Boolean = size > MaxCached
   }
 
   private def of(bytes: Array[Byte]): Configuration =
-    arrived.synchronized(arrived.computeIfAbsent(new Key(bytes), _ => read(bytes)))
+    cached.synchronized(cached.computeIfAbsent(new Key(bytes), _ => read(bytes)))
 
   /** Serializes the values as they were set, without substituting variables. */
   private def bytesOf(configuration: Configuration): Array[Byte] = {

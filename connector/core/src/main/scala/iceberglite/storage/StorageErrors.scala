@@ -31,10 +31,13 @@ private[iceberglite] object StorageErrors {
       case NonFatal(e) => throw failed(operation, path, e)
     }
 
-  /** Removes what a failed operation has left, as far as possible: its own failure is the one that counts. */
-  def quietly(tidying: => Any): Unit =
+  /**
+   * Runs a cleanup after a failed operation. A failure of the cleanup is ignored, because the failure of the operation
+   * is the one to report.
+   */
+  def quietly(cleanup: => Any): Unit =
     try {
-      tidying
+      cleanup
       ()
     } catch { case NonFatal(_) => () }
 

@@ -43,6 +43,8 @@ object StoragePath {
   private val Step = "(?i)(?:\\.|%2e){1,2}".r
 
   /**
+   * Parses a path.
+   *
    * @param defaultFileSystem the file system of paths without a scheme, see [[FileIO.defaultFileSystem]]
    * @return absent for a path that storages interpret differently: a relative path, a path that contains `.`, `..` or a
    *   control character, and a path that begins with two slashes

@@ -10,7 +10,7 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Hadoop's configuration for one catalog: that of the session, overridden by the catalog's own settings.
+ * Creates Hadoop's configuration for one catalog: that of the session, overridden by the catalog's own settings.
  *
  * Hadoop caches one file system per scheme and host, and ignores the configuration of later requests. Catalogs with
  * settings of their own therefore get separate file systems, see [[CatalogFileSystem]].
@@ -36,7 +36,9 @@ object StorageSettings {
     properties.filter { case (key, _) => prefixes.exists(key.startsWith) }
 
   /**
-   * @param properties properties of a catalog: Hadoop settings (`hadoop.fs.s3a.endpoint`) and S3 settings with the
+   * Returns the configuration for a catalog.
+   *
+   * @param properties properties of the catalog: Hadoop settings (`hadoop.fs.s3a.endpoint`) and S3 settings with the
    *   names in [[S3Settings]]; Hadoop settings take precedence
    */
   def configuration(base: Configuration, properties: Map[String, String]): Configuration = {
@@ -53,8 +55,9 @@ object StorageSettings {
   }
 
   /**
-   * @throws InvalidArgument if the client factory for storage class and tags would replace a configured one, or vice
-   *   versa
+   * Checks that the client factory for storage class and tags does not compete with a configured one.
+   *
+   * @throws InvalidArgument if both are needed
    */
   private def checkClientFactory(base: Configuration, properties: Map[String, String]): Unit = {
     val key = S3Settings.ClientFactory
@@ -69,18 +72,18 @@ object StorageSettings {
 
   private[iceberglite] def implOf(scheme: String): String = s"fs.$scheme.impl"
 
-  /** Key of the class that reads a scheme, wrapped by the class that separates the file systems of catalogs. */
+  /** Returns the key that holds the original class for a scheme while [[CatalogFileSystem]] wraps it. */
   private[iceberglite] def classBehind(scheme: String): String = s"iceberglite.fs.$scheme.impl"
 
   private def isolate(conf: Configuration, own: Map[String, String]): Unit = {
-    val apart = classOf[CatalogFileSystem].getName
+    val wrapper = classOf[CatalogFileSystem].getName
     own.keySet.flatMap(schemes).foreach { scheme =>
-      Option(conf.get(implOf(scheme))).filterNot(_ == apart).foreach(conf.set(classBehind(scheme), _))
-      conf.set(implOf(scheme), apart)
+      Option(conf.get(implOf(scheme))).filterNot(_ == wrapper).foreach(conf.set(classBehind(scheme), _))
+      conf.set(implOf(scheme), wrapper)
       conf.setBoolean(s"fs.$scheme.impl.disable.cache", true)
     }
     conf.set(Fingerprint, fingerprint(Option(conf.get(Fingerprint)).toSeq ++ own.toSeq.map(_.toString).sorted))
-    if (Try(conf.getClassByName(apart)).isFailure) conf.setClassLoader(getClass.getClassLoader)
+    if (Try(conf.getClassByName(wrapper)).isFailure) conf.setClassLoader(getClass.getClassLoader)
   }
 
   /**

@@ -18,33 +18,33 @@ import org.slf4j.LoggerFactory
  * @param write replaces a file
  */
 final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
-  private val waiting = new LinkedHashMap[String, Array[Byte]]
+  private val pending = new LinkedHashMap[String, Array[Byte]]
   private var running = Option.empty[(String, Array[Byte])]
-  private var atWork = false
+  private var isDraining = false
 
   def put(path: String, contents: Array[Byte]): Unit = {
     val idle = synchronized {
-      waiting.put(path, contents)
-      val was = !atWork
-      atWork = true
-      was
+      pending.put(path, contents)
+      val wasIdle = !isDraining
+      isDraining = true
+      wasIdle
     }
     if (idle) WriteBehind.run(() => drain())
   }
 
   /** Returns the pending content of a file. */
   def contentsOf(path: String): Option[Array[Byte]] = synchronized {
-    Option(waiting.get(path)).orElse(running.filter(_._1 == path).map(_._2))
+    Option(pending.get(path)).orElse(running.filter(_._1 == path).map(_._2))
   }
 
   /** Discards the pending writes of a file, or of the files in a directory. Waits until none of them is in progress. */
   def forget(path: String): Unit = {
     val below = path.stripSuffix("/") + "/"
-    def concerns(other: String): Boolean = other == path || other.startsWith(below)
+    def isAffected(other: String): Boolean = other == path || other.startsWith(below)
     var interrupted = false
     synchronized {
-      waiting.keySet.removeIf(concerns(_))
-      while (running.exists(r => concerns(r._1))) {
+      pending.keySet.removeIf(isAffected(_))
+      while (running.exists(r => isAffected(r._1))) {
         try wait()
         catch { case _: InterruptedException => interrupted = true }
       }
@@ -63,12 +63,12 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
   }
 
   private def next(): Option[(String, Array[Byte])] = synchronized {
-    val entries = waiting.entrySet.iterator
+    val entries = pending.entrySet.iterator
     if (entries.hasNext) {
       val entry = entries.next()
       entries.remove()
       running = Some((entry.getKey, entry.getValue))
-    } else atWork = false
+    } else isDraining = false
     running
   }
 
@@ -109,8 +109,8 @@ private[storage] object WriteBehind {
   }
 
   /**
-   * Runs as the calling user (Hadoop's doAs), not as the user that started the thread. Once the shutdown has begun,
-   * writes run in the calling thread.
+   * Schedules work. It runs as the calling user (Hadoop's doAs), not as the user that started the thread. Once the
+   * shutdown has begun, writes run in the calling thread.
    */
   private def run(work: () => Unit): Unit = {
     val caller = AccessController.getContext
