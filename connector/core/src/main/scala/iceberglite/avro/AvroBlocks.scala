@@ -32,25 +32,25 @@ final private[iceberglite] class AvroBlocks(
   private val firstByte = source.taken
   private var unpackedBytes = 0L
   private var isAtStart = true
-  private var before = 0L
+  private var recordsSeen = 0L
 
   /** The decompressed content of the current block. */
   var unpacked: AvroInput = new AvroInput(Array.emptyByteArray, 0, 0)
 
-  /** The record count that the current block claims. */
+  /** The record count that the header of the current block states. */
   var records: Long = 0L
 
   /** The position in the file of the first record of the current block. Valid only if positions are tracked. */
-  def firstRecord: Long = before - records
+  def firstRecord: Long = recordsSeen - records
 
   /** Decompresses the next block. Returns false at the end of the part. */
   def next(): Boolean = {
     if (isAtStart && !part.withPlaces && part.start > firstByte) toFirstBlock()
     isAtStart = false
-    while (!source.isEmpty && source.taken < part.start) pass()
+    while (!source.isEmpty && source.taken < part.start) skipBlock()
     if (source.isEmpty || part.endsBefore(source.taken)) false
     else {
-      unpack()
+      decompressBlock()
       true
     }
   }
@@ -64,25 +64,25 @@ final private[iceberglite] class AvroBlocks(
       val in = source.input
       val last = in.end - AvroContainer.SyncSize
       var at = in.position
-      while (at <= last && !isMark(in.bytes, at)) at += 1
+      while (at <= last && !isSyncMarker(in.bytes, at)) at += 1
       found = at <= last
       val seen = if (found) at + AvroContainer.SyncSize else if (source.ended) in.end else at
       in.skip(seen - in.position)
     }
   }
 
-  private def isMark(bytes: Array[Byte], at: Int): Boolean =
+  private def isSyncMarker(bytes: Array[Byte], at: Int): Boolean =
     bytes(at) == sync(0) && Arrays.equals(bytes, at, at + AvroContainer.SyncSize, sync, 0, sync.length)
 
   /** Skips a block that belongs to another part. */
-  private def pass(): Unit = {
+  private def skipBlock(): Unit = {
     val length = header()
     source.jumpTo(source.taken + length)
     source.fill(AvroContainer.SyncSize)
     end()
   }
 
-  private def unpack(): Unit = {
+  private def decompressBlock(): Unit = {
     val length = header()
     source.fill(length + AvroContainer.SyncSize)
     val in = source.input
@@ -99,7 +99,7 @@ final private[iceberglite] class AvroBlocks(
     source.fill(AvroContainer.MaxNumberBytes * 2)
     records = source.input.readLong()
     if (records < 0) throw AvroFault(s"A block claims $records records")
-    before += records
+    recordsSeen += records
     val length = source.input.readLong()
     if (length < 0 || length > AvroContainer.MaxBlockBytes) throw AvroFault(s"A block claims $length bytes")
     length.toInt

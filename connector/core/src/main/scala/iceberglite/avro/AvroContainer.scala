@@ -96,13 +96,13 @@ final private[iceberglite] class DecodedRecords[A](
 ) extends Iterator[A] {
   private var left = 0L
   private var block = new AvroInput(Array.emptyByteArray, 0, 0)
-  private var next0 = 0L
+  private var nextPosition = 0L
 
   /**
    * The position in the file of the next record. Valid only if the part tracks positions or begins at the start of the
    * file.
    */
-  def position: Long = next0
+  def position: Long = nextPosition
 
   /** Bytes of the current block that have not been decoded yet. */
   def bytesLeft: Int = block.remaining
@@ -119,7 +119,7 @@ final private[iceberglite] class DecodedRecords[A](
   override def next(): A = {
     if (left == 0 && !hasNext) throw new NoSuchElementException("No more records")
     left -= 1
-    next0 += 1
+    nextPosition += 1
     val record = decode(block)
     if (left == 0 && block.remaining > 0) {
       throw AvroFault(s"A block has ${block.remaining} bytes after its last record")
@@ -130,7 +130,7 @@ final private[iceberglite] class DecodedRecords[A](
   private def nextBlock(): Unit = {
     block = blocks.unpacked
     left = blocks.records
-    next0 = blocks.firstRecord
+    nextPosition = blocks.firstRecord
     if (left > block.remaining && !limits.emptyRecords) {
       throw AvroFault(s"A block of ${block.remaining} bytes claims $left records")
     }
@@ -141,10 +141,10 @@ private[iceberglite] object AvroContainerReader {
   private val HeaderBytes = 1 << 16
   private val MaxHeaderBytes = 1 << 26
 
-  /** @throws AvroFault if the bytes do not begin as an Avro file */
+  /** Opens a file in memory. @throws AvroFault if the bytes do not begin as an Avro file */
   def open(bytes: Array[Byte]): AvroContainerReader = open(AvroSource.of(bytes))
 
-  /** @throws AvroFault if the source does not begin as an Avro file */
+  /** Opens a file. @throws AvroFault if the source does not begin as an Avro file */
   def open(source: AvroSource): AvroContainerReader =
     try header(source, HeaderBytes)
     catch {
@@ -242,10 +242,10 @@ final private[iceberglite] class AvroContainerWriter(
   }
 
   private def endBlock(): Unit = {
-    val packed = codec.compress(block.array, block.size)
+    val compressed = codec.compress(block.array, block.size)
     file.writeLong(records)
-    file.writeLong(packed.length.toLong)
-    file.writeRaw(packed, 0, packed.length)
+    file.writeLong(compressed.length.toLong)
+    file.writeRaw(compressed, 0, compressed.length)
     file.writeRaw(ByteBuffer.wrap(sync))
     block.clear()
     records = 0

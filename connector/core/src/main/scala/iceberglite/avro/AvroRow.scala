@@ -4,7 +4,7 @@ package iceberglite.avro
  * One decoded record of a struct: a slot for each of its columns, with unboxed numbers. The object is reused for the
  * next record, so callers must not retain it.
  *
- * @param size at most 64
+ * @param size the number of columns; at most 64
  */
 final private[iceberglite] class AvroRow(size: Int) {
   private val numbers = new Array[Long](size)
@@ -51,9 +51,9 @@ final private[iceberglite] class AvroRow(size: Int) {
     else objects(column.slot) match {
       case former @ Some(number: Long) if number == numbers(column.slot) => former.asInstanceOf[Option[Long]]
       case _ =>
-        val made = Some(numbers(column.slot))
-        objects(column.slot) = made
-        made
+        val fresh = Some(numbers(column.slot))
+        objects(column.slot) = fresh
+        fresh
     }
 
   def intOption(column: StructColumn[_, Int]): Option[Int] =
@@ -61,9 +61,9 @@ final private[iceberglite] class AvroRow(size: Int) {
     else objects(column.slot) match {
       case former @ Some(number: Int) if number == numbers(column.slot).toInt => former.asInstanceOf[Option[Int]]
       case _ =>
-        val made = Some(numbers(column.slot).toInt)
-        objects(column.slot) = made
-        made
+        val fresh = Some(numbers(column.slot).toInt)
+        objects(column.slot) = fresh
+        fresh
     }
 
   /** Returns the object that the slot held for an earlier record, for reuse. */

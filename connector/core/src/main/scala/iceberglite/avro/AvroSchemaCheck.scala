@@ -7,12 +7,12 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-/** Rejects writer schemas that would exhaust a reader. */
+/** Rejects writer schemas that would exhaust the memory of a reader. */
 private[iceberglite] object AvroSchemaCheck {
 
   /**
-   * Limit on the schema's size, far above the widest manifest: six hundred partition fields yield about two thousand
-   * nodes.
+   * Maximum number of nodes in a schema. The schemas of manifests are far smaller: six hundred partition fields yield
+   * about two thousand nodes.
    */
   private val MaxParts = 20000L
 

@@ -78,8 +78,8 @@ private[iceberglite] object AvroSource {
   }
 
   /**
-   * Reads a stream. The stream is closed at its end, or when this object becomes unreachable: a caller that looks for a
-   * single entry stops before the end.
+   * Reads a stream. The stream is closed at its end, or when this object becomes unreachable, because some callers stop
+   * before the end.
    */
   final private class Streamed(path: String, stream: InputStream, skip: Long => Unit) extends AvroSource {
     private val closing = cleaner.register(this, new Closing(stream))
@@ -108,11 +108,11 @@ private[iceberglite] object AvroSource {
 
     override def jumpTo(place: Long): Unit = {
       val count = place - taken
-      val inHand = math.min(count, current.remaining.toLong).toInt
-      current.skip(inHand)
-      if (count > inHand && !atEnd) {
-        reading(path)(skip(count - inHand))
-        before += count - inHand
+      val buffered = math.min(count, current.remaining.toLong).toInt
+      current.skip(buffered)
+      if (count > buffered && !atEnd) {
+        reading(path)(skip(count - buffered))
+        before += count - buffered
       }
     }
 

@@ -91,11 +91,11 @@ private[iceberglite] object ColumnType {
 
     override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
       if (schema.getType == ARRAY && (schema.getElementType.getType == INT || schema.getElementType.getType == LONG)) {
-        decoding(schema)((in, row, slot) => row.setObject(slot, numbers(in, formerly(row, slot))))
+        decoding(schema)((in, row, slot) => row.setObject(slot, numbers(in, previousValues(row, slot))))
       } else mismatch(schema, column)
 
     /** Returns the list of the previous record. The cast is safe: the slot never holds anything but a list. */
-    private def formerly(row: AvroRow, slot: Int): Vector[V] =
+    private def previousValues(row: AvroRow, slot: Int): Vector[V] =
       row.former(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
 
     /** Reads numbers. Reuses the list of the previous record as long as the numbers are equal. */
@@ -156,7 +156,7 @@ private[iceberglite] object ColumnType {
     }
   }
 
-  /** Returns a decoder that skips like any value of the schema. */
+  /** Returns a decoder that reads values with `take` and skips values according to the schema. */
   def decoding(schema: AvroSchema)(take: (AvroInput, AvroRow, Int) => Unit): FieldDecoder = new FieldDecoder {
     private val skipped = FieldDecoder.skipper(schema)
     override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = take(in, row, slot)

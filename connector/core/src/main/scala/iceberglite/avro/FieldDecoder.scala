@@ -84,7 +84,7 @@ private[iceberglite] object FieldDecoder {
   }
 }
 
-/** The only kind of union in Iceberg files: null and one type, or a single branch. */
+/** A union of one type with null, or of a single type. Iceberg files have no other unions. */
 final private[iceberglite] class AvroUnion(branches: Int, valueBranch: Int, val value: AvroSchema) {
 
   /** Reads the branch index; returns whether a value follows. */
@@ -111,7 +111,8 @@ private[iceberglite] object AvroUnion {
 }
 
 /**
- * Decodes the fields of a record in file order: columns of the table go to their slots, other fields are skipped.
+ * Decodes the fields of a record in file order. Fields that match a column are stored in the column's slot; other
+ * fields are skipped.
  *
  * @param slots the slot of each field; -1 means skip
  */

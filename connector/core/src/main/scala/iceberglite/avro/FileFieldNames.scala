@@ -15,9 +15,9 @@ private[iceberglite] object FileFieldNames {
   def parquet(name: String): String = escaped(name)(c => Character.isLetter(c), c => Character.isLetterOrDigit(c))
 
   private def escaped(name: String)(first: Char => Boolean, rest: Char => Boolean): String = {
-    def kept(c: Char, i: Int): Boolean = c == '_' || (if (i == 0) first(c) else rest(c))
-    if (name.indices.forall(i => kept(name.charAt(i), i))) name
-    else name.zipWithIndex.map { case (c, i) => if (kept(c, i)) c.toString else escape(c) }.mkString
+    def isAllowed(c: Char, i: Int): Boolean = c == '_' || (if (i == 0) first(c) else rest(c))
+    if (name.indices.forall(i => isAllowed(name.charAt(i), i))) name
+    else name.zipWithIndex.map { case (c, i) => if (isAllowed(c, i)) c.toString else escape(c) }.mkString
   }
 
   private def escape(c: Char): String =

@@ -29,11 +29,11 @@ private[iceberglite] object LiteralDecoder {
   }
 
   /**
-   * Decodes values of the file's type as `target`, which is the same type or one that it was promoted to later (spec:
-   * "Schema Evolution"). If the file's type cannot be promoted to `target`, the file's type is used, for example if the
-   * source column was dropped and its type is unknown.
+   * Returns a decoder that converts values of the file's type to `target`, which is the same type or one that it was
+   * promoted to later (spec: "Schema Evolution"). If the file's type cannot be promoted to `target`, the file's type is
+   * used, for example if the source column was dropped and its type is unknown.
    *
-   * @param field for messages
+   * @param field the name of the field, for messages
    */
   def of(schema: AvroSchema, target: PrimitiveType, field: String): AvroInput => Option[Literal] =
     if (schema.getType == UNION) {

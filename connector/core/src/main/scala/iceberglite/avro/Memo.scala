@@ -8,10 +8,10 @@ import java.util.concurrent.ConcurrentHashMap
  * @param capacity number of entries at which the whole cache is cleared
  */
 final private[iceberglite] class Memo[K, V](capacity: Int)(make: K => V) {
-  private val made = new ConcurrentHashMap[K, V]
+  private val results = new ConcurrentHashMap[K, V]
 
   def apply(key: K): V = {
-    if (made.size >= capacity) made.clear()
-    made.computeIfAbsent(key, make(_))
+    if (results.size >= capacity) results.clear()
+    results.computeIfAbsent(key, make(_))
   }
 }

@@ -58,7 +58,8 @@ final private[iceberglite] class StructColumn[A, V](
 }
 
 /**
- * The fields of a struct of the spec in write order. The Avro schema, the writer and the reader are derived from it.
+ * The fields of a struct of the spec in write order. The Avro schema, the writer and the reader are derived from this
+ * definition.
  *
  * @param name the name in the spec
  */
@@ -75,17 +76,17 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
       v3: Presence,
       doc: String
   )(value: A => Option[V]): StructColumn[A, V] = {
-    val made = new StructColumn[A, V](id, name, columnType, v1, v2, v3, doc, declared.size, value)
-    declared :+= made
-    made
+    val declaredColumn = new StructColumn[A, V](id, name, columnType, v1, v2, v3, doc, declared.size, value)
+    declared :+= declaredColumn
+    declaredColumn
   }
 
   def columns: Vector[StructColumn[A, _]] = declared
 
-  lazy val byId: Map[Int, StructColumn[A, _]] = read.map(c => c.id -> c).toMap
-  lazy val byName: Map[String, StructColumn[A, _]] = read.map(c => c.name -> c).toMap
+  lazy val byId: Map[Int, StructColumn[A, _]] = readColumns.map(c => c.id -> c).toMap
+  lazy val byName: Map[String, StructColumn[A, _]] = readColumns.map(c => c.name -> c).toMap
 
-  private def read: Vector[StructColumn[A, _]] =
+  private def readColumns: Vector[StructColumn[A, _]] =
     columns.filterNot(c => FormatVersion.all.forall(c.presence(_) == Presence.Absent))
 
   /** The columns that every file must have. */
