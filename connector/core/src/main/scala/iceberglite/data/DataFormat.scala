@@ -11,15 +11,15 @@ import iceberglite.storage.FileIO
 
 /**
  * Reads and writes the rows of one file format (spec: "Appendix A: Format-specific Requirements"), with field ids on
- * every node. Not sealed by design: a format is one file with its behaviour and one line in [[DataFormats.all]].
+ * every node. The trait is not sealed: to add a format, add an implementation and list it in [[DataFormats.all]].
  */
 trait DataFormat {
   def format: FileFormat
 
   /**
-   * Reads the rows of a file. The fields of `wanted` are matched by id at every level and read in its types (promoted
-   * if the file has the narrower type). Fields that the file lacks are filled by [[ColumnSource]]. A wanted field with
-   * the id of `MetadataColumns.Position` is the row's position in the whole file.
+   * Reads the rows of a file. The fields of `wanted` are matched by id at every level, and their values are converted
+   * to its types (promoted if the file has a narrower type). Fields that the file lacks are filled by [[ColumnSource]].
+   * A wanted field with the id of `MetadataColumns.Position` is the row's position in the whole file.
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file; it names the file and the column
    */
@@ -80,7 +80,7 @@ trait RecordWriter {
   def abort(): Unit
 }
 
-/** What the writer of a complete file knows of it. */
+/** The metadata of a complete file, as its writer collected it. */
 final case class WrittenFile(
     path: String,
     format: FileFormat,

@@ -24,13 +24,13 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
   def write(path: String, deleted: Vector[(String, DeletionVector)], targetSize: Long): (WrittenFile, Int) = {
     val writer = DataFormats.of(format).write(DataTarget(io, path, Columns, properties, Modes))
     try {
-      var done = 0
-      while (done < deleted.size && (done == 0 || writer.length < targetSize)) {
-        val (dataFile, positions) = deleted(done)
+      var covered = 0
+      while (covered < deleted.size && (covered == 0 || writer.length < targetSize)) {
+        val (dataFile, positions) = deleted(covered)
         positions.foreach(p => writer.write(Record.of(dataFile, p)))
-        done += 1
+        covered += 1
       }
-      (writer.close(), done)
+      (writer.close(), covered)
     } catch {
       case e: Throwable =>
         writer.abort()

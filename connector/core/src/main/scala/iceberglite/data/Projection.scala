@@ -24,13 +24,15 @@ private[iceberglite] object FieldPlace {
 /**
  * Matches the fields of wanted structs to those of one file by id (spec: "Column Projection").
  *
- * @param file for messages
- * @param absent returns the value of a field that the file lacks, in the caller's representation; or, as left, the path
- *   from that field to a required field without a value
+ * @param file the path of the file, for messages
+ * @param absent returns the value of a field that the file lacks, in the caller's representation; or, as `Left`, the
+ *   path from that field to a required field without a value
  */
 final private[iceberglite] class Projection[V](file: String, absent: NestedField => Either[Vector[String], V]) {
 
   /**
+   * Returns the source of each field of a wanted struct.
+   *
    * @param ids ids of the fields of the file's struct, in file order
    * @param where path of the struct
    * @throws UnreadableFile if the file has a field twice, or lacks a required field
@@ -52,7 +54,7 @@ final private[iceberglite] class Projection[V](file: String, absent: NestedField
       case Left(path) => fail(where ++ path, "The file lacks this column, which is required and has no initial default")
     }
 
-  /** @throws UnreadableFile always; it names the column that cannot be read */
+  /** Throws an `UnreadableFile` that names the column that cannot be read. */
   def fail(column: Vector[String], reason: String): Nothing =
     throw UnreadableFile(file, FileFaults.Role, s"Column ${FileFaults.column(column)}: $reason")
 }

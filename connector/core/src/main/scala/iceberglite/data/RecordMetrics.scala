@@ -29,9 +29,9 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 
   def recordCount: Long = records
 
-  /** @param sizes sizes of the columns in the file; absent for row-oriented formats */
+  /** Returns the metrics of all rows. @param sizes sizes of the columns in the file; absent for row-oriented formats */
   def metrics(sizes: Option[Map[Int, Long]]): MetricMaps =
-    ColumnMetrics.metrics(records, columns.leaves.map(_.seen), modes, sizes)
+    ColumnMetrics.metrics(records, columns.leaves.map(_.collected), modes, sizes)
 
   sealed abstract private class Column {
     def add(value: AnyRef): Unit
@@ -74,7 +74,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 
     private def isFloating: Boolean = t == FloatType || t == DoubleType
 
-    def seen: ColumnMetrics = ColumnMetrics(id, nulls, if (isFloating) Some(values.nans) else None, values.bounds)
+    def collected: ColumnMetrics = ColumnMetrics(id, nulls, if (isFloating) Some(values.nans) else None, values.bounds)
   }
 }
 
@@ -112,18 +112,18 @@ private object Values {
   }
 
   final private class Compared(t: PrimitiveType, order: Comparator[AnyRef]) extends Values {
-    private var least: AnyRef = _
-    private var greatest: AnyRef = _
+    private var minimum: AnyRef = _
+    private var maximum: AnyRef = _
 
     override def add(value: AnyRef): Unit =
-      if (least eq null) {
-        least = value
-        greatest = value
-      } else if (order.compare(value, least) < 0) least = value
-      else if (order.compare(value, greatest) > 0) greatest = value
+      if (minimum eq null) {
+        minimum = value
+        maximum = value
+      } else if (order.compare(value, minimum) < 0) minimum = value
+      else if (order.compare(value, maximum) > 0) maximum = value
 
     override def bounds: Option[(Literal, Literal)] =
-      for (low <- RecordValues.literal(least, t); high <- RecordValues.literal(greatest, t)) yield (low, high)
+      for (low <- RecordValues.literal(minimum, t); high <- RecordValues.literal(maximum, t)) yield (low, high)
   }
 
   private def natural[A <: Comparable[A]]: Comparator[AnyRef] =
@@ -135,7 +135,10 @@ private object Values {
       case _ => 0
     }
 
-  /** Returns the order of [[Literal.ordering]]; absent for types whose bounds are not values of the type. */
+  /**
+   * Returns a comparator with the order of [[Literal.ordering]]; absent for types whose bounds are not values of the
+   * type.
+   */
   private def comparator(t: PrimitiveType): Option[Comparator[AnyRef]] = t match {
     case BooleanType => Some(natural[java.lang.Boolean])
     case IntType | DateType => Some(natural[Integer])

@@ -19,6 +19,8 @@ import iceberglite.spec.types.Literal._
 object VariantJson {
 
   /**
+   * Returns the JSON text of a variant.
+   *
    * @param metadata the dictionary of field names
    * @throws InvalidArgument if the bytes are not a variant
    */
@@ -91,7 +93,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
     value.toInt
   }
 
-  /** @param bytes 1 to 8 */
+  /** Reads a signed number. @param bytes its size in bytes, 1 to 8 */
   def signed(at: Int, bytes: Int): Long = {
     need(at, bytes)
     var value = 0L
@@ -147,7 +149,8 @@ final private class VariantNames(bytes: VariantBytes) {
 final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 
-  // Counts values. No two values share a byte; a malformed variant in which they do could grow to text of any size.
+  // The number of values read so far. In a valid variant, no two values share a byte. A malformed variant in which they
+  // do could produce text of any size.
   private var values = 0
 
   def append(out: StringBuilder): Unit = append(out, 0, 0)

@@ -133,7 +133,9 @@ private[maintenance] object PartitionStatisticsColumns {
   }
 
   /**
-   * Converts a row that was read with [[wanted]]. @throws UnreadableFile a value is missing that every version requires
+   * Converts a row that was read with [[wanted]].
+   *
+   * @throws UnreadableFile a value is missing that every version requires
    */
   def statistics(record: Record, unified: StructType, file: String): PartitionStatistics = {
     def int(id: Int): Option[Int] = Option(record(id - 1)).map { case v: Integer => v.intValue }

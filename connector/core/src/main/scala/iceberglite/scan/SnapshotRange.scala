@@ -160,7 +160,9 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   }
 
   /**
-   * Returns the history of a snapshot. @throws InvalidArgument the history may lack snapshots that existed at the time
+   * Returns the history of a snapshot.
+   *
+   * @throws InvalidArgument the history may lack snapshots that existed at the time
    */
   private def historyOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
     val history = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)

@@ -74,8 +74,9 @@ final case class TableScan(
   }
 
   /**
-   * Reads parts in waves of doubling size until there are enough rows. @return the parts that were read, and their
-   * tasks
+   * Reads parts in waves of doubling size until there are enough rows.
+   *
+   * @return the parts that were read, and their tasks
    */
   private def firstOf(
       parts: Vector[FilePart],

@@ -14,7 +14,7 @@ sealed private[iceberglite] trait AvroColumn[+V]
 private[iceberglite] object AvroColumn {
   case object Nulls extends AvroColumn[Nothing]
 
-  /** @param values decodes one value */
+  /** A primitive column. @param values decodes its values */
   final case class Leaf(values: AvroLeaf) extends AvroColumn[Nothing]
   final case class Optional[V](union: AvroUnion, value: AvroColumn[V]) extends AvroColumn[V]
   final case class OfList[V](element: AvroColumn[V]) extends AvroColumn[V]
@@ -22,10 +22,12 @@ private[iceberglite] object AvroColumn {
   /** A map: an Avro map or an array of pairs. Both are encoded as entries of a key followed by a value. */
   final case class OfMap[V](key: AvroColumn[V], value: AvroColumn[V]) extends AvroColumn[V]
 
-  /** A variant of two parts. */
+  /** A variant. It is a record of two parts in the file. */
   final case class OfVariant(metadataFirst: Boolean, name: String) extends AvroColumn[Nothing]
 
   /**
+   * A record.
+   *
    * @param places the sources of the wanted fields
    * @param inFile the fields of the file in file order
    */
@@ -34,9 +36,9 @@ private[iceberglite] object AvroColumn {
   /** A field of a record in the file, wanted or not. */
   sealed trait Field[+V]
 
-  /** @param target position in the wanted struct */
+  /** A wanted field. @param target position in the wanted struct */
   final case class Wanted[V](target: Int, column: AvroColumn[V]) extends Field[V]
 
-  /** @param skip skips its value */
+  /** A field that is not wanted. @param skip skips its value */
   final case class Unwanted(skip: AvroInput => Unit) extends Field[Nothing]
 }

@@ -94,7 +94,7 @@ private[iceberglite] object AvroLeaf {
     }
   }
 
-  /** @param bytes decodes the unscaled value */
+  /** Decimals. @param bytes decodes the unscaled value */
   final class Decimals(bytes: AvroLeaf, precision: Int, scale: Int, column: String) extends AvroLeaf {
     override def read(in: AvroInput): BigDecimal = bytes.read(in) match {
       case unscaled: ByteBuffer =>

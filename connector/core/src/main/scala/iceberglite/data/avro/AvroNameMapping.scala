@@ -25,7 +25,11 @@ sealed private[avro] trait FieldIds {
 /** Assigns field ids to Avro files that have none (spec: "Column Projection"). */
 object AvroNameMapping {
 
-  /** @param mapping used only if the file has no ids at all; a file with any id uses only its own ids */
+  /**
+   * Returns the field ids of a file. A file with any id uses only its own ids.
+   *
+   * @param mapping used if the file has no ids at all
+   */
   private[avro] def ids(file: AvroSchema, mapping: => NameMapping): FieldIds =
     if (hasIds(file)) InFile else new ByName(mapping.find)
 

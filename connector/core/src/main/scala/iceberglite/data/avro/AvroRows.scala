@@ -42,6 +42,8 @@ final private[iceberglite] class AvroRows[V, A] private (
 private[iceberglite] object AvroRows {
 
   /**
+   * Opens a part of a file.
+   *
    * @param decode called once with the columns of the file; returns a function that decodes one row
    * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file
    */

@@ -32,7 +32,7 @@ final private[iceberglite] class AvroRowsOutput(io: FileIO, path: String, shape:
   private val container = new AvroContainerWriter(shape.schema, shape.keyValues.toVector.sorted, shape.codec)
   private val stream = DataOutput.of(io, path).create(0)
 
-  /** @param encode writes the bytes of one row */
+  /** Adds a row. @param encode writes the bytes of the row */
   def add(encode: AvroOutput => Unit): Unit = {
     container.add(encode)
     if (container.finishedBytes > 0) FileFaults.writing(path)(container.drainTo(stream))

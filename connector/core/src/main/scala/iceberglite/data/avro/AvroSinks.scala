@@ -31,8 +31,8 @@ abstract private[avro] class AvroSink(required: Boolean, path: String) {
 private[avro] object AvroSinks {
 
   /**
-   * Sinks of the fields that take any bytes. Fields of type unknown are omitted: they are null, and Avro encodes null
-   * in zero bytes.
+   * The sinks of a struct's fields. Fields of type unknown are omitted: they are always null, and Avro encodes null in
+   * zero bytes.
    */
   final class Fields(struct: StructType, path: Vector[String]) {
     private val stored = struct.fields.zipWithIndex.filter(f => (f._1.fieldType: Type) != UnknownType)
@@ -59,8 +59,8 @@ private[avro] object AvroSinks {
   }
 
   /**
-   * Returns the sink of an element, key or value. It must take bytes, because otherwise a count could claim any number
-   * of items.
+   * Returns the sink of an element, key or value. Its values must take at least one byte each, because otherwise a
+   * count could claim any number of items.
    */
   private def part(f: NestedField, path: Vector[String]): AvroSink =
     if ((f.fieldType: Type) != UnknownType) of(f, path :+ f.name)
@@ -97,7 +97,7 @@ private[avro] object AvroSinks {
       override protected def present(value: AnyRef, out: AvroOutput): Unit = write(value, out)
     }
 
-  /** Sign-extended to the length of the type. */
+  /** Encodes decimals, sign-extended to the length of the type. */
   final private class Decimals(t: DecimalType, required: Boolean, path: String) extends AvroSink(required, path) {
     private val length = AvroSchemas.bytesOfDecimal(t.precision)
 

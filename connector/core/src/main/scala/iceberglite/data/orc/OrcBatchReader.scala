@@ -48,6 +48,8 @@ private[iceberglite] object OrcBatchReader {
   private val MaxBytes = 64L << 20
 
   /**
+   * Opens a part of a file.
+   *
    * @param batchSize maximum number of rows in a batch
    * @param decimals representation in the batch of decimals with up to 18 digits
    * @throws UnreadableFile for any error in the file

@@ -12,10 +12,12 @@ sealed private[iceberglite] trait OrcColumn[+V]
 
 private[iceberglite] object OrcColumn {
 
-  /** @param name name of the column, for messages */
+  /** A primitive column. @param name its name, for messages */
   final case class Leaf(kind: OrcLeaf, name: String) extends OrcColumn[Nothing]
 
   /**
+   * A struct.
+   *
    * @param places the sources of the wanted fields
    * @param stored the columns of the wanted fields that are in the file, by index in the file's struct
    */

@@ -19,7 +19,7 @@ private[iceberglite] object OrcEntries {
 
   /** Ensures capacity in a vector of entries. */
   def ensure(entries: ColumnVector, count: Int): Unit = {
-    val there = entries.isNull.length
-    if (count > there) entries.ensureSize(math.max(count, there * 2), true)
+    val capacity = entries.isNull.length
+    if (count > capacity) entries.ensureSize(math.max(count, capacity * 2), true)
   }
 }

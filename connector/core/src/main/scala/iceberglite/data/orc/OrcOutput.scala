@@ -77,7 +77,7 @@ final private[iceberglite] class OrcOutput private (
     batch.size
   }
 
-  /** @param bytes approximate size of the row; 0 if unknown */
+  /** Ends the row. @param bytes its approximate size; 0 if unknown */
   def endRow(bytes: Int): Unit = {
     batch.size += 1
     inBatch += bytes
@@ -162,6 +162,8 @@ private[iceberglite] object OrcOutput {
 }
 
 /**
+ * A complete file.
+ *
  * @param length length of the file in bytes
  * @param stripes offsets of the stripes, ascending
  */

@@ -18,7 +18,7 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * Checks by the statistics of a file which of its parts cannot contain matching rows. Individual rows are not tested.
+ * Uses the statistics of a file to find the parts that cannot contain matching rows. Individual rows are not tested.
  *
  * @param schema schema of the file, with field ids
  * @param withoutNan the columns that are known to contain no NaN: the library's bounds of other columns are not usable
@@ -35,10 +35,12 @@ final private[orc] class OrcSkipping(
       OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))
     ).toVector
 
-  /** Whether no statistics can lead to skipping. */
+  /** Whether no part can be skipped, because no column of the filter has usable statistics. */
   def isIdle: Boolean = columns.isEmpty
 
   /**
+   * Returns whether a part may contain matching rows.
+   *
    * @param rows number of rows in the part
    * @param statistics returns the statistics of the part by the library's column number
    * @param timesInUtc whether timestamps without a zone were recorded in UTC

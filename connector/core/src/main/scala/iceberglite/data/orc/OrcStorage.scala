@@ -86,7 +86,7 @@ private[orc] object OrcStorage {
     case _ => new Configuration(false)
   }
 
-  /** Positioned reads for the library, from one thread. */
+  /** A stream with positioned reads, as the library requires. Used by a single thread. */
   final private class Seeking(path: String, stream: SeekableInputStream)
       extends InputStream
       with Seekable

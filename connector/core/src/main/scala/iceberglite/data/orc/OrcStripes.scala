@@ -46,7 +46,7 @@ final private[orc] class OrcStripes(
       .fileFormat(file.getFileVersion).useUTCTimestamp(true)
       .setProlepticGregorian(file.writerUsedProlepticGregorian, file.writerUsedProlepticGregorian)
   )
-  private val waiting = new OrcStripeChoice(file, part, skipping).iterator
+  private val remaining = new OrcStripeChoice(file, part, skipping).iterator
 
   /** The row groups to read of the current stripe. */
   private var groups = Option.empty[OrcRowGroups]
@@ -57,7 +57,7 @@ final private[orc] class OrcStripes(
 
   /** Fills the batch. Returns false if there are no more rows. */
   def next(batch: VectorizedRowBatch): Boolean = {
-    while (groups.forall(_.isAtEnd) && waiting.hasNext) open(waiting.next())
+    while (groups.forall(_.isAtEnd) && remaining.hasNext) open(remaining.next())
     groups.filterNot(_.isAtEnd) match {
       case None => false
       case Some(run) =>

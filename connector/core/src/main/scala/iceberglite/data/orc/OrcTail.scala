@@ -16,7 +16,11 @@ private[orc] object OrcTail {
   /** The length of a compressed chunk has 23 bits (ORC specification, "Compression"). */
   private val MaxChunkBytes = 1L << 23
 
-  /** @throws UnreadableFile if the file is not an ORC file, or its lengths do not match the file */
+  /**
+   * Checks the lengths in the tail.
+   *
+   * @throws UnreadableFile if the file is not an ORC file, or the lengths do not match its size
+   */
   private def check(path: String, storage: OrcStorage): Unit = {
     val size = storage.size
     if (size <= OrcFile.MAGIC.length) fail(path, s"It is not an ORC file: it has $size bytes")
@@ -46,7 +50,11 @@ private[orc] object OrcTail {
     } finally in.close()
   }
 
-  /** @throws UnreadableFile if the stripes do not match the file, or do not have the claimed number of rows */
+  /**
+   * Checks the stripes.
+   *
+   * @throws UnreadableFile if they do not match the file, or do not have the claimed number of rows
+   */
   private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
     // Without the key, the library would return masked values instead of the actual ones.
     if (reader.getColumnEncryptionKeys.nonEmpty) fail(path, "It uses ORC column encryption, which is not supported")

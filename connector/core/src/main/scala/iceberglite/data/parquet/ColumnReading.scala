@@ -24,6 +24,8 @@ final private[parquet] case class ColumnReading(requested: ParquetType, converte
 private[parquet] object ColumnReading {
 
   /**
+   * Returns the read plan of a primitive column.
+   *
    * @param fail called for a value that is not valid for the wanted type
    * @return absent if the file's type cannot be read as the wanted type
    */
@@ -137,7 +139,7 @@ final private class DoubleConverter(slot: Slot) extends PrimitiveConverter {
   override def addDouble(value: Double): Unit = slot.set(Double.box(value))
 }
 
-/** Converts each dictionary entry only once. */
+/** Converts binary values. Each dictionary entry is converted only once. */
 final private class BinaryConverter(slot: Slot, make: Binary => AnyRef) extends PrimitiveConverter {
   private var entries: Array[AnyRef] = Array.empty
 

@@ -21,6 +21,8 @@ final private[parquet] case class FileReading(requested: MessageType, records: R
 private[parquet] object FileReading {
 
   /**
+   * Returns the read plan of a file.
+   *
    * @throws iceberglite.spec.IcebergError.UnreadableFile if a column's type does not match the table, or a required
    *   column is missing
    */
@@ -32,7 +34,7 @@ private[parquet] object FileReading {
     FileReading(withChildren(file, parts.requested), new Records(root), positions)
   }
 
-  /** @param children as in [[StructConverter]] */
+  /** The parts of a struct's read plan. @param children as in [[StructConverter]] */
   final private case class Parts(template: Array[AnyRef], children: Array[(ColumnReading, Int)]) {
     def requested: Vector[ParquetType] = children.toVector.map(_._1.requested)
   }
@@ -61,6 +63,8 @@ private[parquet] object FileReading {
     }
 
     /**
+     * Returns the read plan of a node.
+     *
      * @param isPart whether the node is the element of a list, or the key or value of a map. In old lists, the element
      *   is the repeated field itself
      */

@@ -21,13 +21,13 @@ import iceberglite.spec.IcebergError.Unsupported
 /** Checks the sizes that a file claims. Parquet's readers would allocate the claimed memory. */
 private[iceberglite] object GuardedPages {
 
-  /** Size in bytes up to which the claim of a page is not checked. */
+  /** Pages that claim at most this uncompressed size in bytes are not checked. */
   private val PlainPage = 64 << 20
 
-  /** Maximum ratio of the uncompressed to the stored size of a page beyond that size. */
-  private val MostRatio = 100L
+  /** Maximum ratio of the uncompressed to the stored size of a larger page. */
+  private val MaxRatio = 100L
 
-  /** @throws ParquetDecodingException for a row group that the file cannot contain */
+  /** Checks the sizes of a row group. @throws ParquetDecodingException if the file cannot contain it */
   def check(group: BlockMetaData, fileLength: Long): Unit = {
     if (group.getRowCount < 0) throw new ParquetDecodingException(s"A row group claims ${group.getRowCount} rows")
     group.getColumns.asScala.foreach { column =>
@@ -56,14 +56,14 @@ private[iceberglite] object GuardedPages {
       val page = pages.readDictionaryPage()
       Option(page).foreach { p =>
         val bytes = p.getBytes.size
-        if (p.getDictionarySize.toLong * leastSize > bytes) throw new ParquetDecodingException(
+        if (p.getDictionarySize.toLong * minSize > bytes) throw new ParquetDecodingException(
           s"The dictionary of $column claims ${p.getDictionarySize} values in $bytes bytes"
         )
       }
       page
     }
 
-    private def leastSize: Int = column.getPrimitiveType.getPrimitiveTypeName match {
+    private def minSize: Int = column.getPrimitiveType.getPrimitiveTypeName match {
       case INT64 | DOUBLE => 8
       case INT96 => 12
       case FIXED_LEN_BYTE_ARRAY => column.getPrimitiveType.getTypeLength
@@ -112,7 +112,7 @@ private[iceberglite] object GuardedPages {
   }
 
   private def checkSize(compressed: Long, size: Int): Unit =
-    if (size < 0 || (size > PlainPage && size > compressed * MostRatio)) {
+    if (size < 0 || (size > PlainPage && size > compressed * MaxRatio)) {
       throw new ParquetDecodingException(s"A page of $compressed bytes claims an uncompressed size of $size bytes")
     }
 }

@@ -23,7 +23,7 @@ import iceberglite.spec.schema.Schema
  * file does not have are ignored, as in Apache Iceberg.
  *
  * @param pageVersion `v1` or `v2`
- * @param bloomFilters by full column name, as are the maps after it
+ * @param bloomFilters settings of Bloom filters by full column name; the following maps have the same keys
  * @param statistics false for columns without counts and bounds
  */
 final case class ParquetDetails(
@@ -44,7 +44,7 @@ final case class ParquetDetails(
     else new MessageType(whole.getName, whole.getFields.asScala.map(ParquetDetails.withoutOrder(_, unbounded)).asJava)
   }
 
-  /** Adds these settings to those of the files of a schema. */
+  /** Adds these settings to the properties of files with the given schema. */
   def applyTo(builder: ParquetProperties.Builder, schema: Schema, messageType: MessageType): Unit = {
     val version = if (pageVersion == "v2") WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0
     builder.withWriterVersion(version)

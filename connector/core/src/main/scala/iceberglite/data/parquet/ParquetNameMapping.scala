@@ -11,9 +11,9 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 object ParquetNameMapping {
 
   /**
-   * Returns the schema with ids, in this order: the file's own ids; if the file has none at all, those of the table's
-   * name mapping; without a mapping, the file's first column is field 1, its second field 2, and so on, as in Apache
-   * Iceberg, and nested fields are matched by name.
+   * Returns the schema with field ids. A file with any ids keeps them. Otherwise, the ids come from the table's name
+   * mapping. If there is no mapping, the file's first column is field 1, its second column is field 2, and so on, as in
+   * Apache Iceberg, and nested fields are matched by name.
    *
    * @param wanted the fields to read
    */

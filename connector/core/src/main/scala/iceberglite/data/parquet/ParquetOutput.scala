@@ -67,16 +67,16 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
   private var columns: ColumnWriteStore = _
   private var groups = 0
   private var rowsInGroup = 0L
-  private var nextLook = FirstLook
+  private var nextCheck = FirstCheck
   private var inMemory = 0L
   private var written = file.getPos
   beginGroup()
 
-  /** Must be called after the values of each row. */
+  /** Ends a row. Must be called after the values of each row. */
   def endRow(): Unit = {
     columns.endRecord()
     rowsInGroup += 1
-    if (rowsInGroup >= nextLook) look()
+    if (rowsInGroup >= nextCheck) checkSize()
   }
 
   /** Bytes written so far, including the buffered bytes at the last measurement. */
@@ -86,14 +86,14 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
   def buffered: Long = inMemory
 
   /** Measures the buffered bytes. It is too expensive to do that for each row. */
-  private def look(): Unit = {
+  private def checkSize(): Unit = {
     inMemory = columns.getBufferedSize
     val room = math.min(shape.settings.rowGroupSize - inMemory, shape.settings.targetSize - length)
     if (inMemory >= shape.settings.rowGroupSize) flush()
     else {
       val rowSize = math.max(1L, inMemory / rowsInGroup)
-      val stride = math.min(shape.settings.details.checkMaxRows.toLong, math.min(room / 2, BytesBetweenLooks) / rowSize)
-      nextLook = rowsInGroup + math.max(1L, stride)
+      val stride = math.min(shape.settings.details.checkMaxRows.toLong, math.min(room / 2, BytesPerCheck) / rowSize)
+      nextCheck = rowsInGroup + math.max(1L, stride)
     }
   }
 
@@ -117,7 +117,7 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
     attach(columns)
     rowsInGroup = 0
     inMemory = 0
-    nextLook = FirstLook
+    nextCheck = FirstCheck
   }
 
   private def endGroup(): Unit = {
@@ -145,15 +145,18 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
   }
 }
 
-/** @param length length of the file in bytes */
+/** A complete file. @param length its length in bytes */
 final case class FinishedParquet(footer: ParquetMetadata, length: Long)
 
 private object ParquetOutput {
   private val MaxPadding = 8 << 20
-  private val FirstLook = 10L
+  private val FirstCheck = 10L
 
-  /** Number of bytes between measurements. It keeps the open files of a task close to the memory limit. */
-  private val BytesBetweenLooks = 1L << 20
+  /**
+   * The approximate number of bytes that rows may take before the next measurement. It keeps the open files of a task
+   * close to the memory limit.
+   */
+  private val BytesPerCheck = 1L << 20
 
   /** Exposes the stream and the length of a file, which Parquet's writer does not return. */
   final private class OpenedOutput(output: OutputFile) extends OutputFile {
@@ -163,9 +166,9 @@ private object ParquetOutput {
 
     def length: Long = position
 
-    override def create(blockSizeHint: Long): PositionOutputStream = remember(output.create(blockSizeHint))
+    override def create(blockSizeHint: Long): PositionOutputStream = track(output.create(blockSizeHint))
     override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream =
-      remember(output.createOrOverwrite(blockSizeHint))
+      track(output.createOrOverwrite(blockSizeHint))
     override def supportsBlockSize: Boolean = output.supportsBlockSize
     override def defaultBlockSize: Long = output.defaultBlockSize
     override def getPath: String = output.getPath
@@ -175,8 +178,8 @@ private object ParquetOutput {
       stream.foreach(_.close())
     }
 
-    private def remember(opened: PositionOutputStream): PositionOutputStream = {
-      val noted = new PositionOutputStream {
+    private def track(opened: PositionOutputStream): PositionOutputStream = {
+      val tracked = new PositionOutputStream {
         override def getPos: Long = opened.getPos
         override def write(b: Int): Unit = opened.write(b)
         override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = opened.write(bytes, offset, length)
@@ -187,7 +190,7 @@ private object ParquetOutput {
         }
       }
       stream = Some(opened)
-      noted
+      tracked
     }
   }
 }

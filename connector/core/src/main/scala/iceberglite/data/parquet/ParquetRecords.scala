@@ -20,9 +20,9 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
   private val file: InputFile = ParquetInput.of(source.io, source.path)
   private val reader: ParquetFileReader = opened()
   private val reading: FileReading = closingOnFailure {
-    val made = FileReading.of(reader.getFileMetaData.getSchema, source, wanted)
-    reader.setRequestedSchema(made.requested)
-    made
+    val plan = FileReading.of(reader.getFileMetaData.getSchema, source, wanted)
+    reader.setRequestedSchema(plan.requested)
+    plan
   }
   private val columns: MessageColumnIO = new ColumnIOFactory().getColumnIO(reading.requested)
   private val groups: Iterator[BlockMetaData] = reader.getRowGroups.asScala.iterator

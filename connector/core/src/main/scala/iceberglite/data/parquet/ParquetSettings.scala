@@ -30,7 +30,7 @@ final case class ParquetSettings(
 ) {
   def compression: CompressionCodecName = CompressionCodecName.fromConf(codec)
 
-  /** @param messageType Parquet schema of the files */
+  /** Returns the library's settings for files of a schema. @param messageType the Parquet schema of the files */
   def properties(schema: Schema, messageType: MessageType): ParquetProperties = {
     val builder = ParquetProperties.builder()
       .withPageSize(pageSize)
@@ -92,7 +92,7 @@ object ParquetSettings {
     conf
   }
 
-  /** Hadoop's names of the levels. */
+  /** Hadoop's names of the compression levels of gzip, by level. */
   private val gzipLevels: PartialFunction[Int, String] = Vector(
     "NO_COMPRESSION",
     "BEST_SPEED",

@@ -31,7 +31,7 @@ abstract private[parquet] class RecordLeaf(
 
   def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(descriptor)
 
-  /** Absent if the column is not a floating point column. */
+  /** The metrics of a floating point column; absent for other columns. */
   def floating: Option[FloatingValues] = None
 
   final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
@@ -101,7 +101,7 @@ final private class DoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optio
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-/** An int, a long, or the number of bytes that the precision requires, sign-extended. */
+/** Writes decimals as an int, a long, or the number of bytes that the precision requires, sign-extended. */
 final private class DecimalLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean, t: DecimalType)
     extends RecordLeaf(d, id, name, optional) {
   private val physical = d.getPrimitiveType.getPrimitiveTypeName
@@ -131,7 +131,7 @@ final private class TextLeaf(d: ColumnDescriptor, id: Int, name: String, optiona
     column.write(Binary.fromString(value.asInstanceOf[String]), repetition, definition)
 }
 
-/** Sixteen bytes, big-endian. */
+/** Writes UUIDs as sixteen bytes, big-endian. */
 final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   override protected def writeValue(value: AnyRef, repetition: Int): Unit = {
@@ -142,7 +142,7 @@ final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optiona
   }
 }
 
-/** @param fixed the type, if all values have the same length */
+/** Writes bytes. @param fixed the type, if all values have the same length */
 final private class BytesLeaf(
     d: ColumnDescriptor,
     id: Int,

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
  */
 abstract private[parquet] class RecordField(name: String, optional: Boolean, protected val definition: Int) {
 
-  /** @param repetition repetition level of the entry that contains the value */
+  /** Writes the value of a record or entry. @param repetition repetition level of the entry that contains the value */
   final def write(value: AnyRef, repetition: Int): Unit =
     if (value != null) writeValue(value, repetition)
     else if (optional) writeAbsent(repetition, definition - 1)
@@ -134,7 +134,11 @@ final private[parquet] class RecordShredder(fields: Array[RecordField], ordinals
 
 private[parquet] object RecordShredder {
 
-  /** @param file the schema that [[iceberglite.parquet.ParquetSchemas]] returns for `schema` */
+  /**
+   * Returns the shredder for a schema.
+   *
+   * @param file the schema that [[iceberglite.parquet.ParquetSchemas]] returns for it
+   */
   def of(schema: Schema, file: MessageType): RecordShredder = {
     val build = new Building(file)
     val (fields, ordinals) = build.fields(schema.fields, file, Place(Vector.empty, Vector.empty, 0, 0))

@@ -22,7 +22,7 @@ private[iceberglite] object SplitBytes {
     case BOOLEAN | BINARY | INT96 => false
   }
 
-  /** Returns the page with its values in plain encoding if they are split. */
+  /** Returns a page with this encoding as a page in plain encoding; other pages are returned unchanged. */
   private[parquet] def joined(page: DataPage, column: ColumnDescriptor): DataPage =
     page.accept(new DataPage.Visitor[DataPage] {
       override def visit(v1: DataPageV1): DataPage =

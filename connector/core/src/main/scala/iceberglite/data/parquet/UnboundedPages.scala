@@ -20,7 +20,7 @@ final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageW
 final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) extends PageWriter {
 
   /** Empty statistics. They do not even state that there are no nulls. */
-  private val nothing: Statistics[_] = Statistics.getBuilderForReading(leaf).build()
+  private val emptyStatistics: Statistics[_] = Statistics.getBuilderForReading(leaf).build()
 
   override def writePage(
       bytes: BytesInput,
@@ -39,7 +39,7 @@ final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) ext
       repetition: Encoding,
       definition: Encoding,
       values: Encoding
-  ): Unit = writer.writePage(bytes, valueCount, rowCount, nothing, repetition, definition, values)
+  ): Unit = writer.writePage(bytes, valueCount, rowCount, emptyStatistics, repetition, definition, values)
 
   override def writePageV2(
       rowCount: Int,
@@ -50,7 +50,7 @@ final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) ext
       encoding: Encoding,
       data: BytesInput,
       statistics: Statistics[_]
-  ): Unit = writer.writePageV2(rowCount, nullCount, valueCount, repetition, definition, encoding, data, nothing)
+  ): Unit = writer.writePageV2(rowCount, nullCount, valueCount, repetition, definition, encoding, data, emptyStatistics)
 
   override def getMemSize: Long = writer.getMemSize
   override def allocatedSize: Long = writer.allocatedSize
