@@ -22,7 +22,7 @@ import iceberglite.tree.{MetadataPool, MetadataTree}
  * or, before version 3, to position delete files.
  *
  * @param files all live equality delete files, including those that apply to no data file
- * @param tasks the data files that some of them apply to, each as a whole file with all of its deletes
+ * @param tasks the data files that at least one of `files` applies to, each as a whole file with all of its deletes
  */
 final class EqualityDeletes private (
     table: Table,

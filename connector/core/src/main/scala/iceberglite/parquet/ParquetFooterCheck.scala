@@ -109,7 +109,7 @@ private[iceberglite] object ParquetFooterCheck {
    */
   private val LastKnownType = 14
 
-  /** The kind of a struct, as far as the check needs it. */
+  /** The kinds of structs that the check distinguishes. */
   sealed abstract private class Place {
     def inside(field: Int): Place = (this, field) match {
       case (FileMetaData, 2) => SchemaElement

@@ -45,8 +45,8 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
   private val residuals = new Residual(bound, spec, sources)
 
   /**
-   * Returns whether the part may list live files that match, by the partitions of its files and, if the tree has them,
-   * by the statistics of all their columns.
+   * Returns whether the part may list live files that match, according to its partition summaries and, if the tree has
+   * them, the column statistics of its files.
    */
   def mightMatch(part: PartSummary): Boolean =
     mightHavePartition(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))

@@ -5,7 +5,7 @@ import iceberglite.spec.expr.Expression
 /**
  * The files that a scan has to read.
  *
- * @param tasks one per file, in the order of the manifests and of the files in them
+ * @param tasks one per file, in the order of the manifests and of their entries
  * @param filter the scan's filter, bound
  * @param keeps which metrics of the files are kept, if known
  */
@@ -48,7 +48,7 @@ final case class ScanReport(
   /** Returns the number of files that need not be read. */
   def skippedFiles: Option[Long] = totalFiles.map(_ - resultFiles)
 
-  /** Returns the maximum number of result rows left after the deletes, as far as metadata tells. */
+  /** Returns the maximum number of result rows that remain after the deletes, according to metadata. */
   def liveRecords: Long = math.max(0L, resultRecords - deletedRecords)
 
   /** Returns one line, for EXPLAIN and logs. */

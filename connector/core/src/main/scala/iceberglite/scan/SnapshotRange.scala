@@ -44,7 +44,7 @@ object RangeEnd {
 }
 
 /**
- * The snapshots of an incremental read, each the child of the one before.
+ * The snapshots of an incremental read. Each snapshot is the child of the previous one.
  *
  * @param start the start that the user requested
  * @param snapshots oldest first; empty if nothing was committed

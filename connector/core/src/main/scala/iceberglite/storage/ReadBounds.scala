@@ -59,7 +59,7 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
 
 private[iceberglite] object ReadBounds {
 
-  /** Files up to this size are read without checks. Their parser reports what is wrong with them. */
+  /** Files up to this size are read without checks. Their parser reports errors in them. */
   private val FreeBytes: Long = 16L << 20
   private val Most: Long = 1L << 30
 

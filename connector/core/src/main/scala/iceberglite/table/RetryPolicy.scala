@@ -7,7 +7,8 @@ import iceberglite.spec.property.TableProperty
  * collide again.
  *
  * @param retries the maximum number of retries after the first attempt
- * @param totalMs the maximum total time in milliseconds: after this time, or after this much waiting, no retry begins
+ * @param totalMs the maximum total time in milliseconds. No retry begins later than this after the start, or after this
+ *   much waiting in total
  */
 final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs: Long, environment: Environment) {
   private val startedMs = environment.nowMs()

@@ -35,7 +35,7 @@ final private[orc] class OrcSkipping(
       OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))
     ).toVector
 
-  /** Whether no part can be skipped, because no column of the filter has usable statistics. */
+  /** Whether no part can be skipped, because the file has no primitive column of the filter. */
   def isIdle: Boolean = columns.isEmpty
 
   /**

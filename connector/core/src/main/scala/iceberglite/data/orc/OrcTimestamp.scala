@@ -8,8 +8,8 @@ import iceberglite.spec.IcebergError.ValidationFailed
 private[iceberglite] object OrcTimestamp {
 
   /**
-   * Reads a timestamp from a vector of milliseconds and of nanoseconds within the second; the fraction of the second is
-   * in both. In files from Arrow's writer, both are negative before 1970.
+   * Reads a timestamp from a vector of milliseconds and of nanoseconds within the second; both contain the fraction of
+   * the second. In files from Arrow's writer, both are negative for times before 1970.
    *
    * @param unitsPerSecond units per second of the result, which counts from 1970
    * @throws ArithmeticException if the result is out of the range of a long

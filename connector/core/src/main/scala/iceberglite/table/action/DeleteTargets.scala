@@ -5,7 +5,8 @@ import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table._
 
 /**
- * The data files that a row delta changes: those to whose rows its deletes apply, and those that it removes.
+ * The data files that a row delta changes: the data files that its deletes apply to, and the data files that it
+ * removes.
  *
  * @param removed the removed data files, by path
  */

@@ -10,7 +10,10 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table.ConflictFilter
 import iceberglite.tree.PartitionSpecs
 
-/** How many rows of a file match a filter, as far as its partition and metrics show. */
+/**
+ * Whether none, some or all rows of a file match a filter, according to the file's partition and metrics. The result is
+ * `Some` if these do not decide it.
+ */
 sealed trait Match
 object Match {
   case object None extends Match

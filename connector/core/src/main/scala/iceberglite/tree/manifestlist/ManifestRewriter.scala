@@ -18,8 +18,8 @@ final private[manifestlist] case class RewrittenManifests(done: ReplacedManifest
 }
 
 /**
- * Rewrites manifests with their live entries in an order that lets a scan skip most of them. The files keep their
- * sequence numbers, row ids and the snapshots that added them.
+ * Rewrites manifests. Their live entries are written to new manifests in an order that lets a scan skip most of these.
+ * The files keep their sequence numbers, row ids and the snapshots that added them.
  *
  * @param entries reads a manifest of the parent
  * @param write writes rows to a new manifest
