@@ -81,7 +81,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
       val verb = if (change.removed) "removed" else if (change.isData) "added" else "added the delete file"
       throw ValidationFailed(
         s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot " +
-          s"${change.snapshot.snapshotId} $done ${file.path}, which may hold rows ${rowFilter.description}. " +
+          s"${change.snapshot.snapshotId} $verb ${file.path}, which may hold rows ${rowFilter.description}. " +
           "Run the statement again",
         byOthers = true
       )
