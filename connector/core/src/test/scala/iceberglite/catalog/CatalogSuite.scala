@@ -17,7 +17,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** What every catalog does alike. */
+/** Behavior that all catalogs share. */
 class CatalogSuite extends AnyFunSuite {
 
   private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.everyKind, name)(body)
@@ -41,7 +41,7 @@ class CatalogSuite extends AnyFunSuite {
   private def append(table: Table, path: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
 
-  onAll("a table is made, listed, loaded and dropped") { (catalog, store) =>
+  onAll("a table can be created, listed, loaded and dropped") { (catalog, store) =>
     catalog.createNamespace(Vector("db"), Map.empty)
     assert(!catalog.tableExists(Id))
     val table = catalog.create(Id, unpartitioned("a" -> "b"))
@@ -56,7 +56,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(store.files.paths.forall(p => !p.endsWith("version-hint.text")))
   }
 
-  onNested("making a table makes its namespace") { (catalog, _) =>
+  onNested("creating a table creates its namespace") { (catalog, _) =>
     catalog.create(TableIdentifier(Vector("x", "y"), "t"), unpartitioned())
     assert(catalog.namespaceExists(Vector("x")) && catalog.namespaceExists(Vector("x", "y")))
     assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("x")))
@@ -64,14 +64,14 @@ class CatalogSuite extends AnyFunSuite {
     assert(catalog.listTables(Vector("x")).isEmpty)
   }
 
-  onAll("a table that is there is not made again") { (catalog, _) =>
+  onAll("creating an existing table fails") { (catalog, _) =>
     val table = catalog.create(Id, unpartitioned())
     val error = intercept[AlreadyExists](catalog.create(Id, unpartitioned()))
     assert(error.getMessage.contains("lite.db.t"))
     assert(catalog.table(Id).metadata.uuid == table.metadata.uuid)
   }
 
-  onAll("namespaces are made, listed and dropped when they are empty") { (catalog, _) =>
+  onAll("namespaces can be created and listed, and dropped when they are empty") { (catalog, _) =>
     catalog.createNamespace(Vector("db"), Map.empty)
     intercept[AlreadyExists](catalog.createNamespace(Vector("db"), Map.empty))
     catalog.create(Id, unpartitioned())
@@ -84,13 +84,13 @@ class CatalogSuite extends AnyFunSuite {
     intercept[NotFound](catalog.loadNamespace(Vector("db")))
   }
 
-  onNested("a namespace with namespaces in it is not dropped") { (catalog, _) =>
+  onNested("a namespace that contains namespaces cannot be dropped") { (catalog, _) =>
     catalog.createNamespace(Vector("a"), Map.empty)
     catalog.createNamespace(Vector("a", "b"), Map.empty)
     intercept[ValidationFailed](catalog.dropNamespace(Vector("a")))
   }
 
-  onAll("a staged table is not to be seen before it is committed") { (catalog, store) =>
+  onAll("a staged table is not visible before it is committed") { (catalog, store) =>
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
     staged.table.transaction(Map("spark.app.id" -> "app"), environment).add(new FastAppend(Vector(file("x")))).commit()
     assert(!catalog.tableExists(Id) && !store.files.paths.exists(_.contains("/t/")))
@@ -101,7 +101,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(summary("engine-name") == "test" && summary("spark.app.id") == "app")
   }
 
-  onAll("a staged table that is given up takes the data files along that were written for it") { (catalog, store) =>
+  onAll("aborting a staged table deletes the data files that were written for it") { (catalog, store) =>
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
     store.files.write(s"${store.place}/wh/db/t/data/x.parquet", Array.emptyByteArray)
     append(staged.table, s"${store.place}/wh/db/t/data/x.parquet")
@@ -110,7 +110,7 @@ class CatalogSuite extends AnyFunSuite {
     intercept[NotFound](catalog.table(Id))
   }
 
-  onAll("a table that was committed survives a late abort") { (catalog, store) =>
+  onAll("a late abort does not affect a committed table") { (catalog, store) =>
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
     store.files.write(s"${store.place}/wh/db/t/data/x.parquet", Array.emptyByteArray)
     append(staged.table, s"${store.place}/wh/db/t/data/x.parquet")
@@ -119,7 +119,9 @@ class CatalogSuite extends AnyFunSuite {
     assert(store.files.exists(s"${store.place}/wh/db/t/data/x.parquet"))
   }
 
-  onAll("two who create the same table: one gets it, the other an error and leaves nothing") { (catalog, store) =>
+  onAll(
+    "of two concurrent creations of a table one succeeds, and the other fails and leaves no files"
+  ) { (catalog, store) =>
     val slow = catalog.stage(Id, unpartitioned(), StageMode.Create)
     append(slow.table, "slow")
     val quick = append(catalog.create(Id, unpartitioned()), "quick")
@@ -143,7 +145,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(table.metadata.metadataLog.last.metadataFile == old.metadataLocation)
   }
 
-  onAll("a replaced table with new data is one commit, whose snapshot begins anew") { (catalog, _) =>
+  onAll("replacing a table with new data is one commit, whose snapshot has no parent") { (catalog, _) =>
     val old = append(catalog.create(Id, unpartitioned()), "x")
     val staged = catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace)
     append(staged.table, "new")
@@ -154,7 +156,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(table.metadata.metadataLog.last.metadataFile == old.metadataLocation)
   }
 
-  onAll("a table that somebody appends to can be replaced all the same") { (catalog, _) =>
+  onAll("a table can be replaced while another writer appends to it") { (catalog, _) =>
     val table = append(catalog.create(Id, unpartitioned()), "x")
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Replace)
     append(staged.table, "new")
@@ -164,12 +166,12 @@ class CatalogSuite extends AnyFunSuite {
     assert(replaced.metadata.snapshots.size == 3, "nobody's snapshot is lost")
   }
 
-  onAll("replacing a table that is not there is an error") { (catalog, _) =>
+  onAll("replacing a table that does not exist fails") { (catalog, _) =>
     intercept[NotFound](catalog.stage(Id, unpartitioned(), StageMode.Replace))
     assert(catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace).commit().metadata.snapshots.isEmpty)
   }
 
-  onAll("DROP ... PURGE deletes every file in the table's directory, and no other") { (catalog, store) =>
+  onAll("DROP ... PURGE deletes every file in the table's directory, and no other file") { (catalog, store) =>
     val own = Vector("wh/db/t/data/y", "wh/db/t/data/a=b/y").map(path => s"${store.place}/$path.parquet")
     val foreign =
       Vector("other/z", "wh/db/u/z", "wh/db/t2/z", "elsewhere/t/x").map(path => s"${store.place}/$path.parquet")
@@ -183,7 +185,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(store.files.paths == foreign.toSet)
   }
 
-  onAll("a table without garbage collection is not purged") { (catalog, store) =>
+  onAll("a table with garbage collection disabled is not purged") { (catalog, store) =>
     append(catalog.create(Id, unpartitioned("gc.enabled" -> "false")), "x")
     val before = store.files.paths
     val error = intercept[ValidationFailed](catalog.drop(Id, purge = true))
@@ -191,7 +193,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(store.files.paths == before && catalog.tableExists(Id))
   }
 
-  onAll("old metadata files are deleted where the table wants it, and stay otherwise") { (catalog, store) =>
+  onAll("old metadata files are deleted if the table property is set, and kept otherwise") { (catalog, store) =>
     Seq(true, false).foreach { delete =>
       val id = Id.copy(name = s"t_$delete")
       val table = catalog.create(
@@ -211,7 +213,7 @@ class CatalogSuite extends AnyFunSuite {
 
   for (fixture <- CatalogFixture.everyKind) {
     test(
-      s"old metadata files that cannot be deleted stay, and the commit stands (${fixture.kind})",
+      s"a failure to delete old metadata files does not fail the commit (${fixture.kind})",
       slow(fixture): _*
     ) {
       fixture.withStore { store =>
@@ -233,7 +235,7 @@ class CatalogSuite extends AnyFunSuite {
       if (path.endsWith(".metadata.json")) throw StorageFailed("delete", path, "No") else super.delete(path)
   }
 
-  onAll("metadata is compressed where the table wants it") { (catalog, store) =>
+  onAll("metadata is compressed if the table property is set") { (catalog, store) =>
     val table = append(catalog.create(Id, unpartitioned("write.metadata.compression-codec" -> "gzip")), "x")
     assert(table.metadataLocation.endsWith(".gz.metadata.json"))
     assert(store.files.read(table.metadataLocation).take(2).toSeq == Seq(0x1f.toByte, 0x8b.toByte))
@@ -254,13 +256,13 @@ class CatalogSuite extends AnyFunSuite {
     assert(error.getMessage.contains(table.metadataLocation))
   }
 
-  onAll("a missing namespace is an error that names it") { (catalog, _) =>
+  onAll("the error for a missing namespace names it") { (catalog, _) =>
     assert(intercept[NotFound](catalog.listTables(Vector("nope"))).getMessage.contains("lite.nope"))
     assert(intercept[NotFound](catalog.listNamespaces(Vector("nope"))).getMessage.contains("lite.nope"))
   }
 
   for (fixture <- CatalogFixture.everyKind)
-    test(s"properties of the catalog go to its new tables (${fixture.kind})", slow(fixture): _*) {
+    test(s"catalog properties are applied to new tables (${fixture.kind})", slow(fixture): _*) {
       fixture.withStore { store =>
         val properties = fixture.properties(store) ++ Map(
           "warehouse" -> s"${store.place}/wh/",

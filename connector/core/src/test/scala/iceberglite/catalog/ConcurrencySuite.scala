@@ -19,7 +19,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** Writers at work at the same time, on real files. */
+/** Concurrent writers on real files. */
 class ConcurrencySuite extends AnyFunSuite {
   private val Threads = 8
   private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
@@ -35,7 +35,7 @@ class ConcurrencySuite extends AnyFunSuite {
     place.fixture.adapted(Catalogs.open("lite", properties, io))
   }
 
-  /** Where a catalog is; its warehouse is on real files. */
+  /** The location of a catalog whose warehouse is on real files. */
   private case class Place(fixture: CatalogFixture, directory: Path, properties: Map[String, String])
 
   private def withPlace(fixture: CatalogFixture)(body: Place => Unit): Unit = fixture.withStore { store =>
@@ -57,7 +57,7 @@ class ConcurrencySuite extends AnyFunSuite {
 
   for (fixture <- fixtures; shared <- Seq(true, false)) {
     val who = if (shared) "threads of one catalog" else "catalogs of their own"
-    test(s"nothing of $Threads writers is lost, and nothing is left over: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(s"$Threads concurrent writers lose no rows and leave no unreferenced files: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
@@ -81,7 +81,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"nothing is lost where old metadata is deleted at once: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(s"no rows are lost when old metadata is deleted immediately: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         val deleting = patient ++
@@ -90,7 +90,7 @@ class ConcurrencySuite extends AnyFunSuite {
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () => {
-            // Each writer goes on from its own last version, however stale that is.
+            // Each writer continues from its own last version, even if that is stale.
             var table = catalog.table(Id)
             (1 to fixture.appends).foreach { i =>
               val before = table
@@ -106,7 +106,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"of $Threads who create a table one wins: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(s"one of $Threads concurrent creations of a table succeeds: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         first.createNamespace(Vector("db"), Map.empty)
@@ -123,7 +123,7 @@ class ConcurrencySuite extends AnyFunSuite {
       }
     }
 
-    test(s"changes of properties and appends go together: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(s"concurrent property changes and appends all succeed: ${fixture.kind}, $who", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
@@ -173,7 +173,7 @@ class ConcurrencySuite extends AnyFunSuite {
   }
 
   for (fixture <- fixtures)
-    test(s"a writer that is interrupted leaves the table whole: ${fixture.kind}", slow(fixture): _*) {
+    test(s"interrupting a writer leaves the table consistent: ${fixture.kind}", slow(fixture): _*) {
       withPlace(fixture) { place =>
         val io = new Interrupting
         val catalog = open(place, io)
@@ -205,7 +205,7 @@ class ConcurrencySuite extends AnyFunSuite {
     }
 
   for (fixture <- CatalogFixture.all)
-    test(s"a warehouse that cannot be written to is one error that names the place: ${fixture.kind}") {
+    test(s"a warehouse without write permission gives one error that names the location: ${fixture.kind}") {
       withPlace(fixture) { place =>
         Files.write(place.directory.resolve("wh"), Array.emptyByteArray)
         val error = intercept[StorageFailed](open(place).create(Id, unpartitioned()))

@@ -14,7 +14,7 @@ import iceberglite.table.{DataLocations, _}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Directories as catalogs: which names and places they take, and what dropping and giving up leaves in them. */
+/** Catalogs whose tables are directories: valid names and locations, and what a drop or an abort deletes. */
 class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
 
@@ -24,10 +24,10 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   private def append(table: Table, path: String): Table =
     table.transaction().add(new FastAppend(Vector(file(path)))).commit()
 
-  /** All there is, directories too. */
+  /** All files and directories. */
   private def tree(of: Path): Set[String] = FilesBelow.everything(of).map(of.relativize(_).toString)
 
-  test("a name leads nowhere but to a directory of its own in its namespace") {
+  test("a name always maps to a directory of its own inside its namespace") {
     val outside = directory.resolve("outside")
     Files.createDirectories(outside.resolve("metadata"))
     val catalog = open(s"$directory/wh")
@@ -50,7 +50,9 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(tree(directory) == before)
   }
 
-  test("a namespace is dropped only when its directory is empty: files in it may be those of another catalog's table") {
+  test(
+    "a namespace is dropped only if its directory is empty, because its files may belong to another catalog's table"
+  ) {
     val catalog = open(s"$directory/wh")
     val database = s"jdbc:sqlite:$directory/catalog.db"
     val other = Catalogs.open("other", Map("type" -> "jdbc", "uri" -> database, "warehouse" -> s"$directory/wh"), io)
@@ -65,7 +67,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(tree(directory) == before && other.table(table.id).metadata == table.metadata)
   }
 
-  test("a table that is created while its namespace is dropped stays") {
+  test("a table that is created while its namespace is dropped is kept") {
     var created = false
     val other = open(s"$directory/wh")
     val racing = new FileIOWrapper(io) {
@@ -81,7 +83,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(created && catalog.tableExists(TableIdentifier(Vector("db"), "t")))
   }
 
-  test("a name is a directory's name as it is, whatever it would mean elsewhere") {
+  test("a name is used literally as directory name, even if it has special meaning elsewhere") {
     val names =
       Seq("%2e%2e", "%2F", "a b", "a%20b", "x=1", "ü", "a:b", "#1", "?", "a+b", "..x", "~", "$HOME", "C:\\x", "*")
     val catalog = open(s"$directory/wh")
@@ -97,7 +99,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     )
   }
 
-  test("a warehouse with special characters, without scheme or with a slash at its end is the directory it names") {
+  test("a warehouse location may have special characters, no scheme or a trailing slash") {
     val places = Seq("a b", "a%20b", "ü#1", "x?y=1&z", "p+q", "a:b", "plain/")
     for (place <- places; prefix <- Seq("", "file:", "file://")) {
       val catalog = open(s"$prefix$directory/$place")
@@ -113,7 +115,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("a table with gc.enabled=false is not dropped, for its directory would go with it") {
+  test("a table with gc.enabled=false is not dropped, because this would delete its directory") {
     val catalog = open(s"$directory/wh")
     val table = append(catalog.create(Id, unpartitioned("gc.enabled" -> "false")), "x")
     val before = tree(directory)
@@ -128,7 +130,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(withoutHint(tree(directory)) == withoutHint(before))
   }
 
-  test("a broken table can be dropped, but not purged") {
+  test("a table with broken metadata can be dropped, but not purged") {
     val catalog = open(s"$directory/wh")
     val table = catalog.create(Id, unpartitioned())
     Files.write(directory.resolve("wh/db/t/metadata/v1.metadata.json"), "{".getBytes)
@@ -136,7 +138,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(catalog.tableExists(Id) && catalog.drop(Id, purge = false) && !io.exists(table.location))
   }
 
-  test("a creation that is given up leaves no directories behind, and a namespace stays one") {
+  test("an aborted creation leaves no directories, and keeps the namespace") {
     val catalog = open(s"$directory/wh")
     catalog.createNamespace(Vector("db"), Map.empty)
     val before = tree(directory)
@@ -144,13 +146,13 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     val data = s"${staged.table.location}/data"
     io.write(s"$data/a=1/b=2/x.parquet", Array.emptyByteArray)
     append(staged.table, s"$data/a=1/b=2/x.parquet")
-    // Of a task that has removed its own file.
+    // A directory left by a task that has deleted its own file.
     io.makeDirectory(s"$data/a=2")
     staged.abort()
     assert(tree(directory) == before && catalog.listNamespaces(Vector("db")).isEmpty)
   }
 
-  test("what killed writers left of metadata files goes, and what others are writing stays") {
+  test("temporary metadata files of killed writers are deleted, and those of running writers are kept") {
     val catalog = open(s"$directory/wh")
     val table = catalog.create(Id, unpartitioned())
     val metadata = directory.resolve("wh/db/t/metadata")
@@ -170,10 +172,10 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(liveFiles(catalog.table(Id)).size == 9)
   }
 
-  /** The hint follows its commit when it likes. */
+  /** The hint may be written after the commit. */
   private def withoutHint(files: Set[String]): Set[String] = files.filterNot(_.contains("version-hint"))
 
-  test("giving up leaves the files of others, and a table that is replaced as it is") {
+  test("an abort keeps the files of others, and leaves a table that was being replaced unchanged") {
     val catalog = open(s"$directory/wh")
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
     val other = s"${staged.table.location}/data/other.parquet"
@@ -188,7 +190,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(withoutHint(tree(directory)) == before)
   }
 
-  test("a table cannot keep its metadata elsewhere, nor be elsewhere itself") {
+  test("a table cannot have its metadata directory or its location elsewhere") {
     val catalog = open(s"$directory/wh")
     intercept[Unsupported](catalog.create(Id, unpartitioned("write.metadata.path" -> s"$directory/x")))
     intercept[Unsupported](catalog.create(Id, unpartitioned().copy(location = Some(s"$directory/x"))))

@@ -11,7 +11,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, OverwriteFiles, UpdateProperties}
 
-/** Whatever call of a commit fails, and however: the table is what it was or what it was to become. */
+/** Whichever call of a commit fails, in any way, the table is in its old or its new state. */
 class FaultSuite extends AnyFunSuite {
   private val changes: Seq[(String, Catalog => Unit)] = Seq(
     "append" -> { c =>
@@ -39,14 +39,14 @@ class FaultSuite extends AnyFunSuite {
 
   for {
     fixture <- CatalogFixture.all
-    // Calls of files fail in the same way whatever the database: one kind of change shows it for the slower one.
+    // File calls fail in the same way for every database, so the slow database runs one kind of change only.
     (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes
     fault <- Fault.all
-  } test(s"a call that fails ($fault) leaves a table whole and no litter: $name, ${fixture.kind}") {
+  } test(s"a failing call ($fault) leaves the table consistent and no unreferenced files: $name, ${fixture.kind}") {
     everyCall(fixture, fault, change)
   }
 
-  /** Runs the change again and again, each time failing the next call, until it makes fewer calls than that. */
+  /** Runs the change repeatedly, failing the next call each time, until the change makes fewer calls. */
   @tailrec
   private def everyCall(fixture: CatalogFixture, fault: Fault, change: Catalog => Unit, at: Int = 1): Unit = {
     val calls = fixture.withStore(store => once(fixture, store, fault, change, at))

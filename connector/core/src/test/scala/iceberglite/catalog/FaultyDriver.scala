@@ -5,7 +5,7 @@ import java.sql.{Connection, Driver, DriverManager, DriverPropertyInfo, Prepared
 import java.util.Properties
 import java.util.logging.Logger
 
-/** Databases under URLs that begin with `jdbc:faulty:`, whose connections break when a test wants it. */
+/** A driver for URLs that begin with `jdbc:faulty:`, whose connections fail on request. */
 final class FaultyDriver extends Driver {
   override def acceptsURL(url: String): Boolean = url.startsWith(FaultyDriver.Prefix)
 
@@ -26,29 +26,29 @@ final class FaultyDriver extends Driver {
 object FaultyDriver {
   val Prefix = "jdbc:faulty:"
 
-  /** What happens to the statements that a test names. */
+  /** What happens to a statement. */
   sealed trait Break
   case object Before extends Break
   case object After extends Break
   final case class Answer(error: SQLException) extends Break
 
-  /** It runs as it should, but later than something else. */
+  /** The statement runs normally, after `first`. */
   final case class Late(first: () => Unit) extends Break
 
-  /** The next statements that begin so; each is used once. */
+  /** Faults of the next statements with the given beginnings; each is used once. */
   @volatile var breaks: Vector[(String, Break)] = Vector.empty
 
-  /** Whether no connection is to be had. */
+  /** Whether connections are refused. */
   @volatile var down: Boolean = false
 
   @volatile private var atConnection: Option[() => Unit] = None
 
-  /** Runs something before the next statement that begins so. */
+  /** Runs `body` before the next statement that begins with `sql`. */
   def before(sql: String)(body: => Any): Unit = breaks :+= sql -> Late(() => {
     val _ = body
   })
 
-  /** Runs something before the next new connection. */
+  /** Runs `body` before the next new connection. */
   def beforeConnection(body: => Any): Unit = atConnection = Some(() => {
     val _ = body
   })

@@ -4,7 +4,7 @@ import java.io.InputStream
 
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** Another storage, to change one operation of. */
+/** Delegates to another FileIO; subclasses override single operations. */
 class FileIOWrapper(inner: FileIO) extends FileIO {
   override def open(path: String): InputStream = inner.open(path)
   override def read(path: String): Array[Byte] = inner.read(path)

@@ -28,7 +28,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
   private def grown(catalog: Catalog, commits: Int, properties: (String, String)*): Table =
     (1 to commits).foldLeft(catalog.create(Id, unpartitioned(properties: _*)))((t, i) => append(t, f"f$i%03d"))
 
-  test("versions are files in a row, and the hint is the number of the last") {
+  test("versions are consecutive metadata files, and the hint contains the newest version") {
     withCatalog { (catalog, files) =>
       grown(catalog, 2)
       assert(files.paths.filter(_.endsWith(".json")) == Set(1, 2, 3).map(v => s"$metadata/v$v.metadata.json"))
@@ -47,7 +47,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     "a file name" -> ((files: MemoryFileIO) => files.replace(hint, "v20.metadata.json".getBytes)),
     "followed by a new line" -> ((files: MemoryFileIO) => files.replace(hint, "31\n".getBytes))
   ).foreach { case (what, damage) =>
-    test(s"the newest version is found, and committed on, when the hint is $what") {
+    test(s"the newest version is found, and can be committed on, when the hint is $what") {
       withCatalog { (catalog, files) =>
         val table = grown(catalog, 30)
         damage(files)
@@ -59,7 +59,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("versions that were deleted between the hint and the newest do not hide the newest") {
+  test("the newest version is found even if versions between it and the hint were deleted") {
     withCatalog { (catalog, files) =>
       grown(catalog, 30)
       files.replace(hint, "1".getBytes)
@@ -68,7 +68,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a hint that cannot be written is no failure of the commit") {
+  test("a failure to write the hint does not fail the commit") {
     withCatalog { (_, files) =>
       val broken = new FileIOWrapper(files) {
         override def replace(path: String, contents: Array[Byte]): Unit =
@@ -79,7 +79,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit's answer that gets lost is a success when the file is ours") {
+  test("a commit whose acknowledgement was lost succeeds if the metadata file is our own") {
     withCatalog { (catalog, files) =>
       val table = grown(catalog, 1)
       val lossy = new FileIOWrapper(files) {
@@ -100,7 +100,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a storage that does not know whether it created is asked again with the same contents") {
+  test("if the storage cannot tell whether it created a file, the creation is repeated with the same content") {
     withCatalog { (catalog, files) =>
       grown(catalog, 1)
       Seq(true, false).foreach { happens =>
@@ -119,7 +119,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("an answer that gets lost while another takes the name is a conflict, and tried again") {
+  test("a lost acknowledgement while another writer takes the name is a conflict, and is retried") {
     withCatalog { (catalog, files) =>
       grown(catalog, 1)
       var first = true
@@ -135,7 +135,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a base that is so old that the next version's file was deleted does not fork the history") {
+  test("a commit on a base whose next version was deleted does not fork the history") {
     withCatalog { (catalog, files) =>
       val old = grown(
         catalog,
@@ -152,7 +152,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a hint that a late writer sets back to a deleted version does not fork the history") {
+  test("a hint that a late writer resets to a deleted version does not fork the history") {
     withCatalog { (catalog, files) =>
       val old = grown(
         catalog,
@@ -169,7 +169,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a base of long ago does not fork the history even where nobody deletes after commits") {
+  test("a commit on a very old base does not fork the history even if old metadata files are kept") {
     val files = new MemoryFileIO
     var now = 1700000000000L
     val clock = environment.copy(nowMs = () => {
@@ -185,7 +185,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     assert(liveFiles(table).size == 7 && table.metadataLocation.endsWith("v8.metadata.json"))
   }
 
-  test("a table that was dropped and made again is not mistaken for the old one of the same version") {
+  test("a recreated table is not mistaken for the dropped table with the same version") {
     val files = new MemoryFileIO
     var now = 1700000000000L
     val clock = environment.copy(nowMs = () => now)
@@ -204,7 +204,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
   for {
     versions <- Seq(0, 1, 2)
     what = Seq("dropped", "dropped, and made again with fewer versions", "dropped, and made again")(versions)
-  } test(s"a commit on a version of a moment ago notices that the table was $what") {
+  } test(s"a commit on a recent version detects that the table was $what") {
     var now = 1700000000000L
     val files = new MemoryFileIO(() => now)
     val clock = environment.copy(nowMs = () => now)
@@ -223,7 +223,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     if (versions > 0) assert(liveFiles(catalog.table(Id)) == Vector("other").take(versions - 1))
   }
 
-  test("those who change the codec and those who do not compete for one name") {
+  test("writers with different metadata codecs compete for the same version") {
     withCatalog { (catalog, files) =>
       val table = grown(catalog, 1)
       val zipped = table.transaction(Map.empty, environment)
@@ -234,7 +234,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("metadata of the first releases' names is found") {
+  test("metadata files with the names of early releases are found") {
     withCatalog { (catalog, files) =>
       val table = grown(catalog, 1, "write.metadata.compression-codec" -> "gzip")
       files.write(s"$metadata/v2.metadata.json.gz", files.read(table.metadataLocation))
@@ -245,7 +245,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit of one append takes few calls of the storage") {
+  test("a commit of one append makes few storage calls") {
     withCatalog { (catalog, files) =>
       val table = grown(catalog, 3)
       val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
@@ -258,7 +258,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("what a file-system catalog cannot do is refused in clear words") {
+  test("operations that a file-system catalog does not support fail with a clear message") {
     withCatalog { (catalog, _) =>
       val table = grown(catalog, 1)
       assert(intercept[Unsupported](catalog.rename(Id, Id.copy(name = "u"))).getMessage.contains("renaming lite.db.t"))
@@ -284,7 +284,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("a directory with metadata in it is a table, and no namespace") {
+  test("a directory with table metadata is a table and not a namespace") {
     withCatalog { (catalog, files) =>
       grown(catalog, 1)
       catalog.createNamespace(Vector("db", "inner"), Map.empty)

@@ -11,7 +11,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{SetStatistics, UpdateProperties}
 
-/** A writer of metadata cannot have another table's files deleted. */
+/** Malicious metadata cannot delete files of another table. */
 class HostileMetadataSuite extends AnyFunSuite with HostileTables {
 
   private def ofEvil(file: Path): Boolean =
@@ -22,7 +22,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     copies(metadata).foreach { copy =>
       val table = catalog.register(id, forged(copy))
       spared(catalog.drop(id, purge = true), ofEvil)
-      // With a commit in between, the table's metadata file is where its metadata says.
+      // After another commit, the metadata file is in the directory that the metadata names.
       catalog.register(id, forged(copy))
       spared(Try(append(catalog.table(id), data(s"file:$directory/outside", s"${table.hashCode}.parquet"))), ofEvil)
       val written = Try(catalog.table(id).metadataLocation).toOption
@@ -133,7 +133,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     assert(liveFiles(catalog.table(Victim)).size == 2)
   }
 
-  test("a table of another catalog on the same warehouse is spared, under its own name too") {
+  test("a table of another catalog on the same warehouse keeps its files, even if the names are equal") {
     val others = Seq[(String, () => Catalog)]("hadoop" -> (() => hadoop()), "jdbc" -> (() => jdbc("b")))
     for (((kind, open), i) <- others.zipWithIndex) {
       val id = Victim.copy(name = s"victim_$kind")
@@ -143,7 +143,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       copies(victim.metadata).zipWithIndex.foreach { case (copy, n) =>
         for (name <- Seq(Evil, id)) {
           catalog.register(name, forged(copy))
-          // One name, one place and one UUID are one table.
+          // The same name, location and UUID are the same table.
           if (!(kind == "jdbc" && name == id && n == 1)) spared(catalog.drop(name, purge = true), ofEvil)
           else catalog.drop(name, purge = false)
         }
@@ -154,7 +154,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  test("a table of a catalog that keeps a pointer is not dropped by its path, nor by a file-system catalog") {
+  test("a table of a catalog with pointers cannot be dropped by path or by a file-system catalog") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     for (purge <- Seq(false, true)) {
@@ -165,7 +165,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a table in a namespace that is another table's directory is dropped without that table's files") {
+  test("dropping a table in a namespace that is another table's directory keeps that table's files") {
     val inside = TableIdentifier(Vector("db", "victim"), "data")
     val owner = hadoop()
     val victim = filled(owner, Victim)
@@ -189,7 +189,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     pointed.close()
   }
 
-  test("a table in the directory of another survives that one's end") {
+  test("a table inside another table's directory keeps its files when the outer table is dropped") {
     val outer = TableIdentifier(Vector("db"), "outer")
     for (catalog <- Seq(hadoop(), jdbc("a")); (place, i) <- Seq("", "data/", "x/").zipWithIndex) {
       val table = filled(catalog, outer)
@@ -205,7 +205,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  test("a renamed table keeps its files when another of its old name, or in its directory, is purged") {
+  test("a renamed table keeps its files when another table with its old name or in its directory is purged") {
     val catalog = jdbc("a")
     val renamed = TableIdentifier(Vector("db"), "renamed")
     val old = filled(catalog, Victim)
@@ -224,7 +224,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("other spellings of a path lead to no file of another table") {
+  test("other spellings of a path do not reach files of another table") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val place = victim.location.stripPrefix("file:")
@@ -254,7 +254,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("links in a table's directory lead to no file elsewhere") {
+  test("links in a table's directory do not reach files elsewhere") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val evil = filled(catalog, Evil)
@@ -280,7 +280,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a table directory or a namespace that is a link to another's leads to no file of that one") {
+  test("a table directory or a namespace that links to another table's directory does not reach its files") {
     val catalog = jdbc("a")
     val victims = Seq(filled(catalog, Victim), filled(hadoop(), Victim.copy(name = "v2")))
     for (victim <- victims; target = Paths.get(victim.location.stripPrefix("file:"))) {
@@ -293,7 +293,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         val other = catalog.create(Evil.copy(name = "other"), unpartitioned())
         val hostile = append(other, listed: _*).metadata
         catalog.register(Evil, forged(hostile.copy(uuid = copy.uuid, location = s"file:$link")))
-        // Its own metadata folder is the victim's by now.
+        // The attacker's own metadata directory is now the victim's directory.
         spared(catalog.drop(Evil, purge = true), isDatabase)
         catalog.drop(other.id, purge = false)
         io.deleteDirectory(other.location)
@@ -310,7 +310,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a location that is a link to another table's, above it, in it or the top of all gives nothing away") {
+  test("a location that links to another table, its parent, a child or the root deletes no files of it") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val target = Paths.get(victim.location.stripPrefix("file:"))
@@ -333,7 +333,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a manifest list, a version 1 manifest, statistics and delete files of another table are spared") {
+  test("a manifest list, a version 1 manifest, statistics and delete files of another table are not deleted") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     val snapshot = victim.currentSnapshot.get
@@ -366,7 +366,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a table's own old metadata is still deleted, wherever the table is") {
+  test("a table's own old metadata is still deleted, at any table location") {
     for (catalog <- Seq(jdbc("a"), hadoop())) {
       val elsewhere = if (catalog.isInstanceOf[HadoopCatalog]) None else Some(s"file:$directory/elsewhere/t")
       for (location <- Seq(None, elsewhere).distinct; gzip <- Seq("none", "gzip")) {

@@ -13,13 +13,13 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** A table of somebody, and metadata by which somebody else would like to have its files deleted. */
+/** A victim table, and forged metadata that tries to delete the victim's files. */
 trait HostileTables extends TemporaryDirectory { self: Suite =>
   protected val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
   protected val Victim: TableIdentifier = TableIdentifier(Vector("db"), "victim")
   protected val Evil: TableIdentifier = TableIdentifier(Vector("db"), "evil")
 
-  /** Table properties for which each commit deletes the oldest metadata file of the log. */
+  /** Table properties with which each commit deletes the oldest metadata file of the log. */
   protected val Expiring: Map[String, String] = Map(
     "write.metadata.previous-versions-max" -> "1",
     "write.metadata.delete-after-commit.enabled" -> "true"
@@ -27,7 +27,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
 
   protected def warehouse: Path = directory.resolve("wh")
 
-  /** Catalogs on one warehouse. */
+  /** Returns a JDBC catalog; all catalogs share one warehouse. */
   protected def jdbc(database: String, settings: (String, String)*): Catalog = Catalogs.open(
     "lite",
     Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/$database.sqlite", "warehouse" -> s"file:$warehouse") ++
@@ -41,7 +41,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
   protected def append(table: Table, paths: String*): Table = table.transaction(Map.empty, environment)
     .add(new FastAppend(paths.map(file(_)).toVector)).commit()
 
-  /** A data file in a directory of a table. */
+  /** Writes a data file into a table directory. */
   protected def data(place: String, name: String = "x.parquet"): String = {
     val path = s"$place/$name"
     io.write(path, Array[Byte](1))
@@ -53,7 +53,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
     append(append(table, data(s"${table.location}/data")), data(s"${table.location}/data", "y.parquet"))
   }
 
-  /** Runs an attack; every file that was there before must still be there. */
+  /** Runs an attack and checks that every file that existed before still exists. */
   protected def spared(attack: => Any, but: Path => Boolean = _ => false): Unit = {
     val before = FilesBelow.withoutHints(directory).filterNot(but)
     attack
@@ -63,7 +63,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
 
   protected def isOf(place: String)(file: Path): Boolean = file.startsWith(directory.resolve(place))
 
-  /** Writes metadata as an attacker does. */
+  /** Writes metadata as an attacker would. */
   protected def forged(metadata: TableMetadata, path: Path): String = {
     Files.createDirectories(path.getParent)
     Files.write(path, TableMetadataJson.write(metadata))
@@ -76,7 +76,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
   protected def withNewUuid(metadata: TableMetadata): TableMetadata =
     metadata.copy(uuid = Some(java.util.UUID.randomUUID))
 
-  /** Ways to name a table's files: its metadata with another UUID, and as it is. */
+  /** Returns copies of a table's metadata that refer to its files: with another UUID, and unchanged. */
   protected def copies(metadata: TableMetadata): Seq[TableMetadata] = Seq(withNewUuid(metadata), metadata)
 
   protected def isDatabase(file: Path): Boolean = file.toString.contains(".sqlite")

@@ -10,13 +10,13 @@ class IcebergClassNamesSuite extends AnyFunSuite {
   private def open(properties: (String, String)*): Catalog =
     Catalogs.open("lite", (properties :+ warehouse).toMap, new MemoryFileIO)
 
-  test("the class of a catalog of Apache Iceberg says which kind is meant") {
+  test("the class name of an Apache Iceberg catalog determines the catalog type") {
     assert(open("catalog-impl" -> "org.apache.iceberg.hadoop.HadoopCatalog").isInstanceOf[HadoopCatalog])
     val both = open("catalog-impl" -> "org.apache.iceberg.hadoop.HadoopCatalog", "type" -> "HADOOP")
     assert(both.isInstanceOf[HadoopCatalog])
   }
 
-  test("any other class of a catalog, and one that contradicts the type, get one clear error") {
+  test("any other catalog class, and one that contradicts the type, is rejected with one clear error") {
     Seq("org.apache.iceberg.aws.glue.GlueCatalog", "org.apache.iceberg.nessie.NessieCatalog", "com.example.Mine").foreach {
       impl =>
         val message = intercept[Unsupported](open("catalog-impl" -> impl)).getMessage
@@ -28,7 +28,7 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     assert(error.getMessage.contains("catalog-impl says jdbc"))
   }
 
-  test("a class for files is accepted where Hadoop's file systems do the same, and refused otherwise") {
+  test("a FileIO class is accepted if Hadoop file systems do the same, and rejected otherwise") {
     Seq("hadoop.HadoopFileIO", "io.ResolvingFileIO", "aws.s3.S3FileIO").foreach { impl =>
       open("type" -> "hadoop", "io-impl" -> s"org.apache.iceberg.$impl")
     }
@@ -39,7 +39,7 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     }
   }
 
-  test("a type that is none gets one clear error") {
+  test("an invalid catalog type is rejected with one clear error") {
     Seq("glue", "nessie", "bigquery").foreach { kind =>
       assert(intercept[Unsupported](open("type" -> kind)).getMessage.contains(kind))
     }

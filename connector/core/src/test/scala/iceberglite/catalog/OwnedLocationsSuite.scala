@@ -9,12 +9,12 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.TestTables._
 import iceberglite.table._
 
-/** Which files of a table go with it, in places that only its metadata or the catalog's settings name. */
+/** Which files are deleted with a table in locations that only its metadata or the catalog properties name. */
 class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: Path = directory.resolve("bucket")
 
-  /** Creates a table with data at a path, purges it, and says whether the data is gone. */
+  /** Creates a table with data at a path, purges it, and returns whether the data was deleted. */
   private def cleans(catalog: Catalog, path: String, properties: (String, String)*): Boolean = {
     val creation = unpartitioned(properties :+ ("write.data.path" -> s"file:$bucket/$path"): _*)
     val file = data(s"file:$bucket/$path", s"${System.nanoTime}.parquet")
@@ -25,7 +25,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     gone
   }
 
-  test("data elsewhere is deleted below the prefixes of the catalog, in the directory of the table's name only") {
+  test("data outside the table is deleted only below the catalog's prefixes, in the directory with the table's name") {
     val setting = "owned-locations" -> s"file:$directory/other, file:$bucket/"
     for (catalog <- Seq(jdbc("a", setting), hadoop(setting))) {
       assert(cleans(catalog, "db/evil"))
@@ -38,7 +38,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     }
   }
 
-  test("directories that the settings give one table are that table's") {
+  test("directories that the properties assign to one table are owned by that table") {
     val catalog =
       jdbc("a", "owned-locations.db.evil" -> s"file:$bucket/x,file:$bucket/y", "owned-locations.db.z" -> s"$bucket/z")
     assert(cleans(catalog, "x") && cleans(catalog, "y/data"))
@@ -46,13 +46,13 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("without settings, data elsewhere stays") {
+  test("without properties, data outside the table is kept") {
     val catalog = jdbc("a")
     assert(!cleans(catalog, "db/evil"))
     catalog.close()
   }
 
-  test("another table below a prefix is spared, whatever the metadata says") {
+  test("another table below a prefix keeps its files, whatever the metadata says") {
     val catalog = jdbc("a", "owned-locations" -> s"file:$bucket")
     val creation = unpartitioned("write.data.path" -> s"file:$bucket/db/victim")
     val victim = catalog.create(Victim, creation)
@@ -64,7 +64,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a table at a location of its own is purged, and one whose metadata is elsewhere keeps its files") {
+  test("a table at a custom location is purged, and one with metadata elsewhere keeps its files") {
     val catalog = jdbc("a")
     val at = s"file:$directory/elsewhere/t"
     filled(catalog, Evil, unpartitioned().copy(location = Some(at)))
@@ -79,7 +79,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a table that is created again in the directory of one that was dropped is purged without that one's files") {
+  test("purging a table in the directory of a dropped table keeps the files of the dropped table") {
     val catalog = jdbc("a")
     val first = filled(catalog, Evil)
     val kept = FilesBelow.of(warehouse)
@@ -91,7 +91,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("what was kept is reported with its reason") {
+  test("files that are kept are reported with the reason") {
     val catalog = jdbc("a")
     val table = filled(catalog, Evil)
     val version = append(table, data(s"file:$bucket"), s"${table.location}/../x").version
@@ -103,7 +103,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a file that the storage does not delete is reported, and the others are deleted") {
+  test("a file that the storage fails to delete is reported, and the others are deleted") {
     val catalog = jdbc("a")
     val table = filled(catalog, Evil)
     val version = table.version

@@ -14,7 +14,7 @@ class PathTablesSuite extends AnyFunSuite {
   private def append(table: Table, name: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(name)))).commit()
 
-  test("a table is made, filled and loaded by its path") {
+  test("a table can be created, written and loaded by its path") {
     val files = new MemoryFileIO
     val tables = new PathTables(files, environment)
     assert(!tables.exists(path))
@@ -28,7 +28,7 @@ class PathTablesSuite extends AnyFunSuite {
     )
   }
 
-  test("files of others in the directory of a table survive its end") {
+  test("foreign files in a table's directory are kept when the table is dropped") {
     val files = new MemoryFileIO
     val tables = new PathTables(files, environment)
     files.write(s"$path/photo.jpg", Array[Byte](1))
@@ -37,13 +37,13 @@ class PathTablesSuite extends AnyFunSuite {
     assert(!tables.exists(path))
   }
 
-  test("a file is no table") {
+  test("a path to a file is not a table") {
     val files = new MemoryFileIO
     files.write("mem://wh/db/f.parquet", Array[Byte](1))
     assert(!new PathTables(files, environment).exists("mem://wh/db/f.parquet"))
   }
 
-  test("a table of a file-system catalog is the same by its path") {
+  test("a table of a file-system catalog is the same table by its path") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog = CatalogFixture.Hadoop.open(store, store.files)
       append(catalog.create(Id, unpartitioned()), "x")
@@ -52,7 +52,7 @@ class PathTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("a table of a catalog that keeps the pointer opens at its highest version, to read only") {
+  test("a table of a catalog with pointers opens read-only at its highest version") {
     CatalogFixture.Jdbc.withStore { store =>
       val catalog = CatalogFixture.Jdbc.open(store, store.files)
       val last = (1 to 12).foldLeft(catalog.create(Id, unpartitioned()))((t, i) => append(t, f"f$i%02d"))
@@ -69,7 +69,7 @@ class PathTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("a metadata file of either form opens as that version, to read only") {
+  test("a metadata file of either naming scheme opens read-only as that version") {
     CatalogFixture.all.foreach { fixture =>
       fixture.withStore { store =>
         val catalog = fixture.open(store, store.files)
@@ -84,7 +84,7 @@ class PathTablesSuite extends AnyFunSuite {
     }
   }
 
-  test("a table by path stays where it is") {
+  test("the location of a table by path cannot be changed") {
     val tables = new PathTables(new MemoryFileIO, environment)
     val table = tables.create(path, unpartitioned())
     intercept[Unsupported](table.transaction(Map.empty, environment).add(new UpdateLocation("mem://x")).commit())

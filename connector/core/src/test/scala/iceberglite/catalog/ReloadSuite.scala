@@ -9,10 +9,10 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Tables that are looked at again. */
+/** Loading tables repeatedly. */
 class ReloadSuite extends AnyFunSuite {
   CatalogFixture.embedded.foreach { fixture =>
-    test(s"a table that was seen before is loaded as it is now (${fixture.kind})") {
+    test(s"loading a known table returns its current version (${fixture.kind})") {
       fixture.withStore { store =>
         val (ours, theirs) = (fixture.open(store, store.files), fixture.open(store, store.files))
         val known = ours.create(Id, unpartitioned()).version
@@ -28,7 +28,7 @@ class ReloadSuite extends AnyFunSuite {
     }
   }
 
-  test("a pointer that stands where it stood says that nothing need be read") {
+  test("an unchanged pointer means that no file is read") {
     CatalogFixture.Jdbc.withStore { store =>
       val reads = new AtomicInteger
       val counting = new FileIOWrapper(store.files) {

@@ -14,17 +14,13 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/**
- * The file-system catalog on a server of S3's protocol, with nothing else but it. The server is moto, behind a lock of
- * ours (`tests/servers/store.py`) that makes its conditional writes atomic, as S3 documents its own to be: what is shown
- * is that the catalog relies on nothing else, and not what S3 does.
- */
+/** The file-system catalog on a real S3 server, without any other service. */
 class S3CatalogSuite extends AnyFunSuite {
   private val Writers = 8
   private val Appends = 2
   private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** @param suffix of the bucket's name, so that the warehouse may be the bucket itself or below it */
+  /** @param suffix appended to the bucket name, so that the warehouse is the bucket itself or a directory in it */
   private def withWarehouse(suffix: String = "/wh")(body: (String, HadoopFileIO) => Unit): Unit =
     body(s"s3://${Servers.s3.newBucket()}$suffix", S3Storage.files(S3Storage.real))
 
@@ -43,7 +39,7 @@ class S3CatalogSuite extends AnyFunSuite {
   }
 
   for (suffix <- Seq("/wh", "", "/a b/ü%20#+"))
-    test(s"namespaces and tables are made, listed and dropped: bucket$suffix") {
+    test(s"namespaces and tables are created, listed and dropped: bucket$suffix") {
       withWarehouse(suffix) { (warehouse, io) =>
         val catalog = open(warehouse, io)
         assert(catalog.listNamespaces(Vector.empty).isEmpty)
@@ -64,7 +60,7 @@ class S3CatalogSuite extends AnyFunSuite {
       }
     }
 
-  test(s"nothing of $Writers writers is lost on S3, and nothing is left over") {
+  test(s"$Writers concurrent writers on S3 lose no rows and leave no unreferenced files") {
     withWarehouse() { (warehouse, io) =>
       open(warehouse, io).create(Id, TableCreation(schema, properties = patient))
       inParallel((1 to Writers).map { writer => () =>
@@ -79,7 +75,7 @@ class S3CatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("of eight who create a table on S3 one wins") {
+  test("one of eight concurrent creations of a table on S3 succeeds") {
     withWarehouse() { (warehouse, io) =>
       val outcomes = inParallel((1 to Writers).map { _ => () =>
         try {
@@ -91,7 +87,7 @@ class S3CatalogSuite extends AnyFunSuite {
     }
   }
 
-  test("old metadata is deleted on S3 where the table wants it, compressed or not") {
+  test("old metadata is deleted on S3 if the table property is set, compressed or not") {
     for (codec <- Seq("none", "gzip")) withWarehouse() { (warehouse, io) =>
       val properties = Seq(
         "write.metadata.delete-after-commit.enabled" -> "true",

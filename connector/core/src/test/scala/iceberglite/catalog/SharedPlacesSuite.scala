@@ -10,12 +10,12 @@ import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateLocation, UpdateProperties}
 
-/** Tables whose files are outside of their directory lose none to another table that is placed there by SQL alone. */
+/** Tables with files outside their directory lose no files to another table that SQL statements place there. */
 class SharedPlacesSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: String = s"file:$directory/bucket/v"
 
-  /** A table with its data in another place. */
+  /** Creates a table with its data in another location. */
   private def elsewhere(catalog: Catalog, place: String): Table = {
     val table = catalog.create(Victim, unpartitioned("write.data.path" -> place))
     append(append(table, data(place)), data(place, "y.parquet"))
@@ -35,7 +35,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(liveFiles(table).forall(io.exists))
   }
 
-  /** Purges a table that attacks; of what was there before only its own metadata may go. */
+  /** Purges an attacking table and checks that only its own metadata was deleted. */
   private def purged(catalog: Catalog, id: TableIdentifier): Unit = {
     val victim = catalog.table(Victim)
     val needed = liveFiles(victim) :+ victim.metadataLocation
@@ -44,7 +44,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     isReadable(catalog)
   }
 
-  test("a table whose location was set to the data path of another") {
+  test("a table whose location was set to another table's data path") {
     val catalog = jdbc("a")
     val victim = elsewhere(catalog, bucket)
     for (place <- Seq(bucket, s"file:$directory/bucket", s"file:$directory")) {
@@ -55,7 +55,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("a namespace whose location is around the data path of another table") {
+  test("a namespace whose location contains another table's data path") {
     val catalog = jdbc("a")
     val victim = elsewhere(catalog, bucket)
     catalog.createNamespace(Vector("ev"), Map("location" -> s"file:$directory/bucket"))
@@ -79,7 +79,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
   }
 
   test(
-    "clean-up of the metadata log under the former name of a renamed table, through a link, and in another catalog"
+    "metadata log cleanup under the former name of a renamed table, through a link, and in another catalog"
   ) {
     val catalog = jdbc("a")
     val former = filled(catalog, TableIdentifier(Vector("db"), "former"))
@@ -105,7 +105,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     other.close()
   }
 
-  test("a file-system table that was created in a directory with files of others") {
+  test("a file-system table created in a directory with foreign files") {
     val catalog = hadoop()
     val data = warehouse.resolve("db/vdata")
     elsewhere(catalog, s"file:$data")
@@ -121,7 +121,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(catalog.drop(TableIdentifier(Vector("db"), "pq"), purge = true) && Files.exists(parquet))
   }
 
-  test("a file-system table around tables in directories that are named like partitions and hashes") {
+  test("a file-system table that contains tables in directories named like partitions and hashes") {
     val catalog = hadoop()
     val inner = for {
       names <- Seq(Vector("k=v"), Vector("0110"), Vector("%2e%2e"), Vector("k=v", "x"), Vector("data", "p=1"))
@@ -132,7 +132,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(FilesBelow.of(warehouse.resolve("ns")).forall(f => inner.exists(t => s"file:$f".startsWith(t.location))))
   }
 
-  test("locations that the catalog's settings give to tables by name") {
+  test("locations that the catalog properties assign to tables by name") {
     val setting = "owned-locations" -> s"file:$directory/own"
     val catalog = hadoop(setting)
     val victim = elsewhere(catalog, s"file:$directory/own/db/victim")
@@ -148,7 +148,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     assert(liveFiles(catalog.table(dotted)).forall(io.exists))
   }
 
-  test("a view, and a table that another writer changes meanwhile, do not keep a table's own files") {
+  test("a view, and a table that is changed concurrently, do not prevent deleting a table's own files") {
     val catalog = jdbc("a", "jdbc.schema-version" -> "V1")
     val place = s"file:$directory/mine/t"
     val other = filled(catalog, Victim)
@@ -185,7 +185,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("data files of another table in the metadata folder of a file-system table") {
+  test("data files of another table in the metadata directory of a file-system table") {
     val catalog = hadoop()
     val evil = catalog.create(Evil, unpartitioned())
     elsewhere(catalog, s"${evil.location}/metadata")
@@ -193,7 +193,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     isReadable(catalog)
   }
 
-  test("a path with a control character is kept, and the rest is purged") {
+  test("a path with a control character is kept, and the other files are purged") {
     val catalog = jdbc("a")
     val table = append(filled(catalog, Evil), s"file:$warehouse/db/evil/..\u0000/x.parquet")
     assert(catalog.drop(Evil, purge = true))

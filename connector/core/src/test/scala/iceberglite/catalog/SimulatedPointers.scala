@@ -6,24 +6,24 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * Where a pointer to a table's newest metadata file is kept, with a server in front of it that may fail.
+ * Stores the pointer to a table's newest metadata file, behind a server that may fail.
  *
- * What the calls throw is a `SimulatedPointer.Down`.
+ * The calls throw `SimulatedPointer.Down`.
  */
 trait SimulatedPointer {
   def read(): Option[String]
 
-  /** @return whether the pointer was at `from`, where `None` is nowhere, and now is at `to` */
+  /** @return whether the pointer was at `from` (`None` means absent) and is now at `to` */
   def swap(from: Option[String], to: String): Boolean
 }
 
 object SimulatedPointer {
 
-  /** @param unknown whether the call may have been done all the same, or may still be */
+  /** @param unknown whether the call may have happened anyway, or may still happen */
   final class Down(val unknown: Boolean) extends RuntimeException("by the simulation")
 }
 
-/** A catalog with one table, whose commits are those of every catalog that keeps pointers. */
+/** A catalog with one table, whose commits follow the protocol of all catalogs with pointers. */
 final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Environment) extends Committer {
   private val tables = new PointerTables(io, environment, "mem://wh")
 

@@ -18,10 +18,10 @@ import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.{Environment, StageMode, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 
-/** What is special to a Hive Metastore. */
+/** Behavior specific to the Hive Metastore. */
 class HiveCatalogSuite extends HiveTests {
 
-  /** A table of Hive's own. */
+  /** Creates a plain Hive table. */
   private def makeForeign(hive: Metastore, name: String): Unit = {
     val serde = new SerDeInfo
     serde.setSerializationLib("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")
@@ -39,7 +39,7 @@ class HiveCatalogSuite extends HiveTests {
     hive.client.createTable(table)
   }
 
-  onHive("tables of others are not listed, not opened, and not touched") { hive =>
+  onHive("tables that are not Iceberg tables are not listed, opened or changed") { hive =>
     makeForeign(hive, Id.name)
     val catalog = hive.open()
     assert(catalog.listTables(Vector("db")).isEmpty && !catalog.tableExists(Id))
@@ -58,7 +58,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(hive.stored().getSd.getSerdeInfo.getSerializationLib.contains("Parquet"))
   }
 
-  onHive("namespaces have one level, and are made before their tables") { hive =>
+  onHive("namespaces have one level, and must be created before their tables") { hive =>
     val catalog = hive.open()
     val nested = TableIdentifier(Vector("db", "x"), "t")
     Seq(
@@ -84,7 +84,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(table.getMessage.contains("a-b is not a valid object name") && hive.files(".metadata.json") == before)
   }
 
-  onHive("the case of names does not count") { hive =>
+  onHive("names are case-insensitive") { hive =>
     val catalog = hive.open()
     catalog.create(TableIdentifier(Vector("DB"), "T"), unpartitioned())
     assert(catalog.listTables(Vector("Db")).map(_.name) == Vector("t"))
@@ -93,9 +93,9 @@ class HiveCatalogSuite extends HiveTests {
     intercept[AlreadyExists](catalog.createNamespace(Vector("DB"), Map.empty))
   }
 
-  onHive("a table goes below its database, wherever that is") { hive =>
+  onHive("a table is created in the location of its database") { hive =>
     val catalog = hive.open()
-    // The server leaves out the empty host.
+    // The server omits the empty host.
     val warehouse = hive.warehouse.replace("///", "/")
     assert(catalog.defaultLocation(Id) == s"$warehouse/db.db/t")
     assert(catalog.create(Id, unpartitioned()).location == s"$warehouse/db.db/t")
@@ -107,7 +107,7 @@ class HiveCatalogSuite extends HiveTests {
     without.close()
   }
 
-  onHive("columns that Hive has no types or names for are in the table all the same") { hive =>
+  onHive("columns with types or names that Hive does not support are part of the table") { hive =>
     val types = Vector(TimeType, UuidType, UnknownType, VariantType, TimestampNsType, FixedType(3), GeometryType("x"))
     val odd = types.zipWithIndex.map { case (t, i) => NestedField.optional(i + 2, s"c $i", t) }
     val element = StructType(Vector(NestedField.optional(22, "a", LongType)))
@@ -121,7 +121,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(columns.map(_._2).take(7) == Vector("string", "string", "string", "binary", "timestamp", "binary", "binary"))
   }
 
-  onHive("the owner of a table is who the property says, and else the user") { hive =>
+  onHive("the owner of a table is set by its property, otherwise it is the user") { hive =>
     val catalog = hive.open()
     catalog.create(Id, unpartitioned("hive.metastore.table.owner" -> "somebody"))
     assert(hive.stored().getOwner == "somebody" && !hive.parameters().contains("hive.metastore.table.owner"))
@@ -129,7 +129,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(hive.stored("u").getOwner == System.getProperty("user.name"))
   }
 
-  onHive("connections that nobody uses are closed, and made again") { hive =>
+  onHive("unused connections are closed, and opened again when needed") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address, "client.pool.cache.eviction-interval-ms" -> "20")
     catalog.listTables(Vector("db"))
@@ -137,7 +137,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(catalog.listTables(Vector("db")).isEmpty)
   }
 
-  onHive("what was set wrong is told by its key") { hive =>
+  onHive("errors for invalid properties name the property") { hive =>
     def message(settings: (String, String)*): String = intercept[InvalidArgument](hive.open(settings: _*)).getMessage
     assert(message("clients" -> "none").contains("clients"))
     assert(message("list-all-tables" -> "maybe").contains("list-all-tables"))
@@ -145,7 +145,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(message("hadoop.iceberg.engine.hive.lock-enabled" -> "2").contains("iceberg.engine.hive.lock-enabled"))
   }
 
-  test("without Hive's classes other catalogs work, and one of Hive's says what is missing") {
+  test("without Hive classes other catalogs work, and a Hive catalog reports what is missing") {
     val own = Seq(classOf[HiveCatalog], classOf[FileIO], classOf[NotFound], classOf[Environment])
       .map(_.getProtectionDomain.getCodeSource.getLocation).distinct
     val loader = new WithoutHive(own.toArray, getClass.getClassLoader)
@@ -164,7 +164,7 @@ class HiveCatalogSuite extends HiveTests {
   }
 }
 
-/** Sees our classes anew, and everybody else's but Hive's. */
+/** Loads our classes again, and delegates all others except Hive's. */
 final private class WithoutHive(own: Array[URL], parent: ClassLoader) extends URLClassLoader(own, parent) {
   override def loadClass(name: String, resolve: Boolean): Class[_] =
     if (name.startsWith("org.apache.hadoop.hive.")) throw new ClassNotFoundException(name)

@@ -17,14 +17,14 @@ import iceberglite.table.{TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
-/** The lock of the Metastore, and what happens when calls to it fail. */
+/** The lock of the Metastore, and failures of calls to it. */
 class HiveCommitSuite extends HiveTests {
   private val other = TableIdentifier(Vector("db"), "u")
   private val Alter = "alter_table_with_environment_context"
   private val impatient = Seq("hadoop.iceberg.hive.lock-timeout-ms" -> "50")
   private val once = Map("commit.retry.num-retries" -> "0", "commit.status-check.min-wait-ms" -> "1")
 
-  /** The lock as another process would have it. */
+  /** Takes the lock as another process would. */
   private def lock(client: IMetaStoreClient, table: String = Id.name): Long = {
     val component = new LockComponent(LockType.EXCLUSIVE, LockLevel.TABLE, "db")
     component.setTablename(table)
@@ -37,7 +37,7 @@ class HiveCommitSuite extends HiveTests {
   private def locks(client: IMetaStoreClient): Int =
     client.showLocks(new ShowLocksRequest).getLocks.size
 
-  onHive("a commit takes the lock and gives it back") { hive =>
+  onHive("a commit takes the lock and releases it") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address)
     val table = catalog.create(Id, unpartitioned())
@@ -48,7 +48,7 @@ class HiveCommitSuite extends HiveTests {
     assert(locks(hive.client) == 0)
   }
 
-  onHive("while another process has the lock nothing is committed, renamed or dropped with its files") { hive =>
+  onHive("while another process holds the lock, nothing is committed, renamed or purged") { hive =>
     val catalog = hive.open(impatient: _*)
     val table = catalog.create(Id, TableCreation(schema, properties = once))
     val held = lock(hive.client)
@@ -71,7 +71,7 @@ class HiveCommitSuite extends HiveTests {
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 
-  onHive("a lock that is held long is renewed, so that nobody else gets it") { hive =>
+  onHive("a lock that is held for a long time is renewed, so that no other writer gets it") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "100")
     val table = catalog.create(Id, unpartitioned())
@@ -80,7 +80,7 @@ class HiveCommitSuite extends HiveTests {
     assert(!proxy.calls.drop(proxy.calls.lastIndexOf("unlock")).contains("heartbeat"))
   }
 
-  onHive("a commit whose lock was lost before the swap fails, and leaves nothing") { hive =>
+  onHive("a commit that lost its lock before the swap fails, and leaves no files") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "20")
     val table = catalog.create(Id, TableCreation(schema, properties = once))
@@ -100,7 +100,7 @@ class HiveCommitSuite extends HiveTests {
   for {
     call <- Seq("lock", "check_lock", "get_table", Alter, "unlock")
     fault <- Seq(Before, After)
-  } onHive(s"a commit is done once when the connection breaks at $call ($fault)") { hive =>
+  } onHive(s"a commit is applied once when the connection breaks at $call ($fault)") { hive =>
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = once))
     val held = if (call == "check_lock") Some(lock(hive.client)) else None
@@ -113,7 +113,7 @@ class HiveCommitSuite extends HiveTests {
     assert(locks(hive.client) == 0)
   }
 
-  for (fault <- Seq(Before, After)) onHive(s"a table is made once when the connection breaks ($fault)") { hive =>
+  for (fault <- Seq(Before, After)) onHive(s"a table is created once when the connection breaks ($fault)") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address)
     proxy.next("create_table_with_environment_context", fault)
@@ -128,25 +128,25 @@ class HiveCommitSuite extends HiveTests {
     assert(catalog.tableExists(at) == (fault == Before))
   }
 
-  onHive("an answer that is lost, with another commit after it, is found in the table's log") { hive =>
+  onHive("a commit with a lost response, followed by another commit, is found in the metadata log") { hive =>
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = once))
     proxy.next(Alter, After)
-    // The second time it asks for the lock, somebody has gone on from the first try.
+    // When it requests the lock again, another writer has already committed on top of the first attempt.
     proxy.next("lock", Meanwhile(() => ()))
     proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
     assert(liveFiles(append(table, "x")).contains("x"))
     assert(liveFiles(hive.open().table(Id)) == Vector("other", "x"))
   }
 
-  onHive("another commit in between is a conflict, and the change goes on top of it") { hive =>
+  onHive("a concurrent commit is a conflict, and the change is retried on top of it") { hive =>
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, unpartitioned())
     proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
     assert(liveFiles(append(table, "x")) == Vector("other", "x"))
   }
 
-  onHive("commits without the lock are refused where the Metastore does not compare") { hive =>
+  onHive("commits without lock are rejected if the Metastore does not compare the metadata location") { hive =>
     val table = hive.open().create(Id, unpartitioned())
     val unlocked = hive.open("hadoop.iceberg.engine.hive.lock-enabled" -> "false")
     val error = intercept[Unsupported](append(unlocked.table(Id), "x"))
@@ -157,7 +157,7 @@ class HiveCommitSuite extends HiveTests {
     assert(hive.files(".metadata.json").size == 2)
   }
 
-  onHive("a server that is away is one error that names it") { hive =>
+  onHive("an unreachable server is one error that names it") { hive =>
     val proxy = hive.proxy()
     proxy.close()
     val conf = "hadoop.hive.metastore.connect.retries" -> "1"
@@ -165,7 +165,7 @@ class HiveCommitSuite extends HiveTests {
     assert(error.getMessage.contains(s"Cannot connect to the Hive Metastore ${proxy.address}"))
   }
 
-  onHive("columns that the Metastore would not change in their places are changed in the table") { hive =>
+  onHive("column changes that the Metastore would reject by position are applied to the table") { hive =>
     val catalog = hive.open()
     val columns = Vector(NestedField.optional(1, "text", StringType), NestedField.optional(2, "number", LongType))
     val table = catalog.create(Id, TableCreation(Schema(0, columns), properties = once))

@@ -12,17 +12,17 @@ import iceberglite.servers.Servers
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
-/** The one Metastore of the tests, empty for each of them. */
+/** The shared Metastore of the tests, empty for each test. */
 object HiveFixture extends CatalogFixture {
   override val kind = "hive"
 
   override def properties(store: CatalogFixture.Store): Map[String, String] = settings + ("warehouse" -> "mem://wh")
 
-  /** Without a warehouse. */
+  /** Properties without a warehouse. */
   def settings: Map[String, String] = Map(
     "type" -> "hive",
     "uri" -> Servers.hive.uri,
-    // Writers come by turns, so that long pauses are all that the default would add.
+    // Writers take turns, so the default would only add long waits.
     "hadoop.iceberg.hive.lock-check-min-wait-ms" -> "5",
     "hadoop.iceberg.hive.lock-check-max-wait-ms" -> "50"
   )
@@ -35,7 +35,7 @@ object HiveFixture extends CatalogFixture {
   override def withStore[A](body: CatalogFixture.Store => A): A =
     withMetastore(_ => body(CatalogFixture.Store(new MemoryFileIO, Map.empty)))
 
-  /** With Hive's own client; other tests find nothing of this one, nor it of them. */
+  /** Runs `body` with Hive's own client, isolated from other tests. */
   def withMetastore[A](body: IMetaStoreClient => A): A = {
     val client = connect(Servers.hive.uri)
     try {
@@ -58,7 +58,7 @@ object HiveFixture extends CatalogFixture {
   }
 }
 
-/** A catalog that makes the namespaces of new tables, in its warehouse as others do: in a Metastore users make them. */
+/** Creates the namespaces of new tables in the warehouse, as other catalogs do; in a Metastore users create them. */
 private[catalog] class MakingNamespaces(inner: Catalog) extends Catalog {
   override def name: String = inner.name
   override def io: FileIO = inner.io

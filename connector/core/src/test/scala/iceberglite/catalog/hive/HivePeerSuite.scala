@@ -17,7 +17,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.UpdateProperties
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
 
-/** What Apache Iceberg's HiveCatalog writes is ours, and the other way round. */
+/** Tables written by Apache Iceberg's HiveCatalog can be used here, and vice versa. */
 class HivePeerSuite extends HiveTests {
   private val mapper = new ObjectMapper
   private val peerId = PeerId.of("db", "t")
@@ -25,7 +25,7 @@ class HivePeerSuite extends HiveTests {
   private def peerAppend(table: PeerTable, path: String): Unit =
     table.newFastAppend().appendFile(PeerFiles.dataFile(file(path), PeerSpec.unpartitioned)).commit()
 
-  /** Without what is another in every table. */
+  /** The table without the values that differ between any two tables. */
   private def comparable(table: HiveTable): (String, String, String, String, Map[String, AnyRef]) = {
     val parameters: Map[String, AnyRef] = table.getParameters.asScala.toMap.map {
       case (key, _) if Set("uuid", "transient_lastDdlTime")(key) || key.endsWith("_location") => key -> "another"
@@ -37,7 +37,7 @@ class HivePeerSuite extends HiveTests {
     (table.getTableType, table.getOwner, storage.toString, String.valueOf(table.getPartitionKeys), parameters)
   }
 
-  onHive("a table in the Metastore is what Apache Iceberg makes of the same table") { hive =>
+  onHive("the Metastore entry of a table equals the one that Apache Iceberg creates") { hive =>
     val catalog = hive.open()
     val creation = byCategory("engine.hive.enabled" -> "true", "a" -> "b", "gc.enabled" -> "false")
     val ours = catalog.create(Id, creation)
@@ -51,7 +51,7 @@ class HivePeerSuite extends HiveTests {
     assert(hive.parameters()("previous_metadata_location") == ours.metadataLocation)
   }
 
-  onHive("the snapshot in a table's parameters is as Apache Iceberg shows it") { hive =>
+  onHive("the snapshot in the table parameters equals the one of Apache Iceberg") { hive =>
     append(hive.open().create(Id, unpartitioned()), "x")
     val ours = hive.parameters()
     peerAppend(hive.peer().loadTable(peerId), "y")
@@ -62,7 +62,7 @@ class HivePeerSuite extends HiveTests {
     assert(!ours("current-snapshot-summary").contains("operation"))
   }
 
-  onHive("parts of the metadata that are too long are not shown, and none where the limit is 0") { hive =>
+  onHive("metadata that is too long is omitted from the parameters, and all of it if the limit is 0") { hive =>
     val short = hive.open("hadoop.iceberg.hive.table-property-max-size" -> "40")
     append(short.create(Id, unpartitioned()), "x")
     val shown = hive.parameters().keySet
@@ -72,7 +72,7 @@ class HivePeerSuite extends HiveTests {
     assert(hive.parameters().keys.forall(key => !key.startsWith("current-")))
   }
 
-  onHive("tables of either are written by the other") { hive =>
+  onHive("tables of each implementation can be written by the other") { hive =>
     val catalog = hive.open()
     val peer = hive.peer()
     append(catalog.create(Id, unpartitioned()), "ours-1")
@@ -94,7 +94,7 @@ class HivePeerSuite extends HiveTests {
     assert(registered.currentSnapshot.snapshotId == theirs.currentSnapshot.snapshotId)
   }
 
-  onHive("writers of both makes lose nothing on one table") { hive =>
+  onHive("concurrent writers of both implementations lose no rows") { hive =>
     val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
     hive.open().create(Id, TableCreation(schema, properties = patient))
     val appends = 5
@@ -144,7 +144,7 @@ class HivePeerSuite extends HiveTests {
     assert(catalog.dropNamespace(Vector("theirs")) && !peer.namespaceExists(Namespace.of("theirs")))
   }
 
-  onHive("views are shared, and have the names of no table") { hive =>
+  onHive("views are shared, and cannot have the name of a table") { hive =>
     val catalog = views(hive.open())
     val peer = hive.peer()
     val id = TableIdentifier(Vector("db"), "v")

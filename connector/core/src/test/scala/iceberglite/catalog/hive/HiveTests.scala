@@ -19,7 +19,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TestTables}
 import iceberglite.table.action.FastAppend
 
-/** A Metastore with an empty database `db`, and catalogs of both makes on it. */
+/** A Metastore with an empty database `db`, and catalogs of both implementations on it. */
 trait HiveTests extends AnyFunSuite {
 
   final protected class Metastore(val client: IMetaStoreClient, directory: Path) extends AutoCloseable {
@@ -48,11 +48,11 @@ trait HiveTests extends AnyFunSuite {
 
     def proxy(): ThriftProxy = keep(new ThriftProxy(Servers.hive.uri))
 
-    /** As the Metastore has it. */
+    /** Returns the table as stored in the Metastore. */
     def stored(name: String = Id.name): HiveTable = client.getTable("db", name)
     def parameters(name: String = Id.name): Map[String, String] = stored(name).getParameters.asScala.toMap
 
-    /** Names of files of a table. */
+    /** Returns the names of a table's files. */
     def files(ending: String): Set[String] = FilesBelow.of(directory).map(_.toString).filter(_.endsWith(ending))
 
     private def keep[A <: AutoCloseable](one: A): A = {

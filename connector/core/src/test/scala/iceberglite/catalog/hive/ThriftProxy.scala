@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.Try
 
-/** Stands between a client and a Metastore, and does to the calls that a test names what networks do. */
+/** A proxy between a client and a Metastore that applies network faults to the calls that a test names. */
 final class ThriftProxy(uri: String) extends AutoCloseable {
   import ThriftProxy._
 
@@ -19,7 +19,7 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
 
   def address: String = s"thrift://127.0.0.1:${listener.getLocalPort}"
 
-  /** The next call of that name, once. */
+  /** Applies a fault to the next call with this name, once. */
   def next(call: String, fault: Fault): Unit = synchronized(faults :+= call -> fault)
 
   /** The names of all calls so far. */
@@ -44,7 +44,7 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
     daemon(forward(client.getInputStream, server.getOutputStream)(asked))
     daemon(forward(server.getInputStream, client.getOutputStream)(_ => deaf && hangUp()))
 
-    /** @return whether the bytes are not to go on */
+    /** @return whether to drop the bytes */
     private def asked(bytes: String): Boolean = nameOf(bytes).fold(false) { name =>
       ThriftProxy.this.synchronized(seen :+= name)
       take(name) match {
@@ -100,16 +100,18 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
 object ThriftProxy {
   sealed trait Fault
 
-  /** The connection breaks, and the server hears nothing of the call. */
+  /** The connection breaks before the server receives the call. */
   case object Before extends Fault
 
-  /** The server does it, and its answer does not arrive. */
+  /** The server executes the call, and its response is lost. */
   case object After extends Fault
 
-  /** Something else happens before the server hears of the call. */
+  /** Something else happens before the server receives the call. */
   final case class Meanwhile(work: () => Unit) extends Fault
 
-  /** A message of Thrift's binary protocol begins with its version and kind, and the length of its name. */
+  /**
+   * Returns the name of a message: Thrift's binary protocol starts with version and kind, and the length of the name.
+   */
   private def nameOf(bytes: String): Option[String] =
     if (!bytes.startsWith("\u0080\u0001\u0000") || bytes.length < 8) None
     else Some(bytes.slice(8, 8 + bytes.charAt(6) * 256 + bytes.charAt(7)))

@@ -9,10 +9,10 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables.environment
 
-/** A database server that is not there. */
+/** A database server that is unreachable. */
 class JdbcAwaySuite extends AnyFunSuite {
 
-  /** What a catalog waits in all for a server at a URL, in milliseconds. */
+  /** Returns the total time in milliseconds that a catalog waits for the server of a URL. */
   private def waited(url: String): Long = {
     var total = 0L
     val counting = environment.copy(sleep = ms => total += ms)
@@ -23,7 +23,7 @@ class JdbcAwaySuite extends AnyFunSuite {
     total
   }
 
-  test("a first connection that is refused is tried again for ten seconds") {
+  test("a refused first connection is retried for ten seconds") {
     val socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
     val port = socket.getLocalPort
     socket.close()
@@ -31,7 +31,7 @@ class JdbcAwaySuite extends AnyFunSuite {
     assert(ms > 9000 && ms <= 10000)
   }
 
-  test("a host that does not exist is an error at once") {
+  test("an unknown host is an immediate error") {
     assert(waited("jdbc:postgresql://no-such-host.invalid/none") == 0)
   }
 }

@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 import iceberglite.table._
 
-/** What a JDBC catalog keeps in its database, and shares with others. */
+/** What a JDBC catalog stores in its database and shares with other engines. */
 class JdbcCatalogSuite extends JdbcTests {
 
   private def inParallel(bodies: Seq[() => Any]): Unit = {
@@ -41,7 +41,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(others == Vector("catalog_name", "namespace", "property_key", "property_value"))
   }
 
-  onEach("a database of an old release, without types of rows, is read and written as it is") { f =>
+  onEach("a database of an old release, without record types, is read and written unchanged") { f =>
     f.makeOldTables()
     val old = f.open()
     append(old.create(Id, unpartitioned()), "x")
@@ -55,7 +55,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(liveFiles(old.table(Id)) == Vector("x", "y"))
   }
 
-  onEach("with the schema version V0 tables have no types") { f =>
+  onEach("with the schema version V0 records have no type") { f =>
     val catalog = f.open("jdbc.schema-version" -> "v0")
     append(catalog.create(Id, unpartitioned()), "x")
     assert(f.columns("iceberg_tables").size == 5 && liveFiles(f.open().table(Id)) == Vector("x"))
@@ -63,7 +63,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(error.getMessage.contains("jdbc.schema-version of catalog lite: V2. It must be V0 or V1"))
   }
 
-  onEach("of many who make the catalog's tables, or upgrade them, nobody fails") { f =>
+  onEach("concurrent creations or upgrades of the catalog tables all succeed") { f =>
     Seq("V0", "V1").foreach { version =>
       val catalogs = Seq.fill(6)(f.open("jdbc.schema-version" -> version))
       inParallel(catalogs.zipWithIndex.map { case (c, i) =>
@@ -75,14 +75,14 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(f.open().listTables(Vector("db")).size == 12)
   }
 
-  onEach("catalog tables are not made where they are not to be") { f =>
+  onEach("catalog tables are not created if that is disabled") { f =>
     val error = intercept[NotFound](f.open("jdbc.init-catalog-tables" -> "false").listNamespaces(Vector.empty))
     assert(error.getMessage.contains("Catalog lite has jdbc.init-catalog-tables=false: create the table"))
     f.open().createNamespace(Vector("db"), Map.empty)
     assert(f.open("jdbc.init-catalog-tables" -> "false").namespaceExists(Vector("db")))
   }
 
-  onEach("views and other catalogs' tables are not ours") { f =>
+  onEach("views and tables of other catalogs are not listed as our tables") { f =>
     val catalog = f.open()
     catalog.create(Id, unpartitioned())
     f.sql(
@@ -95,7 +95,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(!catalog.tableExists(Id.copy(name = "o")))
   }
 
-  onEach("namespaces have properties, and a marker that makes an empty one exist") { f =>
+  onEach("namespaces have properties, and a marker property makes an empty namespace exist") { f =>
     val catalog = f.open()
     catalog.createNamespace(Vector("db"), Map.empty)
     assert(f.rows("SELECT * FROM iceberg_namespace_properties") == Vector(Vector("lite", "db", "exists", "true")))
@@ -107,7 +107,7 @@ class JdbcCatalogSuite extends JdbcTests {
     intercept[NotFound](catalog.alterNamespace(Vector("nope"), Map("a" -> "b"), Set.empty))
   }
 
-  onEach("of two who make a namespace one is told that it is there") { f =>
+  onEach("of two concurrent creations of a namespace, one fails because it exists") { f =>
     val (one, two) = (f.open(), f.open())
     FaultyDriver.before("INSERT INTO iceberg_namespace_properties") {
       two.createNamespace(Vector("db"), Map("who" -> "two"))
@@ -116,7 +116,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(one.loadNamespace(Vector("db"))("who") == "two")
   }
 
-  onEach("the marker of a namespace is no property") { f =>
+  onEach("the marker of a namespace is not shown as a property") { f =>
     val catalog = f.open()
     catalog.createNamespace(Vector("db", "inner"), Map("a" -> "1"))
     catalog.alterNamespace(Vector("db", "inner"), Map("exists" -> "false"), Set("a", "exists"))
@@ -125,7 +125,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(catalog.listNamespaces(Vector("db")) == Vector(Vector("db", "inner")))
   }
 
-  onEach("a table is renamed within and between namespaces") { f =>
+  onEach("a table can be renamed within and between namespaces") { f =>
     val catalog = f.open()
     val table = append(catalog.create(Id, unpartitioned()), "x")
     catalog.createNamespace(Vector("other"), Map.empty)
@@ -139,7 +139,7 @@ class JdbcCatalogSuite extends JdbcTests {
     intercept[NotFound](catalog.rename(Id, TableIdentifier(Vector("nope"), "u")))
   }
 
-  onEach("a rename whose answer was lost is a success") { f =>
+  onEach("a rename whose response was lost succeeds") { f =>
     val catalog = f.open()
     catalog.create(Id, unpartitioned())
     FaultyDriver.breaks = Vector("UPDATE iceberg_tables SET table_namespace" -> FaultyDriver.After)
@@ -149,7 +149,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(catalog.drop(Id.copy(name = "u"), purge = false) && catalog.listTables(Vector.empty).isEmpty)
   }
 
-  onEach("a metadata file is registered as a table") { f =>
+  onEach("a metadata file can be registered as a table") { f =>
     val catalog = f.open()
     val table = append(catalog.create(Id, unpartitioned()), "x")
     catalog.drop(Id, purge = false)
@@ -160,7 +160,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(liveFiles(catalog.register(Id.copy(name = "u"), table.metadataLocation)) == Vector("x"))
   }
 
-  onEach("in strict mode a table needs a namespace that exists") { f =>
+  onEach("in strict mode a table requires an existing namespace") { f =>
     val catalog = f.open("jdbc.strict-mode" -> "true")
     intercept[NotFound](catalog.create(Id, unpartitioned()))
     assert(f.files.paths.isEmpty)
@@ -168,7 +168,7 @@ class JdbcCatalogSuite extends JdbcTests {
     catalog.create(Id, unpartitioned())
   }
 
-  onEach("what is purged is what was dropped, whoever commits meanwhile") { f =>
+  onEach("a purge deletes the version that was dropped, including concurrent commits") { f =>
     val catalog = f.open()
     val table = append(catalog.create(Id, unpartitioned("commit.manifest-merge.enabled" -> "false")), "mem://wh/x")
     val other = f.open()
@@ -180,7 +180,7 @@ class JdbcCatalogSuite extends JdbcTests {
     assert(!catalog.drop(Id, purge = true) && table.metadata.snapshots.size == 1)
   }
 
-  onEach("a table that gets another name while it is purged keeps its files") { f =>
+  onEach("a table that is renamed while it is purged keeps its files") { f =>
     val catalog = f.open()
     append(catalog.create(Id, unpartitioned()), "x")
     val other = f.open()

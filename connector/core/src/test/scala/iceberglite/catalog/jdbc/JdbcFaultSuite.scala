@@ -7,10 +7,10 @@ import iceberglite.catalog.FaultyDriver
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 
-/** Whatever the database answers, or fails to answer, a commit succeeds, fails and leaves nothing, or is unknown. */
+/** Whatever the database responds, a commit succeeds, fails without leaving files, or has an unknown outcome. */
 class JdbcFaultSuite extends JdbcTests {
 
-  onEach("a connection that breaks while asking is made again") { f =>
+  onEach("a connection that breaks during a query is opened again") { f =>
     val catalog = f.open()
     append(catalog.create(Id, unpartitioned()), "x")
     FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.Before)
@@ -20,7 +20,7 @@ class JdbcFaultSuite extends JdbcTests {
   }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"a connection that breaks in the middle of a commit is no doubt: $break") { f =>
+    onEach(s"a connection that breaks in the middle of a commit leaves no doubt: $break") { f =>
       val catalog = f.open()
       val table = catalog.create(Id, unpartitioned())
       FaultyDriver.breaks = Vector(swap -> break)
@@ -30,7 +30,9 @@ class JdbcFaultSuite extends JdbcTests {
     }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"a connection that breaks while a table is made is no doubt when the database can be asked: $break") { f =>
+    onEach(
+      s"a connection that breaks while a table is created leaves no doubt if the database can be queried: $break"
+    ) { f =>
       val catalog = f.open()
       catalog.createNamespace(Vector("db"), Map.empty)
       FaultyDriver.breaks = Vector("INSERT INTO iceberg_tables" -> break)
@@ -39,7 +41,7 @@ class JdbcFaultSuite extends JdbcTests {
     }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"what others commit after a connection broke tells what became of the commit: $break") { f =>
+    onEach(s"later commits after a broken connection show the outcome of the commit: $break") { f =>
       val catalog = f.open()
       val other = f.open()
       val table = catalog.create(Id, unpartitioned())
@@ -54,7 +56,7 @@ class JdbcFaultSuite extends JdbcTests {
       assert(f.files.paths == reachable(f.files, newest.version))
     }
 
-  onEach("where nothing tells what became of a commit, it is unknown, and every file is kept") { f =>
+  onEach("if nothing shows the outcome of a commit, it is unknown, and every file is kept") { f =>
     val catalog = f.open()
     val other = f.open()
     val table = catalog.create(Id, unpartitioned("write.metadata.previous-versions-max" -> "1"))
@@ -64,7 +66,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(f.files.exists(error.metadataFile))
   }
 
-  onEach("a table that was dropped after the connection broke may have been committed to: its files are kept") { f =>
+  onEach("if a table was dropped after the connection broke, the outcome is unknown and its files are kept") { f =>
     val catalog = f.open()
     val other = f.open()
     val table = catalog.create(Id, unpartitioned())
@@ -74,7 +76,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(liveFiles(catalog.table(Id.copy(name = "u"))) == Vector("x"))
   }
 
-  onEach("a database that is busy after the connection broke is asked until it answers") { f =>
+  onEach("if the database is busy after the connection broke, the query is repeated until it responds") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     val busy = swap -> FaultyDriver.Answer(f.kind.busy)
@@ -84,7 +86,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(f.files.paths == reachable(f.files, committed.version))
   }
 
-  onEach("a server that comes back after the connection broke is waited for") { f =>
+  onEach("if the connection broke, the catalog waits for the server to come back") { f =>
     var waits = 0
     val patient = environment.copy(sleep = _ => {
       waits += 1
@@ -99,7 +101,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(f.files.paths == reachable(f.files, committed.version))
   }
 
-  onEach("a server that is not there before the commit is a definite failure that leaves nothing") { f =>
+  onEach("a server that is unreachable before the commit is a definite failure that leaves no files") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned("commit.retry.num-retries" -> "1"))
     val before = f.files.paths
@@ -111,7 +113,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(liveFiles(f.open().table(Id)).isEmpty)
   }
 
-  onEach("a database that cannot be asked leaves doubt, and every file") { f =>
+  onEach("if the database cannot be queried, the outcome is unknown and every file is kept") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     val before = f.files.paths
@@ -124,7 +126,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(liveFiles(catalog.table(Id)) == Vector("x"), "it had happened")
   }
 
-  onEach("a busy database is a conflict, which is tried again, and in the end leaves nothing") { f =>
+  onEach("a busy database is a conflict that is retried, and finally leaves no files") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned("commit.retry.num-retries" -> "2"))
     val busy = FaultyDriver.Answer(f.kind.busy)
@@ -137,7 +139,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(f.files.paths == before)
   }
 
-  onEach("a refusal of the database is a definite failure that leaves nothing") { f =>
+  onEach("an error of the database is a definite failure that leaves no files") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     val before = f.files.paths
@@ -146,7 +148,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(f.files.paths == before)
   }
 
-  onEach("a table that was dropped and made again is not mistaken for the old one") { f =>
+  onEach("a recreated table is not mistaken for the dropped one") { f =>
     val catalog = f.open()
     val old = append(catalog.create(Id, unpartitioned()), "x")
     catalog.drop(Id, purge = false)
@@ -155,7 +157,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(liveFiles(catalog.table(Id)).isEmpty)
   }
 
-  onEach("states that a user names mean a lost connection") { f =>
+  onEach("SQL states that the user configures are treated as a lost connection") { f =>
     val strange = FaultyDriver.Answer(new SQLException("by the test: failing over", "XX123"))
     val refusing = f.open()
     refusing.create(Id, unpartitioned())

@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 import iceberglite.table.TestTables._
 
-/** Names go to the database as parameters: whatever is in them, they are only names. */
+/** Names are passed to the database as parameters and are never interpreted. */
 class JdbcNamesSuite extends JdbcTests {
   private val hostile: Seq[String] = Seq(
     "it's",
@@ -26,7 +26,7 @@ class JdbcNamesSuite extends JdbcTests {
     "🧊" * 255
   )
 
-  onEach("hostile names are only names") { f =>
+  onEach("names with SQL syntax are treated as plain names") { f =>
     val catalog = f.open()
     catalog.createNamespace(Vector("axb"), Map("kept" -> "yes"))
     hostile.foreach { name =>
@@ -45,7 +45,7 @@ class JdbcNamesSuite extends JdbcTests {
     assert(catalog.loadNamespace(Vector("axb"))("kept") == "yes")
   }
 
-  onEach("names with the wildcards of LIKE are no patterns") { f =>
+  onEach("LIKE wildcards in names are not interpreted as patterns") { f =>
     val catalog = f.open()
     catalog.createNamespace(Vector("a_b"), Map.empty)
     assert(!catalog.namespaceExists(Vector("axb")) && !catalog.namespaceExists(Vector("a%")))
@@ -54,7 +54,7 @@ class JdbcNamesSuite extends JdbcTests {
     intercept[NotFound](catalog.alterNamespace(Vector("a%"), Map("a" -> "b"), Set.empty))
   }
 
-  onEach("names that a database cannot keep are refused before anything is written") { f =>
+  onEach("names that a database cannot store are rejected before anything is written") { f =>
     val catalog = f.open()
     catalog.createNamespace(Vector("db"), Map.empty)
     val long = "x" * 256
@@ -78,7 +78,7 @@ class JdbcNamesSuite extends JdbcTests {
     assert(error.getMessage.contains("It has 256 characters; the database supports at most 255"))
   }
 
-  onEach("a location that there is no room for is refused, and nothing is left", Seq(TestDatabase.Postgres)) { f =>
+  onEach("a location that is too long is rejected, and no files are left", Seq(TestDatabase.Postgres)) { f =>
     val catalog = f.open()
     val far = unpartitioned().copy(location = Some(s"mem://wh/${"d" * 1000}"))
     val error = intercept[InvalidArgument](catalog.create(Id, far))

@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table.MemoryFileIO
 import iceberglite.table.TestTables._
 
-/** A password is nowhere to be read, however it was given and whatever goes wrong. */
+/** A password never appears in messages, however it was configured and whatever fails. */
 class JdbcSecretsSuite extends JdbcTests {
   private val Secret = "s3cr3t&Pass@word"
 
@@ -31,14 +31,14 @@ class JdbcSecretsSuite extends JdbcTests {
     ()
   }
 
-  test("a driver that is not there is one line that names its jar") {
+  test("the error for a missing driver is one line that names its jar") {
     val catalog = open("jdbc:mysql://host/db?password=secret")
     val error = intercept[NotFound](catalog.listNamespaces(Vector.empty))
     assert(error.getMessage.contains("com.mysql:mysql-connector-j") && !error.getMessage.contains("\n"))
     assert(!error.getMessage.contains("secret"))
   }
 
-  test("messages show where a database is, and no more") {
+  test("messages show only the address of a database") {
     def shown(url: String) = new JdbcUrl(url, Map.empty).toString
     assert(shown("jdbc:postgresql://host:1/db?user=u&password=p") == "jdbc:postgresql://host:1/db")
     assert(shown("jdbc:sqlserver://host;user=u;password=p") == "jdbc:sqlserver://host")
@@ -47,7 +47,7 @@ class JdbcSecretsSuite extends JdbcTests {
     assert(shown("jdbc:sqlite:/data/a@b.db") == "jdbc:sqlite:/data/a@b.db")
   }
 
-  test("a secret is taken out of what a driver says, wherever it stood in the URL") {
+  test("secrets are removed from driver messages, wherever they are in the URL") {
     def redacted(url: String, message: String, settings: (String, String)*) =
       new JdbcUrl(url, settings.toMap).redacted(message)
     assert(redacted("jdbc:mysql://u:p%40w@host/db", "not u:p%40w but p@w") == "not u:*** but ***")
@@ -57,13 +57,13 @@ class JdbcSecretsSuite extends JdbcTests {
     assert(redacted("jdbc:x://h/d?password=", "abc") == "abc")
   }
 
-  test("a URL that is none of JDBC's is not repeated, for PyIceberg's may hold a password") {
+  test("a URL that is not a JDBC URL is not shown, because PyIceberg URLs may contain a password") {
     val error = intercept[InvalidArgument](open(s"postgresql+psycopg2://user:$Secret@host/db"))
     assert(error.getMessage.contains("uri of catalog lite") && error.getMessage.contains("begins with jdbc:"))
     refuseSecret(error)
   }
 
-  test("a password that PostgreSQL refuses is not repeated") {
+  test("a password that PostgreSQL rejects is not shown") {
     TestDatabase.Postgres.withNew { database =>
       val right = database.url
       val encoded = java.net.URLEncoder.encode(Secret, "UTF-8")
@@ -83,7 +83,7 @@ class JdbcSecretsSuite extends JdbcTests {
     }
   }
 
-  onEach("a driver that repeats a password is not repeated, nor are its causes") { f =>
+  onEach("the message of a driver that contains a password is not shown, nor are its causes") { f =>
     val catalog = f.open("jdbc.trustStorePassword" -> Secret, "jdbc.user" -> f.database.user)
     catalog.create(Id, unpartitioned())
     def leaking = new SQLException(s"cannot log in with $Secret", "28P01", new RuntimeException(s"because of $Secret"))

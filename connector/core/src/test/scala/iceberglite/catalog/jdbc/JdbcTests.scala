@@ -9,7 +9,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.FastAppend
 
-/** What tests of JDBC catalogs have in common: each runs on every kind of database. */
+/** Base class of tests of JDBC catalogs; each test runs on every kind of database. */
 abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
 
   override def afterEach(): Unit = FaultyDriver.reset()
@@ -18,7 +18,7 @@ abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
   final protected class Fixture(val kind: TestDatabase, val database: JdbcDatabase) {
     val files: MemoryFileIO = new MemoryFileIO
 
-    /** A catalog whose connections break when the test wants it. */
+    /** Opens a catalog whose connections fail on request. */
     def open(properties: (String, String)*): Catalog = openIn(environment, properties: _*)
 
     def openIn(environment: Environment, properties: (String, String)*): Catalog = {
@@ -31,7 +31,7 @@ abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
     def rows(query: String): Vector[Vector[String]] = TestDatabase.rows(database)(query)._2
     def columns(table: String): Vector[String] = TestDatabase.rows(database)(s"SELECT * FROM $table")._1
 
-    /** As releases without views made it. */
+    /** Creates the catalog tables of a release without views. */
     def makeOldTables(): Unit = sql(
       "CREATE TABLE iceberg_tables(catalog_name VARCHAR(255) NOT NULL,table_namespace VARCHAR(255) NOT NULL," +
         "table_name VARCHAR(255) NOT NULL,metadata_location VARCHAR(1000),previous_metadata_location VARCHAR(1000)," +

@@ -7,7 +7,7 @@ import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.table.{StageMode, TableIdentifier, ViewChange}
 import iceberglite.table.TestTables._
 
-/** Views beside tables. */
+/** Views next to tables. */
 class JdbcViewSuite extends JdbcTests {
   private val View = TableIdentifier(Vector("db"), "v")
   private val swapView = "UPDATE iceberg_tables SET metadata_location"
@@ -19,7 +19,7 @@ class JdbcViewSuite extends JdbcTests {
 
   private def define(sql: String) = SampleViews.create("mem://wh/db/v", sql)
 
-  onEach("a view is made, listed, loaded, replaced and dropped") { f =>
+  onEach("a view can be created, listed, loaded, replaced and dropped") { f =>
     val catalog = views(f.open())
     val made = catalog.commitView(View, None, define("SELECT 1"))
     assert(made.metadataLocation.matches("mem://wh/db/v/metadata/00000-[0-9a-f-]{36}\\.gz\\.metadata\\.json"))
@@ -35,7 +35,7 @@ class JdbcViewSuite extends JdbcTests {
     intercept[NotFound](catalog.loadView(View))
   }
 
-  onEach("tables and views share one space of names") { f =>
+  onEach("tables and views share one namespace of names") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     val made = views(catalog).commitView(View, None, define("SELECT 1"))
@@ -57,7 +57,7 @@ class JdbcViewSuite extends JdbcTests {
     assert(f.files.paths == before && views(catalog).loadView(View) == made)
   }
 
-  onEach("a view that comes while a table is made has the name") { f =>
+  onEach("a view that is created while a table is being created gets the name") { f =>
     val catalog = f.open()
     val other = views(f.open())
     catalog.createNamespace(Vector("db"), Map.empty)
@@ -67,7 +67,7 @@ class JdbcViewSuite extends JdbcTests {
     assert(f.files.paths == Set(other.loadView(View).metadataLocation))
   }
 
-  onEach("a view is renamed within and between namespaces") { f =>
+  onEach("a view can be renamed within and between namespaces") { f =>
     val catalog = views(f.open())
     val made = catalog.commitView(View, None, define("SELECT 1"))
     f.open().createNamespace(Vector("other"), Map.empty)
@@ -78,7 +78,7 @@ class JdbcViewSuite extends JdbcTests {
     intercept[NotFound](catalog.renameView(to, TableIdentifier(Vector("nope"), "w")))
   }
 
-  onEach("of two changes of a view on one base the second is a conflict that leaves nothing") { f =>
+  onEach("of two concurrent changes of a view, the second is a conflict that leaves no files") { f =>
     val catalog = views(f.open())
     val made = catalog.commitView(View, None, define("SELECT 1"))
     val changed = catalog.commitView(View, Some(made), SampleViews.replace(made.metadata, "SELECT 2"))
@@ -91,7 +91,7 @@ class JdbcViewSuite extends JdbcTests {
   }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"a connection that breaks in the middle of a view's change is no doubt: $break") { f =>
+    onEach(s"a connection that breaks in the middle of a view change leaves no doubt: $break") { f =>
       val catalog = views(f.open())
       val made = catalog.commitView(View, None, define("SELECT 1"))
       FaultyDriver.breaks = Vector(swapView -> break)
@@ -99,7 +99,7 @@ class JdbcViewSuite extends JdbcTests {
       assert(catalog.loadView(View) == changed)
     }
 
-  onEach("a view's metadata is not compressed where the view says so") { f =>
+  onEach("the metadata of a view is not compressed if its property says so") { f =>
     val catalog = views(f.open())
     val plain = SetProperties(Map("write.metadata.compression-codec" -> "none"))
     val change = define("SELECT 1")
@@ -107,7 +107,7 @@ class JdbcViewSuite extends JdbcTests {
     assert(new String(f.files.read(made.metadataLocation), "UTF-8").startsWith("{"))
   }
 
-  onEach("a database without types of rows has no views, and says what to do about it") { f =>
+  onEach("a database without record types has no views, and the error explains what to do") { f =>
     f.makeOldTables()
     val catalog = views(f.open())
     val error = intercept[Unsupported](catalog.commitView(View, None, define("SELECT 1")))

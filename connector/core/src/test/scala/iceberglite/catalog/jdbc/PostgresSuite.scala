@@ -16,11 +16,11 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 import iceberglite.table.{Environment, MemoryFileIO, Table, TableCreation}
 
-/** A real server that ends connections, refuses them, locks rows and gives up on statements. */
+/** A real server that closes connections, refuses them, locks rows and cancels statements. */
 class PostgresSuite extends AnyFunSuite {
   private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** @param client what the server knows the catalog's connections by */
+  /** @param client the application name of the catalog's connections on the server */
   final private class Fixture(database: JdbcDatabase, client: String) {
     val files = new MemoryFileIO
 
@@ -45,13 +45,13 @@ class PostgresSuite extends AnyFunSuite {
 
     def connections(): Int = TestDatabase.run(database)(number(_, s"SELECT count(*) $activity"))
 
-    /** Ends the catalog's connections. @return how many */
+    /** Terminates the catalog's connections. @return how many */
     def terminate(): Int = TestDatabase.run(database)(terminate)
 
     private def terminate(connection: Connection): Int =
       number(connection, s"SELECT count(pg_terminate_backend(pid)) $activity")
 
-    /** Holds the row of the table against all others; the catalog's statements wait, `body` runs, the row is free. */
+    /** Locks the row of the table while `body` runs; statements of the catalog wait for the lock. */
     def whileLocked[A](body: Locked => A): A = TestDatabase.run(database) { connection =>
       connection.setAutoCommit(false)
       connection.createStatement().executeQuery("SELECT * FROM iceberg_tables FOR UPDATE").next()
@@ -61,7 +61,7 @@ class PostgresSuite extends AnyFunSuite {
     final class Locked(connection: Connection) {
       def release(): Unit = connection.commit()
 
-      /** Waits until a statement of the catalog's waits for the row, and ends its connection. */
+      /** Waits until a statement of the catalog is blocked by the lock, and terminates its connection. */
       @tailrec
       def terminateWaiting(): Unit = TestDatabase.run(database) { other =>
         val waiting = number(other, s"SELECT count(*) $activity AND wait_event_type = 'Lock'") > 0
@@ -88,10 +88,10 @@ class PostgresSuite extends AnyFunSuite {
     } finally pool.shutdownNow()
   }
 
-  /** Runs something while a writer is at work. */
+  /** Runs something while a writer is working. */
   private def during(writing: => Any)(body: => Unit): Unit = inParallel(Seq(() => writing, () => body))
 
-  withServer("connections that the server ended between statements are made anew") { f =>
+  withServer("connections that the server closed between statements are opened again") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     assert(f.terminate() > 0)
@@ -107,7 +107,7 @@ class PostgresSuite extends AnyFunSuite {
     assert(catalog.drop(Id.copy(name = "u"), purge = false) && second.metadata.snapshots.size == 1)
   }
 
-  withServer("a connection that the server ends in the middle of a commit is no doubt") { f =>
+  withServer("a connection that the server closes in the middle of a commit leaves no doubt") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     f.whileLocked { row =>
@@ -121,7 +121,7 @@ class PostgresSuite extends AnyFunSuite {
     assert(f.files.paths == reachable(f.files, committed.version))
   }
 
-  withServer("a row that others lock for too long is a conflict, which is tried again") { f =>
+  withServer("a row that stays locked for too long is a conflict, which is retried") { f =>
     val table = f.open().create(Id, unpartitioned())
     f.whileLocked { row =>
       val waiting = environment.copy(sleep = _ => row.release())
@@ -133,7 +133,7 @@ class PostgresSuite extends AnyFunSuite {
     assert(liveFiles(table.refresh()) == Vector("x"))
   }
 
-  withServer("a statement that the server gives up on is a definite failure that leaves nothing") { f =>
+  withServer("a statement that the server cancels is a definite failure that leaves no files") { f =>
     f.open().create(Id, unpartitioned())
     val before = f.files.paths
     f.whileLocked { row =>
@@ -146,7 +146,7 @@ class PostgresSuite extends AnyFunSuite {
     }
   }
 
-  withServer("nothing of 6 writers is lost where the server refuses what it cannot put in order") { f =>
+  withServer("6 concurrent writers lose no rows if the server rejects serialization conflicts") { f =>
     val options = "-c%20default_transaction_isolation=serializable"
     val first = f.open(options)
     first.create(Id, TableCreation(schema, properties = patient))
@@ -159,7 +159,7 @@ class PostgresSuite extends AnyFunSuite {
     assert(f.files.paths == reachable(f.files, table.version))
   }
 
-  withServer("a catalog has no more connections than it may have") { f =>
+  withServer("a catalog opens no more connections than the limit") { f =>
     val catalog = f.open(properties = Map("clients" -> "3"))
     catalog.create(Id, TableCreation(schema, properties = patient))
     inParallel((1 to 8).map(w => () => (1 to 4).foldLeft(catalog.table(Id))((table, i) => append(table, s"w$w-$i"))))
@@ -168,7 +168,7 @@ class PostgresSuite extends AnyFunSuite {
     catalog.close()
   }
 
-  test("a server that is started again in the middle of a commit is waited for") {
+  test("a commit waits for a server that restarts in the middle of it") {
     val (database, other) = (Servers.postgres.newDatabase(), Servers.postgres.newDatabase())
     val name = database.url.split('/').last
     def accept(connections: Boolean): Unit =

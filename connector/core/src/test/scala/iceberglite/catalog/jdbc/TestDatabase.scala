@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import iceberglite.servers.{JdbcDatabase, Servers}
 
-/** A kind of database for catalogs to be in. */
+/** A kind of database for JDBC catalogs. */
 trait TestDatabase {
   def name: String
 
-  /** Runs something with an empty database. */
+  /** Runs `body` with an empty database. */
   def withNew[A](body: JdbcDatabase => A): A
 
-  /** What it answers when it gives way to somebody else. */
+  /** The error that the database raises when it is busy. */
   def busy: SQLException
 }
 
@@ -32,7 +32,7 @@ object TestDatabase {
       new org.sqlite.SQLiteException("[SQLITE_BUSY] by the test", org.sqlite.SQLiteErrorCode.SQLITE_BUSY)
   }
 
-  /** Schemas of one database of a real server: to make one takes a moment, a database much longer. */
+  /** Schemas in one database of a real server, because creating a schema is much faster than creating a database. */
   object Postgres extends TestDatabase {
     override val name = "PostgreSQL"
     private lazy val database = Servers.postgres.newDatabase()
@@ -47,7 +47,7 @@ object TestDatabase {
     override def busy: SQLException = new SQLException("by the test: deadlock detected", "40P01")
   }
 
-  /** Whole databases of the server, for those who look into every schema. */
+  /** Whole databases of the server, for tests that list all schemas. */
   object WholePostgres extends TestDatabase {
     override val name = "PostgreSQL"
     override def withNew[A](body: JdbcDatabase => A): A = body(Servers.postgres.newDatabase())
@@ -65,7 +65,7 @@ object TestDatabase {
   def update(database: JdbcDatabase)(statements: String*): Unit =
     run(database)(c => statements.foreach(c.createStatement().executeUpdate(_)))
 
-  /** The columns' names, and the rows as text. */
+  /** Returns the column names, and the rows as text. */
   def rows(database: JdbcDatabase)(query: String): (Vector[String], Vector[Vector[String]]) = run(database) { c =>
     val results = c.createStatement().executeQuery(query)
     val columns = (1 to results.getMetaData.getColumnCount).toVector
@@ -74,7 +74,7 @@ object TestDatabase {
       .map(r => columns.map(i => String.valueOf(r.getString(i)))).toVector
   }
 
-  /** What a catalog needs to find the database. */
+  /** Returns the catalog properties of the database. */
   def properties(database: JdbcDatabase): Map[String, String] =
     Map("type" -> "jdbc", "uri" -> database.url, "jdbc.user" -> database.user, "jdbc.password" -> database.password)
       .filter(_._2.nonEmpty)

@@ -12,7 +12,7 @@ import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 
-/** How requests prove who we are. */
+/** Authentication of requests. */
 class RestAuthSuite extends AnyFunSuite {
   private val none = json("""{"namespaces":[]}""")
   private val tokens = "POST /v1/oauth/tokens"
@@ -29,7 +29,7 @@ class RestAuthSuite extends AnyFunSuite {
   private def proofs(stub: StubServer): Vector[Option[String]] =
     stub.requests.filterNot(_.target.contains("oauth")).map(_.headers.get("authorization"))
 
-  test("without settings there is no proof, with a token it is borne from the first request on") {
+  test("without properties there is no authentication, and a token is sent from the first request on") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none)
       stub.catalog().listNamespaces(Vector.empty)
@@ -39,7 +39,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("basic sends user and password") {
+  test("basic authentication sends user and password") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none)
       val basic =
@@ -50,7 +50,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("a credential is turned into a token once, with what the user wants to have asked for") {
+  test("a credential is exchanged for a token once, with the configured scope and parameters") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none).on(tokens)(token("t1", 3600))
       val catalog =
@@ -71,7 +71,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("a credential may be a secret alone, and tokens may come from another server that the user names") {
+  test("a credential may consist of a secret only, and tokens may come from a configured server") {
     withStub { stub =>
       withStub { other =>
         stub.on("GET /v1/namespaces")(none)
@@ -86,7 +86,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("a token is exchanged before it expires, and the new one is borne") {
+  test("a token is exchanged before it expires, and the new token is sent") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none).on(tokens)(token("t1", 1000), token("t2", 1000))
       val catalog = stub.catalog("credential" -> "me:s3cret")
@@ -107,7 +107,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("where tokens are not exchanged, by the server or by the user's wish, the credential gets another") {
+  test("if token exchange is disabled by the server or the user, the credential is used to get a new token") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none)
       stub.on(tokens)(
@@ -138,7 +138,7 @@ class RestAuthSuite extends AnyFunSuite {
     s"${part("{}")}.${part(s"""{"exp":$expiresAt}""")}.x"
   }
 
-  test("a web token says itself when it ends; one that cannot be replaced is borne to its end and beyond") {
+  test("a JWT contains its expiration; one that cannot be replaced is still sent after it expired") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none).on(tokens)(answer(400, """{"error":"invalid_request"}"""))
       val web = jwt(stub.nowMs / 1000 + 100)
@@ -154,7 +154,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("a token that the server does not accept any more is replaced once, and the request sent again") {
+  test("a token that the server rejects is replaced once, and the request is sent again") {
     withStub { stub =>
       stub.on(tokens)(token("t1", 3600), token("t2", 3600), token("t3", 3600))
       stub.on("GET /v1/namespaces")(refuse(401, "NotAuthorizedException", "old"), none)
@@ -167,7 +167,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("headers of the user's go with every request, also in the place of ours") {
+  test("configured headers are sent with every request, and override our own") {
     withStub { stub =>
       stub.on("GET")(refuse(404, "NoSuchTableException", "none")).on("GET /v1/config")(json("{}"))
       val headers = Seq("header.X-Iceberg-Access-Delegation" -> "remote-signing", "header.X-Tenant" -> "me")
@@ -179,7 +179,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("sigv4 signs path, query, headers and body, and moves the delegate's proof aside") {
+  test("sigv4 signs path, query, headers and body, and relocates the delegate's authorization header") {
     withStub { stub =>
       stub.on("POST /v1/namespaces/n%201/properties")(json("{}")).on("GET /v1/namespaces")(none)
       val keys =
@@ -204,7 +204,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  /** The signature by the text of AWS's documentation, from the request as the server got it. */
+  /** Computes the signature as described in the AWS documentation, from the request that the server received. */
   private def expected(request: Request, key: String, secret: String, region: String, service: String): String = {
     val sent = request.headers("authorization")
     val signed = sent.split("SignedHeaders=")(1).takeWhile(_ != ',')
@@ -230,7 +230,7 @@ class RestAuthSuite extends AnyFunSuite {
     mac.doFinal(text.getBytes(UTF_8))
   }
 
-  test("half of a pair of keys for sigv4 is refused") {
+  test("only one of the two sigv4 keys is rejected") {
     withStub { stub =>
       val half = Seq("rest.auth.type" -> "sigv4", "rest.access-key-id" -> "AKIA")
       val error = intercept[InvalidArgument](stub.catalog(half: _*))

@@ -17,7 +17,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
-/** Commits: what is sent, and what each answer says of them. */
+/** Commits: the requests, and the interpretation of each response. */
 class RestCommitSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "/v1/namespaces/db/tables/t"
@@ -29,7 +29,7 @@ class RestCommitSuite extends AnyFunSuite {
   private val properties = Change(Vector(SetProperties(Map("a" -> "b"))), Vector(AssertTableUuid(new UUID(0, 7))))
   private val quick = "rest.client.max-retries" -> "2"
 
-  /** The requirements and updates of a request. */
+  /** Returns the requirements and updates of a request. */
   private def sent(request: Request): Change = read(JsonValue.parse("request", request.body))
 
   private def read(json: JsonValue): Change = Change(
@@ -37,13 +37,13 @@ class RestCommitSuite extends AnyFunSuite {
     json("requirements").map(RequirementJson.read)
   )
 
-  /** As a server does it. */
+  /** Applies a change as a server does. */
   private def after(metadata: TableMetadata, change: Change): TableMetadata =
     MetadataUpdate.applyAll(metadata, change.updates, metadata.lastUpdatedMs + 1)
 
   private def commit(catalog: RestCatalog): TableVersion = catalog.commit(id, Some(base), properties)
 
-  test("a commit is its name, requirements and updates, and the answer the new version") {
+  test("a commit sends name, requirements and updates, and the response contains the new version") {
     withStub { stub =>
       stub.on(s"POST $path")(table(after(empty, properties), second))
       val version = commit(stub.catalog())
@@ -56,7 +56,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a conflict is a conflict, and what the catalog refuses was certainly not done") {
+  test("a conflict response is a conflict, and a rejection by the catalog is a definite failure") {
     withStub { stub =>
       def outcome(reply: Reply): IcebergError = {
         stub.on(s"POST $path")(reply)
@@ -73,7 +73,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("what is neither a success nor a refusal of the catalog leaves the outcome unknown") {
+  test("a response that is neither success nor rejection leaves the outcome unknown") {
     withStub { stub =>
       val replies = Seq(500, 502, 504, 507, 408).map(refuse(_, "SomeException", "hm")) ++
         Seq(answer(500, "<html>"), broken, json("<html>"), json("{"), json("""{"metadata":{}}"""), answer(204))
@@ -86,7 +86,9 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit that was turned away is sent again; where an earlier try may count, a conflict does not tell") {
+  test(
+    "a commit that was not accepted is sent again; if an earlier attempt may have succeeded, a conflict is ambiguous"
+  ) {
     withStub { stub =>
       stub.on(s"POST $path")(
         refuse(503, "x", "busy"),
@@ -103,7 +105,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("with idempotency keys a commit of unknown outcome is sent again until the server tells") {
+  test("with idempotency keys, a commit with unknown outcome is sent again until the server responds") {
     withStub { stub =>
       stub.on("GET /v1/config")(json("""{"idempotency-key-lifetime":"PT30M"}"""))
       stub.on(s"POST $path")(broken, answer(502), table(after(empty, properties), second))
@@ -112,7 +114,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  /** A server that keeps one table, and answers commits as it is told, after it did them or not. */
+  /** A server that stores one table, and responds to commits as scripted, whether or not it applied them. */
   final private class Keeper(stub: StubServer) {
     var version: TableVersion = base
     var asked = 0
@@ -143,7 +145,7 @@ class RestCommitSuite extends AnyFunSuite {
   private def append(table: Table, name: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(name)))).commit()
 
-  test("an append whose answer was lost is found in the table, and done once") {
+  test("an append with a lost response is found in the table, and applied once") {
     Seq(answer(500), answer(504), broken, json("<html>")).foreach { lost =>
       withStub { stub =>
         val keeper = new Keeper(stub)
@@ -155,7 +157,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("an append that nobody knows of keeps its files") {
+  test("an append with unknown outcome keeps its files") {
     withStub { stub =>
       val keeper = new Keeper(stub)
       keeper.commits(false -> Some(answer(500)))
@@ -165,7 +167,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("an append that the server did before it said that it is too busy is not done twice") {
+  test("an append that the server applied before it responded 'too busy' is not applied twice") {
     withStub { stub =>
       val keeper = new Keeper(stub)
       keeper.commits(
@@ -178,7 +180,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a lost race is described anew on what the server has by then") {
+  test("after a conflict the commit is prepared again on the server's newest version") {
     withStub { stub =>
       val keeper = new Keeper(stub)
       keeper.commits(true -> None, false -> Some(refuse(409, "CommitFailedException", "moved")), true -> None)
@@ -189,7 +191,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a new table is where the server puts it, and made by a commit that requires that there is none") {
+  test("the server chooses a new table's location, and the creating commit requires that no table exists") {
     withStub { stub =>
       stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
       val placed = empty.copy(location = "mem://chosen/t", properties = Map("of" -> "server"))
@@ -211,7 +213,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that is there, or whose namespace is not, is not staged") {
+  test("an existing table, or one in a missing namespace, cannot be staged") {
     withStub { stub =>
       stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
       stub.on("POST /v1/namespaces/db/tables")(refuse(409, "AlreadyExistsException", "a view"))
@@ -221,7 +223,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that an earlier try of the same commit has made is ours") {
+  test("a table created by an earlier attempt of the same commit is our own") {
     withStub { stub =>
       val creation = Change(Vector(AssignUuid(new UUID(0, 7))), Vector(AssertCreate))
       stub.on(s"GET $path")(table(empty, first))
@@ -257,7 +259,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a token that comes with a table is borne in what is asked about it") {
+  test("a token that was returned with a table is sent in requests for that table") {
     withStub { stub =>
       stub.on(s"GET $path")(table(empty, first, ""","config":{"token":"of-the-table"}"""))
       stub.on(s"POST $path")(table(after(empty, properties), second))
@@ -271,7 +273,7 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  test("a purge deletes the files from here, or leaves it to the server") {
+  test("a purge deletes the files here, or delegates it to the server") {
     withStub { stub =>
       stub.on(s"GET $path")(table(empty, first)).on(s"DELETE $path")(answer(204))
       val files = new MemoryFileIO

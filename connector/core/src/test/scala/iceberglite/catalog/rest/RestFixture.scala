@@ -11,7 +11,7 @@ import iceberglite.servers.Servers
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
 
-/** The one REST server of the tests, empty for each of them; the files are in a directory that it sees too. */
+/** The shared REST server of the tests, empty for each test; the files are in a directory that the server also sees. */
 object RestFixture extends CatalogFixture {
   override val kind = "rest"
   override def readsMetadata: Boolean = false
@@ -40,7 +40,7 @@ object RestFixture extends CatalogFixture {
   }
 }
 
-/** A catalog whose new tables are in its warehouse, and not in the server's. */
+/** A catalog that creates tables in its own warehouse instead of the server's. */
 final private class PlacedTables(inner: Catalog) extends MakingNamespaces(inner) {
 
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
@@ -52,7 +52,7 @@ final private class PlacedTables(inner: Catalog) extends MakingNamespaces(inner)
   }
 }
 
-/** The files of a directory on this machine. */
+/** The files of a local directory. */
 final private class DirectoryFiles(directory: Path)
     extends FileIOWrapper(new HadoopFileIO(new Configuration))
     with KeptFiles {

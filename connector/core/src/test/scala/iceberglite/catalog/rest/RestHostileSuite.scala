@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TableIdentifier
 
-/** Servers that are broken, or mean harm. */
+/** Broken or malicious servers. */
 class RestHostileSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"
@@ -24,7 +24,7 @@ class RestHostileSuite extends AnyFunSuite {
     error
   }
 
-  test("a server that redirects is not followed, whatever the status, and the error names where to") {
+  test("redirects are not followed, whatever the status, and the error names the target") {
     withStub { elsewhere =>
       Seq(301, 302, 303, 307, 308).foreach { status =>
         withStub { stub =>
@@ -39,7 +39,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("a server that names another for the catalog or for tokens is not believed") {
+  test("a server that names another server for the catalog or for tokens is not trusted") {
     withStub { elsewhere =>
       Seq("uri", "oauth2-server-uri").foreach { key =>
         withStub { stub =>
@@ -52,7 +52,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("whatever a server answers, one error comes out, which says where it came from") {
+  test("any invalid response gives one error that names the server") {
     val answers = Seq(
       "",
       "<html><body>Welcome</body></html>",
@@ -91,7 +91,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("errors that are none by the protocol are one error, without what a page or a stack may say at length") {
+  test("errors outside the protocol become one error, without long pages or stack traces") {
     withStub { stub =>
       val bodies = Seq("", "<html>" + "x" * 100000, "[]", """{"error":7}""", """{"error":{"message":7}}""")
       bodies.foreach { body =>
@@ -105,7 +105,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("an answer that is too long breaks off, packed or not") {
+  test("a response that is too long is aborted, compressed or not") {
     withStub { stub =>
       val settings = new RestSettings("lite", Map("uri" -> stub.uri))
       val wire = new JdkWire(settings, maxBytes = 10000)
@@ -133,7 +133,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("a server that drips has the time of a request and no more") {
+  test("a server that sends its response slowly is limited by the request timeout") {
     withStub { stub =>
       val stop = new java.util.concurrent.CountDownLatch(1)
       val drip = new Reply {
@@ -161,7 +161,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("a server that is not there is an error that says so") {
+  test("an unreachable server is reported as such") {
     val port = {
       val socket = new java.net.ServerSocket(0)
       try socket.getLocalPort
@@ -175,7 +175,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("a server whose certificate nobody vouches for is not spoken to") {
+  test("a server with an untrusted certificate is rejected") {
     TlsStub.withStub { (uri, requests) =>
       withStub { stub =>
         val error = failure(stub.catalog("uri" -> uri, "token" -> "t0ken-of-mine").listNamespaces(Vector.empty))
@@ -208,7 +208,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("a header that breaks out of its line is refused, and its value not shown") {
+  test("a header with a line break is rejected, and its value is not shown") {
     withStub { stub =>
       val bad = Seq("header.x" -> "a\r\npa55word: b", "header.x\r\ny" -> "pa55word", "header.Host" -> "pa55word")
       bad.foreach(header => assert(failure(stub.catalog(header).load(id)).isInstanceOf[InvalidArgument], header._1))
@@ -217,7 +217,7 @@ class RestHostileSuite extends AnyFunSuite {
     }
   }
 
-  test("nothing that holds secrets shows them") {
+  test("objects with secrets do not show them as text") {
     withStub { stub =>
       val properties = Map("uri" -> stub.uri, "token" -> "t0ken-of-mine", "credential" -> "me:s3cret-of-mine")
       val settings = new RestSettings("lite", properties)

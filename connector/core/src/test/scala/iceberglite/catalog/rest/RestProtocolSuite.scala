@@ -11,7 +11,7 @@ import iceberglite.spec.table.NewTable
 import iceberglite.table.{MemoryFileIO, TableIdentifier}
 import iceberglite.table.TestTables.schema
 
-/** What goes over the wire, and what the answers mean. */
+/** Requests, and the interpretation of responses. */
 class RestProtocolSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "/v1/namespaces/db/tables/t"
@@ -19,7 +19,7 @@ class RestProtocolSuite extends AnyFunSuite {
     NewTable(schema, Vector.empty, Vector.empty, "mem://wh/db/t", Map.empty).metadata(new UUID(0, 7), 1000L)
   private val first = "mem://wh/db/t/metadata/00000-a.metadata.json"
 
-  test("nothing is asked before something is wanted, and the configuration once") {
+  test("no request is sent before the first use, and the configuration is requested once") {
     withStub { stub =>
       val catalog =
         stub.on("GET /v1/namespaces")(json("""{"namespaces":[["b"],["a"]]}""")).catalog("warehouse" -> "wh 1")
@@ -31,7 +31,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("the server's defaults come before the user's properties, its overrides after, and its prefix into every path") {
+  test("server defaults are below user properties, server overrides above, and the prefix is in every path") {
     withStub { stub =>
       stub.on("GET /v1/config")(json(
         """{"defaults":{"header.a":"default","header.b":"default"},"overrides":{"prefix":"ws/one two","header.c":"override"}}"""
@@ -44,7 +44,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("names are percent-encoded, also those that look like a way up or a header") {
+  test("names are percent-encoded, including names that look like parent paths or headers") {
     withStub { stub =>
       stub.on("HEAD")(answer(204)).on("GET")(refuse(404, "NoSuchTableException", "none"))
       stub.on("GET /v1/config")(json("""{"endpoints":["HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}"]}"""))
@@ -66,7 +66,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("the server may have its namespaces' levels separated otherwise") {
+  test("the server can configure another namespace separator") {
     withStub { stub =>
       stub.on("GET /v1/config")(json("""{"overrides":{"namespace-separator":"%2E"}}"""))
       stub.on("GET")(json("""{"namespaces":[["a","b","c"]],"namespace":["a","b"],"properties":null}"""))
@@ -77,7 +77,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("listings come page by page, as large as the user wants them, and a paging without end is stopped") {
+  test("listings are requested in pages of the configured size, and endless paging is stopped") {
     withStub { stub =>
       val tables = "/v1/namespaces/db/tables"
       def page(name: String, next: String) =
@@ -95,7 +95,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("what a server does not list among its endpoints is not asked of it") {
+  test("endpoints that the server does not list are not called") {
     withStub { stub =>
       stub.on("GET /v1/config")(
         json("""{"endpoints":["GET  /v1/{prefix}/namespaces","GET /v1/{prefix}/namespaces/{namespace}"]}""")
@@ -110,7 +110,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a server that lists no endpoints has views where the user says so") {
+  test("a server that lists no endpoints has views if the user property says so") {
     withStub { stub =>
       stub.on("GET /v1/namespaces/db/views")(json("""{"identifiers":[{"namespace":["db"],"name":"v"}]}"""))
       intercept[Unsupported](stub.catalog().listViews(Vector("db")))
@@ -118,7 +118,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that the server says is unchanged is not sent again, as long as it is kept") {
+  test("a table that the server reports as unchanged is not sent again while it is cached") {
     withStub { stub =>
       stub.on(s"GET $path")(
         table(metadata, first).having("ETag" -> "\"e1\""),
@@ -137,7 +137,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("few tables are kept, and none where the user wants that") {
+  test("the table cache is small, and can be disabled") {
     withStub { stub =>
       stub.on("GET")(table(metadata, first).having("ETag" -> "e"))
       val two = stub.catalog("rest-table-cache.max-entries" -> "2")
@@ -151,7 +151,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("of a table only the snapshots of references are loaded where the user wants that, and all to build on it") {
+  test("with snapshot mode refs only referenced snapshots are loaded, and all of them for commits") {
     withStub { stub =>
       stub.on(s"GET $path")(table(metadata, first))
       val catalog = stub.catalog("snapshot-loading-mode" -> "refs")
@@ -161,7 +161,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("answers may be compressed") {
+  test("compressed responses are accepted") {
     withStub { stub =>
       val packed = new java.io.ByteArrayOutputStream
       val zip = new java.util.zip.GZIPOutputStream(packed)
@@ -172,7 +172,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("each refusal is an error that says what was wanted and what the server says") {
+  test("each rejection is an error with the request and the server's message") {
     withStub { stub =>
       val catalog = stub.catalog()
       def refusal(status: Int, kind: String): Exception = {
@@ -196,7 +196,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a page that something on the way does not know is no table that is gone") {
+  test("an HTML error page of a proxy does not mean that the table is missing") {
     withStub { stub =>
       stub.on(s"GET $path")(answer(404, "<html>Not Found</html>"))
       val error = intercept[StorageFailed](stub.catalog().load(id))
@@ -204,7 +204,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a warehouse that the server does not have is an error that names it") {
+  test("the error for an unknown warehouse names it") {
     withStub { stub =>
       stub.on("GET /v1/config")(refuse(404, "NoSuchWarehouseException", "none of them"))
       val error = intercept[NotFound](stub.catalog("warehouse" -> "wh").listNamespaces(Vector.empty))
@@ -212,7 +212,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("requests that were turned away are sent again after a wait that doubles, or that the server asks for") {
+  test("requests that were not accepted are retried with doubling waits, or as the server requests") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(
         refuse(503, "SlowDownException", "later"),
@@ -227,7 +227,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a request is given up after as many tries as the user wants, or when the server asks for too long a wait") {
+  test("a request fails after the configured attempts, or if the server requests too long a wait") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(refuse(503, "SlowDownException", "later"))
       intercept[StorageFailed](stub.catalog("rest.client.max-retries" -> "2").listNamespaces(Vector.empty))
@@ -238,7 +238,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("what would be done twice is sent again only where the server asks for that") {
+  test("requests that are not idempotent are sent again only if the server asks for it") {
     withStub { stub =>
       val catalog = stub.catalog()
       stub.on("POST /v1/namespaces")(refuse(503, "x", "y"))
@@ -253,7 +253,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("with idempotency keys, what changes something is sent again with the same key, and another has another") {
+  test("with idempotency keys, changes are sent again with the same key, and each change has its own key") {
     withStub { stub =>
       stub.on("GET /v1/config")(json("""{"idempotency-key-lifetime":"PT30M"}"""))
       stub.on("POST /v1/namespaces")(broken, answer(504), json("{}"), json("{}"))
@@ -271,7 +271,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("a namespace that is not empty stays, and the error says what it holds") {
+  test("a namespace that is not empty is kept, and the error lists its content") {
     withStub { stub =>
       stub.on("DELETE /v1/namespaces/db")(refuse(409, "NamespaceNotEmptyException", "no"))
       stub.on("GET /v1/namespaces")(json("""{"namespaces":[]}"""))
@@ -281,7 +281,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("wrong settings are refused at once, and name the property") {
+  test("invalid properties are rejected immediately, with the property name") {
     def error(properties: (String, String)*): String = intercept[Exception](Catalogs.open(
       "lite",
       Map("type" -> "rest", "uri" -> "https://localhost") ++ properties,

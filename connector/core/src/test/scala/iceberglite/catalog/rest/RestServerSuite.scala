@@ -28,7 +28,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateSchema}
 
-/** On a real server, beside Apache Iceberg's own client. */
+/** Tests on a real server, next to Apache Iceberg's own client. */
 class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val peer = new RESTCatalog
   private var spaces = 0
@@ -49,7 +49,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  /** A namespace that no other test has. */
+  /** Runs `body` with a namespace that no other test uses. */
   private def inNamespace(body: Vector[String] => Unit): Unit = {
     spaces += 1
     val namespace = Vector(s"rest server $spaces")
@@ -76,7 +76,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     finally tasks.close()
   }
 
-  test("both append to a table that either has made, and read what the other wrote") {
+  test("both clients append to each other's tables, and read each other's rows") {
     inNamespace { namespace =>
       val ours = catalog()
       val (mine, theirs) = (TableIdentifier(namespace, "mine"), TableIdentifier(namespace, "theirs"))
@@ -99,7 +99,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("half of the writers are ours and half the peer's: each acknowledged append is there once") {
+  test("with concurrent writers of both clients, each acknowledged append exists once") {
     inNamespace { namespace =>
       val id = TableIdentifier(namespace, "mixed")
       val patient = Seq("num-retries" -> "100", "min-wait-ms" -> "5", "max-wait-ms" -> "50")
@@ -128,7 +128,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def path(uri: String): String = uri.replaceFirst("^file:/+", "/")
 
-  test("columns and partitions that the table had before are taken again") {
+  test("columns and partitions that the table had before are reused") {
     inNamespace { namespace =>
       val ours = catalog()
       val id = TableIdentifier(namespace, "t")
@@ -143,7 +143,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("namespaces, nested ones too, and their properties are the same for both") {
+  test("namespaces, including nested ones, and their properties are the same for both clients") {
     inNamespace { namespace =>
       val ours = catalog()
       val inner = namespace :+ "inner ä"
@@ -161,7 +161,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("tables are renamed, registered and looked for, and names that are taken or missing are errors") {
+  test("tables are renamed, registered and checked for existence, and existing or missing names are errors") {
     inNamespace { namespace =>
       val ours = catalog()
       val (a, b) = (TableIdentifier(namespace, "a"), TableIdentifier(namespace, "b"))
@@ -182,7 +182,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("with the snapshots of references only, older ones come when they are needed") {
+  test("with snapshot mode refs, older snapshots are loaded when they are needed") {
     inNamespace { namespace =>
       val id = TableIdentifier(namespace, "t")
       val table = Seq("a", "b", "c").foldLeft(catalog().create(id, unpartitioned()))(append)
@@ -195,7 +195,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("tables change together or not at all") {
+  test("several tables change together or not at all") {
     inNamespace { namespace =>
       val ours = catalog()
       val tables = Vector("a", "b").map(name => ours.create(TableIdentifier(namespace, name), unpartitioned()))
@@ -223,7 +223,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
     Vector("default")
   )
 
-  test("views are made, replaced, renamed and dropped by both") {
+  test("views are created, replaced, renamed and dropped by both clients") {
     inNamespace { namespace =>
       val ours = catalog()
       val id = TableIdentifier(namespace, "v")

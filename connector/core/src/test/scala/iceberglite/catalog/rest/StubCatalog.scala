@@ -12,9 +12,9 @@ import iceberglite.spec.table.NewTable
 import iceberglite.table._
 
 /**
- * A server whose one namespace `db` is another catalog's, and that sends settings with each table.
+ * A server with one namespace `db` from another catalog, which sends properties with each table.
  *
- * @param vended as JSON
+ * @param vended properties as JSON
  */
 final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
   stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))

@@ -13,7 +13,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Table, TableIdentifier}
 import iceberglite.table.TestTables._
 
-/** Credentials that a server gives for one table. */
+/** Credentials that a server returns for one table. */
 class TableAccessSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"
@@ -30,7 +30,7 @@ class TableAccessSuite extends AnyFunSuite {
     case other => fail(other.toString)
   }
 
-  test("a table's files are reached with the keys that came with it, others' with the catalog's") {
+  test("a table's files are accessed with its own keys, other tables' files with the catalog's") {
     withStub { stub =>
       val io = new HadoopFileIO(new Configuration(false))
       stub.on(path)(table(metadata, file, s""","config":${config("AK1")}"""))
@@ -44,7 +44,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("of several credentials that with the longest fitting prefix counts, and before the configuration") {
+  test("the credentials with the longest matching prefix are used, and they override the configuration") {
     val credentials = Vector("s3", "s3://bucket/db/", "s3://bucket/db/other", "gs").map(Credential(_, Map.empty))
     assert(TableAccess.best(credentials, location).map(_.prefix).contains("s3://bucket/db/"))
     assert(TableAccess.best(credentials.drop(2), location).isEmpty)
@@ -56,7 +56,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a refreshed table has the keys of its newest load, and keeps them over a commit") {
+  test("a refreshed table has the keys of its newest load, and keeps them after a commit") {
     withStub { stub =>
       stub.on(path)(
         table(metadata, file, s""","config":${config("AK1")}"""),
@@ -74,7 +74,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a table whose keys have ended is not taken from what is kept") {
+  test("a table with expired keys is not taken from the cache") {
     withStub { stub =>
       val ends = stub.nowMs + 1000
       val more = s""","config":${config("AK1", s""","s3.session-token-expires-at-ms":"$ends"""")}"""
@@ -88,7 +88,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("a server sets nothing but what belongs to S3: no class of its choice is loaded") {
+  test("a server can only set S3 properties and cannot load a class of its choice") {
     withStub { stub =>
       val more =
         """,\"config\":{\"fs.s3a.impl\":\"evil.Class\",\"hadoop.fs.file.impl\":\"evil.Class\",\"io-impl\":\"x\"}"""
@@ -98,7 +98,7 @@ class TableAccessSuite extends AnyFunSuite {
     }
   }
 
-  test("keys that are none show nothing of themselves") {
+  test("invalid keys are not shown in errors") {
     withStub { stub =>
       Seq(""","config":{"s3.secret-access-key":["s3cret"]}""", ""","storage-credentials":"s3cret"""").foreach { more =>
         stub.on(path)(table(metadata, file, more))

@@ -8,11 +8,11 @@ import javax.net.ssl.{KeyManagerFactory, SSLContext}
 
 import com.sun.net.httpserver.{HttpsConfigurator, HttpsServer}
 
-/** A server with a certificate of its own making. */
+/** A server with a self-signed certificate. */
 object TlsStub {
   private val password = "password"
 
-  /** @param body gets the address, and how many requests came through */
+  /** @param body receives the address and a counter of received requests */
   def withStub[A](body: (String, AtomicInteger) => A): A = {
     val requests = new AtomicInteger
     val server = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress, 0), 0)
