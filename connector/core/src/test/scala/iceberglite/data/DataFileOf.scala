@@ -3,7 +3,7 @@ package iceberglite.data
 import iceberglite.spec.file.{Content, ContentFile, FileFormat}
 import iceberglite.spec.partition.PartitionTuple
 
-/** Writes a data file for a test, and tells of it what a commit wants to know. */
+/** Writes a data file for a test, and returns its entry. */
 object DataFileOf {
   def apply(
       target: DataTarget,

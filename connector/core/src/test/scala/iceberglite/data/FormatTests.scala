@@ -24,7 +24,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.MemoryFileIO
 
-/** What holds for the rows of every format. */
+/** Tests that apply to the rows of every file format. */
 abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks
     with TemporaryDirectory {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -62,18 +62,18 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   protected def assertSame(found: Vector[Record], expected: Vector[Record]): Unit =
     assert(found.map(RecordGenerators.comparable) == expected.map(RecordGenerators.comparable))
 
-  /** The value without what the format cannot hold. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+  /** Returns the value without the parts that the format cannot store. */
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
 
   protected def records(schema: Schema): Gen[Vector[Record]] =
     RecordGenerators.records(schema).map(_.map(held(_, schema.asStruct).asInstanceOf[Record]))
 
-  /** Those that the format can store. */
+  /** Generates schemas that the format can store. */
   protected def schemas: Gen[Schema] = RecordGenerators.schema()
 
   private val cases: Gen[(Schema, Vector[Record])] = schemas.flatMap(s => records(s).map(s -> _))
 
-  test("random rows of random schemas come back as they were", FormatRules.valuesKept, FormatRules.unknown) {
+  test("random rows of random schemas round-trip", FormatRules.valuesKept, FormatRules.unknown) {
     forAll(cases) { case (schema, rows) =>
       val file = write(schema, rows)
       assert(file.recordCount == rows.size && file.fileSizeInBytes == Files.size(Paths.get(file.path)))
@@ -83,7 +83,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   }
 
   test(
-    "rows of every type come back from files that are kept in memory",
+    "rows of every type are read back from in-memory files",
     FormatRules.valuesKept,
     FormatRules.variants
   ) {
@@ -96,7 +96,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
-  test("many rows come back in their order, with their ordinals in the file", FormatRules.positions) {
+  test("many rows are read back in order, with their ordinals in the file", FormatRules.positions) {
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "text", StringType)))
     val rows = (0 until 40000).map(i => Record.of(i.toLong * 3, if (i % 7 == 0) null else "t" * (i % 50))).toVector
     val file = write(schema, rows)
@@ -124,7 +124,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
-  test("Column Projection: the specification's example gives its columns in its order", FormatRules.byId) {
+  test("Column Projection: the specification's example returns its columns in the requested order", FormatRules.byId) {
     val written =
       Schema(0, Vector(optional(1, "a", IntType), optional(2, "b", StringType), optional(3, "c", DoubleType)))
     val file = write(written, Vector(Record.of(1, "x", 1.5), Record.of(null, "y", null)))
@@ -138,7 +138,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   }
 
   test(
-    "a column that the file lacks has the constant that is given, its initial default, or null",
+    "a column that the file lacks has the given constant, its initial default, or null",
     FormatRules.missing
   ) {
     val file = write(Schema(0, Vector(required(1, "id", LongType))), Vector(Record.of(5L)))
@@ -157,21 +157,27 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     assert(error.getMessage.contains(file.path) && error.getMessage.contains("Column gone"))
   }
 
-  test("a required column that a nested struct lacks is named by its path", FormatRules.missing) {
+  test("the error for a required column that is missing in a nested struct names its path", FormatRules.missing) {
     val struct = StructType(Vector(required(2, "a", IntType)))
     val file = write(Schema(0, Vector(required(1, "s", struct))), Vector(Record.of(Record.of(1))))
     val wanted = StructType(Vector(required(1, "s", StructType(Vector(required(3, "b", IntType))))))
     assert(intercept[UnreadableFile](read(file.path, wanted)).getMessage.contains("Column s.b"))
   }
 
-  test("a struct whose wanted fields are all missing in the file is null only where it was", FormatRules.missing) {
+  test(
+    "a struct whose projected fields are all missing in the file is null only where the file has null",
+    FormatRules.missing
+  ) {
     val old = Schema(0, Vector(optional(1, "s", StructType(Vector(optional(2, "a", IntType))))))
     val file = write(old, Vector(Record.of(Record.of(1)), Record.of(null), Record.of(Record.of(null))))
     val wanted = StructType(Vector(optional(1, "s", StructType(Vector(optional(3, "b", IntType))))))
     assertSame(read(file.path, wanted), Vector(Record.of(Record.of(null)), Record.of(null), Record.of(Record.of(null))))
   }
 
-  test("a date that no timestamp_ns holds fails with the column, others read as midnight", FormatRules.promoted) {
+  test(
+    "a date outside the range of timestamp_ns fails with the column, and other dates are read as midnight",
+    FormatRules.promoted
+  ) {
     val schema = Schema(0, Vector(required(1, "d", DateType)))
     val wanted = StructType(Vector(required(1, "d", TimestampNsType)))
     val good = write(schema, Vector(Record.of(-1)))
@@ -181,7 +187,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     assert(error.getMessage.contains("Column d") && error.getMessage.contains(far.path))
   }
 
-  test("a type that the file's cannot become is refused with both", FormatRules.promoted) {
+  test("the error for a type that cannot be promoted names both types", FormatRules.promoted) {
     val types = Seq[(PrimitiveType, PrimitiveType, Any)](
       (LongType, IntType, 1L),
       (DoubleType, FloatType, 1.0),
@@ -197,7 +203,10 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
-  test("a row without a value for a required field is refused with the field's path", FormatRules.requiredValues) {
+  test(
+    "a row without a value for a required field is rejected with the path of the field",
+    FormatRules.requiredValues
+  ) {
     val element = StructType(Vector(required(4, "x", IntType)))
     val schema =
       Schema(0, Vector(required(1, "id", IntType), optional(2, "l", ListType(3, element, elementRequired = true))))
@@ -207,7 +216,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     assert(message(Record.of(1, Vector(Record.of(null)))).contains("Column l.element.x is required"))
   }
 
-  test("a value that its type does not hold is refused", FormatRules.orcFixed) {
+  test("a value that its type cannot hold is rejected", FormatRules.orcFixed) {
     def message(t: PrimitiveType, value: Any): String =
       intercept[ValidationFailed](write(Schema(0, Vector(required(1, "c", t))), Vector(Record.of(value)))).getMessage
     assert(message(FixedType(3), ByteBuffer.wrap(new Array[Byte](2))).contains("Column c is of type fixed[3]"))
@@ -215,7 +224,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     assert(message(DecimalType(4, 2), new java.math.BigDecimal("1.001")).contains("1.001"))
   }
 
-  test("a file that is given up is gone, and one that is there is not written over") {
+  test("an aborted file is deleted, and an existing file is not overwritten") {
     val schema = Schema(0, Vector(required(1, "id", IntType)))
     val target = DataTarget(hadoop, newPath(), schema, Map.empty, full(schema))
     val writer = format.write(target)
@@ -231,7 +240,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     ))
   }
 
-  test("a file that is not there, or is none of the format, is an error that names it") {
+  test("the error for a missing file, or a file of another format, names the file") {
     val wanted = StructType(Vector(optional(1, "id", IntType)))
     Seq("", "P", "something else " * 100).foreach { text =>
       val path = newPath()
@@ -241,7 +250,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     assert(intercept[UnreadableFile](read("/nowhere/f", wanted)).getMessage.contains("/nowhere/f"))
   }
 
-  test("counts and bounds are those of the rows, by each column's mode", FormatRules.metrics) {
+  test("counts and bounds follow the rows and the metrics mode of each column", FormatRules.metrics) {
     val schema = Schema(
       0,
       Vector(
@@ -276,7 +285,7 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
       5 -> Literal.FloatLiteral(0.0f),
       10 -> Literal.BinaryLiteral(ByteBuffer.wrap(Array[Byte](1)))
     ))
-    // Nothing of two bytes lies above ff ff 01.
+    // No two-byte value is greater than ff ff 01.
     assert(value(m.upperBounds) == Map(
       1 -> Literal.IntLiteral(3),
       2 -> Literal.DoubleLiteral(0.0),

@@ -11,10 +11,10 @@ import iceberglite.spec.types.{DefaultValue, Literal, NestedField, PrimitiveType
 import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
 
-/** Random schemas, with ids in no order, and rows of them. */
+/** Generates random schemas, with unordered ids, and rows of them. */
 object RecordGenerators {
 
-  /** Of format version 2. */
+  /** The types of format version 2. */
   val ofVersion2: Vector[PrimitiveType] = Vector(
     BooleanType,
     IntType,
@@ -45,14 +45,14 @@ object RecordGenerators {
 
   val all: Vector[PrimitiveType] = ofVersion2 ++ addedByVersion3
 
-  /** Some of them no file format likes. */
+  /** Generates names, some of which no file format accepts. */
   private val names: Gen[String] = Gen.frequency(
     8 -> Gen.identifier.map(_.take(8)),
     1 -> Gen.oneOf("a.b", "1st", "größe", "with space", "élan", "_x2E", "element", "key", "価格", "a-b"),
     1 -> Gen.oneOf("Upper", "value", "metadata", "list", "row")
   )
 
-  /** One field of each type, optional and required in turn, with plain names. */
+  /** Returns a schema with one field per type, alternately optional and required, with plain names. */
   def flat(types: Vector[PrimitiveType]): Schema = Schema(
     0,
     types.zipWithIndex.map { case (t, i) =>
@@ -60,7 +60,7 @@ object RecordGenerators {
     }
   )
 
-  /** Up to six columns, nested three deep at most. */
+  /** Generates up to six columns, nested at most three levels deep. */
   def schema(types: Vector[PrimitiveType] = all): Gen[Schema] = for {
     struct <- structOf(types, depth = 3, most = 6)
     offset <- Gen.choose(0, 50)
@@ -97,7 +97,7 @@ object RecordGenerators {
       1 -> mapOf(types, depth - 1)
     )
 
-  /** The parts of a list or map are stored, so they are not of type unknown. */
+  /** Elements of lists and maps are always stored, so they are never of type unknown. */
   private def part(types: Vector[PrimitiveType], depth: Int): Gen[Type] = typeOf(types.filter(_ != UnknownType), depth)
 
   private def mapOf(types: Vector[PrimitiveType], depth: Int): Gen[Type] = for {
@@ -158,10 +158,10 @@ object RecordGenerators {
     case _: GeometryType | _: GeographyType => point
   }
 
-  /** Years 1 and 9999. */
+  /** Years 1 and 9999, in days. */
   private val Dates = Seq(-719162L, 2932896L)
 
-  /** Around the ends and around the start of 1970 and 2015, from which ORC counts. */
+  /** Generates values near the limits and near the start of 1970 and of 2015, from which ORC counts. */
   private def edges(least: Long, greatest: Long): Gen[Long] = {
     val start2015 = if (greatest == Dates.last) 16436L else 1420070400000000L
     val near = Seq(least, least + 1, greatest, greatest - 1, 0L, -1L, 1L, -999L, -1001L, start2015, start2015 - 1)
@@ -183,14 +183,14 @@ object RecordGenerators {
   def bytes(length: Int): Gen[ByteBuffer] =
     Gen.listOfN(length, Gen.choose(Byte.MinValue, Byte.MaxValue)).map(b => ByteBuffer.wrap(b.toArray))
 
-  /** With the empty dictionary: null, true, a small number, or a short string. */
+  /** Variants with the empty dictionary: null, true, a small number, or a short string. */
   private val variant: Gen[AnyRef] = Gen.oneOf(
     Gen.oneOf(Array[Byte](0), Array[Byte](4), Array[Byte](8)),
     Gen.choose(Byte.MinValue, Byte.MaxValue).map(b => Array[Byte](12, b)),
     Gen.alphaNumStr.map(_.take(20)).map(s => ((s.length << 2) | 1).toByte +: s.getBytes("US-ASCII"))
   ).map(value => Variant(ByteBuffer.wrap(Array[Byte](1, 0, 0)), ByteBuffer.wrap(value)))
 
-  /** Well-known binary, the lowest byte first. */
+  /** Points in well-known binary, little-endian. */
   private val point: Gen[AnyRef] = for (x <- Gen.choose(-180.0, 180.0); y <- Gen.choose(-90.0, 90.0)) yield {
     val buffer = ByteBuffer.allocate(21).order(java.nio.ByteOrder.LITTLE_ENDIAN)
     buffer.put(1.toByte).putInt(1).putDouble(x).putDouble(y).flip()
@@ -198,7 +198,7 @@ object RecordGenerators {
   }
 
   /**
-   * What may become of a schema: columns dropped, moved, renamed, promoted and added, at every level but in keys.
+   * Generates an evolved schema: columns dropped, moved, renamed, promoted and added, at every level except in keys.
    *
    * @param defaults whether added columns have initial defaults
    */
@@ -247,7 +247,7 @@ object RecordGenerators {
       }
     }
 
-  /** What a reader of `to` sees of a value that was written as `from`. */
+  /** Returns what a reader of type `to` sees of a value that was written as type `from`. */
   def projected(value: AnyRef, from: Type, to: Type): AnyRef = (value, from, to) match {
     case (null, _, _) => null
     case (r: Record, a: StructType, b: StructType) => new Record(b.fields.map { f =>
@@ -269,7 +269,7 @@ object RecordGenerators {
     case (v, _, _) => v
   }
 
-  /** The value without the times that ORC files cannot hold: of the last second before 1970. */
+  /** Returns the value without times that ORC files cannot hold: those in the last second before 1970. */
   def withoutLastSecond(value: AnyRef, t: Type): AnyRef = (value, t) match {
     case (r: Record, s: StructType) =>
       new Record(s.fields.zipWithIndex.map { case (f, i) => withoutLastSecond(r(i), f.fieldType) }.toArray)
@@ -283,7 +283,7 @@ object RecordGenerators {
     case (v, _) => v
   }
 
-  /** The value with floating point numbers as their bits and bytes as text: what `==` compares as it should. */
+  /** Returns the value with floating-point numbers as bits and bytes as text, so that `==` compares them correctly. */
   def comparable(value: Any): Any = value match {
     case r: Record => r.values.toVector.map(comparable)
     case v: Variant => ("variant", comparable(v.metadata), comparable(v.value))

@@ -88,11 +88,11 @@ class RowFileFuzzSuite extends AnyFunSuite {
       Fuzz.bytes(s"$what in ${format.format.name}", rounds, valid)(readAll(format, schema))
     }
 
-  test("damaged Avro files of rows and deletes are rows or an error", FormatRules.avroDamage) {
+  test("damaged Avro files of rows and deletes give rows or an error", FormatRules.avroDamage) {
     fuzz(AvroData, Seq("uncompressed", "gzip", "zstd").map(c => Map("write.avro.compression-codec" -> c)), 400)
   }
 
-  test("damaged ORC files of rows and deletes are rows or an error", FormatRules.orcDamage) {
+  test("damaged ORC files of rows and deletes give rows or an error", FormatRules.orcDamage) {
     fuzz(OrcData, Seq("none", "zlib", "zstd").map(c => Map("write.orc.compression-codec" -> c)), 400)
   }
 }

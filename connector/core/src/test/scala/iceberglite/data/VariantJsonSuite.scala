@@ -9,7 +9,7 @@ import iceberglite.{Fuzz, Rounds}
 import iceberglite.conformance.SparkRules
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Variants as text; the suites of Spark compare all types with what Apache Iceberg's library writes. */
+/** Variants as JSON text; the Spark suites compare all types with files of Apache Iceberg's library. */
 class VariantJsonSuite extends AnyFunSuite {
   private val noNames = bytes(1, 0, 0)
 
@@ -17,7 +17,7 @@ class VariantJsonSuite extends AnyFunSuite {
 
   private def text(values: Int*): String = VariantJson.text(noNames, bytes(values: _*))
 
-  test("values are as the encoding has them, byte for byte", SparkRules.variantsAsText) {
+  test("values are decoded from their binary encoding", SparkRules.variantsAsText) {
     assert(text(0x00) == "null")
     assert(text(0x04) == "true")
     assert(text(0x0c, 0xff) == "-1")
@@ -29,7 +29,7 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(text(0x13, 1, 0, 0, 0, 0, 1, 0x08) == "[false]", "a large array")
   }
 
-  test("fields have the names of the dictionary, and stand in their order", SparkRules.variantsAsText) {
+  test("object fields have the names of the dictionary, in their original order", SparkRules.variantsAsText) {
     val names = bytes(0x11, 2, 0, 1, 3, 'a', 'b', '"')
     val value = bytes(0x02, 2, 0, 1, 2, 0, 3, 0x00, 0xff, 0x04)
     assert(VariantJson.text(names, value) == """{"a":true,"b\"":null}""")
@@ -37,7 +37,7 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(VariantJson.fields(names, bytes(0x00)).isEmpty)
   }
 
-  test("bytes that are no variant give an error, and never more text than they can hold") {
+  test("bytes that are not a variant give an error, and output is limited by the input size") {
     def refused(metadata: ByteBuffer, value: ByteBuffer): String =
       intercept[InvalidArgument](VariantJson.text(metadata, value)).getMessage
     assert(refused(bytes(2, 0, 0), bytes(0)).contains("its metadata has version 2"))
@@ -47,14 +47,14 @@ class VariantJsonSuite extends AnyFunSuite {
     assert(refused(noNames, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
     assert(refused(noNames, bytes(0x7c)).contains("unknown type 31"))
     assert(refused(noNames, bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0x80)).contains("not a time of day"))
-    // Each array holds the next one many times.
+    // Each array contains the next one many times.
     val arrays = (0 until 30).flatMap(_ => Seq(0x03, 3, 0, 0, 0, 0)) :+ 0x00
     assert(refused(noNames, bytes(arrays: _*)).contains("overlap"))
     val deep = (0 until 5000).flatMap(_ => Seq(0x03, 1, 0, 1)) :+ 0x00
     assert(refused(noNames, bytes(deep: _*)).contains("nested more than 500 deep"))
   }
 
-  test("whatever happens to the bytes, there is text or an error", Rounds) {
+  test("damaged bytes give text or an error", Rounds) {
     val (metadata, value) = sample
     Fuzz.bytes("variant", 2000, Vector(value))(v => VariantJson.text(ByteBuffer.wrap(metadata), ByteBuffer.wrap(v)))
     Fuzz.bytes("names of a variant", 1000, Vector(metadata)) { m =>

@@ -20,7 +20,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def upper(text: String, length: Int): Option[Literal] =
     ColumnBounds.upper(StringLiteral(text), Truncate(length))
 
-  test("text is cut at code points, and the upper bound raised", MetricsRules.truncatedUpward) {
+  test("text is truncated at code points, and the upper bound is raised", MetricsRules.truncatedUpward) {
     assert(ColumnBounds.lower(StringLiteral(s"a${ice}b"), Truncate(2)).contains(StringLiteral(s"a$ice")))
     assert(upper(s"a${ice}b", 2).contains(StringLiteral("a\uD83E\uDDCB")))
     assert(upper("abc", 3).contains(StringLiteral("abc")))
@@ -31,7 +31,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(upper(highest * 3, 2).isEmpty)
   }
 
-  test("a long text of surrogate pairs is cut between them", MetricsRules.truncatedUpward) {
+  test("a long text of surrogate pairs is truncated between them", MetricsRules.truncatedUpward) {
     val long = ice * 5000
     assert(ColumnBounds.lower(StringLiteral(long), Truncate(16)).contains(StringLiteral(ice * 16)))
     assert(upper(long, 16).contains(StringLiteral(ice * 15 + "\uD83E\uDDCB")))
@@ -40,7 +40,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(upper(highest * 16, 16).contains(StringLiteral(highest * 16)))
   }
 
-  test("values of type fixed are never cut, and keep their length", MetricsRules.bounds) {
+  test("values of type fixed are never truncated", MetricsRules.bounds) {
     val value = FixedLiteral(bytes(255, 255, 1))
     assert(
       ColumnBounds.lower(value, Truncate(1)).contains(value) && ColumnBounds.upper(value, Truncate(1)).contains(value)
@@ -48,7 +48,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "modes decide what is kept of a bound, and zeros of unknown sign have both",
+    "metrics modes determine the stored bounds, and zeros of unknown sign get both signs",
     MetricsRules.modes,
     MetricsRules.zeros
   ) {
@@ -66,7 +66,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(ColumnBounds.upper(StringLiteral("x" * 100), Full).contains(StringLiteral("x" * 100)))
   }
 
-  test("bytes are cut, and the upper bound raised without overflow", MetricsRules.truncatedUpward) {
+  test("bytes are truncated, and the upper bound is raised without overflow", MetricsRules.truncatedUpward) {
     assert(ColumnBounds.lower(BinaryLiteral(bytes(1, 2, 3)), Truncate(2)).contains(BinaryLiteral(bytes(1, 2))))
     assert(ColumnBounds.upper(BinaryLiteral(bytes(1, 2, 3)), Truncate(2)).contains(BinaryLiteral(bytes(1, 3))))
     assert(ColumnBounds.upper(BinaryLiteral(bytes(1, 255, 3)), Truncate(2)).contains(BinaryLiteral(bytes(2))))
@@ -74,7 +74,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(ColumnBounds.upper(BinaryLiteral(bytes(255, 255, 255)), Truncate(2)).isEmpty)
   }
 
-  test("cut bounds enclose the value", MetricsRules.bounds, MetricsRules.truncatedUpward) {
+  test("truncated bounds enclose the value", MetricsRules.bounds, MetricsRules.truncatedUpward) {
     forAll(points, Gen.choose(1, 5)) { (text, length) =>
       val value = StringLiteral(text)
       val lower = ColumnBounds.lower(value, Truncate(length))

@@ -25,13 +25,13 @@ class MetricsModesSuite extends AnyFunSuite {
   private def sortedBy(id: Int, transform: Transform): SortOrder =
     SortOrder(1, Vector(SortField(Vector(id), transform, SortDirection.Ascending, NullOrder.NullsFirst)))
 
-  test("every leaf has bounds cut to 16 where nothing is set") {
+  test("by default every leaf column has bounds truncated to 16") {
     assert(modes() == Map(1 -> Truncate(16), 3 -> Truncate(16), 4 -> Truncate(16)))
     assert(MetricsModes.of(Map.empty, schema, SortOrder.Unsorted).of(2) == NoMetrics)
   }
 
   test(
-    "a column's own mode comes before the default, also of a nested one with a dot in its name",
+    "a column's own mode overrides the default, also for nested columns and names with dots",
     MetricsRules.modes
   ) {
     val set = modes(
@@ -42,7 +42,7 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(set == Map(1 -> Counts, 3 -> Full, 4 -> NoMetrics))
   }
 
-  test("columns of the sort order have bounds where the default has none", MetricsRules.inferredColumns) {
+  test("columns of the sort order have bounds even if the default mode has none", MetricsRules.inferredColumns) {
     val none = Map("write.metadata.metrics.default" -> "none")
     val onlySorted = Map(1 -> NoMetrics, 3 -> NoMetrics, 4 -> Truncate(16))
     assert(MetricsModes.of(none, schema, sortedBy(4, Identity)).byId == onlySorted)
@@ -54,7 +54,7 @@ class MetricsModesSuite extends AnyFunSuite {
   }
 
   test(
-    "of a very wide table the first columns only, plain ones before those in structs",
+    "in a very wide table only the first columns have metrics, top-level columns before nested ones",
     MetricsRules.inferredColumns
   ) {
     val inner = StructType((200 until 250).map(i => optional(i, s"n$i", IntType)).toVector)
@@ -69,7 +69,7 @@ class MetricsModesSuite extends AnyFunSuite {
   }
 
   test(
-    "paths and positions of position deletes are never cut, deleted rows are as in the table",
+    "paths and positions in position deletes are never truncated, and deleted rows use the table's modes",
     MetricsRules.deleteFiles
   ) {
     val ofDeletes = MetricsModes.ofPositionDeletes(MetricsModes.of(
@@ -83,7 +83,7 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(ofDeletes.of(1) == NoMetrics && ofDeletes.of(4) == Counts)
   }
 
-  test("a mode that cannot be is refused by its property") {
+  test("the error for an invalid mode names its property") {
     val error = intercept[InvalidArgument](modes("write.metadata.metrics.column.a" -> "some"))
     assert(error.getMessage.contains("write.metadata.metrics.column.a"))
   }

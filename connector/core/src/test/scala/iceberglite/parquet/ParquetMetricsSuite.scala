@@ -65,7 +65,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
 
   private def fixed(bytes: Int*): Binary = Binary.fromConstantByteArray(bytes.map(_.toByte).toArray)
 
-  test("counts and bounds of plain columns are those of the rows", MetricsRules.counts, MetricsRules.columnSizes) {
+  test("counts and bounds of plain columns match the rows", MetricsRules.counts, MetricsRules.columnSizes) {
     val fields = Seq(required(1, "l", LongType), optional(2, "s", StringType), optional(3, "n", IntType))
     val m = metrics(MetricsMode.Full, fields: _*)(
       _.append("l", 5L).append("s", "b"),
@@ -81,7 +81,11 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(m, 3) == ((None, None)))
   }
 
-  test("bounds are literals of the column's type, whatever Parquet stores", MetricsRules.bounds, MetricsRules.uuids) {
+  test(
+    "bounds are literals of the column's type, whatever the physical type in Parquet",
+    MetricsRules.bounds,
+    MetricsRules.uuids
+  ) {
     val uuid = java.util.UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
     val uuidBytes =
       ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits).putLong(uuid.getLeastSignificantBits).array
@@ -118,7 +122,10 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(m, 11) == of(BooleanLiteral(false), BooleanLiteral(true)))
   }
 
-  test("where no writer has looked, a column with a NaN has no bounds, and zeros have both signs", MetricsRules.zeros) {
+  test(
+    "without writer metrics, a column with a NaN has no bounds, and zero bounds have both signs",
+    MetricsRules.zeros
+  ) {
     val fields = Seq(optional(1, "nan", DoubleType), optional(2, "z", DoubleType), optional(3, "f", FloatType))
     val m = metrics(MetricsMode.Full, fields: _*)(
       _.append("nan", 1.0).append("z", 0.0).append("f", -0.0f),
@@ -129,7 +136,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(m, 3) == of(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
   }
 
-  test("what a writer has seen of floating point numbers stands for the footer", MetricsRules.nans) {
+  test("floating-point metrics of the writer override the footer", MetricsRules.nans) {
     val seen = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
     val fields = Seq(optional(1, "d", DoubleType))
     def of(mode: MetricsMode): Metrics =
@@ -140,7 +147,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(of(MetricsMode.NoMetrics).nanValueCounts.contains(Map.empty))
   }
 
-  test("unsigned columns and bounds that are no text have none", MetricsRules.unknownStatistics) {
+  test("unsigned columns and bounds that are not valid text have no bounds", MetricsRules.unknownStatistics) {
     val imported = MessageTypeParser.parseMessageType(
       "message m { optional int32 u (INTEGER(32,false)) = 1; optional binary s (UTF8) = 2; }"
     )
@@ -153,7 +160,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(m.valueCounts.contains(Map(1 -> 1L, 2 -> 1L)) && m.lowerBounds.contains(Map.empty))
   }
 
-  test("fields of structs are bounded; inside of lists and maps only sizes are kept", MetricsRules.repeatedFields) {
+  test("fields of structs have bounds, and fields inside lists and maps have only sizes", MetricsRules.repeatedFields) {
     val m = metrics(
       MetricsMode.Full,
       optional(1, "s", StructType(Vector(optional(2, "x", IntType)))),
@@ -174,7 +181,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(Seq(4, 6, 7).forall(id => m.valueCount(id).isEmpty && bounds(m, id) == ((None, None))))
   }
 
-  test("modes decide what is kept", MetricsRules.modes) {
+  test("metrics modes determine the stored metrics", MetricsRules.modes) {
     val rows: Seq[Group => Unit] = Seq(_.append("s", "abcdef"), _.append("s", "xyz"))
     def of(mode: MetricsMode): Metrics = metrics(mode, required(1, "s", StringType))(rows: _*)
     assert(of(MetricsMode.NoMetrics).valueCounts.contains(Map.empty) && of(MetricsMode.NoMetrics).columnSize(1).isEmpty)
@@ -184,7 +191,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(of(MetricsMode.Full), 1) == this.of(StringLiteral("abcdef"), StringLiteral("xyz")))
   }
 
-  test("several row groups give one bound, and their offsets ascending", MetricsRules.columnSizes) {
+  test("several row groups give one bound per column, and ascending split offsets", MetricsRules.columnSizes) {
     val schema = Schema(0, Vector(required(1, "l", LongType)))
     val modes = MetricsModes(Map(1 -> MetricsMode.Full))
     val rows: Seq[Group => Unit] = (0 until 1000).map(i => (g: Group) => { g.append("l", (i * 7919L) % 1000); () })
@@ -203,7 +210,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test(
-    "imported files: INT96 has no metrics, milliseconds become microseconds, columns without id are left out",
+    "imported files: INT96 has no metrics, milliseconds become microseconds, columns without id are omitted",
     MetricsRules.unknownStatistics
   ) {
     val imported = MessageTypeParser.parseMessageType(

@@ -57,7 +57,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
     assert(parquet(types: _*) == file)
   }
 
-  test("Appendix A, Parquet: the schema of a file is the table's", ParquetRules.typesRead) {
+  test("Appendix A, Parquet: the schema of a file maps back to the table's schema", ParquetRules.typesRead) {
     assert(SchemaOfParquet.of(file) == Schema(0, types))
   }
 
@@ -84,7 +84,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
     assert(SchemaOfParquet.of(expected) == Schema(0, fields))
   }
 
-  test("names that Parquet's tools cannot stand are escaped, letters of any script are not") {
+  test("names that Parquet tools cannot handle are escaped, but letters of any script are not") {
     val names = Map("a.b" -> "a_x2Eb", "a b" -> "a_x20b", "größe" -> "größe", "漢字" -> "漢字", "1" -> "_1")
     names.foreach { case (name, escaped) =>
       assert(parquet(optional(1, name, IntType)).getFields.get(0).getName == escaped)
@@ -92,7 +92,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
   }
 
   test(
-    "unknown columns are not stored, geometries are binaries and variants groups",
+    "unknown columns are not stored, geometries are binary and variants are groups",
     ParquetRules.unknownNotStored,
     ParquetRules.variantParts
   ) {
@@ -109,7 +109,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
     assert(schema == expected)
   }
 
-  test("what nothing would be stored of is refused by name") {
+  test("the error for a struct or list without stored fields names it") {
     val hollow =
       Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false))
     hollow.foreach(t =>
@@ -117,7 +117,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
     )
   }
 
-  test("a file without ids has columns from 1 on, and nested fields from 1000", ParquetRules.typesRead) {
+  test("a file without ids gets column ids from 1, and ids of nested fields from 1000", ParquetRules.typesRead) {
     val schema = SchemaOfParquet.of(MessageTypeParser.parseMessageType(
       """message m { required int96 t; optional group l (LIST) { repeated int32 array; }
         |  optional group m (MAP) { repeated group map { required binary k (UTF8); optional group v { optional int32 x; } } }
@@ -147,7 +147,7 @@ class ParquetSchemasSuite extends AnyFunSuite {
     ))
   }
 
-  test("a column of a file that no table can have is refused by its name") {
+  test("the error for a file column that no table can have names it") {
     Seq("optional int64 c (INTEGER(64,false));", "repeated int32 c;", "optional int64 c (TIME(NANOS,true));").foreach {
       c =>
         val error = intercept[Unsupported](SchemaOfParquet.of(MessageTypeParser.parseMessageType(s"message m { $c }")))

@@ -25,7 +25,7 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
   }
 
   test(
-    "one Puffin file holds the vectors of many data files, each a delete file of its own",
+    "one Puffin file contains the vectors of many data files, each with its own delete file entry",
     StatisticsRules.vectorEntry,
     StatisticsRules.oneVectorOfAFile
   ) {
@@ -40,7 +40,10 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
     assert(files.map(DeletionVectorFiles.read(io, _)) == rows.take(2).map(_.positions))
   }
 
-  test("the blob of a vector is plain, and says whose rows are deleted and how many", StatisticsRules.vectorBlob) {
+  test(
+    "the blob of a vector is uncompressed, and names its data file and its cardinality",
+    StatisticsRules.vectorBlob
+  ) {
     val (io, _) = written
     val blob = PuffinFile.open(io, path).blobs.head
     assert(blob.compressionCodec.isEmpty && blob.metadata.blobType == "deletion-vector-v1")
@@ -49,18 +52,21 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
     assert(blob.metadata.properties == Map("referenced-data-file" -> "t/data/1.parquet", "cardinality" -> "3"))
   }
 
-  test("two vectors of one data file are refused", StatisticsRules.oneVectorOfAFile) {
+  test("two vectors of one data file are rejected", StatisticsRules.oneVectorOfAFile) {
     val io = new MemoryFileIO
     val error = intercept[InvalidArgument](DeletionVectorFiles.write(io, path, rows :+ rows.head))
     assert(error.getMessage.contains("t/data/1.parquet") && io.paths.isEmpty)
   }
 
-  test("where no row is deleted no file is written") {
+  test("no file is written if no row is deleted") {
     val io = new MemoryFileIO
     assert(DeletionVectorFiles.write(io, path, rows.drop(2)).isEmpty && io.paths.isEmpty)
   }
 
-  test("an entry that does not fit its vector is refused with the data file's name", StatisticsRules.vectorIsChecked) {
+  test(
+    "an entry that contradicts its vector is rejected with the name of the data file",
+    StatisticsRules.vectorIsChecked
+  ) {
     val (io, files) = written
     val file = files.head
     def refusal(changed: ContentFile): String = {

@@ -30,7 +30,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     error.reason
   }
 
-  /** The blob with another inside, whose checksum is right. */
+  /** Returns the blob with other content and a correct checksum. */
   private def sealedBlob(inside: Array[Byte]): Array[Byte] = {
     val crc = new java.util.zip.CRC32
     crc.update(inside)
@@ -51,7 +51,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "runs are written as runs where that is shorter, and every upper half has its bitmap",
+    "runs are written as run containers where that is shorter, and every key has its bitmap",
     StatisticsRules.vectorLayout
   ) {
     val runs = "00000035 d1d33964 0200000000000000 00000000 3b300000 01 00000900 0100 00000900" +
@@ -77,7 +77,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     lengths <- Gen.listOfN(starts.size, Gen.choose(1L, 9000L))
   } yield single ++ starts.zip(lengths).flatMap { case (start, length) => start until start + length }
 
-  test("whatever rows are deleted, the bytes of their vector give them back", StatisticsRules.vectorLayout) {
+  test("the serialized bytes of a vector restore the same deleted rows", StatisticsRules.vectorLayout) {
     forAll(rows) { deleted =>
       val vector = DeletionVector.of(deleted.toSeq: _*)
       val read = parse(vector.toBytes)
@@ -87,7 +87,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a union deletes what either deletes, and changes neither", StatisticsRules.vectorsMerge) {
+  test("a union contains the positions of both vectors, and changes neither of them", StatisticsRules.vectorsMerge) {
     forAll(rows, rows) { (a, b) =>
       val (one, other) = (DeletionVector.of(a.toSeq: _*), DeletionVector.of(b.toSeq: _*))
       val before = one.toBytes
@@ -96,14 +96,14 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a vector is a subset of one that deletes all of its rows") {
+  test("a vector is a subset of any vector that contains all of its positions") {
     forAll(rows, rows) { (a, b) =>
       val (one, other) = (DeletionVector.of(a.toSeq: _*), DeletionVector.of(b.toSeq: _*))
       assert(one.isSubsetOf(other) == a.subsetOf(b) && one.isSubsetOf(one.union(other)))
     }
   }
 
-  test("a range gives the positions in it") {
+  test("iterating over a range returns the positions in it") {
     forAll(rows, position, position) { (deleted, a, b) =>
       val (from, until) = (math.min(a, b), math.max(a, b))
       val found = mutable.ArrayBuffer.empty[Long]
@@ -112,7 +112,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("positions have the top bit 0", StatisticsRules.vectorPositions) {
+  test("the top bit of a position must be 0", StatisticsRules.vectorPositions) {
     intercept[InvalidArgument](DeletionVector.of(-1L))
     assert(parse(DeletionVector.of(Long.MaxValue).toBytes).isDeleted(Long.MaxValue))
     val bitmap = "3a30000001000000 00000000 10000000 0700"
@@ -120,7 +120,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "another length, magic or checksum, and a blob that is cut or goes on, are refused",
+    "a wrong length, magic or checksum, and a truncated or extended blob, are rejected",
     StatisticsRules.vectorIsChecked
   ) {
     val whole = bytes(threeRows)
@@ -133,7 +133,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "keys in another order, more bitmaps than bytes and bitmaps that are not sorted are refused under a right checksum",
+    "unordered keys, too many bitmaps and unsorted bitmaps are rejected even if the checksum is correct",
     StatisticsRules.vectorIsChecked
   ) {
     val head = "d1d33964"
@@ -153,7 +153,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(of("0100000000000000 00000000 3b300000 01 00000900 0200 00000700 05000100").contains("not sorted"))
   }
 
-  test("a position near the limit does not make a vector of all the bitmaps below it") {
+  test("a position near the limit does not allocate all bitmaps below it") {
     assert(DeletionVector.of(0L, Long.MaxValue).toBytes.length < 100)
   }
 }

@@ -79,7 +79,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   }
 
   test(
-    "whatever blobs are written with whatever codecs are read as they were",
+    "any blobs written with any codecs are read back",
     StatisticsRules.puffinCodecs,
     StatisticsRules.puffinPackedFooter
   ) {
@@ -96,7 +96,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     }
   }
 
-  test("a footer longer than what is read at first is read whole", StatisticsRules.puffinFooter) {
+  test("a footer longer than the first read is read completely", StatisticsRules.puffinFooter) {
     val blobs = (0 until 2000).map(i => NewBlob(metadata("x", "n" -> i.toString), Array(i.toByte)))
     val io = new HadoopFileIO(new Configuration(false))
     val place = directory.resolve("many.puffin").toString
@@ -106,7 +106,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(read.blobs == puffin.blobs && read.read(read.blobs(1234)).sameElements(blobs(1234).contents))
   }
 
-  test("a packed footer is an LZ4 frame, and another flag is refused", StatisticsRules.puffinPackedFooter) {
+  test("a compressed footer is an LZ4 frame, and unknown flags are rejected", StatisticsRules.puffinPackedFooter) {
     val json = blobJson(4, 0)
     val packed = PuffinCodec.Lz4.compress(json.getBytes(UTF_8))
     assert(opened(withFooter(packed, Array.emptyByteArray, 1)).blobs.size == 1)
@@ -117,21 +117,21 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(intercept[UnreadableFile](opened(file(json, flags = 1))).reason.contains("It is not an LZ4 frame"))
   }
 
-  test("a file that is cut anywhere is refused", StatisticsRules.puffinIsChecked) {
+  test("a truncated file is rejected", StatisticsRules.puffinIsChecked) {
     val (io, _) = written(Seq(blob("abc"), blob("def", PuffinCodec.ZStandard)))
     val whole = io.read(path)
     whole.indices.foreach(length => intercept[UnreadableFile](opened(whole.take(length))))
     assert(intercept[UnreadableFile](PuffinFile.open(io, "t/none.puffin")).reason.contains("does not exist"))
   }
 
-  test("a wrong magic at any of its three places is refused", StatisticsRules.puffinIsChecked) {
+  test("a wrong magic at any of its three positions is rejected", StatisticsRules.puffinIsChecked) {
     val whole = file(blobJson(4, 0))
     Seq(0, 4, whole.length - 4).foreach { at =>
       assert(intercept[UnreadableFile](opened(whole.updated(at, 'X'.toByte))).reason.contains("magic PFA1"))
     }
   }
 
-  test("a payload size that cannot be is refused before anything is read for it", StatisticsRules.puffinIsChecked) {
+  test("an impossible payload size is rejected before anything is read", StatisticsRules.puffinIsChecked) {
     val whole = file(blobJson(4, 0))
     Seq(Int.MaxValue, -1, Int.MinValue, whole.length).foreach { size =>
       val changed = whole.clone()
@@ -140,14 +140,14 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     }
   }
 
-  test("a file that is shorter than metadata says is refused", StatisticsRules.puffinIsChecked) {
+  test("a file shorter than the metadata says is rejected", StatisticsRules.puffinIsChecked) {
     val (io, puffin) = written(Seq(blob("abc")))
     intercept[UnreadableFile](PuffinFile.open(io, path, Some(puffin.fileSizeInBytes + 1)))
     intercept[UnreadableFile](PuffinFile.open(io, path, Some(Long.MaxValue)))
     intercept[UnreadableFile](PuffinFile.open(io, path, Some(-5L)))
   }
 
-  test("a blob outside of its place is refused by its number", StatisticsRules.puffinIsChecked) {
+  test("the error for a blob outside the blob area has its number", StatisticsRules.puffinIsChecked) {
     def refusal(json: String): InvalidMetadata =
       intercept[InvalidMetadata](opened(file(json, "abcdef".getBytes(UTF_8))))
     assert(opened(file(blobJson(4, 6), "abcdef".getBytes(UTF_8))).blobs.head.length == 6)
@@ -163,7 +163,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(refusal("{}").getMessage == s"Invalid metadata in $path at $$: The key blobs is missing")
   }
 
-  test("a codec that nobody knows keeps only its own blob from being read", StatisticsRules.puffinCodecs) {
+  test("an unknown codec prevents reading only its own blob", StatisticsRules.puffinCodecs) {
     val read = opened(file(blobJson(4, 2, ""","compression-codec":"brotli""""), "ab".getBytes(UTF_8)))
     val error = intercept[UnreadableFile](read.read(read.blobs.head))
     assert(error.getMessage ==
@@ -178,7 +178,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
       intercept[UnreadableFile](read.read(read.blobs.head)).reason
     }
 
-    test(s"a $name blob that is cut, or goes on, is refused", StatisticsRules.puffinIsChecked) {
+    test(s"a truncated or extended $name blob is rejected", StatisticsRules.puffinIsChecked) {
       val packed = codec.compress(Array.tabulate(3000)(i => (i % 251).toByte))
       (0 until packed.length).foreach(length => refusal(packed.take(length)))
       refusal(packed ++ codec.compress(Array(1, 2, 3)))
@@ -186,9 +186,9 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     }
   }
 
-  test("a content size that cannot be true is refused before memory is made for it", StatisticsRules.puffinIsChecked) {
+  test("an impossible content size is rejected before memory is allocated", StatisticsRules.puffinIsChecked) {
     val lz4 = PuffinCodec.Lz4.compress(new Array[Byte](1000))
-    // The content size of an LZ4 frame is at byte 6, and the checksum of its head at 14.
+    // The content size of an LZ4 frame is at byte 6, and its header checksum at byte 14.
     def claiming(size: Long): Array[Byte] = {
       val changed = lz4.clone()
       ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putLong(6, size)
@@ -205,13 +205,13 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(huge)).reason.contains("impossible for its"))
   }
 
-  test("a compression bomb is refused by the size that it claims", StatisticsRules.puffinIsChecked) {
+  test("a decompression bomb is rejected by its claimed size", StatisticsRules.puffinIsChecked) {
     val bomb = PuffinCodec.ZStandard.compress(new Array[Byte]((1 << 28) + 1))
     assert(bomb.length < 100000)
     assert(intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(bomb)).reason.contains("more than the limit"))
   }
 
-  test("a frame without its content size is refused", StatisticsRules.puffinCodecs) {
+  test("a frame without content size is rejected", StatisticsRules.puffinCodecs) {
     val out = new java.io.ByteArrayOutputStream
     val frame = new net.jpountz.lz4.LZ4FrameOutputStream(out)
     frame.write(Array[Byte](1, 2, 3))
@@ -224,7 +224,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     intercept[DamagedBlob](PuffinCodec.ZStandard.decompress(stream.toByteArray))
   }
 
-  test("table statistics name the file with its sizes and blobs", StatisticsRules.tableStatistics) {
+  test("table statistics have the path, the sizes and the blobs of the file", StatisticsRules.tableStatistics) {
     val (io, puffin) = written(Seq(blob("abc")))
     val statistics = puffin.statistics(7L)
     assert(statistics.statisticsPath == path && statistics.snapshotId == 7L)
@@ -233,7 +233,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     assert(statistics.blobMetadata == Vector(metadata("some-type")))
   }
 
-  test("a footer of a few keys stands for the usual, and unknown keys are ignored", StatisticsRules.puffinFooter) {
+  test("missing footer keys have default values, and unknown keys are ignored", StatisticsRules.puffinFooter) {
     val read = opened(file("""{"x":1,"blobs":[{"type":"a","fields":[],"snapshot-id":-1,"sequence-number":-1,
       "offset":4,"length":0,"compression-codec":null,"y":{}}],"properties":null}"""))
     assert(read.footer == PuffinFooter(

@@ -14,7 +14,7 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.MemoryFileIO
 
-/** Damaged Puffin files, deletion vectors and sketches give a value or an `IcebergError`, and nothing else. */
+/** Damaged Puffin files, deletion vectors and sketches give a value or an `IcebergError`, and no other error. */
 @MoreRounds
 class PuffinFuzzSuite extends AnyFunSuite {
   private val path = "s.puffin"
@@ -45,19 +45,22 @@ class PuffinFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged Puffin file", StatisticsRules.puffinIsChecked) {
+  test("a damaged Puffin file gives a value or an error", StatisticsRules.puffinIsChecked) {
     val valid = for (packed <- IndexedSeq(false, true); codec <- PuffinCodec.all) yield puffin(packed, codec)
     Fuzz.bytes("Puffin file", 1500, valid)(readAll)
   }
 
-  test("a damaged footer", StatisticsRules.puffinIsChecked) {
+  test("a damaged footer gives a value or an error", StatisticsRules.puffinIsChecked) {
     val io = new MemoryFileIO
     io.write(path, puffin(packFooter = false, PuffinCodec.Plain))
     val json = PuffinFooterJson.toJson(PuffinFile.open(io, path).footer)
     Fuzz.json("Puffin footer", 500, IndexedSeq(json))(text => PuffinFooterJson.parse(path, text.getBytes(UTF_8)))
   }
 
-  test("a damaged deletion vector, also one whose checksum is right", StatisticsRules.vectorIsChecked) {
+  test(
+    "a damaged deletion vector gives a value or an error, even if its checksum is correct",
+    StatisticsRules.vectorIsChecked
+  ) {
     val valid = vectors.map(_.toBytes)
     Fuzz.bytes("deletion vector", 1000, valid)(DeletionVector.parse(path, "d.parquet", _))
     Fuzz.bytes("sealed deletion vector", 1500, valid.map(b => b.slice(4, b.length - 4))) { inside =>
@@ -66,14 +69,14 @@ class PuffinFuzzSuite extends AnyFunSuite {
       val blob = java.nio.ByteBuffer.allocate(inside.length + 8).putInt(inside.length).put(inside)
         .putInt(crc.getValue.toInt)
       val vector = DeletionVector.parse(path, "d.parquet", blob.array)
-      // What was read is consistent: it can be asked and written.
+      // A vector that was read is consistent: it can be queried and written.
       var count = 0
       vector.foreachIn(0, 200000)(p => { assert(vector.isDeleted(p)); count += 1 })
       assert(count <= vector.cardinality && DeletionVector.parse(path, "d", vector.toBytes) == vector)
     }
   }
 
-  test("a damaged frame", StatisticsRules.puffinIsChecked) {
+  test("a damaged frame gives a value or an error", StatisticsRules.puffinIsChecked) {
     val contents = vectors.map(_.toBytes)
     Seq(PuffinCodec.Lz4, PuffinCodec.ZStandard).foreach { codec =>
       Fuzz.bytes(s"$codec frame", 1000, contents.map(codec.compress)) { packed =>
@@ -83,7 +86,7 @@ class PuffinFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged theta sketch", StatisticsRules.puffinIsChecked) {
+  test("a damaged theta sketch gives a value or an error", StatisticsRules.puffinIsChecked) {
     val valid = IndexedSeq(0, 1, 50, 6000).map { size =>
       (0 until size).foldLeft(ThetaSketch.newBuilder)((b, v) => b += IntLiteral(v)).result().toBytes
     }
@@ -93,7 +96,7 @@ class PuffinFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged entry of a deletion vector", StatisticsRules.vectorIsChecked) {
+  test("a damaged entry of a deletion vector gives a value or an error", StatisticsRules.vectorIsChecked) {
     val io = new MemoryFileIO
     val entry = DeletionVectorFiles.write(io, path, Seq(DeletedRows("d", 0, PartitionTuple.Empty, vectors(2)))).head
     val numbers =

@@ -20,17 +20,17 @@ class ThetaSketchSuite extends AnyFunSuite {
     error.reason
   }
 
-  test("few values are counted exactly, nulls and repetitions not at all", StatisticsRules.thetaSketch) {
+  test("a few values are counted exactly, and nulls and duplicates are not counted", StatisticsRules.thetaSketch) {
     assert(of(Nil).ndv == 0 && of(Seq(5)).ndv == 1 && of(Seq(5, 5, 5)).ndv == 1 && of(0 until 3000).ndv == 3000)
   }
 
-  test("many values are estimated, and a union estimates those of both", StatisticsRules.thetaSketch) {
+  test("many values are estimated, and a union estimates the values of both sketches", StatisticsRules.thetaSketch) {
     val (low, high) = (of(0 until 60000), of(30000 until 100000))
     assert(math.abs(low.estimate - 60000) < 3000 && math.abs(low.union(high).estimate - 100000) < 5000)
     assert(low.union(of(Nil)).ndv == low.ndv)
   }
 
-  test("the bytes of a sketch give it back", StatisticsRules.thetaSketch) {
+  test("the serialized bytes of a sketch restore it", StatisticsRules.thetaSketch) {
     Seq(0, 1, 2, 100, 4096, 5000, 100000).foreach { size =>
       val sketch = of(0 until size)
       val read = ThetaSketch.parse("s.puffin", sketch.toBytes)
@@ -39,7 +39,7 @@ class ThetaSketchSuite extends AnyFunSuite {
   }
 
   test(
-    "the blob of a column says its field, its snapshot and its ndv, cut to a whole number",
+    "the blob of a column has its field, its snapshot and its ndv, rounded down to an integer",
     StatisticsRules.thetaSketch
   ) {
     val snapshot = Snapshot(9L, None, 4L, 1000L, Some("l"), Vector.empty, Map.empty, Some(0))
@@ -49,14 +49,14 @@ class ThetaSketchSuite extends AnyFunSuite {
     assert(blob.metadata.properties == Map("ndv" -> ThetaSketch.parse("s", blob.contents).estimate.toLong.toString))
   }
 
-  test("values are told apart by their single-value bytes", StatisticsRules.thetaSketch) {
+  test("values are distinguished by their single-value bytes", StatisticsRules.thetaSketch) {
     val mixed = ThetaSketch.newBuilder
     mixed += LongLiteral(1) += IntLiteral(1) += StringLiteral("1")
     assert(mixed.result().ndv == 3)
   }
 
   test(
-    "bytes that claim more hashes than there are, or other kinds of sketches, are refused",
+    "too large hash counts and other kinds of sketches are rejected",
     StatisticsRules.puffinIsChecked
   ) {
     val sketch = of(0 until 100).toBytes

@@ -22,7 +22,7 @@ import iceberglite.table.action.FastAppend
 import iceberglite.tree.{ManifestCache, TreeReader}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
 
-/** A file without an end, a sparse one and a pipe are errors that name the file, in bounded time and memory. */
+/** An endless file, a sparse file and a pipe are errors that name the file, in bounded time and memory. */
 class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
   private val Huge = 40L << 30
@@ -45,7 +45,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
 
   private def linked(name: String, to: String): Path = Files.createSymbolicLink(path(name), Paths.get(to))
 
-  /** Runs a read that must end soon, in an error that names the file. */
+  /** Runs a read that must end soon with an error that names the file. */
   private def refused(name: String)(read: => Any): UnreadableFile = {
     val thread = Executors.newSingleThreadExecutor(work => {
       val made = new Thread(work)
@@ -58,7 +58,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     error
   }
 
-  /** Files that are no files of a format, by the bytes it begins with. */
+  /** Creates hostile files that start with the magic bytes of a format. */
   private def hostile(ending: String, magics: String*): Seq[Path] =
     Seq(linked(s"zero$ending", "/dev/zero"), linked(s"random$ending", "/dev/urandom"), pipe(s"pipe$ending")) ++
       ("" +: magics).zipWithIndex.map { case (magic, i) => sparse(s"sparse$i$ending", magic) } :+
@@ -71,7 +71,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("a manifest list and a manifest, whatever length the list claims") {
+  test("a manifest list and a manifest are read in bounded memory, whatever length the list claims") {
     val manifest = ManifestFile("", 100, 0, ManifestContent.Data, 1, 1, 1, None, None, None, None, None, None, None)
     hostile(".avro", "Obj\u0001").foreach { file =>
       refused(file.toString)(ManifestLists.read(io, file.toString))
@@ -85,7 +85,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("the files of a table that was tampered with") {
+  test("truncated or extended files of a tampered table are rejected") {
     val tables = new PathTables(io, environment)
     val table = tables.create(s"$directory/t", unpartitioned()).transaction(Map.empty, environment)
       .add(new FastAppend(Vector(file("x")))).commit()
@@ -95,7 +95,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     val whole = Files.readAllBytes(Paths.get(manifest.path))
     Files.write(Paths.get(manifest.path), whole.take(whole.length / 2))
     refused(manifest.path)(tree.entries(manifest).size)
-    // A file that grew after its length was written down is read as it is.
+    // A file that grew after its length was recorded is read to its end, where the extra bytes are an error.
     Files.write(Paths.get(manifest.path), whole ++ whole.takeRight(16))
     refused(manifest.path)(tree.entries(manifest).size)
     Files.write(Paths.get(list), Files.readAllBytes(Paths.get(list)).take(50))
@@ -104,7 +104,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     intercept[InvalidMetadata](MetadataFiles.read(io, table.metadataLocation))
   }
 
-  test("a version hint that is no hint is left alone, and the table is found") {
+  test("an invalid version hint is ignored, and the table is found") {
     val catalog = Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"$directory/wh"), io)
     val id = TableIdentifier(Vector("db"), "t")
     val table = catalog.create(id, unpartitioned())
@@ -118,7 +118,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("a Puffin file and its blobs, and a deletion vector whose length is a lie") {
+  test("a Puffin file, its blobs, and a deletion vector with a false length are read in bounded memory") {
     hostile(".puffin", "PFA1").foreach { file =>
       for (size <- Seq(None, Some(100L), Some(Huge))) refused(file.toString)(PuffinFile.open(io, file.toString, size))
       for (size <- Seq(100L, (1L << 31) - 10); claimed <- Seq(Huge, (1L << 31) - 1)) {
@@ -140,7 +140,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("a Parquet file whose footer is as long as a lie") {
+  test("a Parquet file with a false footer length is rejected") {
     val file = sparse("x.parquet", "PAR1", 3L << 30)
     val out = new RandomAccessFile(file.toFile, "rw")
     try {
@@ -153,7 +153,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     refused("pipe.parquet")(ParquetInput.of(io, pipe("pipe.parquet").toString))
   }
 
-  test("a stream without an end is read no further than its format and the bounds justify") {
+  test("an endless stream is read only as far as its format and the limits require") {
     final class Endless(beginning: Array[Byte]) extends InputStream {
       var given = 0L
       override def read(): Int = {

@@ -11,12 +11,12 @@ import iceberglite.storage.StubS3._
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.action.UpdateProperties
 
-/** Commits on S3 whose answers are lost, wrong, late or not to be trusted. */
+/** Commits on S3 with lost, wrong, late or unreliable responses. */
 class ConditionalPutSuite extends AnyFunSuite {
   private val path = "s3://b/wh/t/metadata/v1.metadata.json"
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
 
-  test("a store that does not know If-None-Match is refused before anything is written, and each time") {
+  test("a store that ignores If-None-Match is rejected before anything is written, every time") {
     StubS3.run { store =>
       store.honours = false
       val io = S3Storage.files(store.settings)
@@ -31,14 +31,14 @@ class ConditionalPutSuite extends AnyFunSuite {
     }
   }
 
-  test("a store that says it has no such feature is refused") {
+  test("a store that reports the header as unsupported is rejected") {
     StubS3.run { store =>
       store.faults.add(Refuses(501, "NotImplemented"))
       intercept[Unsupported](S3Storage.files(store.settings).createExclusively(path, content("x")))
     }
   }
 
-  test("a name that is taken, or wanted by another at the same moment, is a lost race") {
+  test("an existing name, or one that another writer creates at the same time, is a lost race") {
     StubS3.run { store =>
       val io = S3Storage.files(store.settings)
       store.faults.add(Refuses(409, "ConditionalRequestConflict"))
@@ -47,7 +47,7 @@ class ConditionalPutSuite extends AnyFunSuite {
     }
   }
 
-  test("an answer that is lost or says 500 leaves the outcome unknown, one that says 403 does not") {
+  test("a lost response or status 500 leaves the outcome unknown, and status 403 does not") {
     StubS3.run { store =>
       val io = S3Storage.files(store.settings)
       Seq(FailsAfter, SilentAfter).zipWithIndex.foreach { case (fault, i) =>
@@ -71,7 +71,7 @@ class ConditionalPutSuite extends AnyFunSuite {
   private def set(table: Table, key: String): Table =
     table.transaction().add(new UpdateProperties(Map(key -> "x"), Set.empty)).commit()
 
-  test("a commit whose answer is lost or wrong is settled by looking: it is there once") {
+  test("a commit with a lost or wrong response is resolved by reading: it is applied once") {
     StubS3.run { store =>
       val lite = catalog(store)
       val table = lite.create(id, TableCreation(Schema(0, Vector(NestedField.optional(1, "id", LongType)))))

@@ -13,11 +13,11 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, Unreada
 
 class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
 
-  /** Straight to the disk, and through a class for `file` that is not Hadoop's. */
+  /** The variants: direct local access, and a file system class for `file` that is not Hadoop's. */
   private def wrapped(): HadoopFileIO = {
     val conf = new Configuration(false)
     conf.set("fs.file.impl", classOf[CountingFileSystem].getName)
-    // Hadoop's cache of file systems does not look at the configuration.
+    // Hadoop's cache of file systems ignores the configuration.
     conf.setBoolean("fs.file.impl.disable.cache", true)
     new HadoopFileIO(conf)
   }
@@ -41,7 +41,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     ()
   }
 
-  test("a data file that is synced has all that was written to it, and can be closed twice") {
+  test("a synced data file contains everything written to it, and can be closed twice") {
     val path = s"$directory/data/f.parquet"
     val out = DataOutput.of(synced(), path).create(0)
     (1 to 100000).foreach(i => out.write(i))
@@ -52,7 +52,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   for ((name, make) <- systems) {
-    test(s"a file is written, looked at, listed and deleted by $name") {
+    test(s"a file can be written, read, listed and deleted by $name") {
       val io = make()
       val path = s"$directory/a b/c%20d/x=1/f.txt"
       assert(!io.exists(path) && io.info(path).isEmpty)
@@ -69,7 +69,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       io.delete(path)
     }
 
-    test(s"a part of a file is read by $name, and what the file does not hold is not") {
+    test(s"a range of a file is read by $name, and a range beyond its end is an error") {
       val io = make()
       val path = s"$directory/f"
       io.write(path, content("0123456789"))
@@ -81,20 +81,20 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(intercept[UnreadableFile](io.readRange(s"$directory/none", 0, 1)).reason == "It does not exist")
     }
 
-    test(s"every form of a local path is the same file by $name") {
+    test(s"all forms of a local path are the same file by $name") {
       val io = make()
       io.write(s"$directory/f", content("1"))
       Seq(s"$directory/f", s"file:$directory/f", s"file://$directory/f").foreach(p => assert(read(io, p) == "1", p))
     }
 
-    test(s"a file that is there is not written again by $name") {
+    test(s"an existing file is not overwritten by an exclusive create by $name") {
       val io = make()
       io.write(s"$directory/f", content("1"))
       val error = intercept[StorageFailed](io.write(s"$directory/f", content("2")))
       assert(error.getMessage.contains(s"$directory/f") && read(io, s"$directory/f") == "1")
     }
 
-    test(s"of eight threads that create a file by $name exactly one wins, fifty times") {
+    test(s"of eight threads that create a file by $name exactly one succeeds, fifty times") {
       val io = make()
       val pool = Executors.newFixedThreadPool(8)
       val rounds = 1 to 50
@@ -104,7 +104,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(left == rounds.map(i => s"v$i.metadata.json").toSet)
     }
 
-    test(s"a file is replaced by $name, and Hadoop's checksum of the former one goes") {
+    test(s"a file is replaced by $name, and Hadoop's checksum file of the old one is deleted") {
       val io = make()
       val path = s"$directory/version-hint.text"
       val hadoop = org.apache.hadoop.fs.FileSystem.getLocal(new Configuration(false))
@@ -118,7 +118,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(read(io, s"$directory/new/hint") == "3")
     }
 
-    test(s"directories are made, moved and removed with all in them by $name") {
+    test(s"directories are created, moved and removed recursively by $name") {
       val io = make()
       io.makeDirectory(s"$directory/ns")
       io.makeDirectory(s"$directory/ns")
@@ -134,7 +134,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(!io.exists(s"$directory/other"))
     }
 
-    test(s"a directory is removed by itself only where nothing is in it by $name") {
+    test(s"a directory is removed non-recursively only if it is empty by $name") {
       val io = make()
       io.write(s"$directory/empty/ns/.hidden", content("1"))
       assertThrows[StorageFailed](io.deleteEmptyDirectory(s"$directory/empty/ns"))
@@ -145,7 +145,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(!io.exists(s"$directory/empty/ns") && io.exists(s"$directory/empty"))
     }
 
-    test(s"a missing file is an unreadable one by $name, with what is wrong") {
+    test(s"a missing file is an UnreadableFile error by $name, with the reason") {
       val io = make()
       Seq[String => Any](io.read(_), io.open(_)).foreach { reading =>
         val error = intercept[UnreadableFile](reading(s"$directory/none"))
@@ -157,7 +157,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assertThrows[StorageFailed](io.write(s"$directory/f/below", content("1")))
     }
 
-    test(s"it still works by $name in a task it was sent to") {
+    test(s"a FileIO deserialized in a task works by $name") {
       val io = make()
       val out = new ByteArrayOutputStream
       new ObjectOutputStream(out).writeObject(io)
@@ -167,12 +167,12 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("the disk is written without chmod and checksum files") {
+  test("local files are written without chmod and checksum files") {
     new HadoopFileIO(new Configuration(false)).write(s"$directory/f", content("1"))
     assert(names(directory) == Set("f"))
   }
 
-  test("a class for the scheme file that is not Hadoop's own sees every call") {
+  test("a custom class for the scheme file receives every call") {
     val io = wrapped()
     CountingFileSystem.calls.clear()
     assert(io.createExclusively(s"$directory/v1", content("1")))
@@ -187,7 +187,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     assert(CountingFileSystem.calls.isEmpty && names(directory) == Set("f"))
   }
 
-  /** A store under another scheme, on the disk. */
+  /** A store with another scheme, on the local disk. */
   private def store(scheme: String): HadoopFileIO = {
     val conf = new Configuration(false)
     conf.set(s"fs.$scheme.impl", classOf[RenamingFileSystem].getName)
@@ -195,7 +195,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     new HadoopFileIO(conf)
   }
 
-  test("where renames are exclusive, a file is created by one") {
+  test("if renames are exclusive, a file is created by a rename") {
     val io = store("hdfs")
     val path = s"hdfs://name$directory/v1"
     assert(io.createExclusively(path, content("1")))
@@ -206,7 +206,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     assert(read(io, s"hdfs://name$directory/hint") == "2")
   }
 
-  test("where they are not, a commit is refused with what to use instead") {
+  test("if renames are not exclusive, a commit is rejected, and the error names the alternative") {
     val io = store("s3a")
     val error = intercept[Unsupported](io.createExclusively(s"s3a://bucket$directory/v1", content("1")))
     assert(error.getMessage.contains("s3a") && error.getMessage.contains("JDBC"))
@@ -215,7 +215,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     assert(read(io, s"s3a://bucket$directory/hint") == "2")
   }
 
-  test("a rename whose answer is lost is resolved by looking for the file it was to move") {
+  test("a rename with a lost response is resolved by looking for the source file") {
     val io = store("hdfs")
     val path = s"hdfs://name$directory/v1"
     RenamingFileSystem.failing = Some(RenamingFileSystem.AfterRename)
@@ -232,13 +232,13 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     } finally RenamingFileSystem.failing = None
   }
 
-  test("a scheme without a file system says which jar may be missing") {
+  test("the error for a scheme without a file system names the jar that may be missing") {
     val io = new HadoopFileIO(new Configuration(false))
     val error = intercept[StorageFailed](io.exists("s3a://bucket/f"))
     assert(error.getMessage.contains("s3a") && error.getMessage.contains("jar"))
   }
 
-  test("access that is denied is told from a file that is not there") {
+  test("denied access is distinguished from a missing file") {
     val denied = new java.nio.file.AccessDeniedException("/wh/f")
     val error = intercept[StorageFailed](StorageErrors.changing("write", "/wh/f")(throw denied))
     assert(error.reason.contains("Access was denied to the user"))

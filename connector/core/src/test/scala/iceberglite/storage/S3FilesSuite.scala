@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.servers.Servers
 
-/** The files of tables on a real S3 server. */
+/** Table files on a real S3 server. */
 class S3FilesSuite extends AnyFunSuite {
   private lazy val bucket = Servers.s3.newBucket()
   private lazy val io = S3Storage.files(S3Storage.real)
@@ -16,7 +16,7 @@ class S3FilesSuite extends AnyFunSuite {
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
   private def text(path: String): String = new String(io.read(path), "UTF-8")
 
-  test("a file is written, looked at, read in parts, listed, replaced and deleted on S3") {
+  test("a file can be written, read in full and in parts, listed, replaced and deleted on S3") {
     for (scheme <- Seq("s3a", "s3", "s3n")) {
       val directory = s"$scheme://$bucket/a b/c%20d/x=1+2#3?4/ü:ö/$scheme"
       val path = s"$directory/f.txt"
@@ -33,7 +33,7 @@ class S3FilesSuite extends AnyFunSuite {
     }
   }
 
-  test("a file appears once on S3, whoever else wants its name") {
+  test("an exclusive create on S3 succeeds once, even with concurrent writers") {
     val path = s"s3://$bucket/wh/t/metadata/v1.metadata.json"
     assert(io.createExclusively(path, content("first")))
     assert(!io.createExclusively(path, content("second")))
@@ -42,7 +42,7 @@ class S3FilesSuite extends AnyFunSuite {
     assert(io.list(directory).map(_.path) == Vector(path), "the probe is gone")
   }
 
-  test("of eight writers of one name on S3 one gets it, every time") {
+  test("of eight writers of one name on S3 exactly one succeeds, every time") {
     val pool = Executors.newFixedThreadPool(8)
     try for (round <- 1 to 10) {
         val path = s"s3a://$bucket/race/v$round.metadata.json"

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
-/** Settings of S3 that protect objects, or say how they are stored. */
+/** S3 properties that protect objects, or determine how they are stored. */
 class S3SettingsSuite extends AnyFunSuite {
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
 
@@ -17,7 +17,7 @@ class S3SettingsSuite extends AnyFunSuite {
     finally store.close()
   }
 
-  test("storage class, tags and access control list are on every object that is written") {
+  test("storage class, tags and access control list are set on every object that is written") {
     withStore(
       "s3.write.storage-class" -> "standard_ia",
       "s3.write.tags.team" -> "a b",
@@ -26,7 +26,7 @@ class S3SettingsSuite extends AnyFunSuite {
     ) { (store, io) =>
       io.write("s3://bucket/t/whole", content("1"))
       assert(io.createExclusively("s3a://bucket/t/v1.metadata.json", content("2")))
-      // As Parquet files are written: by Hadoop's own interface, on executors.
+      // As Parquet files are written: through Hadoop's own interface, on executors.
       val copied = new SerializableConfiguration(io.configuration).value
       val path = new org.apache.hadoop.fs.Path("s3a://bucket/t/data")
       val out = path.getFileSystem(copied).create(path)
@@ -41,7 +41,7 @@ class S3SettingsSuite extends AnyFunSuite {
     }
   }
 
-  test("without these settings objects are written as before, beside a catalog that has them") {
+  test("without these properties objects are written as before, even next to a catalog that sets them") {
     withStore("s3.write.storage-class" -> "GLACIER_IR") { (store, io) =>
       io.write("s3://bucket/one", content("1"))
       S3Storage.files(store.settings).write("s3://bucket/two", content("2"))
@@ -70,7 +70,7 @@ class S3SettingsSuite extends AnyFunSuite {
     }
   }
 
-  test("values that cannot be are rejected") {
+  test("invalid values are rejected") {
     def rejected(settings: (String, String)*): String =
       intercept[InvalidArgument](S3Settings.hadoop(settings.toMap)).getMessage
     assert(rejected("s3.acl" -> "everybody").contains("bucket-owner-full-control"))
@@ -81,7 +81,7 @@ class S3SettingsSuite extends AnyFunSuite {
     }
   }
 
-  test("the MD5 sum of a customer's key must be that of the key") {
+  test("the MD5 sum of a customer key must match the key") {
     val key = content("0123456789abcdef0123456789abcdef")
     def settings(sum: Array[Byte]) = Map(
       "s3.sse.type" -> "custom",
@@ -93,14 +93,14 @@ class S3SettingsSuite extends AnyFunSuite {
     assert(error.getMessage.contains("s3.sse.md5"))
   }
 
-  test("a REST server may not say where this machine keeps files") {
+  test("a REST server cannot set where this machine stores files") {
     assert(
       S3Settings.isVended("s3.acl") && S3Settings.isVended("client.region") && !S3Settings.isVended("s3.staging-dir")
     )
     assert(S3Settings.hadoop(Map("s3.staging-dir" -> "/big"))("fs.s3a.buffer.dir") == "/big")
   }
 
-  test("another class for the clients of S3A is not replaced in silence") {
+  test("a configured client class of S3A is not replaced silently") {
     val own = "hadoop.fs.s3a.s3.client.factory.impl" -> "com.example.Mine"
     val message =
       intercept[InvalidArgument](S3Storage.files(Map("s3.write.storage-class" -> "GLACIER", own))).getMessage

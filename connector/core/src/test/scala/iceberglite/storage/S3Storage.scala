@@ -4,10 +4,10 @@ import org.apache.hadoop.conf.Configuration
 
 import iceberglite.servers.Servers
 
-/** Files on an S3 store, by settings as a catalog has them. */
+/** Files on an S3 store, with the properties of a catalog. */
 object S3Storage {
 
-  /** Nothing is tried again, so that failures come at once. */
+  /** Disables retries, so that failures are immediate. */
   def settings(endpoint: String, accessKey: String, secretKey: String): Map[String, String] = Map(
     "s3.endpoint" -> endpoint,
     "s3.path-style-access" -> "true",

@@ -24,7 +24,7 @@ class SerializableConfigurationSuite extends AnyFunSuite {
     configuration
   }
 
-  test("a configuration arrives with every value, defaults and variables too") {
+  test("a deserialized configuration has every value, including defaults and variables") {
     val configuration =
       made("my.key" -> "värld", "my.home" -> "/home/x", "my.path" -> ("$" + "{my.home}/y"), "empty" -> "")
     val arrived = sent(configuration).value
@@ -34,13 +34,13 @@ class SerializableConfigurationSuite extends AnyFunSuite {
     assert(arrived.get("my.path") == "/home/x/y")
   }
 
-  test("one that came before is not made again, and another one is another") {
+  test("a configuration that arrived before is reused, and a different one is not") {
     assert(sent(made("a" -> "1")).value eq sent(made("a" -> "1")).value)
     assert(sent(made("a" -> "2")).value.get("a") == "2" && sent(made("a" -> "1")).value.get("a") == "1")
     (1 to 50).foreach(i => assert(sent(made("a" -> i.toString)).value.get("a") == i.toString))
   }
 
-  test("what has arrived can be sent on") {
+  test("a deserialized configuration can be serialized again") {
     assert(sent(sent(made("a" -> "1")).value).value.get("a") == "1")
   }
 }

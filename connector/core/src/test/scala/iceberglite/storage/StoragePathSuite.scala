@@ -6,13 +6,13 @@ class StoragePathSuite extends AnyFunSuite {
   private val local = "file:///"
   private def of(path: String, default: String = local) = StoragePath.of(path, default)
 
-  test("schemes of one store, doubled slashes and paths without a scheme are the same place") {
+  test("schemes of one store, doubled slashes and paths without a scheme are the same location") {
     assert(Seq("s3://b/wh/t", "s3n://b/wh//t", "S3A://b/wh/t/").flatMap(of(_)).distinct.size == 1)
     assert(Seq("/wh/t", "file:/wh/t", "file:///wh//t/").flatMap(of(_)).distinct.size == 1)
     assert(of("/wh/t", "hdfs://nn") == of("hdfs://nn/wh/t") && of("hdfs:/wh/t", "hdfs://nn") == of("hdfs://nn/wh/t"))
   }
 
-  test("places on different file systems, or of names that begin alike, differ") {
+  test("locations on different file systems, or with a common name prefix, are different") {
     val places = Seq("/wh/t", "hdfs://nn/wh/t", "hdfs://other/wh/t", "viewfs://nn/wh/t", "s3://wh/t", "/wh/t2", "/wh/T")
     assert(places.flatMap(of(_)).distinct.size == places.size)
     assert(of("/wh/t", "hdfs://nn") != of("file:/wh/t", "hdfs://nn"))
@@ -20,7 +20,7 @@ class StoragePathSuite extends AnyFunSuite {
     assert(of("/wh/t/f").get.isBelow(of("/wh/t").get))
   }
 
-  test("a path that storages understand differently is none") {
+  test("a path that storages may interpret differently is not a location") {
     val unclear =
       Seq("/wh/../t", "/wh/./t", "/wh/%2e%2E/t", "s3://b/..", "wh/t", "file:wh/t", "//wh/t", "", "s3:", "a:b")
     unclear.foreach(path => assert(of(path).isEmpty, path))

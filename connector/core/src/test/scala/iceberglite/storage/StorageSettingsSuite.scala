@@ -16,7 +16,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
 
   private def settings(properties: (String, String)*): Map[String, String] = S3Settings.hadoop(properties.toMap)
 
-  test("settings of S3 by the names of Apache Iceberg are those of Hadoop") {
+  test("S3 properties of Apache Iceberg are mapped to Hadoop's") {
     assert(settings(
       "s3.endpoint" -> " http://x:9000 ",
       "s3.path-style-access" -> "true",
@@ -41,7 +41,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(settings("s3.other" -> "x", "s3.endpoint" -> "", "warehouse" -> "s3://b").isEmpty)
   }
 
-  test("half of a pair of keys and an unknown kind of encryption are refused, without the keys") {
+  test("only one of two keys, and an unknown kind of encryption, are rejected without showing the keys") {
     keys.keys.foreach { key =>
       val error = intercept[InvalidArgument](S3Settings.hadoop(keys - key))
       assert(error.getMessage.contains(key) && !error.getMessage.contains(keys(key) + "."))
@@ -49,7 +49,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     intercept[InvalidArgument](settings("s3.sse.type" -> "rot13"))
   }
 
-  test("s3 and s3n are read by S3A, unless somebody has said who reads them") {
+  test("s3 and s3n are read by S3A, unless another file system is configured for them") {
     val conf = StorageSettings.configuration(base, Map.empty)
     assert(Seq("s3", "s3a", "s3n").forall(s => conf.get(s"fs.$s.impl") == "org.apache.hadoop.fs.s3a.S3AFileSystem"))
     val emr = new Configuration(false)
@@ -57,7 +57,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(StorageSettings.configuration(emr, Map.empty).get("fs.s3.impl") == "com.example.Emr")
   }
 
-  test("settings of one catalog are not those of another, nor of the session") {
+  test("the properties of a catalog do not affect other catalogs or the session") {
     def conf(properties: (String, String)*): Configuration =
       StorageSettings.configuration(
         base,
@@ -76,7 +76,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     intercept[Exception](system(base))
   }
 
-  test("a table on a file system with settings of its own is written and read") {
+  test("a table on a file system with its own properties can be written and read") {
     val properties = Map("hadoop.fs.hdfs.impl" -> classOf[RenamingFileSystem].getName)
     val io = new HadoopFileIO(StorageSettings.configuration(base, properties))
     val path = s"hdfs://host$directory/a/f"
@@ -87,7 +87,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(names == Set("f", "f.2"))
   }
 
-  test("a class for this machine's files is taken by the catalog that names it, and by no other") {
+  test("a class for local files is used by the catalog that configures it, and by no other") {
     val properties = Map("hadoop.fs.file.impl" -> classOf[CountingFileSystem].getName)
     val io = new HadoopFileIO(StorageSettings.configuration(base, properties))
     CountingFileSystem.calls.clear()
@@ -99,7 +99,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(CountingFileSystem.calls.isEmpty)
   }
 
-  test("where the jar of a file system is missing, the error names it") {
+  test("the error for a missing file system jar names it") {
     val conf = StorageSettings.configuration(base, Map("hadoop.fs.gs.impl" -> "com.google.cloud.hadoop.fs.gcs.Missing"))
     conf.set("fs.s3a.impl", "org.apache.hadoop.fs.s3a.MissingFileSystem")
     conf.set("fs.oss.impl", "com.example.Mine")
@@ -108,11 +108,11 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(s3.contains("org.apache.hadoop:hadoop-aws:3.3.") && s3.contains("aws-java-sdk-bundle"))
     assert(s3.contains("org.apache.hadoop.fs.s3a.MissingFileSystem") && s3.contains("--packages"))
     assert(intercept[Unsupported](io.write("gs://b/x", Array.emptyByteArray)).getMessage.contains("gcs-connector"))
-    // What a user has named himself is his to find.
+    // A class that the user configured is not suggested.
     assert(!intercept[Exception](io.read("oss://b/x")).getMessage.contains("hadoop-aliyun"))
   }
 
-  test("a storage that cannot create exclusively is refused, with what to do instead") {
+  test("a storage without exclusive create is rejected, and the error says what to do") {
     Seq("wasb", "gs", "s3").foreach { scheme =>
       val conf = new Configuration(false)
       conf.set(s"fs.$scheme.impl", classOf[RenamingFileSystem].getName)

@@ -8,20 +8,20 @@ import scala.collection.JavaConverters._
 
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 
-/** A store with just enough of S3 to commit on, that misbehaves as it is told. */
+/** A store with just enough of S3 for commits, and scripted faults. */
 final class StubS3 extends AutoCloseable {
   import StubS3._
 
-  /** How it takes the next exclusive puts; afterwards it behaves. */
+  /** Faults of the next exclusive puts; afterwards they succeed. */
   val faults: ConcurrentLinkedQueue[Fault] = new ConcurrentLinkedQueue[Fault]
 
-  /** Whether it knows the header at all. */
+  /** Whether the store supports the If-None-Match header. */
   @volatile var honours: Boolean = true
 
-  /** The keys that a request asked to delete; of a request for many, its body. */
+  /** The keys of delete requests; for a bulk delete, its body. */
   val deleted: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
 
-  /** The headers of the last PUT of each key, with their names in lower case. */
+  /** The headers of the last PUT of each key, with names in lower case. */
   val headers: ConcurrentHashMap[String, Map[String, String]] = new ConcurrentHashMap[String, Map[String, String]]
 
   private val objects = new ConcurrentHashMap[String, Array[Byte]]
@@ -46,7 +46,7 @@ final class StubS3 extends AutoCloseable {
     ()
   }
 
-  /** The path is `/bucket/key`. */
+  /** Responds to a request for `/bucket/key`. */
   private def answer(exchange: HttpExchange): Unit = {
     val key = URLDecoder.decode(exchange.getRequestURI.getRawPath.replace("+", "%2B"), "UTF-8")
     val query = Option(exchange.getRequestURI.getRawQuery).getOrElse("")
@@ -85,7 +85,7 @@ final class StubS3 extends AutoCloseable {
     }
   }
 
-  /** Chunks, each after a line with its length in hex and a signature. */
+  /** Decodes chunks, each after a line with its length in hex and a signature. */
   private def unsigned(sent: Array[Byte]): Array[Byte] = {
     val text = new String(sent, "ISO-8859-1")
     val line = text.indexOf("\r\n")
@@ -137,13 +137,13 @@ final class StubS3 extends AutoCloseable {
 object StubS3 {
   sealed trait Fault
 
-  /** Nothing is stored. */
+  /** The store rejects the request and stores nothing. */
   final case class Refuses(status: Int, code: String) extends Fault
 
-  /** The object is there, and the answer says that something went wrong. */
+  /** The object is stored, and the response reports an error. */
   case object FailsAfter extends Fault
 
-  /** The object is there, and the connection ends without an answer. */
+  /** The object is stored, and the connection closes without a response. */
   case object SilentAfter extends Fault
 
   def run[A](body: StubS3 => A): A = {

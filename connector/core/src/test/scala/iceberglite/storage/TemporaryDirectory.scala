@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.{BeforeAndAfterEach, Suite}
 
-/** A directory of its own for each test, gone afterwards. */
+/** Creates a directory for each test, and deletes it afterwards. */
 trait TemporaryDirectory extends BeforeAndAfterEach { self: Suite =>
   private var made = Option.empty[Path]
 

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, LocalFileSys
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
-/** The local file system as a user may have wrapped it. */
+/** A local file system, as a user may have wrapped it. */
 class CountingFileSystem extends LocalFileSystem {
   private def called(name: String): Unit = {
     CountingFileSystem.calls.add(name)
@@ -44,10 +44,7 @@ object CountingFileSystem {
   val calls: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
 }
 
-/**
- * The disk under the scheme it is asked for, with a rename that fails where the target is there, as a name node's
- * does.
- */
+/** The local disk under any scheme, with a rename that fails if the target exists, like HDFS. */
 class RenamingFileSystem extends RawLocalFileSystem {
   import RenamingFileSystem._
   private var uri = Option.empty[URI]
@@ -57,7 +54,7 @@ class RenamingFileSystem extends RawLocalFileSystem {
     uri = Some(URI.create(s"${name.getScheme}://${name.getAuthority}"))
   }
 
-  /** The constructor of the superclass asks before there is anything. */
+  /** The superclass calls this from its constructor, before the field is set. */
   override def getUri: URI = Option(uri).flatten.getOrElse(super.getUri)
 
   override def rename(from: Path, to: Path): Boolean = synchronized {

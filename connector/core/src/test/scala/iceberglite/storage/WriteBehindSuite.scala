@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class WriteBehindSuite extends AnyFunSuite {
 
-  /** A storage that writes when it is let, and says when it has begun. */
+  /** A storage that waits for permission to write, and signals when it has started. */
   private class Slow {
     val begun, let = new CountDownLatch(1)
     val written = new ConcurrentLinkedQueue[(String, String)]
@@ -26,7 +26,7 @@ class WriteBehindSuite extends AnyFunSuite {
     def waiting(path: String): Option[String] = behind.contentsOf(path).map(new String(_, "UTF-8"))
     def began(): Unit = assert(begun.await(60, TimeUnit.SECONDS))
 
-    /** All that was put before is written, or will never be. */
+    /** Waits until everything queued before was written or dropped. */
     def end(): Seq[(String, String)] = {
       let.countDown()
       val last = new CountDownLatch(1)
@@ -36,7 +36,7 @@ class WriteBehindSuite extends AnyFunSuite {
     }
   }
 
-  test("nobody waits, the last of several contents is written, and who asks sees it before") {
+  test("put does not wait, only the last of several contents is written, and a read returns it before it is written") {
     new Slow {
       put("hint", "1")
       began()
@@ -46,14 +46,14 @@ class WriteBehindSuite extends AnyFunSuite {
     }
   }
 
-  test("a write that fails keeps no other from being written") {
+  test("a failed write does not prevent other writes") {
     new Slow {
       Seq("bad", "good", "bad2", "good2").foreach(put(_, "x"))
       assert(end().map(_._1) == Seq("good", "good2"))
     }
   }
 
-  test("what is forgotten is not written any more, and what is being written is waited for") {
+  test("a forgotten file is not written later, and forget waits for a write in progress") {
     new Slow {
       put("t/metadata/hint", "1")
       began()
@@ -76,7 +76,7 @@ class WriteBehindSuite extends AnyFunSuite {
     body(new HadoopFileIO(new Configuration(false)), directory)
   }
 
-  test("a file that is replaced soon reads at once, and is there in the end") {
+  test("a file whose replacement is pending can be read immediately, and exists in the end") {
     withDirectory { (io, directory) =>
       val file = directory.resolve("hint")
       (1 to 20).foreach { i =>
@@ -88,7 +88,7 @@ class WriteBehindSuite extends AnyFunSuite {
     }
   }
 
-  test("a directory that was deleted does not come back with its hint") {
+  test("a deleted directory is not recreated by its hint") {
     withDirectory { (io, directory) =>
       (1 to 50).foreach { i =>
         val table = directory.resolve(s"t$i")

@@ -21,7 +21,7 @@ import iceberglite.spec.types.Type._
 /** Spec: "Appendix A: Avro". */
 class AvroDataSuite extends FormatTests(AvroData) {
 
-  /** A file that Avro's own library writes. */
+  /** Writes a file with Avro's own library. */
   private def foreign(fields: String, codec: CodecFactory = CodecFactory.nullCodec)(
       rows: (AvroSchema => GenericRecord)*
   ): String = {
@@ -42,7 +42,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
 
   private def wanted(t: Type): StructType = StructType(Vector(optional(1, "c", t)))
 
-  test("unions may have null second or stand alone, and no other union is read", FormatRules.avroUnions) {
+  test("unions may have null as second or only type, and other unions are rejected", FormatRules.avroUnions) {
     val path = foreign("""{"name":"a","type":["int","null"],"field-id":1},{"name":"b","type":["string"],"field-id":2},
       {"name":"c","type":["int","string"],"field-id":3}""")(row(1, "x", 1), row(null, "y", "z"))
     val two = StructType(Vector(optional(1, "a", IntType), optional(2, "b", StringType)))
@@ -51,7 +51,11 @@ class AvroDataSuite extends FormatTests(AvroData) {
     assert(error.getMessage.contains("Column c") && error.getMessage.contains("""["int","string"]"""))
   }
 
-  test("what others write for a type is read as it", FormatRules.avroDecimals, FormatRules.promoted) {
+  test(
+    "equivalent types of other writers are read as the column type",
+    FormatRules.avroDecimals,
+    FormatRules.promoted
+  ) {
     val uuid = UUID.randomUUID
     def same(json: String, value: Any, t: Type, expected: Any): Unit = {
       val path = foreign(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
@@ -76,7 +80,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     same("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(2), ByteBuffer.wrap(Array[Byte](1, 2)))
   }
 
-  test("values that the column does not hold are errors with the column", FormatRules.avroDamage) {
+  test("values that the column cannot hold are errors that name the column", FormatRules.avroDamage) {
     def refused(json: String, value: Any, t: Type, saying: String): Unit = {
       val path = foreign(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
       val message = intercept[UnreadableFile](read(path, wanted(t))).getMessage
@@ -91,7 +95,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     refused("""{"type":"long","logicalType":"timestamp-nanos"}""", 1L, TimestampType, "timestamp")
   }
 
-  test("maps with string keys are read from arrays of pairs too", FormatRules.avroMaps) {
+  test("maps with string keys are also read from arrays of key-value records", FormatRules.avroMaps) {
     val pairs = """{"type":"array","logicalType":"map","items":{"type":"record","name":"kv","fields":[
       {"name":"key","type":"string","field-id":2},{"name":"value","type":["null","int"],"field-id":3}]}}"""
     val path = foreign(s"""{"name":"c","type":$pairs,"field-id":1}""") { schema =>
@@ -103,7 +107,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
   }
 
   test(
-    "a file without ids goes by the name mapping, one with an id anywhere by its ids alone",
+    "a file without ids is read by the name mapping, and a file with any id only by its ids",
     FormatRules.nameMapping
   ) {
     def fields(id: String): String = s"""{"name":"a","type":"int"},
@@ -142,7 +146,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     assert(readFrom(partly, wanted) == Vector(Record.of(null, 11, null, null, null)))
   }
 
-  test("all codecs of Avro are read", FormatRules.avroDamage) {
+  test("files with any Avro codec are read", FormatRules.avroDamage) {
     val codecs = Seq(
       CodecFactory.nullCodec,
       CodecFactory.deflateCodec(6),
@@ -160,7 +164,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
   }
 
   test(
-    "the codec is the table's, Avro's own library reads the file, and sizes of columns are absent",
+    "the codec follows the table property, Avro's own library reads the file, and column sizes are absent",
     FormatRules.avroSizes,
     FormatRules.avroNulls
   ) {
@@ -186,7 +190,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     }
   }
 
-  test("rows that are all alike unpack however many they are") {
+  test("a block of equal rows is decompressed, whatever the compression ratio") {
     val schema = Schema(0, Vector(required(1, "s", StringType)))
     val text = "x" * 100000
     val file =
@@ -203,7 +207,7 @@ class AvroDataSuite extends FormatTests(AvroData) {
     assert(read(file.path, schema.asStruct) == Vector.fill(1000)(Record.of(null)))
   }
 
-  test("a file cut off anywhere is an error that names it, or the rows before the cut", FormatRules.avroDamage) {
+  test("a truncated file is an error that names it, or gives the rows before the cut", FormatRules.avroDamage) {
     val schema = Schema(0, Vector(required(1, "id", LongType), required(2, "s", StringType)))
     val rows = (0 until 2000).map(i => Record.of(i.toLong, s"row $i")).toVector
     val whole = hadoop.read(write(schema, rows).path)

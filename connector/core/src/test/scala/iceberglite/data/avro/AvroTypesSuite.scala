@@ -57,7 +57,7 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   )
 
   test(
-    "types are mapped as the table of Appendix A has it, and back",
+    "types are mapped in both directions as in the table of Appendix A",
     FormatRules.avroTypes,
     FormatRules.avroUtc,
     FormatRules.avroIds,
@@ -75,12 +75,12 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "random schemas come back from their Avro schemas with their names",
+    "random schemas round-trip through Avro schemas, with their names",
     FormatRules.avroTypes,
     FormatRules.avroNames
   ) {
     val types = RecordGenerators.all.filter {
-      case _: GeometryType | _: GeographyType => false // They are bytes, which tell nothing of them.
+      case _: GeometryType | _: GeographyType => false // These types are bytes, which do not identify the type.
       case _ => true
     }
     forAll(RecordGenerators.schema(types)) { schema =>
@@ -98,7 +98,7 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(AvroTypes.toStruct(schema) == struct)
   }
 
-  test("what other writers have for the same types is read as them", FormatRules.avroUtc, FormatRules.avroUnions) {
+  test("equivalent types of other writers are mapped to the same types", FormatRules.avroUtc, FormatRules.avroUnions) {
     assert(back("""["int","null"]""") == IntType)
     assert(back("""{"type":"string","logicalType":"uuid"}""") == UuidType)
     assert(back("""{"type":"long","logicalType":"timestamp-micros"}""") == TimestampType)
@@ -109,7 +109,7 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(back("""{"type":"int","logicalType":"time-millis"}""") == TimeType)
   }
 
-  test("fields without ids, and unions of several types, are left out") {
+  test("fields without ids, and unions of several types, are omitted") {
     val record = """{"type":"record","name":"r","fields":[
       {"name":"a","type":"int"},{"name":"b","type":["int","string"],"field-id":2},
       {"name":"c","type":{"type":"array","items":"int"},"field-id":3},{"name":"d","type":"int","field-id":"4"}]}"""

@@ -5,7 +5,7 @@ import iceberglite.data.Record
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
-/** Files as a writer makes them that knows nothing of Iceberg. */
+/** Writes files like a writer that does not know Iceberg. */
 object AvroWithoutIds {
   def write(io: FileIO, path: String, schema: Schema, rows: Seq[Record]): Unit = {
     val json =

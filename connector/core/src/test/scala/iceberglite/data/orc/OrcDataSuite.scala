@@ -24,7 +24,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
 
   private val configuration = new Configuration(false)
 
-  /** A file as another writer makes it: without ids, or with whatever is in the schema. */
+  /** Writes a file like another writer: without ids, or with the attributes of the given schema. */
   private def foreign(schema: TypeDescription, proleptic: Boolean = false, utc: Boolean = true)(
       fill: VectorizedRowBatch => Unit
   ): String = {
@@ -53,10 +53,13 @@ class OrcDataSuite extends FormatTests(OrcData) {
     finally TimeZone.setDefault(former)
   }
 
-  test("timestamps are the same in every zone, before 2015 and 1970 too, and to the nanosecond", FormatRules.orcTimes) {
+  test(
+    "timestamps are independent of the time zone, also before 2015 and 1970, with nanosecond precision",
+    FormatRules.orcTimes
+  ) {
     val types = Seq(TimestampType, TimestampTzType, TimestampNsType, TimestampTzNsType)
     val schema = Schema(0, types.zipWithIndex.map { case (t, i) => required(i + 1, s"c$i", t) }.toVector)
-    // Also a time that New York's clocks skip, and the last units before a second begins.
+    // Includes a time skipped by daylight saving in New York, and the last units before a full second.
     val times = Vector(0L, -999999L, 1L, -999001L, -1000000L, -1001000L, -1000001L, -1500000L, 1420070399999999L,
       1420070400000001L, 1520735400123456L, -62135596800000000L, 253402300799999999L)
     val nanos = Vector(
@@ -81,14 +84,17 @@ class OrcDataSuite extends FormatTests(OrcData) {
     }
   }
 
-  test("the times that ORC files cannot hold are refused, and not written as others", FormatRules.orcTimes) {
+  test("times that ORC files cannot hold are rejected instead of being changed", FormatRules.orcTimes) {
     def message(t: PrimitiveType, value: Long): String =
       intercept[ValidationFailed](write(Schema(0, Vector(required(1, "t", t))), Vector(Record.of(value)))).getMessage
     Seq(-1L, -999000L, -1000L).foreach(v => assert(message(TimestampType, v).contains("Column t")))
     Seq(-1L, -999000000L).foreach(v => assert(message(TimestampTzNsType, v).contains("Parquet")))
   }
 
-  test("a local time of another writer is that time, whatever zone its machine had", FormatRules.orcTimes) {
+  test(
+    "a local time of another writer is read unchanged, whatever the time zone of its machine",
+    FormatRules.orcTimes
+  ) {
     val schema = TypeDescription.fromString("struct<t:timestamp>")
     schema.getChildren.get(0).setAttribute("iceberg.id", "1")
     val path = inZone("Asia/Kolkata")(foreign(schema, utc = false) { batch =>
@@ -99,13 +105,13 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(found == Vector(Record.of(DateTime.parseTimestamp("2020-01-02T03:04:05.123456").get)))
   }
 
-  test("a column in nanoseconds is not cut to microseconds without a word", FormatRules.orcTimes) {
+  test("a column in nanoseconds is not silently truncated to microseconds", FormatRules.orcTimes) {
     val file = write(Schema(0, Vector(required(1, "t", TimestampNsType))), Vector(Record.of(1L)))
     val error = intercept[UnreadableFile](read(file.path, StructType(Vector(required(1, "t", TimestampType)))))
     assert(error.getMessage.contains("Column t"))
   }
 
-  test("dates of old are taken as they stand, whichever calendar the writer claims", FormatRules.orcTimes) {
+  test("old dates are read unchanged, whichever calendar the writer declares", FormatRules.orcTimes) {
     Seq(true, false).foreach { proleptic =>
       val schema = TypeDescription.fromString("struct<d:date>")
       val path = foreign(schema, proleptic) { batch =>
@@ -117,7 +123,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     }
   }
 
-  test("ORC's smaller types read as int and string, and int as long", FormatRules.orcNarrow, FormatRules.promoted) {
+  test("ORC's smaller types are read as int and string, and int as long", FormatRules.orcNarrow, FormatRules.promoted) {
     val schema = TypeDescription.fromString("struct<a:tinyint,b:smallint,c:varchar(5),d:char(3)>")
     val path = foreign(schema) { batch =>
       long(batch, 0).vector(0) = -3
@@ -135,7 +141,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
   }
 
   test(
-    "a file without ids goes by the name mapping, one with an id anywhere by its ids alone",
+    "a file without ids is read by the name mapping, and a file with any id only by its ids",
     FormatRules.nameMapping
   ) {
     def schema(text: String): TypeDescription = TypeDescription.fromString(text)
@@ -173,7 +179,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(readFrom(source.copy(path = with1), wanted) == Vector(Record.of(null, 10, null, null)))
   }
 
-  test("an id that a file has twice is an error with the column") {
+  test("a duplicate id in a file is an error that names the column") {
     val schema = TypeDescription.fromString("struct<a:int,b:int>")
     schema.getChildren.asScala.foreach(_.setAttribute("iceberg.id", "1"))
     val path = foreign(schema)(_ => ())
@@ -182,7 +188,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(read(path, StructType(Vector(optional(2, "x", IntType)))) == Vector(Record.of(null)))
   }
 
-  test("a type that Iceberg does not have is an error only where it is wanted") {
+  test("a type that Iceberg does not have is an error only if the column is projected") {
     val schema = TypeDescription.fromString("struct<u:uniontype<int,string>,i:int>")
     schema.getChildren.asScala.zipWithIndex.foreach { case (t, i) => t.setAttribute("iceberg.id", (i + 1).toString) }
     val path = foreign(schema) { batch =>
@@ -195,7 +201,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(error.getMessage.contains("uniontype"))
   }
 
-  test("fixed and uuid values of a wrong length are errors with the column", FormatRules.orcFixed) {
+  test("fixed and uuid values of a wrong length are errors that name the column", FormatRules.orcFixed) {
     val file =
       write(Schema(0, Vector(required(1, "b", BinaryType))), Vector(Record.of(java.nio.ByteBuffer.allocate(4))))
     Seq(FixedType(3), UuidType).foreach { t =>
@@ -204,7 +210,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     }
   }
 
-  test("codec, stripes, user metadata and sizes are as the table wants them", FormatRules.orcSplits) {
+  test("codec, stripes, user metadata and sizes follow the table properties", FormatRules.orcSplits) {
     val schema =
       Schema(0, Vector(required(1, "id", LongType), required(2, "l", ListType(3, StringType, elementRequired = true))))
     val random = new scala.util.Random(7)
@@ -239,7 +245,7 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(error.getMessage.contains("write.orc.compression-codec"))
   }
 
-  test("a file cut off anywhere is an error that names it", FormatRules.orcDamage) {
+  test("a truncated file is an error that names it", FormatRules.orcDamage) {
     val schema = RecordGenerators.flat(RecordGenerators.ofVersion2)
     val rows = records(schema).suchThat(_.nonEmpty).sample.toVector.flatten
     val whole = hadoop.read(write(schema, rows).path)

@@ -24,7 +24,7 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val own = Map("iceberg.id" -> "5", "iceberg.required" -> "false")
 
-  /** The rows of the table, and of the adopted version 3. */
+  /** The rows of the specification's table, including the adopted version 3. */
   private val table: Seq[(Type, String, Map[String, String])] = Seq(
     (BooleanType, "boolean", Map.empty),
     (IntType, "int", Map.empty),
@@ -47,7 +47,7 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (GeographyType(DefaultCrs, DefaultEdgeAlgorithm), "binary", Map("iceberg.binary-type" -> "GEOGRAPHY"))
   )
 
-  test("types are mapped as the table of Appendix A has it, and back", FormatRules.orcTypes) {
+  test("types are mapped in both directions as in the table of Appendix A", FormatRules.orcTypes) {
     table.foreach { case (t, orc, extra) =>
       assert(node(t).toString == orc, t)
       assert(attributes(node(t)) == own ++ extra, t)
@@ -57,7 +57,7 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("elements, keys, values and nested fields carry id and required too", FormatRules.orcAttributes) {
+  test("elements, keys, values and nested fields also have the id and required attributes", FormatRules.orcAttributes) {
     val inner = StructType(Vector(required(6, "x", IntType), optional(7, "y", IntType)))
     val schema = Schema(
       0,
@@ -82,19 +82,22 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ))
   }
 
-  test("random schemas come back from their ORC schemas", FormatRules.orcTypes, FormatRules.orcAttributes) {
+  test("random schemas round-trip through ORC schemas", FormatRules.orcTypes, FormatRules.orcAttributes) {
     forAll(RecordGenerators.schema(RecordGenerators.all.filter(_ != UnknownType))) { schema =>
       assert(OrcSchemas.toStruct(OrcSchemas.of(schema)) == schema.asStruct)
     }
   }
 
-  test("a column of type unknown is not stored, and a list of it is refused", FormatRules.unknown) {
+  test("a column of type unknown is not stored, and a list of it is rejected", FormatRules.unknown) {
     val schema = Schema(0, Vector(optional(1, "u", UnknownType), optional(2, "i", IntType)))
     assert(OrcSchemas.of(schema).getFieldNames.asScala == Seq("i"))
     intercept[Unsupported](node(ListType(6, UnknownType, elementRequired = false)))
   }
 
-  test("ORC's smaller types are those of the spec, and what has no id or no type is left out", FormatRules.orcNarrow) {
+  test(
+    "ORC's smaller types are mapped as in the specification, and columns without id or Iceberg type are omitted",
+    FormatRules.orcNarrow
+  ) {
     val orc = TypeDescription.fromString(
       "struct<a:tinyint,b:smallint,c:varchar(5),d:char(3),e:uniontype<int,string>,f:timestamp,g:array<int>,h:int>"
     )

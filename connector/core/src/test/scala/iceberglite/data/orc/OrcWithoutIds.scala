@@ -9,7 +9,7 @@ import org.apache.orc.{OrcFile, TypeDescription}
 import iceberglite.data.Record
 import iceberglite.spec.schema.Schema
 
-/** Files as a writer makes them that knows nothing of Iceberg. */
+/** Writes files like a writer that does not know Iceberg. */
 object OrcWithoutIds {
   def write(path: String, schema: Schema, rows: Seq[Record]): Unit = {
     val orc = OrcSchemas.of(schema)

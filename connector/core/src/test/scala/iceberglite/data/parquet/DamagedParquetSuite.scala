@@ -22,7 +22,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 import iceberglite.table.MemoryFileIO
 
-/** Data and delete files that are broken, by accident or on purpose. */
+/** Data and delete files that are damaged, by accident or on purpose. */
 class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val schema = RecordGenerators.flat(RecordGenerators.ofVersion2)
   private val nested = schemaOf(
@@ -39,7 +39,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     Files.readAllBytes(Paths.get(file.path))
   }
 
-  /** A small allowance for what reading any file takes. */
+  /** Memory allowance for reading any small file. */
   private val MostBytes = 512L << 20
 
   private def readAll(bytes: Array[Byte], schema: Schema): Vector[Record] = {
@@ -76,7 +76,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
       }
     }
 
-  test("a file that was cut off, is empty, or is another thing says so by its name", ParquetRules.damagedFiles) {
+  test("the error for a truncated, empty or foreign file names it", ParquetRules.damagedFiles) {
     val valid = sample(deletes, "zstd")
     val broken = Seq(
       Array.emptyByteArray -> "not a Parquet file",
@@ -92,7 +92,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   }
 
   test(
-    "a footer that claims a list of billions, or a hundred structs within each other, is refused",
+    "a footer that claims a list of billions, or a hundred nested structs, is rejected",
     ParquetRules.damagedFiles
   ) {
     def file(footer: Array[Byte]): Array[Byte] =
@@ -107,7 +107,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     }
   }
 
-  test("a bit that flipped in a page of deletes never deletes another row", ParquetRules.damagedFiles) {
+  test("a flipped bit in a page of deletes never deletes another row", ParquetRules.damagedFiles) {
     val valid = sample(deletes, "uncompressed")
     val footer = ByteBuffer.wrap(valid.slice(valid.length - 8, valid.length - 4).reverse).getInt
     val rows = readAll(valid, deletes).map(_.toString)
@@ -125,7 +125,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     assert(refused > 0)
   }
 
-  test("a page that claims to burst is refused", ParquetRules.damagedFiles) {
+  test("a page that claims a huge uncompressed size is rejected", ParquetRules.damagedFiles) {
     val bytes = new ByteArrayOutputStream
     val zip = new java.util.zip.GZIPOutputStream(bytes)
     zip.write(new Array[Byte](1 << 20))
@@ -139,13 +139,13 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     }
   }
 
-  test("a codec that is not there is named, and what brings it") {
+  test("the error for a missing codec names it and the library that provides it") {
     val error =
       intercept[Unsupported](new GuardedPages.Codecs("f.parquet").getDecompressor(CompressionCodecName.BROTLI))
     assert(error.getMessage.contains("brotli compression, as in f.parquet") && error.getMessage.contains("BrotliCodec"))
   }
 
-  test("the footer alone is read of a file, and once") {
+  test("only the footer of a file is read, and only once") {
     val memory = new MemoryFileIO
     memory.write("f.parquet", sample(deletes, "zstd"))
     val file = ParquetInput.of(memory, "f.parquet")

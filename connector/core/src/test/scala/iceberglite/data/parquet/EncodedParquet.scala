@@ -16,13 +16,13 @@ import iceberglite.parquet.ParquetSchemas
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}
 
-/** Parquet files in encodings that other writers choose, and that of this library does not. */
+/** Writes Parquet files in encodings that other writers use, but not this library. */
 object EncodedParquet {
 
-  /** What encodes the values of a column; absent for what Parquet's library would choose. */
+  /** Chooses the encoder of a column; `None` for the default of Parquet's library. */
   type Encoder = ColumnDescriptor => Option[ValuesWriter]
 
-  /** @param pageSize of each column, so that pages begin at different rows; in bytes */
+  /** @param pageSize page size of each column in bytes, so that pages of different columns start at different rows */
   def write(
       io: FileIO,
       path: String,
@@ -56,7 +56,7 @@ object EncodedParquet {
     ()
   }
 
-  /** All values of a fixed width with their bytes split. */
+  /** Byte stream split for all values of fixed width. */
   val split: Encoder = column =>
     column.getPrimitiveType.getPrimitiveTypeName match {
       case INT32 | FLOAT => Some(new Split(4))
@@ -65,7 +65,7 @@ object EncodedParquet {
       case BOOLEAN | BINARY | INT96 => None
     }
 
-  /** Bytes as differences from those before, be they of a fixed length or not. */
+  /** Delta byte array, for values of fixed or variable length. */
   val deltas: Encoder = column =>
     column.getPrimitiveType.getPrimitiveTypeName match {
       case FIXED_LEN_BYTE_ARRAY | BINARY => Some(new DeltaByteArrayWriter(64, 1 << 20, new HeapByteBufferAllocator))

@@ -10,7 +10,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
-/** Rows with values of every width that Parquet fixes, flat and nested, and nulls at each level. */
+/** Rows with values of every fixed width in Parquet, flat and nested, with nulls at each level. */
 object EncodedRecords {
   val schema: Schema = Schema(
     0,

@@ -42,16 +42,16 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
     case v2: DataPageV2 => v2.getData.toByteArray.toSeq
   }
 
-  test("the levels of a page stay before its values") {
+  test("the levels of a page are kept in front of its values") {
     val optional = column("optional fixed_len_byte_array(2)")
-    // Two values, both there, as a run of ones; then the first bytes of the values, and the second ones.
+    // Two present values, as a run of ones; then the first and the second bytes of the values.
     val levels = ByteBuffer.allocate(6).order(ByteOrder.LITTLE_ENDIAN).putInt(2).put(4.toByte).put(1.toByte).array
     val joined = SplitBytes.joined(page(optional, 2, levels ++ Array[Byte](11, 12, 21, 22)), optional)
     assert(bytesOf(joined) == levels.toSeq ++ Seq[Byte](11, 21, 12, 22))
     assert(joined.asInstanceOf[DataPageV1].getValueEncoding == Encoding.PLAIN)
   }
 
-  test("pages whose levels or values are longer or shorter than they can be are refused") {
+  test("pages with levels or values of impossible length are rejected") {
     val optional = column("optional int32")
     val long = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(1000).array
     intercept[ParquetDecodingException](SplitBytes.joined(page(optional, 1, long), optional))

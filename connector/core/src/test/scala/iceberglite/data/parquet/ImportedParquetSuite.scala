@@ -12,7 +12,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 
-/** Files that came from elsewhere: without field ids, with lists of two levels, with types of their own. */
+/** Imported files: without field ids, with two-level lists, and with types of other writers. */
 class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val threeLevels = """optional group l (LIST) { repeated group bag { optional int32 item; } }
     optional group m (MAP) { repeated group key_value { required binary key (STRING); optional group value { optional int32 old; } } }
@@ -53,14 +53,17 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
     assert(read(nestedFile(), table, mapping = Some(mapping)) == Vector(expected))
   }
 
-  test("a file with any field id keeps to its own", ParquetRules.mappedNames) {
+  test("a file with any field id is read only by its ids", ParquetRules.mappedNames) {
     val path = writeForeign("optional int32 a = 1; optional int32 b;")(_.append("a", 1).append("b", 2))
     val wanted = schemaOf(optional(1, "a", IntType), optional(2, "b", IntType))
     assert(read(path, wanted, mapping = Some(NameMapping.of(wanted))) == Vector(Record.of(1, null)))
     assert(read(path, wanted) == Vector(Record.of(1, null)))
   }
 
-  test("without ids and mapping columns go by their place, and by name inside of them", ParquetRules.positionIds) {
+  test(
+    "without ids and name mapping, columns are matched by position, and nested fields by name",
+    ParquetRules.positionIds
+  ) {
     val wanted = schemaOf(
       optional(3, "struct", StructType(Vector(optional(9, "x", IntType), optional(8, "y", IntType)))),
       optional(1, "list", ListType(4, IntType, elementRequired = false)),
@@ -69,7 +72,7 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
     assert(read(nestedFile(), wanted) == Vector(Record.of(Record.of(3, null), Vector(1, null), null)))
   }
 
-  test("lists of two levels are read, of values and of structs", ParquetRules.threeLevelLists) {
+  test("two-level lists of values and of structs are read", ParquetRules.threeLevelLists) {
     val path = writeForeign(
       """optional group a (LIST) = 1 { repeated int32 array = 2; }
         |optional group b (LIST) = 3 { repeated group array = 4 { optional int32 x = 5; } }
@@ -94,13 +97,13 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
     ))
   }
 
-  test("a repeated field that is in no list is refused by its name") {
+  test("the error for a repeated field outside a list names it") {
     val path = writeForeign("repeated int32 r = 1;")(_.append("r", 1))
     val error = intercept[UnreadableFile](read(path, schemaOf(optional(1, "r", IntType))))
     assert(error.getMessage.contains("Column r") && error.getMessage.contains(path))
   }
 
-  test("INT96, milliseconds, unsigned and small integers have their values", ParquetRules.typesRead) {
+  test("INT96, milliseconds, unsigned and small integers are read with their values", ParquetRules.typesRead) {
     val path = writeForeign(
       """optional int96 old = 1; optional int64 ms (TIMESTAMP(MILLIS,true)) = 2; optional int32 t (TIME(MILLIS,true)) = 3;
         |optional int32 u32 (INTEGER(32,false)) = 4; optional int32 i8 (INTEGER(8,true)) = 5;
@@ -142,7 +145,7 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
     assert(row(9) == java.nio.ByteBuffer.wrap(Array[Byte](1, 2)))
   }
 
-  test("a required column that the file may leave null is read, null and all") {
+  test("a required column that is optional in the file is read, including nulls") {
     val path = writeForeign("optional int32 a = 1;")(_.append("a", 1), _ => ())
     assert(read(path, schemaOf(required(1, "a", IntType))) == Vector(Record.of(1), Record.of(null)))
   }

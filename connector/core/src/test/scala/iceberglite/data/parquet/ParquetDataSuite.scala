@@ -62,7 +62,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     ))
   }
 
-  test("narrower types are read in the type that a column was promoted to", ParquetRules.promoted) {
+  test("narrower types are read as the promoted type of the column", ParquetRules.promoted) {
     val old = schemaOf(
       optional(1, "i", IntType),
       optional(2, "f", FloatType),
@@ -93,7 +93,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(error.getMessage.contains(late.path) && error.getMessage.contains("Column dayNs"))
   }
 
-  test("a type that the column cannot have had is refused by its name") {
+  test("the error for a type that cannot be promoted to the column type names the column") {
     val file = write(schemaOf(optional(1, "s", StringType)), Seq(Record.of("x")))
     val error = intercept[UnreadableFile](read(file.path, schemaOf(optional(1, "n", LongType))))
     assert(error.getMessage.contains("Column n: Its Parquet type") && error.getMessage.contains(file.path))
@@ -119,12 +119,12 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(error.getMessage.contains("Column must") && error.getMessage.contains(path))
   }
 
-  test("a column of the file comes before the constant of its id") {
+  test("a column in the file takes precedence over the constant of its id") {
     val schema = schemaOf(optional(1, "id", LongType))
     assert(read(write(schema, Seq(Record.of(1L))).path, schema, Map(1 -> Long.box(9))) == Vector(Record.of(1L)))
   }
 
-  test("a struct with none of the wanted fields is null where it is null", ParquetRules.structsKept) {
+  test("a struct without any projected field is null where the file has null", ParquetRules.structsKept) {
     val wanted = schemaOf(optional(10, "where", StructType(Vector(optional(99, "alt", IntType)))))
     assert(read(write(nested, rows).path, wanted) == Vector(
       Record.of(Record.of(null)),
@@ -137,7 +137,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(read(write(nested, rows).path, inList).head == Record.of(Vector(Record.of(null), null)))
   }
 
-  test("_pos counts the rows of the whole file, and is all that may be wanted", ParquetRules.positions) {
+  test("_pos counts the rows of the whole file, and can be the only projected column", ParquetRules.positions) {
     val schema = schemaOf(required(1, "s", StringType))
     val many = (0 until 3000).map(i => Record.of(s"$i" * 30))
     val file = write(schema, many, Map("write.parquet.row-group-size-bytes" -> "20000"))
@@ -149,21 +149,21 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(read(file.path, Schema.Empty).size == 3000)
   }
 
-  test("a null in a required field is refused by its path", ParquetRules.requiredValues) {
+  test("the error for a null in a required field names its path", ParquetRules.requiredValues) {
     val error = intercept[ValidationFailed](write(nested, Seq(Record.of(1L, Vector(Record.of(null, 1)), null, null))))
     assert(error.getMessage.contains("Column points.element.x is required"))
     val keys = schemaOf(optional(6, "tags", MapType(7, StringType, 8, IntType, valueRequired = false)))
     assert(intercept[ValidationFailed](write(keys, Seq(Record.of(Vector((null, 1)))))).getMessage.contains("tags.key"))
   }
 
-  test("of a struct or a list of which nothing would be stored, writing is refused", ParquetRules.unknownNotStored) {
+  test("writing a struct or list without any stored field is rejected", ParquetRules.unknownNotStored) {
     Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false)).foreach {
       t =>
         assert(intercept[Unsupported](write(schemaOf(optional(1, "c", t)), Seq.empty)).getMessage.nonEmpty)
     }
   }
 
-  test("the properties of a table decide codec, row groups and pages") {
+  test("table properties determine codec, row groups and pages") {
     val schema = schemaOf(required(1, "s", StringType))
     Seq("zstd", "gzip", "snappy", "uncompressed").foreach { codec =>
       val properties =
@@ -180,7 +180,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(error.getMessage.contains("write.parquet.compression-codec"))
   }
 
-  test("an aborted file is gone, and the length is about that of the file") {
+  test("an aborted file is deleted, and the reported length is close to the file's length") {
     val schema = schemaOf(required(1, "l", LongType))
     val path = newPath()
     val writer = ParquetData.write(DataTarget(io, path, schema, Map.empty, full(schema), Map("a key" -> "a value")))
@@ -195,7 +195,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test(
-    "floating point columns keep bounds beside NaNs, and the sign of zeros",
+    "floating-point columns have bounds despite NaNs, with the sign of zeros",
     MetricsRules.nans,
     MetricsRules.zeros,
     MetricsRules.counts
@@ -230,7 +230,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test(
-    "variants and geometries have counts of their rows, and no bounds",
+    "variants and geometries have counts, and no bounds",
     MetricsRules.noBounds,
     ParquetRules.variantParts
   ) {

@@ -17,7 +17,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Parquet files of this library, and of writers that know no field ids. */
+/** Writes Parquet files with this library, and like writers that do not know field ids. */
 trait ParquetFiles { self: TemporaryDirectory =>
   protected val io = new HadoopFileIO(new Configuration(false))
 
@@ -48,7 +48,7 @@ trait ParquetFiles { self: TemporaryDirectory =>
     finally rows.close()
   }
 
-  /** A file of another writer: the fields of each row as that writer fills them. */
+  /** Writes a file like another writer; each function fills the fields of one row. */
   protected def writeForeign(schema: String)(rows: (Group => Any)*): String = {
     val path = newPath()
     val message = MessageTypeParser.parseMessageType(s"message m { $schema }")
