@@ -32,19 +32,19 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** The same operations by Apache Iceberg and by us give the same tables, and the same conflicts. */
+/** The same operations in Apache Iceberg and here give the same tables and the same conflicts. */
 class ActionsPeerSuite extends AnyFunSuite {
 
   Seq(V2, V3).foreach { version =>
     test(
-      s"random operations on a table of version $version give what they give with the peer",
+      s"random operations on a version $version table give the same result as in Apache Iceberg",
       CommitRules.operations
     ) {
       (1 to 3).foreach(seed => new RandomActions(version, seed).run(14))
     }
   }
 
-  /** Both tables have files of two categories, whose ids do not meet. */
+  /** Two tables with files of two categories, whose ids do not overlap. */
   final private class Scene(version: FormatVersion) {
     val a: ContentFile = fileOf("a", "a1", ids = (0, 9))
     val b: ContentFile = fileOf("b", "b1", ids = (10, 19))
@@ -78,7 +78,7 @@ class ActionsPeerSuite extends AnyFunSuite {
   private val levels = IsolationLevel.all
 
   test(
-    "both refuse the same row deltas after the same commits of others",
+    "both reject the same row deltas after the same concurrent commits",
     CommitRules.filesThere,
     CommitRules.serializable
   ) {
@@ -107,7 +107,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  test("both refuse the same overwrites after the same commits of others", CommitRules.snapshotIsolation) {
+  test("both reject the same overwrites after the same concurrent commits", CommitRules.snapshotIsolation) {
     val others: Vector[(String, Scene => Unit)] = Vector(
       "nothing" -> (_ => ()),
       "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
@@ -142,7 +142,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  test("both refuse the same compactions after the same commits of others", CommitRules.rewriteConflicts) {
+  test("both reject the same compactions after the same concurrent commits", CommitRules.rewriteConflicts) {
     val others: Vector[(FormatVersion, String, Scene => Unit)] = Vector(
       (V2, "append", _.append(fileOf("a", "new"))),
       (V2, "deletes of a", s => s.deletes(positionDeletes("d", s.a))),
@@ -166,7 +166,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  test("both replace partitions, or refuse it, after the same commits of others", CommitRules.disjoint) {
+  test("both replace partitions, or reject it, after the same concurrent commits", CommitRules.disjoint) {
     val others: Vector[(String, Scene => Unit)] = Vector(
       "append to a" -> (_.append(fileOf("a", "new"))),
       "append to b" -> (_.append(fileOf("b", "new"))),
@@ -187,7 +187,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
   }
 
-  test("where the peer refuses a second vector of one data file, the two become one here", CommitRules.unitedVectors) {
+  test("a second vector of one data file is rejected by Apache Iceberg, and merged here", CommitRules.unitedVectors) {
     val s = new Scene(V3)
     val (one, two) = (s.pair.ours.vectors("1.puffin", s.a -> Seq(1L)), s.pair.ours.vectors("2.puffin", s.a -> Seq(2L)))
     s.deletes(one.head)
@@ -197,7 +197,7 @@ class ActionsPeerSuite extends AnyFunSuite {
     assert(s.pair.ours.deleted(table, s.a) == Vector(1L, 2L))
   }
 
-  test("both stage, pick, branch and move alike", CommitRules.staged, CommitRules.branches) {
+  test("staging, picking and moving branches give the same result in both", CommitRules.staged, CommitRules.branches) {
     val s = new Scene(V3)
     val files = (1 to 9).map(i => fileOf("c", s"c$i"))
     s.pair.both("stage")(new FastAppend(Vector(files(0)), Staged)) {
@@ -225,7 +225,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       _.newFastAppend().appendFile(s.pair.data(files(2))).toBranch("x").commit()
     }
     s.pair.both("append to a new one")(new FastAppend(Vector(files(3)), Branch("y", create = true))) { t =>
-      // By itself, the peer counts the totals of a new branch from nothing.
+      // Otherwise the peer computes the totals of a new branch from zero.
       t.manageSnapshots().createBranch("y").commit()
       t.newFastAppend().appendFile(s.pair.data(files(3))).toBranch("y").commit()
     }

@@ -20,10 +20,10 @@ import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type.VariantType
 
-/** Avro files beside those of the Java library. */
+/** Avro files compared with those of the Java library. */
 class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
 
-  /** Apache Iceberg reads no lists of variants. */
+  /** Apache Iceberg does not read lists of variants. */
   override protected def types: Vector[PrimitiveType] = RecordGenerators.all.filter(_ != VariantType)
 
   override protected def theirsReadDefaults: Boolean = true
@@ -54,7 +54,7 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
     AvroWithoutIds.write(io, path, schema, rows)
 
   test(
-    "the Avro schema of a table is that of Apache Iceberg, but for names beyond ASCII",
+    "the Avro schema of a table equals that of Apache Iceberg, except for non-ASCII names",
     FormatRules.avroTypes,
     FormatRules.avroIds,
     FormatRules.avroMaps,
@@ -69,7 +69,7 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
     }
   }
 
-  test("of a file's metrics Apache Iceberg has the number of rows only", FormatRules.avroSizes) {
+  test("the metrics of Apache Iceberg have only the record count", FormatRules.avroSizes) {
     forAll(cases) { case (schema, rows) =>
       val theirs = writeTheirs(newPath(), schema, rows, MetricsConfig.getDefault)()
       val ours = write(schema, rows)

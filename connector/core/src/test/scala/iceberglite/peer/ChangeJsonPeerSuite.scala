@@ -17,12 +17,12 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.update.{MetadataUpdate, ViewRequirement}
 import iceberglite.spec.update.MetadataUpdate._
 
-/** Apache Iceberg reads the changes that we write, and we what it makes of them. */
+/** Apache Iceberg reads the updates that we write, and we read the updates that it writes. */
 class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def throughPeer(json: String): String = MetadataUpdateParser.toJson(MetadataUpdateParser.fromJson(json))
 
-  /** What the peer has no place for, or refuses in advance. */
+  /** Excludes updates that the peer cannot represent, or rejects in advance. */
   private def common(update: MetadataUpdate): Boolean = update match {
     case AddSnapshot(s) => s.manifestList.isDefined && s.summary.contains(Snapshot.OperationKey)
     case SetStatistics(file) => file.keyMetadata.isEmpty
@@ -32,7 +32,7 @@ class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case _ => true
   }
 
-  test("changes of a table mean the same to Apache Iceberg", JsonRules.updates) {
+  test("table updates have the same meaning in Apache Iceberg", JsonRules.updates) {
     val updates = ChangeGenerators.update.map {
       case AddSchema(schema, last) => AddSchema(CommonSchema.of(schema), last)
       case other => other
@@ -43,7 +43,7 @@ class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("changes of a view mean the same to Apache Iceberg", JsonRules.viewUpdates) {
+  test("view updates have the same meaning in Apache Iceberg", JsonRules.viewUpdates) {
     val updates = ChangeGenerators.viewUpdate.map {
       case AddSchema(schema, last) => AddSchema(CommonSchema.of(schema), last)
       case other => other
@@ -53,7 +53,7 @@ class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("preconditions mean the same to Apache Iceberg", JsonRules.requirements) {
+  test("requirements have the same meaning in Apache Iceberg", JsonRules.requirements) {
     def throughPeer(json: String) = UpdateRequirementParser.toJson(UpdateRequirementParser.fromJson(json))
     forAll(ChangeGenerators.requirement) { requirement =>
       assert(RequirementJson.parse("peer", throughPeer(RequirementJson.toJson(requirement))) == requirement)

@@ -6,13 +6,12 @@ import iceberglite.spec.types.DefaultValue.OfPrimitive
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.types.Type._
 
-/** What the schemas of both implementations have in common. */
+/** The schemas that both implementations accept. */
 object CommonSchema {
 
   /**
-   * A schema that the peer takes too: it keeps finite defaults of primitive types alone, tells columns apart by their
-   * full names, takes no optional column for an identifier, and partitions
-   * by no variant.
+   * Returns a schema that the peer also accepts: only finite defaults of primitive types, columns with unique full
+   * names, no optional identifier columns, and no partitioning by variant.
    */
   def of(schema: Schema): Schema = Schema(schema.schemaId, schema.fields.map(common))
 

@@ -9,13 +9,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.DataLocations
 
-/** Where data files go, beside Apache Iceberg's providers of locations. */
+/** Locations of data files, compared with Apache Iceberg's location providers. */
 class DataLocationsPeerSuite extends AnyFunSuite {
   private val locations =
     Seq("s3://b/wh/db/t", "s3://b/t", "hdfs://nn:8020/wh/db/t/", "file:///wh/db/t", "file:/wh/t", "/wh/db/t")
   private val directories = Seq("s3://other/x", "s3://b/wh/db/t/files", "/data/", "s3://b/wh/db/t2")
 
-  /** It refuses the former names of the data directory by now, unless they do not count. */
+  /** Renames deprecated property keys, which the peer now rejects if they are in effect. */
   private def renamed(properties: Map[String, String]): Map[String, String] = {
     val spreads = properties.get("write.object-storage.enabled").contains("true")
     properties.flatMap {
@@ -36,18 +36,18 @@ class DataLocationsPeerSuite extends AnyFunSuite {
     } yield Map.empty[String, String] ++ enabled.map("write.object-storage.enabled" -> _) ++
       partitioned.map("write.object-storage.partitioned-paths" -> _) ++ named
 
-  test("a file of a table without partitions goes where Apache Iceberg puts it, whatever the properties say") {
+  test("data files of an unpartitioned table have the same locations as in Apache Iceberg, for any properties") {
     val random = new Random(7L)
     for (location <- locations; properties <- settings) {
       val file = s"00000-${random.nextInt(100)}-${random.nextLong().toHexString}-00001.parquet"
       val theirs = LocationProviders.locationsFor(location, renamed(properties).asJava).newDataLocation(file)
       val ours = DataLocations.of(location, properties).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, file)
-      // For a table at the top of a bucket it doubles a slash, which storages take for one.
+      // For a table at the root of a bucket the peer doubles a slash, which storages treat as one.
       assert(ours == theirs.replace("//t/", "/t/"), s"for $location with $properties")
     }
   }
 
-  test("the hash of any name is Apache Iceberg's") {
+  test("the hash of any file name equals Apache Iceberg's") {
     val random = new Random(11L)
     val properties = Map("write.object-storage.enabled" -> "true")
     val provider = LocationProviders.locationsFor("s3://b/t", properties.asJava)

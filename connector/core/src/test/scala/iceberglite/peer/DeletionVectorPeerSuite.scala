@@ -22,12 +22,12 @@ import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table.MemoryFileIO
 
-/** Deletion vectors, both ways with Apache Iceberg. */
+/** Deletion vectors exchanged with Apache Iceberg in both directions. */
 class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val path = "t/data/d.puffin"
   private val dataFile = "t/data/1.parquet"
 
-  /** Apache Iceberg makes a bitmap of every key up to the highest, so that positions stay below some of them. */
+  /** Apache Iceberg allocates a bitmap for every key up to the highest, so positions are limited. */
   private val position: Gen[Long] = Gen.frequency(
     20 -> Gen.choose(0L, 300L),
     20 -> Gen.choose(0L, 200000L),
@@ -64,7 +64,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
       .withPath(path).withFileSizeInBytes(size).withReferencedDataFile(dataFile).withContentOffset(offset)
       .withContentSizeInBytes(length).withRecordCount(count).build()
 
-  test("the same rows give the same bytes", StatisticsRules.vectorLayout) {
+  test("the same deleted rows give the same bytes", StatisticsRules.vectorLayout) {
     forAll(rows, minSuccessful(200)) { deleted =>
       whenever(deleted.nonEmpty) {
         val ours = DeletionVector.of(deleted.toSeq: _*).toBytes
@@ -73,7 +73,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
-  test("Apache Iceberg reads our vectors, and we read its", StatisticsRules.vectorLayout) {
+  test("both read each other's vectors", StatisticsRules.vectorLayout) {
     forAll(rows, rows) { (a, b) =>
       val vector = DeletionVector.of(a.toSeq: _*)
       val ours = vector.toBytes
@@ -89,7 +89,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test(
-    "Apache Iceberg reads a Puffin file of our vectors by its entries",
+    "Apache Iceberg reads our Puffin file of vectors by its entries",
     StatisticsRules.vectorEntry,
     StatisticsRules.vectorBlob
   ) {
@@ -114,7 +114,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
   }
 
   test(
-    "what Apache Iceberg's writer of vectors writes is read here by its entries",
+    "a Puffin file from Apache Iceberg's vector writer is read by its entries",
     StatisticsRules.vectorEntry,
     StatisticsRules.vectorsMerge
   ) {

@@ -9,20 +9,23 @@ import iceberglite.conformance.JsonRules
 import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.spec.json.{ChangeGenerators, ExpressionJson, JsonValue, SchemaJson}
 
-/** Apache Iceberg reads the conditions that we write, and we those that it writes. */
+/** Apache Iceberg reads the expressions that we write, and we read those that it writes. */
 class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val schema = ChangeGenerators.columns
   private val peerSchema = SchemaParser.fromJson(SchemaJson.toJson(schema))
 
   private def bound(e: Expression): Expression = Bind(e, schema, caseSensitive = true)
 
-  /** To the peer NaN and the infinities are no literals, and a time in nanoseconds is one in microseconds to it while it is not bound. */
+  /**
+   * Excludes NaN and infinities, which are not literals for the peer, and nanosecond times, which it treats as
+   * microseconds while unbound.
+   */
   private def shared(e: Expression): Boolean = {
     val json = ExpressionJson.toJson(e)
     !Seq("NaN", "Infinity", "\"c11\"", "\"c12\"").exists(json.contains(_))
   }
 
-  test("a condition that Apache Iceberg has read and bound means the same", JsonRules.expressions) {
+  test("an expression that Apache Iceberg read and bound has the same meaning", JsonRules.expressions) {
     forAll(ChangeGenerators.condition.suchThat(shared)) { e =>
       val peers =
         Binder.bind(peerSchema.asStruct, ExpressionParser.fromJson(ExpressionJson.toJson(e), peerSchema), true)
@@ -31,7 +34,10 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
-  test("a condition that Apache Iceberg has read without types is written by it as we read it", JsonRules.expressions) {
+  test(
+    "an expression that Apache Iceberg read without types is written so that we read the same one",
+    JsonRules.expressions
+  ) {
     forAll(ChangeGenerators.condition.suchThat(shared)) { e =>
       val json = ExpressionJson.toJson(e)
       val peers = ExpressionParser.toJson(ExpressionParser.fromJson(json))

@@ -40,19 +40,21 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, 
 import iceberglite.spec.types.Literal._
 
 /**
- * Pruning beside Apache Iceberg's: what it rules out, or knows to match wholly, is ruled out or known here too, and never
- * wrongly. The cases leave out where the two differ:
+ * Pruning compared with Apache Iceberg: whatever it skips or matches completely is also skipped or matched here, and
+ * never incorrectly. The test cases exclude known differences:
  *
- *  - Apache Iceberg sorts UUIDs as two signed longs, and so prunes files that match; here they sort by their bytes.
- *  - For it null is less than every value and unequal to all, here a comparison with null is never true, as in SQL.
- *  - For it NaN compares to nothing and -0.0 is below 0.0, here NaN is above all and the zeros are equal, as in Spark.
- *  - At the ends of a type truncation and hours wrap around, which only we look at.
+ *  - Apache Iceberg sorts UUIDs as two signed longs, and so skips matching files; here they are sorted by bytes.
+ *  - In Apache Iceberg null is less than and unequal to every value; here a comparison with null is never true, as in
+ *    SQL.
+ *  - In Apache Iceberg NaN compares to nothing and -0.0 is less than 0.0; here NaN is the greatest value and zeros are
+ *    equal, as in Spark.
+ *  - At the limits of a type, truncate and hour overflow, which only this library handles.
  */
 class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 800)
 
-  /** Apache Iceberg takes a long for a timestamp with nanoseconds as microseconds: those are left out as well. */
+  /** Apache Iceberg reads a long as microseconds for a nanosecond timestamp; these types are also excluded. */
   private val columns: Vector[NestedField] = ExpressionGenerators.columns
     .filterNot(c => Seq(Type.UuidType, Type.TimestampNsType, Type.TimestampTzNsType).contains(c.fieldType))
   private val schema = Schema(0, columns)
@@ -85,7 +87,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case _ => Nil
   }
 
-  /** Whether null may matter to one of the two and not to the other. */
+  /** Returns whether nulls might give different results in the two implementations. */
   private def isNegative(e: Expression): Boolean = e match {
     case And(l, r) => isNegative(l) || isNegative(r)
     case Or(l, r) => isNegative(l) || isNegative(r)
@@ -131,7 +133,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     some <- rows(e)
   } yield (s, e, some)
 
-  test("projections onto partitions, and what is left of a filter within one") {
+  test("projections to partitions, and residuals, match those of Apache Iceberg or are stricter") {
     forAll(partitions) { case (s, e, rows) =>
       val (peerSpec, peer) = (PeerFiles.spec(s, schema), JavaExpressions.of(e))
       val inclusive = Evaluate.tuple(Project.inclusive(e, s, schema), s)
@@ -178,7 +180,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ContentFile(Content.Data, "f", FileFormat.Parquet, 0, PartitionTuple.Empty, rows.size.toLong, 100L, metrics)
   }
 
-  test("files, by their metrics") {
+  test("file pruning by metrics matches that of Apache Iceberg or is stricter") {
     val cases = for {
       among <- Gen.choose(1, 2).flatMap(Gen.pick(_, columns))
       e <- condition(among.toSeq)
@@ -196,7 +198,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("manifests, by the summaries of their partitions") {
+  test("manifest pruning by partition summaries matches that of Apache Iceberg or is stricter") {
     forAll(partitions) { case (s, e, rows) =>
       val tuples = rows.map(PartitionSpecs.tuple(s, _))
       val summaries = s.fields.indices.toVector.map { i =>

@@ -8,7 +8,7 @@ import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.types.Literal
 
-/** Conditions as Apache Iceberg has them: not yet bound, and so by the names of columns. */
+/** Converts expressions to unbound expressions of Apache Iceberg, which use column names. */
 object JavaExpressions {
   def of(e: Expression): PeerExpression = e match {
     case AlwaysTrue => Expressions.alwaysTrue

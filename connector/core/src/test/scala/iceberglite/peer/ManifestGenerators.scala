@@ -35,14 +35,14 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type._
 
-/** Partition specs, files and entries of any kind. */
+/** Generates partition specs, files and entries of every kind. */
 object ManifestGenerators {
   val SnapshotId = 4711L
   val schema: Schema = Schema(3, ExpressionGenerators.columns)
 
   /**
-   * But for identity on `fixed`: Apache Iceberg 1.12 puts a length before such a value, though the file's own schema
-   * has none.
+   * Excludes identity on `fixed`: Apache Iceberg 1.12 writes a length before such a value, contrary to the file's
+   * schema.
    */
   private def transforms(t: PrimitiveType): Seq[Transform] = Seq(Void) ++ identity(t) ++ (t match {
     case BooleanType | FloatType | DoubleType => Seq.empty
@@ -63,7 +63,7 @@ object ManifestGenerators {
     transform <- Gen.oneOf(transforms(t))
   } yield (column.id, transform)
 
-  /** Each name is one that Avro forbids; no two fields are the same. */
+  /** Generates specs with names that Avro does not allow, and unique fields. */
   def spec(id: Int): Gen[PartitionSpec] = Gen.choose(0, 4).flatMap(Gen.listOfN(_, partitionField)).map { parts =>
     val fields = parts.groupBy(_._1).map(_._2.head).toVector.zipWithIndex.map { case ((source, transform), i) =>
       PartitionField(source, 1000 + i * 2, s"$i.c$source/${transform.toString.take(3)}é", transform)
@@ -147,7 +147,9 @@ object ManifestGenerators {
     )
   }
 
-  /** As a writer has them: what is inherited is absent, existing and deleted ones carry both numbers. */
+  /**
+   * Generates entries in written form: inherited values are absent, and existing and deleted entries have both numbers.
+   */
   def entry(file: ContentFile, version: FormatVersion): Gen[ManifestEntry] = for {
     status <- Gen.oneOf(EntryStatus.all)
     snapshot <- Gen.choose(1L, 9000L)
@@ -179,7 +181,7 @@ object ManifestGenerators {
     upper <- Gen.option(bytes)
   } yield FieldSummary(nulls, nan, lower, upper)
 
-  /** As a manifest list has it, but for the numbers that versions before do not have. */
+  /** Generates manifests as in a manifest list, without numbers that the format version does not have. */
   def manifest(version: FormatVersion): Gen[ManifestFile] = for {
     name <- Gen.identifier
     specId <- Gen.choose(0, 9)

@@ -22,10 +22,10 @@ import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** ORC files and their metrics, beside those of the Java library. */
+/** ORC files and their metrics, compared with those of the Java library. */
 class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
 
-  /** Apache Iceberg has no geometry in ORC, and reads no lists of variants. */
+  /** Apache Iceberg does not support geometry in ORC, and does not read lists of variants. */
   override protected def types: Vector[PrimitiveType] = RecordGenerators.all.filter {
     case VariantType | _: GeometryType | _: GeographyType => false
     case _ => true
@@ -63,7 +63,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
   override protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit =
     OrcWithoutIds.write(path, schema, rows)
 
-  test("the metrics of the same rows are those of Apache Iceberg, and more where it has none", FormatRules.metrics) {
+  test("the metrics of the same rows equal those of Apache Iceberg, plus some that it lacks", FormatRules.metrics) {
     val modes = Gen.oneOf[MetricsMode](NoMetrics, Counts, Truncate(1), Truncate(16), Full)
     forAll(cases, modes) { case ((schema, rows), mode) =>
       val config = MetricsConfig.from(
@@ -71,7 +71,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
         PeerFiles.schema(schema),
         org.apache.iceberg.SortOrder.unsorted()
       )
-      // Under a struct that is null Apache Iceberg counts no nulls in ORC, as it does in Parquet.
+      // Below a null struct Apache Iceberg counts no nulls in ORC, although it does in Parquet.
       val ids = columns(schema, _.required)
       val theirs = writeTheirs(newPath(), schema, rows, config)()
       val ours = write(schema, rows, mode).metrics
@@ -79,11 +79,11 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
         assert(ours.valueCounts.get.filterKeys(ids).toMap == counts(theirs.valueCounts, ids))
         assert(ours.nullValueCounts.get.filterKeys(ids).toMap == counts(theirs.nullValueCounts, ids))
         assert(ours.columnSizes.get.keySet.intersect(ids) == counts(theirs.columnSizes, ids).keySet)
-        // Apache Iceberg counts NaNs inside of lists and maps too, which are not of rows.
+        // Apache Iceberg also counts NaNs inside lists and maps, which are not per row.
         assert(ours.nanValueCounts.get.filterKeys(ids).toMap == counts(theirs.nanValueCounts, ids))
         val (lower, upper) =
           (theirBounds(theirs.lowerBounds, schema, ids), theirBounds(theirs.upperBounds, schema, ids))
-        // ORC has no statistics of bytes, so Apache Iceberg has no bounds of them.
+        // ORC has no statistics for bytes, so Apache Iceberg has no bounds for them.
         def known(bounds: Map[Int, Any]): Map[Int, Any] = bounds.filterKeys(id => ids(id) && !isBytes(schema, id)).toMap
         assert(known(values(ours.lowerBounds, schema)) == lower)
         assert(known(values(ours.upperBounds, schema)) == upper)

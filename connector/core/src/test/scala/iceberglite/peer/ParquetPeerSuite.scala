@@ -33,7 +33,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Parquet files and their metrics, beside those of the Java library. */
+/** Parquet files and their metrics, compared with those of the Java library. */
 class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 40)
@@ -87,13 +87,17 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
 
   private def cases(types: Vector[PrimitiveType]): Gen[(Schema, Vector[Record])] = for {
     schema <- RecordGenerators.schema(types).suchThat(ParquetPeerSuite.isStorable)
-    // For no rows Apache Iceberg makes no file.
+    // Apache Iceberg creates no file for zero rows.
     first <- RecordGenerators.record(schema.asStruct)
     rows <- RecordGenerators.records(schema)
   } yield (schema, first +: rows)
 
-  test("schemas of files are those of Apache Iceberg, both ways", ParquetRules.typesWritten, ParquetRules.typesRead) {
-    // Apache Iceberg takes a UUID of a file for fixed[16].
+  test(
+    "file schemas equal those of Apache Iceberg, in both directions",
+    ParquetRules.typesWritten,
+    ParquetRules.typesRead
+  ) {
+    // Apache Iceberg reads a UUID in a file as fixed[16].
     val types = RecordGenerators.ofVersion2.filter(_ != UuidType) ++ Seq(TimestampNsType, TimestampTzNsType)
     val schemas = RecordGenerators.schema(types)
     forAll(schemas) { schema =>
@@ -111,7 +115,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("what is written here is the same to Apache Iceberg", ParquetRules.valuesKept) {
+  test("Apache Iceberg reads the same rows from our files", ParquetRules.valuesKept) {
     forAll(cases(RecordGenerators.all.filter(_ != VariantType))) { case (schema, rows) =>
       val file = write(schema, rows, modes(schema, Full))
       assert(file.recordCount == rows.size && file.fileSizeInBytes == new File(file.path).length)
@@ -119,14 +123,14 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("what Apache Iceberg wrote is the same here", ParquetRules.valuesKept) {
+  test("we read the same rows from Apache Iceberg's files", ParquetRules.valuesKept) {
     forAll(cases(RecordGenerators.all)) { case (schema, rows) =>
       val (path, _) = writeTheirs(schema, rows, MetricsConfig.getDefault)
       assert(comparable(read(path, schema), schema) == comparable(rows, schema))
     }
   }
 
-  /** Some of the fields of every struct, in another order. */
+  /** Generates a selection of the fields of every struct, in another order. */
   private def someOf(struct: StructType): Gen[StructType] = for {
     kept <- Gen.someOf(struct.fields).map(_.toVector)
     fields = if (kept.isEmpty) struct.fields.take(1) else kept
@@ -143,7 +147,11 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     case primitive => primitive
   }
 
-  test("some columns of a file are the same to Apache Iceberg", ParquetRules.columnsById, ParquetRules.missingColumns) {
+  test(
+    "Apache Iceberg reads the same rows for a projection of columns",
+    ParquetRules.columnsById,
+    ParquetRules.missingColumns
+  ) {
     val projections = for {
       (schema, rows) <- cases(RecordGenerators.ofVersion2)
       some <- someOf(schema.asStruct)
@@ -168,7 +176,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
         isBounded
       ).toMap
     def hex(bytes: ByteBuffer): String = RecordGenerators.comparable(bytes.duplicate()).toString
-    // Geometries get bounds from Apache Iceberg, and none here.
+    // Geometry has bounds in Apache Iceberg, and none here.
     def isBounded(id: Int): Boolean = schema.byId(id).fieldType match {
       case _: GeometryType | _: GeographyType => false
       case _ => true
@@ -187,7 +195,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   private val allModes: Seq[MetricsMode] = Seq(NoMetrics, Counts, Truncate(1), Truncate(3), Truncate(16), Full)
 
   test(
-    "the metrics of the same rows are the same in all modes",
+    "the metrics of the same rows are equal in all modes",
     MetricsRules.asThePeer,
     MetricsRules.modes,
     MetricsRules.nans,
@@ -203,7 +211,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("the footer of a file from here says the same to Apache Iceberg", MetricsRules.asThePeer) {
+  test("Apache Iceberg computes the same metrics from the footer of our file", MetricsRules.asThePeer) {
     val types = RecordGenerators.ofVersion2.filterNot(t => t == FloatType || t == DoubleType)
     forAll(cases(types), Gen.oneOf(allModes)) { case ((schema, rows), mode) =>
       val config = configOf(mode, schema)
@@ -212,7 +220,11 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("the modes of a table's columns are those of Apache Iceberg", MetricsRules.inferredColumns, MetricsRules.modes) {
+  test(
+    "the metrics modes of a table's columns equal those of Apache Iceberg",
+    MetricsRules.inferredColumns,
+    MetricsRules.modes
+  ) {
     val properties = Gen.mapOf(Gen.oneOf(
       Gen.oneOf("none", "counts", "truncate(4)", "full").map("write.metadata.metrics.default" -> _),
       Gen.choose(0, 12).map(n => "write.metadata.metrics.max-inferred-column-defaults" -> n.toString),
@@ -247,7 +259,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
           SortOrderParser.fromJson(theirs, SortOrderJson.toJson(order))
         )
         val ours = MetricsModes.of(set, schema, order)
-        // Fields below lists and maps have bounds in no mode, so that it does not matter which they have.
+        // Fields below lists and maps have no bounds in any mode, so their mode does not matter.
         leaves.foreach { id =>
           withClue(s"${schema.names(id)} of $schema by $set sorted $order: ") {
             assert(ours.of(id).toString == config.columnMode(theirs.findColumnName(id)).toString)
@@ -256,7 +268,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("the bounds of a file of position deletes are those of Apache Iceberg", MetricsRules.deleteFiles) {
+  test("the bounds of a position delete file equal those of Apache Iceberg", MetricsRules.deleteFiles) {
     val schema = Schema(0, Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
     val path = "s3://bucket/a/very/long/path/of/a/data/file/" + "x" * 100 + ".parquet"
     val rows = (0 until 10).map(i => Record.of(path, i.toLong))
@@ -267,7 +279,11 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).contains(ByteBuffer.wrap(path.getBytes)))
   }
 
-  test("a file with a variant is read, the variant and all else", ParquetRules.newerTypes, ParquetRules.variantParts) {
+  test(
+    "a file with a variant is read, including the variant and all other columns",
+    ParquetRules.newerTypes,
+    ParquetRules.variantParts
+  ) {
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "v", VariantType)))
     forAll(Gen.nonEmptyListOf(RecordGenerators.record(schema.asStruct)).map(_.toVector)) { rows =>
       val (path, _) = writeTheirs(schema, rows, MetricsConfig.getDefault)
@@ -277,7 +293,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("a variant that is written here is one to Apache Iceberg", ParquetRules.variantParts) {
+  test("Apache Iceberg reads a variant that we wrote", ParquetRules.variantParts) {
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "v", VariantType)))
     forAll(RecordGenerators.records(schema)) { rows =>
       val file = write(schema, rows, modes(schema, Full))
@@ -286,7 +302,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test(
-    "a file without field ids is read as Apache Iceberg reads it",
+    "a file without field ids is read as in Apache Iceberg",
     ParquetRules.positionIds,
     ParquetRules.mappedNames
   ) {
@@ -305,7 +321,7 @@ private object ParquetPeerSuite {
   import org.apache.parquet.hadoop.example.ExampleParquetWriter
   import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 
-  /** Whether every struct has something to store. */
+  /** Returns whether every struct has a stored field. */
   def isStorable(schema: Schema): Boolean = {
     def stored(t: Type): Boolean = t match {
       case s: StructType => s.fields.exists(_.fieldType != UnknownType) && s.fields.forall(f => stored(f.fieldType))

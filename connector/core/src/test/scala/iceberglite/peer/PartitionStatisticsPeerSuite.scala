@@ -47,7 +47,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
     Types.NestedField.optional(5, "key", Types.UUIDType.get)
   )
 
-  /** A table of Apache Iceberg to which a few things happen, the same for the same seed. */
+  /** A table of Apache Iceberg with random operations, determined by the seed. */
   final private class History(version: Int, format: String, seed: Long) {
     private val random = new Random(seed)
     private val live = mutable.ArrayBuffer.empty[DataFile]
@@ -97,7 +97,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
             .withRecordCount(random.nextInt(9) + 1L).withReferencedDataFile(target.location)
           (if (vector) builder.withContentOffset(4L).withContentSizeInBytes(40L) else builder).build()
         }
-      // A file has one vector: this one takes the place of the one before.
+      // A file has one vector: the new one replaces the previous one.
       if (version > 2 && deletes.format.name == "PUFFIN") live -= target
       table.newRowDelta().addDeletes(deletes).commit()
     }
@@ -208,7 +208,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       finally scan.close()
     }
 
-  test("Apache Iceberg brings our file up to date", StatisticsRules.partitionFileCounts) {
+  test("Apache Iceberg updates our file incrementally", StatisticsRules.partitionFileCounts) {
     for (version <- 2 to 3) {
       val history = new History(version, FileFormat.Parquet.name, 77L).go()
       val table = history.table
@@ -223,7 +223,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       val metadata = history.metadata
       val file = metadata.partitionStatistics.find(_.snapshotId == next.snapshotId).get
       val computed = PartitionStatisticsFiles.compute(io, metadata, metadata.currentSnapshot.get)
-      // The peer keeps the rows of partitions whose last file went before; they hold nothing.
+      // The peer keeps rows of partitions whose last file was removed; they count nothing.
       val kept =
         PartitionStatisticsFiles.read(io, metadata, file).filter(r => computed.exists(_.partition == r.partition))
       assert(kept.sorted(PartitionStatistics.ordering) == computed)

@@ -20,7 +20,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{Action, Actions, MemoryFileIO}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** One table of ours and one of Apache Iceberg's, to which the same is done. */
+/** A table of ours and one of Apache Iceberg's, to which the same operations are applied. */
 final class PeerActions(val ours: Actions) {
   private val catalog = {
     val made = new InMemoryCatalog
@@ -41,11 +41,11 @@ final class PeerActions(val ours: Actions) {
   def data(file: ContentFile): DataFile = PeerFiles.dataFile(file, theirs.specs.get(file.specId))
   def deletes(file: ContentFile): PeerDelete = PeerFiles.deleteFile(file, theirs.specs.get(file.specId))
 
-  /** The id of the n-th snapshot, with us and with the peer. */
+  /** Id of the n-th snapshot of our table, and of the peer's. */
   def ourId(n: Int): Long = ours.table.metadata.snapshots(n).snapshotId
   def theirId(n: Int): Long = theirMetadata.snapshots(n).snapshotId
 
-  /** Both do it or both refuse; then both tables are alike. */
+  /** Runs an operation on both tables; both succeed or both fail, and the tables are equal afterwards. */
   def both(what: String)(mine: => Action)(peers: PeerTableApi => Unit): Boolean = {
     val done = Seq(Try(ours.commit(mine)), Try(peers(theirs)))
     done.filter(_.isFailure).foreach(_.failed.get match {
@@ -71,7 +71,7 @@ final class PeerActions(val ours: Actions) {
     case other => fail(s"No table of a catalog: $other")
   }
 
-  /** The peer's files, to be read by us. */
+  /** The peer's files, readable by us. */
   private val theirFiles: FileIO = new FileIOWrapper(new MemoryFileIO) {
     override def mayCache: Boolean = false
     override def read(path: String): Array[Byte] = {
@@ -82,7 +82,7 @@ final class PeerActions(val ours: Actions) {
     override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
   }
 
-  /** What must be the same, with snapshots by their place and without what each calls its own. */
+  /** Returns what must be equal, with snapshots by position and without implementation-specific values. */
   private def shown(io: FileIO, m: TableMetadata): Seq[Any] = {
     val place = m.snapshots.map(_.snapshotId).zipWithIndex.toMap
     val snapshots = m.snapshots.map { s =>
@@ -118,7 +118,7 @@ final class PeerActions(val ours: Actions) {
 
 object PeerActions {
 
-  /** The entry of a deletion vector. */
+  /** Returns the entry of a deletion vector. */
   def vector(path: String, of: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
     Content.PositionDeletes,
     path,
@@ -133,6 +133,6 @@ object PeerActions {
     contentSizeInBytes = Some(40)
   )
 
-  /** What only one of the two says; the peer's fast append also keeps manifests without live files. */
+  /** Summary keys of only one implementation; the peer's fast append also keeps manifests without live files. */
   private val OwnKeys = Set("iceberg-version", "iceberg-lite.commit-id", "manifests-kept")
 }

@@ -19,7 +19,7 @@ import iceberglite.spec.types.{Literal, Type}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Files, manifests and specs as Apache Iceberg holds them, and back. */
+/** Converts files, manifests and specs to and from Apache Iceberg's classes. */
 object PeerFiles {
   def schema(schema: Schema): PeerSchema = SchemaParser.fromJson(SchemaJson.toJson(schema))
 
@@ -70,7 +70,7 @@ object PeerFiles {
     )
   }
 
-  /** The peer takes null for a map that is not there. */
+  /** The peer uses null for an absent map. */
   private def boxed[A, B](map: Option[Map[Int, A]])(value: A => B): JavaMap[Integer, B] =
     map.map(_.map { case (id, v) => Int.box(id) -> value(v) }.asJava).orNull
 

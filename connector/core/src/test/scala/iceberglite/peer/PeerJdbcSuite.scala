@@ -22,7 +22,7 @@ import iceberglite.table.{CommitContext, Table, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
-/** One database, shared with Apache Iceberg's JDBC catalog. */
+/** One database shared with Apache Iceberg's JDBC catalog. */
 class PeerJdbcSuite extends AnyFunSuite {
   import CatalogFixture.Id
   private val Theirs = PeerId.of("db", "t")
@@ -38,7 +38,7 @@ class PeerJdbcSuite extends AnyFunSuite {
       Catalogs.open("lite", properties ++ more, new HadoopFileIO(new Configuration(false)))
 
     def theirs(more: (String, String)*): PeerCatalog = {
-      // As long as we wait for others who write to the file of a database.
+      // The same timeout that we use for other writers of a SQLite file.
       val patient = if (database.url.startsWith("jdbc:sqlite:")) Map("jdbc.busy_timeout" -> "10000") else Map.empty
       CatalogUtil.loadCatalog(
         classOf[PeerCatalog].getName,
@@ -77,7 +77,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     finally tasks.close()
   }
 
-  onEach("a table of ours is theirs, and theirs is ours") { shared =>
+  onEach("tables of each implementation can be used by the other") { shared =>
     val (ours, theirs) = (shared.ours(), shared.theirs())
     ours.createNamespace(Vector("db"), Map("comment" -> "both's"))
     append(ours.create(Id, unpartitioned("a" -> "b")), "x")
@@ -101,7 +101,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(theirs.dropTable(PeerId.of("db", "r"), false) && !ours.tableExists(Id.copy(name = "r")))
   }
 
-  onEach("a view of ours is theirs, and theirs is ours") { shared =>
+  onEach("views of each implementation can be used by the other") { shared =>
     val ours = shared.ours() match { case c: ViewCatalog with Catalog => c }
     val theirs = shared.theirs("jdbc.schema-version" -> "V1")
     val id = TableIdentifier(Vector("db"), "v")
@@ -126,7 +126,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(ours.dropView(id) && theirs.listViews(Namespace.of("db")).isEmpty)
   }
 
-  onEach("catalog tables that they made, without types of rows, are used and upgraded") { shared =>
+  onEach("catalog tables created by Apache Iceberg, without record types, are used and upgraded") { shared =>
     val theirs = shared.theirs()
     theirs.createTable(Theirs, peerSchema)
     val ours = shared.ours()
@@ -138,7 +138,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(shared.theirs().listTables(Namespace.of("db")).size == 2)
   }
 
-  onEach("nothing is lost of writers half of which are theirs") { shared =>
+  onEach("concurrent writers of both implementations lose no rows") { shared =>
     val first = shared.ours()
     val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "5")
     first.create(Id, TableCreation(schema, properties = patient))
@@ -166,7 +166,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     assert(table.metadata.snapshots.size == expected.size && table.metadata.lastSequenceNumber == expected.size)
     assert(table.currentSnapshot.get.summary("total-records") == (10 * expected.size).toString)
     assert(table.properties.keys.count(_.matches("(ours|theirs)-\\d")) == 2 * writers)
-    // Apache Iceberg leaves the metadata files of its commits that came too late; ours are told by what they add.
+    // Apache Iceberg keeps the metadata files of commits that lost the race; ours are recognized by what they add.
     val left = (shared.metadataFiles -- reachable(table.io, table.version)).toVector
     val snapshots = left.flatMap(MetadataFiles.read(table.io, _).snapshots)
     val tooLate = snapshots.filterNot(s => table.metadata.snapshotsById.contains(s.snapshotId))

@@ -13,7 +13,7 @@ import iceberglite.spec.file.ManifestFile
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
 
-/** Manifest lists are the same to Apache Iceberg and to us, whoever wrote them. */
+/** Apache Iceberg and this library read the same manifest lists from each other. */
 class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 100)
@@ -24,7 +24,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def firstRowId(version: FormatVersion): Option[Long] = if (version >= V3) Some(500000L) else None
 
-  /** Some are new with the snapshot, and get their numbers from the list. */
+  /** Generates manifests, some of which are new in the snapshot and get their numbers from the list. */
   private def manifests(version: FormatVersion): Gen[Vector[ManifestFile]] = {
     val one = Gen.zip(ManifestGenerators.manifest(version), Gen.oneOf(true, false)).map { case (m, isNew) =>
       if (!isNew) m
@@ -48,7 +48,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val io = new InMemoryFileIO
     io.addFile(Path, bytes)
     PeerManifests.readList(io, Path).map(PeerFiles.ours(_)).map { m =>
-      // To Apache Iceberg, what version 1 leaves out is 0.
+      // In Apache Iceberg, fields that version 1 omits are 0.
       assert(version > V1 || m.sequenceNumber == 0 && m.minSequenceNumber == 0)
       m
     }
@@ -75,7 +75,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   for (version <- FormatVersion.all) {
     test(
-      s"a version $version manifest list that is written here is the same to Apache Iceberg",
+      s"Apache Iceberg reads the same version $version manifest list that we wrote",
       ManifestRules.listFields,
       ManifestRules.carriedManifest
     ) {

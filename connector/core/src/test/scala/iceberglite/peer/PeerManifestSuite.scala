@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestSamples, Manifests}
 
-/** Manifests are the same to Apache Iceberg and to us, whoever wrote them. */
+/** Apache Iceberg and this library read the same manifests from each other. */
 class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 60)
@@ -112,7 +112,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (written, io.read(Path))
   }
 
-  /** Apache Iceberg orders UUIDs as Java does, by their signed halves, so that its bounds are others. */
+  /** Removes UUID bounds, because Apache Iceberg orders UUIDs by signed halves, as Java does. */
   private def comparable(m: ManifestFile, spec: PartitionSpec): ManifestFile = {
     val fields = spec.partitionType(schema).fields
     val summaries = m.partitions.map(_.zip(fields).map { case (summary, field) =>
@@ -129,7 +129,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val what = s"a version $version manifest of ${content.name}"
 
     test(
-      s"$what that is written here is the same to Apache Iceberg",
+      s"$what that we wrote is read unchanged by Apache Iceberg",
       ManifestRules.fieldsById,
       ManifestRules.versions,
       ManifestRules.metricsMaps,
@@ -144,7 +144,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(s"$what of Apache Iceberg is the same here", ManifestRules.fieldsById, ManifestRules.inheritsNumbers) {
+    test(s"$what from Apache Iceberg is read unchanged", ManifestRules.fieldsById, ManifestRules.inheritsNumbers) {
       forAll(sample(version, content)) { case (spec, entries) =>
         val (written, bytes) = writeTheirs(version, content, spec, entries)
         val listed = committed(written, version)
@@ -152,7 +152,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(s"$what is summed up alike by both", ManifestRules.summaries, ManifestRules.counts) {
+    test(s"$what has the same summaries in both implementations", ManifestRules.summaries, ManifestRules.counts) {
       forAll(sample(version, content)) { case (spec, entries) =>
         val (theirs, _) = writeTheirs(version, content, spec, entries)
         val (ours, _) = writeOurs(version, content, spec, entries)
@@ -161,13 +161,13 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("both put the same into the header of a manifest", ManifestRules.keyValues) {
+  test("both write the same manifest header", ManifestRules.keyValues) {
     val spec = ManifestSamples.byId
     FormatVersion.all.foreach { version =>
       val content = ManifestContent.Data
       val Seq(ours, theirs) = Seq(writeOurs(version, content, spec, Nil), writeTheirs(version, content, spec, Nil))
         .map { case (_, bytes) => header(bytes) }
-      // Apache Iceberg leaves the id of the schema out, which the specification requires from version 2 on.
+      // Apache Iceberg omits the schema id, which the specification requires from version 2 on.
       assert((theirs.keySet - "schema-id") == (ours.keySet - "schema-id"))
       Seq("format-version", "partition-spec-id", "content").foreach(k => assert(ours.get(k) == theirs.get(k)))
       assert(PeerFiles.schema(schema).sameSchema(org.apache.iceberg.SchemaParser.fromJson(ours("schema"))))

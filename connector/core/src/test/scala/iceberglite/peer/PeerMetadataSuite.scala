@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{DefaultValue, Literal, NestedField, NestedType, Type}
 import iceberglite.spec.types.Type._
 
-/** Table metadata is the same to Apache Iceberg and to us, whoever wrote it. */
+/** Apache Iceberg and this library read the same table metadata from each other. */
 class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 150)
@@ -27,14 +27,14 @@ class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def throughPeer(text: String): String = TableMetadataParser.toJson(TableMetadataParser.fromJson(text))
 
-  test("metadata that Apache Iceberg has read and written again says the same") {
+  test("metadata that Apache Iceberg read and wrote again is unchanged") {
     forAll(tables) { metadata =>
       val back = TableMetadataJson.read("t.metadata.json", throughPeer(write(metadata)).getBytes(UTF_8))
       assert(back == metadata)
     }
   }
 
-  test("metadata of Apache Iceberg that was read and written here says the same to it") {
+  test("metadata of Apache Iceberg that we read and wrote again is unchanged for it") {
     forAll(tables) { metadata =>
       val theirs = throughPeer(write(metadata))
       val ours = write(TableMetadataJson.read("t.metadata.json", theirs.getBytes(UTF_8)))
@@ -45,7 +45,7 @@ class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
 object PeerMetadataSuite {
 
-  /** Without what Apache Iceberg 1.12 cannot read, or refuses though the specification has it. */
+  /** Removes what Apache Iceberg 1.12 cannot read, or rejects although the specification allows it. */
   def known(m: TableMetadata): TableMetadata = {
     val schemas = m.schemas.map(s => Schema(s.schemaId, s.fields.map(field)))
     val current = schemas.find(_.schemaId == m.currentSchemaId).get
@@ -66,7 +66,7 @@ object PeerMetadataSuite {
     case _ => true
   }
 
-  /** It has no required field of type unknown, and no two names alike. */
+  /** Apache Iceberg does not accept required fields of type unknown, or duplicate names. */
   private def field(f: NestedField): NestedField = f.copy(
     name = s"${f.name}-${f.id}",
     fieldType = typeOf(f.fieldType),
@@ -75,7 +75,7 @@ object PeerMetadataSuite {
     writeDefault = f.writeDefault.filter(isPlain)
   )
 
-  /** It has defaults of primitive types alone, and for floats only numbers. */
+  /** Apache Iceberg only has defaults of primitive types, and finite numbers for floats. */
   private def isPlain(default: DefaultValue): Boolean = default match {
     case DefaultValue.OfPrimitive(Literal.FloatLiteral(v)) => !v.isNaN && !v.isInfinite
     case DefaultValue.OfPrimitive(Literal.DoubleLiteral(v)) => !v.isNaN && !v.isInfinite

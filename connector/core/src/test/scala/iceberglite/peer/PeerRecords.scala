@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Rows as the Java library has them, and back. */
+/** Converts rows to and from the Java library's records. */
 object PeerRecords {
   private val Epoch = LocalDateTime.of(1970, 1, 1, 0, 0)
   private val EpochUtc = OffsetDateTime.ofInstant(Instant.EPOCH, ZoneOffset.UTC)
@@ -100,7 +100,7 @@ object PeerRecords {
     Variant(ByteBuffer.wrap(metadata.array), ByteBuffer.wrap(value.array))
   }
 
-  /** What `==` compares as it should: as in the generators, and maps by their keys. */
+  /** Returns a value that `==` compares correctly: as in the generators, and maps by key. */
   def comparable(value: Any, t: Type): Any = (value, t) match {
     case (null, _) => null
     case (r: Record, s: StructType) => s.fields.zipWithIndex.map { case (f, i) => comparable(r(i), f.fieldType) }

@@ -6,13 +6,13 @@ import org.apache.iceberg.io.{FileIO, LocationProvider}
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.TableMetadata
 
-/** A table of the Java library that lives in memory, made from metadata that this library wrote. */
+/** An in-memory table of the Java library, created from metadata that this library wrote. */
 final class PeerTable(start: TableMetadata) extends TableOperations {
   private var metadata = TableMetadataParser.fromJson("/t/metadata/v1.json", TableMetadataJson.toJson(start))
 
   val table = new BaseTable(this, "t")
 
-  /** What the Java library made of it, as this library reads it. */
+  /** Returns the table's metadata from the Java library, read by this library. */
   def committed: TableMetadata = TableMetadataJson.parse("peer", TableMetadataParser.toJson(metadata))
 
   override def current(): PeerMetadata = metadata

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal._
 import iceberglite.table.MemoryFileIO
 
-/** Puffin files and sketches, both ways with Apache Iceberg, which has no LZ4. */
+/** Puffin files and sketches exchanged with Apache Iceberg, which does not support LZ4. */
 class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val path = "t/metadata/s.puffin"
 
@@ -73,7 +73,7 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     b.properties.asScala.toMap
   )
 
-  test("Apache Iceberg's Puffin files are read here", StatisticsRules.puffinLayout, StatisticsRules.puffinCodecs) {
+  test("we read Apache Iceberg's Puffin files", StatisticsRules.puffinLayout, StatisticsRules.puffinCodecs) {
     forAll(blobs) { made =>
       val out = new InMemoryOutputFile
       val writer = Puffin.write(out).createdBy("them").build()

@@ -46,7 +46,10 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.ManifestCache
 
-/** A table with real files that saw every action is read alike by Apache Iceberg, by PyIceberg and by us. */
+/**
+ * Apache Iceberg, PyIceberg and this library read the same rows from a table with real files after every kind of
+ * action.
+ */
 class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
   import TestTables.{environment, schema}
 
@@ -77,11 +80,11 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       )
     }
 
-    /** Rows of one category, with the given ids. */
+    /** Writes rows of one category, with the given ids. */
     def data(c: String, name: String, ids: Long*): ContentFile =
       write(s"$name.parquet", schema.fields, ids.map(Record.of(_, c)), TestTables.fileOf(c, name))
 
-    /** Deletes rows by their positions, as the version has it. */
+    /** Deletes rows by position, in the form of the format version. */
     def deleteRows(name: String, of: ContentFile, positions: Long*): Vector[ContentFile] =
       if (version == V2) {
         val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
@@ -92,7 +95,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
         DeletionVectorFiles.write(io, place(s"$name.puffin"), Seq(deleted))
       }
 
-    /** Deletes rows of one category by their ids. */
+    /** Deletes rows of one category by id. */
     def deleteIds(name: String, c: String, ids: Long*): ContentFile =
       write(s"$name.parquet", schema.fields.take(1), ids.map(Record.of(_)), TestTables.fileOf(c, name))
         .copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
@@ -136,7 +139,10 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
   private def id(table: Table): Long = table.currentSnapshot.get.snapshotId
 
   Seq(V2, V3).foreach { version =>
-    test(s"a table of version $version that saw every action has the same rows for all", CommitRules.operations) {
+    test(
+      s"all engines read the same rows from a version $version table after every kind of action",
+      CommitRules.operations
+    ) {
       val t = new Files(version)
       val a1 = t.data("a", "a1", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
       t.commit(new FastAppend(Vector(a1, t.data("b", "b1", 10, 11, 12))))
@@ -171,7 +177,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  /** Deletes by key that come while their data is compacted; a second compaction takes them in. */
+  /** Adds equality deletes while their data is compacted; a second compaction applies them. */
   private def compact(t: Files): Unit = {
     def entries: Vector[ContentFile] = Actions.live(t.table.io, t.table).map(_.file)
     def inPartition(c: String): Vector[ContentFile] =

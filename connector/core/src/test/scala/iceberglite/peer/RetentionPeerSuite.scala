@@ -19,7 +19,7 @@ import iceberglite.spec.table.RetentionSuite
 /** Apache Iceberg expires the same snapshots of the same histories. */
 class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** A table of metadata alone, which its expiry only plans on. */
+  /** A table with metadata only, on which Apache Iceberg plans the expiration. */
   private class Planned(metadata: PeerMetadata) extends TableOperations {
     override def current(): PeerMetadata = metadata
     override def refresh(): PeerMetadata = metadata
@@ -30,7 +30,7 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     override def locationProvider(): LocationProvider = throw new UnsupportedOperationException
   }
 
-  /** The peer asks its own clock: the ages that references have of their own are those of a later time. */
+  /** Adjusts reference ages to the peer, which uses its own clock. */
   private def aged(m: TableMetadata, sinceMs: Long): TableMetadata = m.copy(refs = m.refs.map {
     case (name, b: Branch) =>
       name -> b.copy(
@@ -40,8 +40,8 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case (name, t: Tag) => name -> t.copy(maxRefAgeMs = t.maxRefAgeMs.map(_ + sinceMs))
   })
 
-  test("the same snapshots of any history expire", MetadataRules.retention, MetadataRules.stagedRetention) {
-    // Far from every age in the histories, so that a slow test expires no more than a fast one.
+  test("the same snapshots expire for any history", MetadataRules.retention, MetadataRules.stagedRetention) {
+    // Much larger than every age in the histories, so that the duration of the test does not matter.
     val scale = 10000000L
     forAll(RetentionSuite.history, RetentionSuite.retention) { (history, retention) =>
       val scaled = history.copy(

@@ -22,7 +22,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
-/** Files of rows beside those of the Java library, both ways. */
+/** Row files compared with those of the Java library, in both directions. */
 abstract class RowFilesPeerTests(format: DataFormat)
     extends AnyFunSuite
     with ScalaCheckPropertyChecks
@@ -34,7 +34,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
 
   protected def newPath(): String = s"$directory/${UUID.randomUUID}.${format.format.name}"
 
-  /** Writes a file with the Java library. @return asks what it says of it */
+  /** Writes a file with the Java library. @return a function that gives its metrics */
   protected def writeTheirs(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics
 
   protected def readTheirs(path: String, schema: Schema, mapping: Option[NameMapping] = None): Vector[Record]
@@ -55,28 +55,28 @@ abstract class RowFilesPeerTests(format: DataFormat)
   protected def comparable(rows: Seq[Record], schema: Schema): Vector[Any] =
     rows.map(PeerRecords.comparable(_, schema.asStruct)).toVector
 
-  /** Whether Apache Iceberg can read a column of its own that is missing in a struct. */
+  /** Whether Apache Iceberg can read a column that is missing in a struct. */
   protected def theirsReadDefaults: Boolean
 
-  /** What Apache Iceberg has in this format. */
+  /** The types that Apache Iceberg supports in this format. */
   protected def types: Vector[PrimitiveType]
 
-  /** The value without what the format cannot hold. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+  /** Returns the value without the parts that the format cannot store. */
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
 
   protected def cases: Gen[(Schema, Vector[Record])] = for {
     schema <- RecordGenerators.schema(types)
     rows <- RecordGenerators.records(schema)
   } yield (schema, rows.map(held(_, schema.asStruct).asInstanceOf[Record]))
 
-  test("what is written here is the same to Apache Iceberg", FormatRules.valuesKept) {
+  test("Apache Iceberg reads the same rows from our files", FormatRules.valuesKept) {
     forAll(cases) { case (schema, rows) =>
       val file = write(schema, rows)
       assert(comparable(readTheirs(file.path, schema), schema) == comparable(rows, schema))
     }
   }
 
-  test("variants are the same to both, in structs too", FormatRules.variants) {
+  test("both read the same variants, also in structs", FormatRules.variants) {
     val inner = StructType(Vector(optional(3, "w", VariantType), optional(4, "i", IntType)))
     val schema = Schema(0, Vector(required(1, "v", VariantType), optional(2, "s", inner)))
     forAll(RecordGenerators.records(schema)) { rows =>
@@ -87,7 +87,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
     }
   }
 
-  test("what Apache Iceberg wrote is the same here", FormatRules.valuesKept) {
+  test("we read the same rows from Apache Iceberg's files", FormatRules.valuesKept) {
     forAll(cases) { case (schema, rows) =>
       val path = newPath()
       writeTheirs(path, schema, rows, MetricsConfig.getDefault)
@@ -95,7 +95,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
     }
   }
 
-  test("after changes of the schema both read the same of each other's files", FormatRules.byId, FormatRules.missing) {
+  test("after schema changes both read the same rows from each other's files", FormatRules.byId, FormatRules.missing) {
     val evolving = for {
       c <- cases
       wanted <- RecordGenerators.evolved(c._1, theirsReadDefaults)
@@ -108,7 +108,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
       writeTheirs(path, schema, rows, MetricsConfig.getDefault)
       val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, wanted.asStruct).asInstanceOf[Record])
       assert(comparable(read(path, wanted), wanted) == comparable(expected, wanted))
-      // Apache Iceberg does not read dates as timestamps yet.
+      // Apache Iceberg does not yet read dates as timestamps.
       if (!datesPromoted) {
         val ours = write(schema, rows)
         assert(comparable(readTheirs(ours.path, wanted), wanted) == comparable(expected, wanted))
@@ -121,7 +121,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
 
   private def isPlain(schema: Schema): Boolean = schema.byId.values.forall(_.name.matches("[A-Za-z][A-Za-z0-9_]*"))
 
-  /** Some of the names, each beside another that no file has. */
+  /** Generates a mapping with some of the names, each with an alias that no file has. */
   private def mappingOf(fields: Vector[MappedField]): Gen[Vector[MappedField]] =
     Gen.sequence[Vector[Option[MappedField]], Option[MappedField]](fields.map { f =>
       mappingOf(f.fields).flatMap { inside =>
@@ -133,7 +133,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
     }).map(_.flatten)
 
   test(
-    "a file without ids is read as Apache Iceberg reads it, with a name mapping and without",
+    "a file without ids is read as in Apache Iceberg, with and without a name mapping",
     FormatRules.nameMapping
   ) {
     val imported = for {
@@ -162,7 +162,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
     Schema(0, schema.fields.map(f => f.copy(fieldType = of(f.fieldType), required = false)))
   }
 
-  /** Leaves with one value a row. @param counted whether those of a struct are */
+  /** Returns the leaves with one value per row. @param counted whether fields of a struct are included */
   protected def columns(schema: Schema, counted: NestedField => Boolean): Set[Int] = {
     def leaves(t: Type): Vector[Int] = t match {
       case s: StructType => s.fields.flatMap {

@@ -10,17 +10,17 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.json.{ChangeGenerators, ScanTaskJson}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
-/** Apache Iceberg reads the content files and tasks that we write, and we those that it writes. */
+/** Apache Iceberg reads the content files and tasks that we write, and we read those that it writes. */
 class ScanTaskJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** To the peer NaN and the infinities are no values of a partition in JSON. */
+  /** Excludes NaN and infinities, which the peer does not accept as JSON partition values. */
   private def shared(file: ContentFile): Boolean = file.partition.values.flatten.forall {
     case FloatLiteral(v) => !v.isNaN && !v.isInfinite
     case DoubleLiteral(v) => !v.isNaN && !v.isInfinite
     case _ => true
   }
 
-  test("files and tasks are the same to Apache Iceberg", JsonRules.contentFiles, JsonRules.scanTasks) {
+  test("files and tasks are equal in Apache Iceberg", JsonRules.contentFiles, JsonRules.scanTasks) {
     val tasks = ChangeGenerators.task.map(_.copy(residual = AlwaysTrue)).suchThat(t =>
       (t.dataFile +: t.deleteFiles).forall(shared)
     )

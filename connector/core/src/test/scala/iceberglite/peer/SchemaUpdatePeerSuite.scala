@@ -23,17 +23,17 @@ import iceberglite.table.{CommitContext, Environment, MemoryFileIO}
 import iceberglite.table.action.UpdateSchema
 
 /**
- * Random changes of columns, one for each commit, beside those of the Java library: both refuse, or both get the same
+ * Random column changes, one per commit, compared with the Java library: both reject a change, or both get the same
  * columns, ids and name mapping.
  *
- * Left out are changes about which the two differ knowingly, see the tests at the end.
+ * Known differences are excluded, see the tests at the end.
  */
 class SchemaUpdatePeerSuite extends AnyFunSuite {
   private def mapped(m: TableMetadata): TableMetadata = m.copy(properties =
     m.properties + (TableProperty.NameMappingDefault.key -> NameMappingJson.toJson(NameMapping.of(m.schema)))
   )
 
-  /** With a spec before the present one, and a sort order. */
+  /** A table with an earlier spec and a sort order. */
   private def base(version: FormatVersion): TableMetadata = {
     val description = SampleTables.description(version, UnboundPartitionField(Vector("ts"), Day))
     val sorted = description.copy(order = Vector(UnboundSortField(Vector("location", "lon"))))
@@ -87,15 +87,15 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   }
 
   /**
-   * What the Java library lets pass although it does nothing: the element of a list, the key and value of a map have
-   * neither names to change nor comments.
+   * Changes without effect that the Java library accepts: list elements, map keys and map values have no names to
+   * change and no comments.
    */
   private def stricter(schema: Schema, edit: SchemaEdit): Boolean = edit match {
     case _: Rename | _: Comment => edit.path.size > 1 && !isStruct(schema, edit.path.init)
     case _ => false
   }
 
-  /** The Java library of this release has the promotions of int, float and decimal only. */
+  /** This release of the Java library only has the promotions of int, float and decimal. */
   private def isOfV3(schema: Schema, edit: SchemaEdit): Boolean = edit match {
     case Retype(path, to) =>
       ColumnPath.require(schema, path, caseSensitive = true).last.fieldType == Type.DateType && to == Type.TimestampType
@@ -122,15 +122,15 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   private def sequence(version: FormatVersion): Unit =
     (1L to 80L).foreach(SchemaEdit.run(base(version), 12, _)(compare))
 
-  test("random changes of a version 2 table end as with the Java library", EvolutionRules.asThePeer) {
+  test("random changes of a version 2 table give the same result as in the Java library", EvolutionRules.asThePeer) {
     sequence(V2)
   }
 
-  test("random changes of a version 3 table end as with the Java library", EvolutionRules.asThePeer) {
+  test("random changes of a version 3 table give the same result as in the Java library", EvolutionRules.asThePeer) {
     sequence(V3)
   }
 
-  test("merging columns by name ends as with the Java library", EvolutionRules.unionByName) {
+  test("merging columns by name gives the same result as in the Java library", EvolutionRules.unionByName) {
     val x = NestedField.required(3, "x", Type.LongType)
     val point = Type.StructType(Vector(x, NestedField.optional(4, "z", Type.IntType)))
     val wanted = Seq(

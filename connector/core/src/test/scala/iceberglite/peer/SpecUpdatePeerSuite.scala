@@ -15,7 +15,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, PartitionSpec, Transform, Truncate, Void, Year}
 import iceberglite.spec.update.{MetadataUpdate, SpecUpdate}
 
-/** Random changes of the partitioning, one for each commit, beside those of the Java library. */
+/** Random partitioning changes, one per commit, compared with the Java library. */
 class SpecUpdatePeerSuite extends AnyFunSuite {
   import SpecUpdatePeerSuite._
 
@@ -83,8 +83,8 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
   }
 
   /**
-   * The Java library lets a later field of another transform have the name of its column, which it refuses when a table
-   * is made, and removes void fields again, which does nothing.
+   * Changes that only the Java library accepts: a later field with another transform and the name of its column, which
+   * is rejected at table creation, and removing void fields again, which has no effect.
    */
   private def stricter(m: TableMetadata, edit: Edit): Boolean = edit match {
     case Add(_, transform, Some(name)) => transform != Identity && m.schema.find(name).isDefined
@@ -103,7 +103,7 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
 
   Seq(V1, V2, V3).foreach { version =>
     test(
-      s"random changes of the partitioning of version $version end as with the Java library",
+      s"random partitioning changes of version $version give the same result as in the Java library",
       PartitionRules.asThePeer
     ) {
       sequence(version)

@@ -25,7 +25,7 @@ import iceberglite.spec.partition.{
 }
 import iceberglite.spec.schema.Schema
 
-/** Apache Iceberg reads the table metadata that we write, and we what it makes of it. */
+/** Apache Iceberg reads the table metadata that we write, and we read what it writes. */
 class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def throughPeer(m: TableMetadata): TableMetadata = {
@@ -33,7 +33,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     TableMetadataJson.read("peer", TableMetadataParser.toJson(peers))
   }
 
-  /** Without what the peer has no place for: sources that are several, empty names, summaries without operation. */
+  /** Excludes what the peer cannot represent: several sources, empty names, summaries without operation. */
   private val tables: Gen[TableMetadata] = MetadataGenerators.table.map { m =>
     m.copy(
       schemas = m.schemas.map(CommonSchema.of),
@@ -68,16 +68,16 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     )
   }
 
-  /** The peer takes no transform of a type that it does not go with, also in specs that are not in use. */
+  /** The peer rejects a transform that does not accept the source type, even in unused specs. */
   private def known(schema: Schema, source: Int, transform: Transform): Transform =
     if (schema.byId.get(source).forall(f => transform.canTransform(f.fieldType))) transform
     else UnknownTransform("zorder[3]")
 
-  test("table metadata of any version is the same to Apache Iceberg", JsonRules.roundTrip, JsonRules.snapshots) {
+  test("table metadata of any version is equal in Apache Iceberg", JsonRules.roundTrip, JsonRules.snapshots) {
     forAll(tables)(m => assert(throughPeer(m) == m))
   }
 
-  test("tables of every version with a history are the same to Apache Iceberg", JsonRules.roundTrip) {
+  test("tables of every version with a history are equal in Apache Iceberg", JsonRules.roundTrip) {
     FormatVersion.all.foreach { version =>
       val m = SampleTables.withHistory(version)
       assert(throughPeer(m) == m)
@@ -86,7 +86,7 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
     }
   }
 
-  test("a contradiction that we refuse is refused by Apache Iceberg too", JsonRules.strict) {
+  test("contradictory metadata that we reject is also rejected by Apache Iceberg", JsonRules.strict) {
     val m = SampleTables.withHistory(FormatVersion.V2)
     val gone = PartitionField(99, 1000, "gone", Identity)
     val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))

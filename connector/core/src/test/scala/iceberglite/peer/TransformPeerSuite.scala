@@ -32,7 +32,7 @@ import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type._
 import iceberglite.table.DataLocations
 
-/** Transforms of any value, beside those of the Java library. */
+/** Transforms of arbitrary values, compared with the Java library. */
 class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 2000)
@@ -52,7 +52,10 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def peer(t: Transform): PeerTransform[AnyRef, AnyRef] =
     PeerTransforms.fromString(t.name).asInstanceOf[PeerTransform[AnyRef, AnyRef]]
 
-  test("the same types can be transformed, into the same types", PartitionRules.transformTypes) {
+  test(
+    "transforms accept the same types and give the same result types as in the Java library",
+    PartitionRules.transformTypes
+  ) {
     for (t <- types; transform <- all) withClue(s"$transform of $t") {
       val theirs = PeerValues.typeOf(t)
       assert(transform.canTransform(t) == peer(transform).canTransform(theirs))
@@ -62,7 +65,10 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the same value comes out, and the same text for people", PartitionRules.transformValues) {
+  test(
+    "transforms give the same values and the same readable text as in the Java library",
+    PartitionRules.transformValues
+  ) {
     val cases = for {
       t <- Gen.oneOf(ExpressionGenerators.types)
       transform <- Gen.oneOf(all ++ ExpressionGenerators.transforms(t))
@@ -73,14 +79,14 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val theirs = peer(transform).bind(PeerValues.typeOf(t)).apply(value.map(Literal.plain).orNull)
       val ours = value.flatMap(transform(_))
       val plain = ours.map(Literal.plain).orNull
-      // As objects: NaN equals NaN.
+      // Compared as objects, so that NaN equals NaN.
       assert(java.util.Objects.equals(plain, theirs))
       val shown = peer(transform).toHumanString(PeerValues.typeOf(transform.resultType(t)), theirs)
       assert(ours.fold("null")(transform.toHuman) == shown)
     }
   }
 
-  test("files of a partition go to the same directory", PartitionRules.partitionPaths) {
+  test("partitions have the same directories as in the Java library", PartitionRules.partitionPaths) {
     val names = Gen.oneOf("p", "a b", "a/b", "x=y", "日", "ü%")
     val cases = for {
       t <- Gen.oneOf(ExpressionGenerators.types)
@@ -104,7 +110,7 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     override def set[T](pos: Int, value: T): Unit = ()
   })
 
-  test("of a column that is gone, partition values have the same type", PartitionRules.droppedSource) {
+  test("partition values of a dropped column have the same type as in the Java library", PartitionRules.droppedSource) {
     val gone = all.zipWithIndex.map { case (t, i) => PartitionField(99, 1001 + i, s"p$i", t) }
     val spec = PartitionSpec(1, gone.toVector)
     val base = SampleTables.empty(FormatVersion.V2)

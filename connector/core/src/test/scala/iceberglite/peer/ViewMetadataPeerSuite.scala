@@ -18,14 +18,14 @@ import iceberglite.spec.update.ViewUpdate._
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
 
-/** Views that Apache Iceberg reads, writes and changes beside us. */
+/** Views that Apache Iceberg reads, writes and changes, compared with this library. */
 class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def ours(view: PeerView): ViewMetadata = ViewMetadataJson.parse("peer", ViewMetadataParser.toJson(view))
 
   private def theirs(view: ViewMetadata): PeerView = ViewMetadataParser.fromJson(ViewMetadataJson.toJson(view))
 
-  test("a view that we write is the same to Apache Iceberg, and one that it writes to us", JsonRules.views) {
+  test("both read the same view metadata from each other", JsonRules.views) {
     val shared = ChangeGenerators.view.map(v => v.copy(schemas = v.schemas.map(CommonSchema.of)))
     forAll(shared)(view => assert(ours(theirs(view)) == view))
   }
@@ -35,7 +35,7 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     AddViewVersion(ViewVersion(1, 0, 500L + i, summary, Vector(Sql(s"SELECT $i", "spark")), None, Vector("db")))
   }
 
-  /** Each change makes its version current, sets another one current, or lowers the number that is kept. */
+  /** Each change adds a current version, sets another version current, or lowers the number of versions to keep. */
   private val changes: Gen[Seq[ViewUpdate]] = Gen.frequency(
     5 -> queries.map(Seq(_, SetCurrentViewVersion(LastAdded))),
     2 -> Gen.choose(1, 6).map(id => Seq(SetCurrentViewVersion(id))),
@@ -77,7 +77,7 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("the same changes give the same versions and log", MetadataRules.viewVersions, MetadataRules.viewHistory) {
     forAll(Gen.listOf(changes)) { sequence =>
       sequence.foldLeft(start) { (view, updates) =>
-        // Apache Iceberg takes a version that it finds again for none that was added.
+        // Apache Iceberg does not treat a reused version as the last added one.
         val known = updates.forall {
           case SetCurrentViewVersion(id) => id == LastAdded || view.versionsById.contains(id)
           case _ => true

@@ -2,10 +2,10 @@ package org.apache.iceberg
 
 import scala.collection.JavaConverters._
 
-/** Apache Iceberg's own index of delete files, which it keeps to its package. */
+/** Gives access to Apache Iceberg's index of delete files, which is private to its package. */
 object PeerDeletes {
 
-  /** Paths and offsets of the deletes that apply to a data file with a data sequence number. */
+  /** Returns paths and offsets of the deletes that apply to a data file with a data sequence number. */
   def index(
       deletes: Seq[(Long, DeleteFile)],
       specs: Map[Int, PartitionSpec],

@@ -8,10 +8,10 @@ import org.apache.iceberg.encryption.PlaintextEncryptionManager
 import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.apache.iceberg.types.Types.StructType
 
-/** What Apache Iceberg keeps to its own package: the entries of manifests, and manifest lists. */
+/** Gives access to Apache Iceberg's manifest entries and manifest lists, which are private to its package. */
 object PeerManifests {
 
-  /** A row of a manifest, as its reader has it after everything was inherited. */
+  /** A manifest entry as its reader returns it, with inherited values. */
   final case class Row(
       status: Int,
       snapshotId: Option[Long],
@@ -54,7 +54,7 @@ object PeerManifests {
   ): Unit = {
     val encryption = PlaintextEncryptionManager.instance
     val parent = Long.box(snapshotId - 1)
-    // The peer takes null for a version that has no row ids.
+    // The peer uses null for a version without row ids.
     val rowId = firstRowId.map(Long.box).orNull
     val output = io.newOutputFile(path)
     val writer = ManifestLists.write(version, output, encryption, snapshotId, parent, sequenceNumber, rowId)
@@ -62,7 +62,7 @@ object PeerManifests {
     finally writer.close()
   }
 
-  /** A manifest with counts of added, existing and deleted files and rows. */
+  /** Creates a manifest with counts of added, existing and deleted files and rows. */
   def manifest(
       path: String,
       length: Long,
