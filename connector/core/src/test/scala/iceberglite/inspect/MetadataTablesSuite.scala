@@ -61,7 +61,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     all.map(r => s.fields.map(_.name).zip(r.values).toMap)
   }
 
-  /** Every value is of the class that [[MetadataRow]] documents. */
+  /** Checks that every value has the class that [[MetadataRow]] documents. */
   private def assertFits(value: Any, t: Type, where: String): Unit = {
     def field(v: Any, f: NestedField): Unit = v match {
       case Some(inner) if f.optional => assertFits(inner, f.fieldType, s"$where.${f.name}")
@@ -86,7 +86,7 @@ class MetadataTablesSuite extends AnyFunSuite {
 
   private def fileName(row: Map[String, Any]): String = row("file_path").toString.split('/').last
 
-  test("every metadata table has unique field ids, names and rows that fit, on every kind of table") {
+  test("every metadata table has unique field ids and names, and rows that match its schema, for every kind of table") {
     val unpartitioned = new TestTable(schema)
     unpartitioned.append(file("a", metrics = metrics))
     unpartitioned.append(positionDeletes("p", Some("a")))
@@ -107,14 +107,14 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(MetadataTables.find("SNAPSHOTS").contains(SnapshotsTable) && MetadataTables.find("nothing").isEmpty)
   }
 
-  test("snapshots lists what the table knows, with the operation apart from the summary") {
+  test("snapshots lists the table's snapshots, with the operation separate from the summary") {
     val first = rows(evolved, "snapshots").head
     assert(first("committed_at") == 1000000L && first("snapshot_id") == 1L && first("parent_id") == None)
     assert(first("operation") == Some("append") && first("summary") == Some(Map("added-data-files" -> "2")))
     assert(rows(evolved, "snapshots").map(_("parent_id")) == Vector(None, Some(1L)))
   }
 
-  test("history tells snapshots that were rolled back from ancestors of the current one") {
+  test("history distinguishes rolled-back snapshots from ancestors of the current one") {
     val t = evolved
     val log = SnapshotLogEntry(3000, 1)
     t.metadata = t.metadata.copy(currentSnapshotId = Some(1), snapshotLog = t.metadata.snapshotLog :+ log)
@@ -186,14 +186,14 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(values(2) == Some(MetadataRow.of(None, None, None, None, None, None)))
   }
 
-  test("a bound that is no value of its column says nothing") {
+  test("a bound that is not a valid value of its column is null") {
     val t = new TestTable(schema)
     t.append(file("a", metrics = MetricMaps(lowerBounds = Some(Map(1 -> ByteBuffer.wrap(Array[Byte](1, 2)))))))
     val Some(MetadataRow(values)) = rows(t, "files").head("readable_metrics")
     assert(values.head == Some(MetadataRow.of(None, None, None, None, None, None)))
   }
 
-  test("data_files and delete_files divide the files") {
+  test("data_files and delete_files partition the rows of files") {
     val t = new TestTable(schema)
     t.append(file("a"), positionDeletes("p", Some("a")), equalityDeletes("e"))
     assert(rows(t, "data_files").map(fileName) == Vector("a.parquet"))
@@ -204,7 +204,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(deletes.head("referenced_data_file") == Some("mem:/t/data/a.parquet"))
   }
 
-  test("entries shows deleted files and the numbers of each", OfManifests) {
+  test("entries shows deleted files and the sequence numbers of each entry", OfManifests) {
     val t = evolved
     t.commit(Vector.empty, removing("a"))
     val shown = rows(t, "entries").map { r =>
@@ -218,7 +218,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     ))
   }
 
-  test("manifests shows counts by content and summaries as a person reads them", OfManifests) {
+  test("manifests shows counts by content, and partition summaries in readable form", OfManifests) {
     val t = evolved
     t.append(positionDeletes("p", partition = day(1)))
     val found = rows(t, "manifests")
@@ -229,7 +229,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "all_manifests").map(_("reference_snapshot_id")) == Vector(1L, 2L, 2L, 3L, 3L, 3L))
   }
 
-  test("what a manifest list leaves out of required columns comes from the manifest", OfManifests) {
+  test("required columns that the manifest list omits are read from the manifest", OfManifests) {
     val byWeight = PartitionSpec(0, Vector(PartitionField(7, 1000, "weight", Identity)))
     val weighed = schema.copy(fields = schema.fields :+ NestedField.optional(7, "weight", DoubleType))
     val t = new TestTable(weighed, Vector(byWeight))
@@ -252,7 +252,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(found == Vector((1, true), (2, false)))
   }
 
-  test("partitions sums up the live files of each partition") {
+  test("partitions aggregates the live files of each partition") {
     val t = evolved
     t.append(file("d", day(1), records = 7, size = 30), positionDeletes("p", partition = day(1)))
     val found = rows(t, "partitions").map(r => r("partition") -> r).toMap
@@ -265,7 +265,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(found(MetadataRow.of(Some(1), Some(3)))("last_updated_at") == Some(2000000L))
   }
 
-  test("partitions of an unpartitioned table is one row without a key") {
+  test("partitions of an unpartitioned table has one row without a partition column") {
     val t = new TestTable(schema)
     assert(rows(t, "partitions").isEmpty)
     t.append(file("a"), file("b"))
@@ -282,13 +282,13 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "files").map(_("partition")) == Vector(MetadataRow.of(None), MetadataRow.of(Some(1))))
   }
 
-  test("two fields with one name are told apart by their ids") {
+  test("two fields with the same name are distinguished by their ids") {
     val other = PartitionSpec(1, Vector(PartitionField(1, 1001, "ts_day", Identity)))
     val t = new TestTable(schema, Vector(byDay, other))
     assert(new UnionPartition(t.metadata).structType.fields.map(_.name) == Vector("ts_day_1000", "ts_day"))
   }
 
-  test("one field id with two meanings is refused by name") {
+  test("the error for a field id with two meanings names it") {
     val other = PartitionSpec(1, Vector(PartitionField(1, 1000, "id", Identity)))
     val t = new TestTable(schema, Vector(byDay, other), FormatVersion.V1)
     val e = intercept[Unsupported](MetadataTables.find("files").get.schema(t.table))

@@ -58,7 +58,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   private val day1 = tuple(Some(DateLiteral(1)))
 
   test(
-    "a row counts the live files of a partition, vectors apart from files of positions",
+    "a row counts the live files of a partition, and counts vectors separately from position delete files",
     StatisticsRules.partitionFileCounts
   ) {
     val rows = computed(
@@ -80,7 +80,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   }
 
   test(
-    "a partition was last updated by the newest snapshot that added or removed a file of it",
+    "last_updated is the newest snapshot that added or removed a file of the partition",
     StatisticsRules.partitionFileCounts
   ) {
     val second = evolved.snapshot(2L)
@@ -96,7 +96,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   }
 
   test(
-    "each spec has rows of its own, in one partition type, ascending with nulls first",
+    "each spec has its own rows, in one partition type, sorted ascending with nulls first",
     StatisticsRules.partitionFileOrder,
     StatisticsRules.unifiedPartition
   ) {
@@ -170,7 +170,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
 
   for (format <- DataFormats.all; version <- FormatVersion.all)
     test(
-      s"what is written to a ${format.format.name} file of version $version is read as it was",
+      s"a ${format.format.name} file of version $version round-trips",
       StatisticsRules.partitionFileFormat
     ) {
       val properties = Seq("write.format.default" -> format.format.name, "format-version" -> version.toString)
@@ -210,7 +210,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     }
   }
 
-  test("a file whose name tells no format is refused, and one that is damaged is named") {
+  test("a file name without known format is rejected, and the error for a damaged file names it") {
     withTable(TestTables.byCategory()) { table =>
       def read(name: String) = intercept[UnreadableFile] {
         PartitionStatisticsFiles.read(
@@ -225,7 +225,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     }
   }
 
-  test("a file counts once the metadata names it", StatisticsRules.onePartitionFileOfASnapshot) {
+  test("a statistics file is used only if the metadata lists it", StatisticsRules.onePartitionFileOfASnapshot) {
     withTable(TestTables.byCategory()) { empty =>
       def commit(table: Table, action: iceberglite.table.Action): Table =
         table.transaction(Map.empty, TestTables.environment).add(action).commit()

@@ -19,7 +19,7 @@ import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.UpgradeVersion
 import iceberglite.tree.ManifestCache
 
-/** The changes of random histories, against the difference of the rows before and after each commit. */
+/** The changes of random histories, compared with the difference of the rows before and after each commit. */
 @MoreRounds
 class ChangelogScanSuite extends AnyFunSuite {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
@@ -30,7 +30,7 @@ class ChangelogScanSuite extends AnyFunSuite {
     new RandomHistory(actions.empty, random, formats)
   }
 
-  /** Rows that were there before an upgrade get their ids with the next commit, which does not change them. */
+  /** Rows from before an upgrade get row ids with the next commit, which is not a change. */
   private def columns(table: Table): Vector[NestedField] = {
     val hasLineage = table.metadata.snapshots.forall(_.firstRowId.isDefined)
     table.schema.fields ++ (if (hasLineage) RandomHistory.lineage else Vector.empty)
@@ -56,7 +56,7 @@ class ChangelogScanSuite extends AnyFunSuite {
   private def all(table: Table, head: Snapshot): SnapshotRange =
     SnapshotRange.of(table.metadata, Some(head), None, RangeStart.Oldest, RangeEnd.Newest)
 
-  /** @return the kinds of tasks that there were */
+  /** @return the kinds of tasks in the changelog */
   private def check(table: Table, head: Snapshot, filter: Expression, clue: String): Set[Kind] = {
     val range = all(table, head)
     val tasks = changelog(table, range, filter)
@@ -87,7 +87,7 @@ class ChangelogScanSuite extends AnyFunSuite {
     Or(IsNull(Named("category")), LessThan(Named("id"), LongLiteral(3)))
   )
 
-  /** With commits to a branch, and an upgrade from version 2 to 3. */
+  /** Includes commits to a branch, and an upgrade from version 2 to 3. */
   private def made(round: Int, version: FormatVersion): Table = {
     val history = this.history(Fuzz.seed + round, version)
     (0 until 14).foreach { i =>
@@ -107,12 +107,12 @@ class ChangelogScanSuite extends AnyFunSuite {
       .map(table.metadata.snapshot)
 
   for (version <- Seq(V1, V2, V3))
-    test(s"the changes of a commit lead from the rows before it to those after it, in version $version") {
+    test(s"applying the changes of a commit to the rows before it gives the rows after it, in version $version") {
       val kinds = (0 until Fuzz.rounds(if (version == V1) 4 else 12, least = 12)).flatMap { round =>
         val table = made(round, version)
         heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
       }.toSet
-      // Deletes of the commit itself take rows of its own files too.
+      // Deletes of a commit also apply to rows of its own files.
       val any = for (inserts <- Set(true, false); kept <- Set(true, false); deletes <- Set(true, false))
         yield Kind(inserts, kept, deletes)
       val expected = if (version == V1) any.filterNot(k => k.ofKeptFile || k.withDeletes)
@@ -120,7 +120,7 @@ class ChangelogScanSuite extends AnyFunSuite {
       assert((expected -- kinds).isEmpty)
     }
 
-  test("an incremental scan brings what the appends of a range inserted") {
+  test("an incremental scan returns the rows that appends in the range inserted") {
     (0 until Fuzz.rounds(8, least = 2)).foreach { round =>
       val table = made(round, if (round % 2 == 0) V2 else V3)
       val filter = filters(round % filters.size)

@@ -5,7 +5,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 import iceberglite.spec.file.ManifestContent
 import iceberglite.tree.FilePart
 
-/** Reads parts as another JVM would: by copies of the parts and of the reading. */
+/** Reads parts as another JVM would, with serialized copies of the parts and of the reader. */
 final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.toSet) extends PlanningCluster {
   var manifestsRead = 0
   var bytesTaken = 0L

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.UnreadableFile
 
-/** What tasks share of delete files. */
+/** Delete files shared between tasks. */
 class DeleteCacheSuite extends AnyFunSuite {
   private var now = 0L
   private val limits = DeleteCacheLimits(maxEntryBytes = 60, maxTotalBytes = 100, idleMs = Long.MaxValue)
@@ -25,7 +25,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     !isNew
   }
 
-  test("a value is loaded once and kept while there is room, and the least recently used goes first") {
+  test("a value is loaded once and kept while there is space, and the least recently used one is evicted first") {
     val cache = new DeleteCache(() => now)
     Seq("a", "b", "c").foreach(k => ask(cache, k)(k))
     assert(cache.bytes == 90 && ask(cache, "a")("again") == "a")
@@ -33,13 +33,13 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 90 && isKept(cache, "a") && !isKept(cache, "b") && isKept(cache, "c") && isKept(cache, "d"))
   }
 
-  test("a value above the limit of one is given and not kept") {
+  test("a value above the limit of a single entry is returned and not cached") {
     val cache = new DeleteCache(() => now)
     assert(ask(cache, "a", bytes = 61)("a") == "a" && cache.bytes == 0 && !isKept(cache, "a"))
     assert(ask(cache, "b", limits = limits.copy(maxTotalBytes = 0))("b") == "b" && cache.bytes == 0)
   }
 
-  test("what nobody asks for goes after its time, also when nobody asks for anything") {
+  test("an unused value expires, even if there are no other requests") {
     val cache = new DeleteCache(() => now)
     val short = limits.copy(idleMs = 1000)
     ask(cache, "a", limits = short)("a")
@@ -54,7 +54,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 0)
   }
 
-  test("a load that begins and ends between another's look for the value and its own load is not done again") {
+  test("a load that completes between another task's lookup and load is not repeated") {
     val cache = new DeleteCache(() => now)
     val loads = new AtomicInteger
     def valueOf(key: AnyRef): String = cache.valueOf[String](key, limits, _ => 30)(loads.incrementAndGet().toString)
@@ -67,7 +67,7 @@ class DeleteCacheSuite extends AnyFunSuite {
       override def equals(that: Any): Boolean = that.isInstanceOf[Key]
     }
     var isFirst = true
-    // It looks for a value under the cache's lock, and for others that load it without.
+    // Looks up a value while holding the cache's lock, and for other tasks that load it without the lock.
     val late = new Key(() =>
       if (isFirst && !Thread.holdsLock(cache)) {
         isFirst = false
@@ -77,7 +77,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(valueOf(late) == "1" && !isFirst && loads.get == 1)
   }
 
-  test("tasks that want the same at the same time wait for one load") {
+  test("tasks that request the same value concurrently wait for one load") {
     val cache = new DeleteCache(() => now)
     val loads = new AtomicInteger
     val begun, finish = new CountDownLatch(1)
@@ -99,7 +99,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     } finally pool.shutdownNow()
   }
 
-  test("a load that fails fails for each task alike, and a later one may succeed") {
+  test("a failed load fails for every waiting task, and a later load may succeed") {
     val cache = new DeleteCache(() => now)
     def broken: String = throw UnreadableFile("f", "delete file", "It is damaged")
     assert((0 until 3).map(_ => intercept[UnreadableFile](ask(cache, "a")(broken)).getMessage).toSet.size == 1)

@@ -14,7 +14,7 @@ import iceberglite.spec.types.{Literal, NestedField, SingleValue}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Each scope rule of delete files by itself. */
+/** Each scope rule of delete files on its own. */
 class DeleteIndexSuite extends AnyFunSuite {
   private val schema = Schema(
     1,
@@ -84,7 +84,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     upperBounds = bounds.map(x => Map(1 -> SingleValue.encode(x._2)))
   )
 
-  test("position deletes apply to data of their own commit and of earlier ones", ScanRules.positionSequence) {
+  test("position deletes apply to data files of the same and of earlier commits", ScanRules.positionSequence) {
     val deletes = index(5L -> position("p5"), 7L -> position("p7"))
     assert(names(deletes, data("f"), 4) == Vector("p5", "p7"))
     assert(names(deletes, data("f"), 5) == Vector("p5", "p7"))
@@ -100,7 +100,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "deletes apply to their own partition and spec, equal values in another spec being another partition",
+    "deletes apply only to their own partition and spec; equal values in another spec are another partition",
     ScanRules.positionPartition,
     ScanRules.equalityPartition
   ) {
@@ -112,7 +112,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "equality deletes of an unpartitioned spec apply to every partition, position deletes do not",
+    "equality deletes of an unpartitioned spec apply to every partition, and position deletes do not",
     ScanRules.globalEquality,
     ScanRules.globalEqualityOwnSpec
   ) {
@@ -128,12 +128,12 @@ class DeleteIndexSuite extends AnyFunSuite {
       "void"
     ))
     assert(names(deletes, data("f", 1, PartitionTuple.Empty), 1) == Vector("everywhere", "void", "here"))
-    // The data's spec is unpartitioned, the delete's is not.
+    // The data's spec is unpartitioned, and the delete's is not.
     assert(names(index(5L -> equality("e")), data("f", 1, PartitionTuple.Empty), 1).isEmpty)
   }
 
   test(
-    "partitions of floating point numbers are equal by their bits, and all NaNs are one",
+    "floating-point partition values are compared by their bits, and all NaNs are equal",
     ScanRules.floatingPartitions
   ) {
     def at(v: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(v))))
@@ -148,7 +148,10 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(names(deletes, data("f", 3, at(-0.0)), 1) == Vector("minus"))
   }
 
-  test("position deletes of one data file, named or by their bounds, apply to no other", ScanRules.positionsByPath) {
+  test(
+    "position deletes of one data file, by reference or by bounds, apply to no other file",
+    ScanRules.positionsByPath
+  ) {
     val deletes = index(
       5L -> position("named").copy(referencedDataFile = Some("f")),
       5L -> position("bounded").copy(metrics = paths("f", "f")),
@@ -172,7 +175,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "a vector stands for all position deletes of its file, and leaves equality deletes",
+    "a vector replaces all position deletes of its file, and not its equality deletes",
     ScanRules.vectorScope,
     ScanRules.vectorBeforePositions
   ) {
@@ -186,7 +189,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(names(deletes, data("g"), 6) == Vector("e", "p"))
   }
 
-  test("a vector that is older than its data, or in another partition, is an error", ScanRules.vectorScope) {
+  test("a vector that is older than its data file, or in another partition, is an error", ScanRules.vectorScope) {
     val deletes = index(6L -> vector("v", of = "f"))
     val older = intercept[InvalidMetadata](names(deletes, data("f"), 7))
     assert(older.file == "v" && older.getMessage.contains("newer"))
@@ -194,7 +197,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(elsewhere.file == "v" && elsewhere.path == "$.partition")
   }
 
-  test("entries of vectors name their data file, offset and size", ScanRules.vectorScope) {
+  test("entries of vectors must have a data file, offset and size", ScanRules.vectorScope) {
     Seq[(String, ContentFile => ContentFile)](
       "referenced_data_file" -> (_.copy(referencedDataFile = None)),
       "content_offset" -> (_.copy(contentOffset = None)),
@@ -205,7 +208,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     }
   }
 
-  test("one Puffin file holds vectors of many data files", ScanRules.vectorIdentity) {
+  test("one Puffin file may contain vectors of many data files", ScanRules.vectorIdentity) {
     val deletes = index(6L -> vector("v", "f", offset = 4), 6L -> vector("v", "g", offset = 44))
     assert(found(deletes, data("f"), 1).map(_.location) == Vector(("v", Some(4L))))
     assert(found(deletes, data("g"), 1).map(_.location) == Vector(("v", Some(44L))))
@@ -216,7 +219,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     Seq("f", "v at 4", "w at 44").foreach(part => assert(e.getMessage.contains(part)))
   }
 
-  test("equality deletes are left out where no key can be in the data", ScanRules.deletesByBounds) {
+  test("equality deletes are skipped if no key can be in the data file", ScanRules.deletesByBounds) {
     def long(low: Long, high: Long): Option[(Literal, Literal)] = Some((LongLiteral(low), LongLiteral(high)))
     def applies(deleted: Metrics, held: Metrics): Boolean =
       found(index(5L -> equality("e").copy(metrics = deleted)), data("f").copy(metrics = held), 1).nonEmpty
@@ -225,18 +228,18 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(applies(low, ids(long(5, 9), Some(0))))
     // Nothing is known.
     assert(applies(low, Metrics.Empty) && applies(Metrics.Empty, low) && applies(low, ids(None, Some(0))))
-    // Nulls meet nulls, and may be there where they were not counted.
+    // Nulls match nulls, and may exist if they were not counted.
     assert(applies(ids(long(1, 5), Some(1)), ids(long(6, 9), Some(1))))
     assert(applies(ids(long(1, 5), None), ids(long(6, 9), Some(1))))
     assert(applies(ids(long(1, 5), None), ids(long(6, 9), None)))
     assert(!applies(ids(long(1, 5), Some(1)), ids(long(6, 9), Some(0))))
-    // All null on one side, none on the other.
+    // Only nulls on one side, and none on the other.
     assert(!applies(ids(None, Some(10)), low) && !applies(low, ids(None, Some(10))))
     assert(applies(ids(None, Some(10)), ids(long(1, 5), Some(1))))
     // Bounds from before a promotion have their old length.
     val ints: Option[(Literal, Literal)] = Some((IntLiteral(1), IntLiteral(5)))
     assert(!applies(ids(ints, Some(0)), high) && applies(ids(ints, Some(0)), ids(long(5, 9), Some(0))))
-    // Of a length that is nobody's.
+    // Of an invalid length.
     val odd = MetricMaps(
       nullValueCounts = Some(Map(1 -> 0L)),
       lowerBounds = Some(Map(1 -> ByteBuffer.wrap(Array[Byte](1, 2, 3)))),
@@ -245,7 +248,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(applies(odd, high) && applies(low, odd))
   }
 
-  test("text bounds that were cut do not hide a key", ScanRules.deletesByBounds) {
+  test("truncated text bounds do not hide a key", ScanRules.deletesByBounds) {
     def text(low: String, high: String): Metrics = MetricMaps(
       nullValueCounts = Some(Map(2 -> 0L)),
       lowerBounds = Some(Map(2 -> SingleValue.encode(StringLiteral(low)))),
@@ -257,7 +260,10 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(!applies(text("abc", "abd"), text("abe", "abf")))
   }
 
-  test("of several delete columns one that rules out is enough; nested ones are not asked", ScanRules.deletesByBounds) {
+  test(
+    "one delete column that rules out a match is enough, and nested columns are ignored",
+    ScanRules.deletesByBounds
+  ) {
     val deleted = MetricMaps(
       nullValueCounts = Some(Map(1 -> 0L, 5 -> 0L)),
       lowerBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(1)), 5 -> SingleValue.encode(StringLiteral("a")))),
@@ -273,7 +279,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(count(Vector(2, 1)) == 0 && count(Vector(2)) == 1 && count(Vector(5)) == 1)
   }
 
-  test("delete columns come with the path to them, dropped ones from older schemas", ScanRules.droppedKey) {
+  test("delete columns have their full path, and dropped columns come from older schemas", ScanRules.droppedKey) {
     val deletes = index(5L -> equality("e", ids = Vector(5, 9, 1)))
     val keys = found(deletes, data("f"), 1).head.keys
     assert(keys.map(_.path.map(_.name)) == Vector(Vector("place", "city"), Vector("gone"), Vector("id")))
@@ -281,7 +287,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(keys(1).column.optional, "files after the drop lack it")
   }
 
-  test("columns that rows cannot be compared by are refused where the deletes apply", ScanRules.noNestedKeys) {
+  test("columns that cannot be delete columns are rejected where the deletes apply", ScanRules.noNestedKeys) {
     Seq(
       Vector(1, 7) -> "tags",
       Vector(4) -> "place",
@@ -297,7 +303,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "floating-point keys rule out no data file: bounds do not tell of NaN and of negative zero",
+    "floating-point keys never skip a data file, because bounds do not show NaN and negative zero",
     ScanRules.floatingKeys
   ) {
     def only(value: Double): MetricMaps = MetricMaps(
@@ -309,7 +315,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(found(deletes, data("f").copy(metrics = only(2)), 1).size == 1)
   }
 
-  test("data files that get the same deletes share them") {
+  test("data files with the same deletes share them") {
     val deletes = index(5L -> equality("e"), 6L -> position("p"))
     val (one, other) = (found(index(5L -> equality("e")), data("f"), 1), names(deletes, data("f"), 1))
     assert(one.size == 1 && other.size == 2)

@@ -19,7 +19,10 @@ import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 
-/** Plans of random snapshots with delete files, against a look at every delete for every row, and against the peer. */
+/**
+ * Plans of random snapshots with delete files, compared with testing every delete for every row, and with Apache
+ * Iceberg.
+ */
 @MoreRounds
 class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -40,12 +43,12 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   )
   private val specOf = specs.map(s => s.specId -> s).toMap
 
-  /** A file with what is in it. */
+  /** A data file with its rows. */
   private case class Data(file: ContentFile, rows: Vector[Row], commit: Int)
   private case class Deletes(file: ContentFile, commit: Int, positions: Set[(String, Int)], keys: Vector[Row])
   private case class Snapshot(data: Vector[Data], deletes: Vector[Deletes])
 
-  /** The commit from which on a version 3 table is one: the position delete files are from before. */
+  /** The commit that upgrades a version 3 table from version 2; position delete files are from before. */
   private val upgrade = 3
 
   private val row: Gen[Row] = for {
@@ -83,7 +86,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Data(TestTable.file(name, partition, spec.specId, rows.size.toLong, metrics = stats), rows, commit)
   }
 
-  /** Of some data files of one partition, those of the same commit among them. */
+  /** Position deletes on some data files of one partition, including those of the same commit. */
   private def positions(name: String, commit: Int, there: Vector[Data], measured: Boolean): Gen[Deletes] = for {
     target <- Gen.oneOf(there)
     beside = there.filter(d => d.file.specId == target.file.specId && d.file.partition == target.file.partition)
@@ -122,7 +125,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   } yield {
     val partition = tuple(spec, first)
     val keys = (first +: more.toVector).filter(tuple(spec, _) == partition)
-    // It says more than its keys: the other columns of the rows too.
+    // The metrics also cover the other columns of the rows, not only the keys.
     val stats = if (measured) metrics(Vector(1, 2), keys) else Metrics.Empty
     val entry = TestTable.equalityDeletes(name, partition, spec.specId)
       .copy(equalityIds = ids, metrics = stats, recordCount = keys.size.toLong)
@@ -183,7 +186,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     t
   }
 
-  /** The rules, one pair at a time. */
+  /** The specification's rules, for one pair of delete and data file. */
   private def applies(d: Deletes, data: Data, hasVector: Boolean): Boolean = {
     val samePartition = d.file.specId == data.file.specId && d.file.partition == data.file.partition
     val ofFile = d.file.referencedDataFile.forall(_ == data.file.path)
@@ -233,17 +236,17 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
   test(
-    "a plan's deletes take away the rows that all deletes would, in version 2",
+    "in version 2 the planned deletes remove the same rows as all deletes would",
     ScanRules.deletesByBounds,
     ScanRules.deletesByFilter,
     ScanRules.positionsByPath
   )(checkRows(FormatVersion.V2))
 
-  test("and in version 3, where vectors are beside position deletes", ScanRules.vectorBeforePositions)(
+  test("in version 3, with vectors, the planned deletes remove the same rows", ScanRules.vectorBeforePositions)(
     checkRows(FormatVersion.V3)
   )
 
-  test("many deletes were left out in all this")(assert(leftOut > (if (Sampling.isFast) 50 else 500)))
+  test("the random cases skipped many deletes")(assert(leftOut > (if (Sampling.isFast) 50 else 500)))
 
   private def ours(t: TestTable): Map[String, Set[(String, Option[Long])]] =
     plan(t, AlwaysTrue).tasks.map(task => task.file.path -> task.deletes.map(_.location).toSet).toMap
@@ -264,11 +267,15 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
   Seq(FormatVersion.V2, FormatVersion.V3).foreach { version =>
-    test(s"the index of version $version is the peer's", ScanRules.equalityPartition, ScanRules.positionPartition) {
+    test(
+      s"the delete index of version $version equals that of Apache Iceberg",
+      ScanRules.equalityPartition,
+      ScanRules.positionPartition
+    ) {
       checkPeer(version, measured = false)((ours, theirs) => assert(ours == theirs))
     }
 
-    test(s"with metrics, the index of version $version leaves out what the peer does, and what bounds of paths tell") {
+    test(s"with metrics, the index of version $version skips at least what Apache Iceberg skips") {
       checkPeer(version, measured = true)((ours, theirs) => assert(ours.toSet[Any].subsetOf(theirs.toSet[Any])))
     }
   }

@@ -57,22 +57,25 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (in ++ asked).foreach(k => assert(contains(set, k) == expected(k.toSeq), k.mkString(", ")))
     }
 
-  test("a set of one whole number has what was put in, zero, null and the extremes too", ScanRules.nullEqualsNull) {
+  test(
+    "a set of one integer column contains the added keys, including zero, null and the extremes",
+    ScanRules.nullEqualsNull
+  ) {
     check(columns(LongType), orNull(longs).map(v => Array[AnyRef](v)))
   }
 
-  test("a set of several columns has what was put in", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
+  test("a set of several columns contains the added keys", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
     val key = for { a <- orNull(longs); b <- orNull(strings) } yield Array[AnyRef](a, b)
     check(columns(LongType, StringType), key)
     check(columns(StringType), orNull(strings).map(v => Array[AnyRef](v)))
   }
 
-  test("values of other types are told apart, also from nulls and from values of the next column") {
+  test("values of different types are distinct, also from nulls and from values of the next column") {
     val key = for { a <- orNull(others); b <- orNull(others) } yield Array[AnyRef](a, b)
     check(columns(BinaryType, BinaryType), key)
   }
 
-  test("keys that need more memory than there may be go to a file, which has no name once it is read") {
+  test("keys above the memory limit are written to a file, which is unlinked once it is open") {
     val keys = (0 until 20000).map(i => Array[AnyRef](s"key number $i"))
     val before = files
     val set = setOf(columns(StringType), keys ++ keys.take(5000), maxBytes = 64 << 10)
@@ -83,14 +86,14 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(held.isInstanceOf[HeldKeys] && held.bytes > (64 << 10))
   }
 
-  test("very little memory makes many runs, and these one file") {
+  test("a very small memory limit creates many runs, which are merged into one file") {
     val keys = (0 until 60000).map(i => Array[AnyRef](s"key number ${i % 50000}"))
     val set = setOf(columns(StringType), keys, maxBytes = 1 << 10)
     assert(set.isInstanceOf[SpilledKeys] && files == 0)
     (0 until 100000 by 7).foreach(i => assert(contains(set, Array[AnyRef](s"key number $i")) == i < 50000, i))
   }
 
-  test("numbers go to a file too, and are asked by many threads at once") {
+  test("integer keys are also written to a file, and many threads can query it") {
     val keys = (0 until 30000).map(i => Array[AnyRef](Int.box(i * 3)))
     val set = setOf(columns(IntType), keys, maxBytes = 32 << 10)
     assert(set.isInstanceOf[SpilledKeys])
@@ -100,7 +103,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(wrong.sum == 0)
   }
 
-  test("a file that was cut off on the disk is an error, as its keys would come back as rows") {
+  test("a truncated file on disk is an error, because its keys would reappear as rows") {
     val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString)
     var i = 0
     while (files == 0) {
@@ -113,7 +116,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(files == 0)
   }
 
-  test("a disk that takes nothing is an error that says what was to go there") {
+  test("the error for a full disk names what was being written") {
     val missing = directory.resolve("missing").toString
     val builder = new KeySetBuilder(columns(StringType), 1000, missing)
     val e = intercept[StorageFailed]((0 until 1000).foreach(i => builder += Array[AnyRef](s"key $i")))

@@ -16,7 +16,7 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable.file
 
-/** Plans of random files against a look at every row. */
+/** Plans of random files, compared with testing every row. */
 @MoreRounds
 class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -29,7 +29,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       filter: Expression
   )
 
-  /** Rows that are written with a spec: a file for each partition. */
+  /** Rows that are written with a spec, one file per partition. */
   private case class Batch(spec: PartitionSpec, rows: Vector[Row], withMetrics: Boolean)
 
   private val cases: Gen[Case] = for {
@@ -46,7 +46,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     filter <- ExpressionGenerators.condition(columns, Seq(Identity, Bucket(3), Truncate(2), Day, Year))
   } yield Case(columns, specs, commits.toVector, filter)
 
-  /** No table is written with a transform that nobody knows. */
+  /** Excludes unknown transforms, because no data is written with them. */
   private def known(spec: PartitionSpec): PartitionSpec =
     spec.copy(fields = spec.fields.filterNot(_.transform.isInstanceOf[UnknownTransform]))
 
@@ -108,7 +108,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     checkStopped(scan, plan)
   }
 
-  /** Other JVMs give the same tasks, with or without metrics. */
+  /** Checks that other JVMs plan the same tasks, with or without metrics. */
   private def checkElsewhere(scan: TableScan, plan: ScanPlan): Unit = {
     def bare(p: ScanPlan) = p.tasks.map(t => t.copy(file = t.file.copy(metrics = Metrics.Empty)))
     val whole = scan.copy(cluster = Some(new CopyingCluster)).plan()
@@ -121,7 +121,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bare(stripped) == bare(plan) && stripped.report == plan.report)
   }
 
-  /** A plan that stops early is the beginning of the whole one, no longer than it must be. */
+  /** Checks that a plan that stops early is a prefix of the whole plan, no longer than needed. */
   private def checkStopped(scan: TableScan, plan: ScanPlan): Unit = Seq(0L, 1L, 5L, 40L).foreach { rows =>
     val stopped = scan.plan(Some(rows))
     val sure = plan.tasks.scanLeft(0L)(_ + _.guaranteedRecords)
@@ -132,7 +132,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   FormatVersion.all.foreach { version =>
-    test(s"a plan of a version $version table has every matching row, and residuals match the same rows") {
+    test(s"a plan of a version $version table contains every matching row, and residuals match the same rows") {
       forAll(cases)(check(_, version, ManifestCache.Off))
     }
   }
@@ -141,7 +141,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(cases)(check(_, FormatVersion.V2, new ManifestCache(1 << 20)))
   }
 
-  test("many files and manifests were skipped in all this") {
+  test("the random cases skipped many files and manifests") {
     val least = if (Sampling.isFast) 10 else 100
     assert(skippedManifests > least && prunedFiles > 5 * least)
   }

@@ -21,18 +21,18 @@ import iceberglite.table.action.{MergeAppend, OverwriteFiles, RewriteFiles, Rewr
 import iceberglite.tree.ManifestCache
 
 /**
- * Commits of every kind to a table with the columns of [[RandomHistory.schema]], one after the other.
+ * Random commits of every kind to a table with the columns of [[RandomHistory.schema]], one after the other.
  *
  * @param start the table, without snapshots
- * @param formats of the data files and of the delete files
+ * @param formats formats of the data files and of the delete files
  */
 final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[FileFormat]) {
   private val environment = TestTables.environment
 
-  /** The newest version. */
+  /** Returns the newest version. */
   def table: Table = start.refresh()
 
-  /** A commit on a branch, which may turn out to have nothing to do. */
+  /** Commits to a branch; the commit may have nothing to do. */
   def step(branch: Option[String]): Unit = {
     val to = branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_, create = true))
     val now = table
@@ -58,7 +58,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     ()
   }
 
-  /** New files are no longer partitioned, or are again. */
+  /** Makes new files unpartitioned, or partitioned again. */
   private def evolve(): Unit = {
     val isPartitioned = table.metadata.spec.isPartitioned
     commit(new UpdateSpec(spec =>
@@ -73,7 +73,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
 
   private def tasks(table: Table, at: Option[Snapshot]): Vector[FileScanTask] = scan(table, at).plan().tasks
 
-  /** Writes the live rows of files again, some of them changed, as a copy-on-write update does. */
+  /** Rewrites the live rows of files, some of them changed, as a copy-on-write update does. */
   private def overwrite(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
     val kept = rowsOf(files, to).filter(_ => random.nextInt(4) > 0)
     val added = written(kept.map { case (file, row) =>
@@ -96,7 +96,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     tasks(now, to.head(now.metadata)).filter(t => paths(t.file.path)).flatMap(t => rows.of(t).toVector.map(t.file -> _))
   }
 
-  /** Rows with these ids, in all categories or in one; perhaps with new rows for them, as an upsert has. */
+  /** Deletes rows with these ids, in one or all categories; possibly adds new rows for them, as an upsert does. */
   private def deleteKeys(to: SnapshotTarget): Unit = {
     val now = table
     val columns = if (random.nextBoolean()) now.schema.fields.take(1) else now.schema.fields.take(2)
@@ -128,7 +128,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     write(columns, rows, of.head._1.partition, of.head._1.specId).copy(content = Content.PositionDeletes)
   }
 
-  /** With all rows that were deleted before. */
+  /** Writes vectors that include all rows deleted before. */
   private def vectors(of: Vector[(ContentFile, Vector[Long])], to: SnapshotTarget): Vector[ContentFile] = {
     val now = table
     val known = tasks(now, to.head(now.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
@@ -147,7 +147,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
       .filter(f => f.isDeletionVector)
   }
 
-  /** Takes a delete file away: its rows are back. */
+  /** Removes a delete file, so that its rows are live again. */
   private def restore(to: SnapshotTarget): Unit = {
     val now = table
     val deletes = tasks(now, to.head(now.metadata)).flatMap(_.deletes.map(_.file)).distinct
@@ -165,7 +165,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     written(rows.map((partition, now.metadata.defaultSpecId, _))).head
   }
 
-  /** Rows as files, one a partition; rows that had ids keep them. */
+  /** Writes rows to one file per partition; rows that had row ids keep them. */
   private def written(rows: Vector[(PartitionTuple, Int, Record)]): Vector[ContentFile] = {
     val columns = table.schema.fields ++
       (if (table.metadata.formatVersion >= FormatVersion.V3) RandomHistory.lineage else Vector.empty)

@@ -9,12 +9,12 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.LongType
 import iceberglite.tree.{ManifestCache, TestTable}
 
-/** What the entries of manifests say of commits. */
+/** The changes of commits, derived from manifest entries. */
 class SnapshotChangesSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
   private val files = Vector("a", "b", "c").map(TestTable.file(_))
 
-  /** The changes as snapshot, type and file. */
+  /** The changes as snapshot id, type and file name. */
   private def changes(t: TestTable): Vector[(Long, String, String)] = {
     val metadata = t.table.metadata
     val range = SnapshotRange.of(metadata, metadata.currentSnapshot, None, RangeStart.Oldest, RangeEnd.Newest)
@@ -25,7 +25,7 @@ class SnapshotChangesSuite extends AnyFunSuite {
     }
   }
 
-  test("deleted files are told by the parent where their entries have the id of another snapshot") {
+  test("deleted files are derived from the parent snapshot if their entries have another snapshot id") {
     val t = new TestTable(schema)
     t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 1L, files(1)))

@@ -7,10 +7,10 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.table.Actions
 
-/** Which snapshots lie between two bounds. */
+/** The snapshots between two bounds. */
 class SnapshotRangeSuite extends AnyFunSuite {
 
-  /** 1 to 5 one after the other at the times 100 to 500, and 9 at 350 on a branch from 2. */
+  /** Snapshots 1 to 5 in sequence at the times 100 to 500, and 9 at 350 on a branch from 2. */
   private def snapshot(id: Long, parent: Option[Long], time: Long): Snapshot =
     Snapshot(id, parent, id, time, Some(s"list-$id"), Vector.empty, Map("operation" -> "append"), None)
 
@@ -40,7 +40,7 @@ class SnapshotRangeSuite extends AnyFunSuite {
   import RangeEnd._
   import RangeStart._
 
-  test("a start does not belong to the range, an end does") {
+  test("the start is exclusive, and the end inclusive") {
     assert(ids(After(2), With(4)) == Seq(3, 4) && ids(After(2)) == Seq(3, 4, 5) && ids(Oldest, With(2)) == Seq(1, 2))
     assert(ids(After(4), With(4)) == Nil && ids(Oldest) == (1L to 5L))
     assert(ids(AfterTime(200), NotAfter(400)) == Seq(3, 4) && ids(AfterTime(199), NotAfter(399)) == Seq(2, 3))
@@ -48,14 +48,14 @@ class SnapshotRangeSuite extends AnyFunSuite {
     assert(ids(After(3), NotAfter(400)) == Seq(4))
   }
 
-  test("a branch has a line of its own, and the end must be on it where it is named") {
+  test("a branch has its own ancestry, and the end must be on the branch if one is given") {
     assert(ids(After(1), branch = Some("b")) == Seq(2, 9))
     assert(ids(AfterTime(100), NotAfter(300), branch = Some("b")) == Seq(2))
     assert(ids(After(1), With(9)) == Seq(2, 9))
     assert(intercept[InvalidArgument](ids(After(1), With(5), branch = Some("b"))).reason.contains("history of b"))
   }
 
-  test("bounds that are not in this order on one line are refused") {
+  test("bounds in the wrong order, or on different branches, are rejected") {
     assert(intercept[InvalidArgument](ids(After(4), With(2))).reason.contains("swap start and end"))
     assert(intercept[InvalidArgument](ids(After(9), With(4))).reason.contains("no ancestor of snapshot 4"))
     assert(intercept[InvalidArgument](ids(AfterTime(5), NotAfter(4))).reason.contains("later than end-timestamp=4"))
@@ -65,7 +65,7 @@ class SnapshotRangeSuite extends AnyFunSuite {
     assert(intercept[NotFound](ids(Oldest, With(77))).name.contains("end-snapshot-id"))
   }
 
-  test("a start that has expired serves while the snapshot after it is there") {
+  test("an expired start is accepted while the snapshot after it exists") {
     assert(ids(After(2), table = expired) == Seq(3, 4, 5) && ids(Oldest, table = expired) == Seq(3, 4, 5))
     assert(intercept[NotFound](ids(After(1), table = expired)).instead.contains("expired"))
     assert(ids(AfterTime(300), table = expired) == Seq(4, 5))
@@ -73,7 +73,7 @@ class SnapshotRangeSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](ids(Oldest, NotAfter(250), expired)).reason.contains("have expired"))
   }
 
-  test("a table without snapshots has none in any range of time, and no start") {
+  test("a table without snapshots has no snapshots in any time range, and no start") {
     val empty = Actions.unpartitionedTable(FormatVersion.V2).table.metadata
     assert(ids(Oldest, table = empty) == Nil && ids(AfterTime(5), NotAfter(6), empty) == Nil)
     intercept[NotFound](ids(After(1), table = empty))

@@ -35,7 +35,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Gen.listOf(one).map(_.zipWithIndex.map { case ((size, offsets), i) => task(s"f$i", size, offsets: _*) }.toVector)
   }
 
-  test("every byte of every file is in exactly one piece, and no row group is cut") {
+  test("every byte of every file is in exactly one split, and no row group is split") {
     forAll(tasks, Gen.choose(1L, 700L), Gen.choose(0L, 100L), Gen.choose(1, 12)) { (files, target, cost, lookback) =>
       val groups = Splits.of(files, target, cost, lookback)
       assert(groups.forall(_.nonEmpty))
@@ -51,30 +51,30 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a group is over the target only with a single piece that cannot be cut") {
+  test("a group exceeds the target size only if it has a single split that cannot be divided") {
     forAll(tasks, Gen.choose(1L, 700L), Gen.choose(0L, 100L), Gen.choose(1, 12)) { (files, target, cost, lookback) =>
       val groups = Splits.of(files, target, cost, lookback)
       assert(groups.filter(_.map(t => math.max(t.length, cost)).sum > target).forall(_.size == 1))
     }
   }
 
-  test("row groups are joined up to the target size") {
+  test("row groups are combined up to the target size") {
     assert(shown(Splits.of(Vector(task("f", 100, 4, 30, 50, 80)), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
   }
 
-  test("a row group that is greater than the target stays whole") {
+  test("a row group larger than the target size is not divided") {
     assert(shown(Splits.of(Vector(task("f", 100, 4, 90)), 50, 0, 1)) == Vector("f[0,90)", "f[90,100)"))
     assert(shown(Splits.of(Vector(task("f", 100, 4)), 50, 0, 1)) == Vector("f[0,100)"))
   }
 
-  test("without usable offsets a file is cut evenly") {
+  test("a file without usable offsets is split evenly") {
     val even = Vector("f[0,40)", "f[40,80)", "f[80,100)")
     assert(shown(Splits.of(Vector(task("f", 100)), 40, 0, 1)) == even)
     assert(shown(Splits.of(Vector(task("f", 100, 4, 70, 50)), 40, 0, 1)) == even)
     assert(shown(Splits.of(Vector(task("f", 100, 4, 120)), 40, 0, 1)) == even)
   }
 
-  test("files of every format are cut: at stripes, and where metadata tells of no parts evenly") {
+  test("files of every format are split, at stripes or evenly if the metadata has no offsets") {
     def of(format: FileFormat, task: FileScanTask) = task.copy(file = task.file.copy(format = format))
     val orc = of(FileFormat.Orc, task("f", 100, 3, 30, 50, 80))
     assert(shown(Splits.of(Vector(orc), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
@@ -82,26 +82,26 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(shown(Splits.of(Vector(avro), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 
-  test("small files share a task, but opening each has its cost") {
+  test("small files share a task, and opening a file has a cost") {
     val files = (1 to 6).map(i => task(s"f$i", 1)).toVector
     assert(Splits.of(files, 100, 0, 10).size == 1)
     assert(Splits.of(files, 100, 40, 10).map(_.size) == Vector(2, 2, 2))
   }
 
-  test("pieces of one file that meet in a task are one again") {
+  test("splits of one file in the same task are combined") {
     val groups = Splits.of(Vector(task("a", 60, 4, 35), task("b", 30)), 100, 0, 10)
     assert(shown(groups) == Vector("a[0,60) b[0,30)"))
     val cut = Splits.of(Vector(task("a", 120, 4, 50, 100)), 100, 0, 10)
     assert(shown(cut) == Vector("a[0,100)", "a[100,120)"))
   }
 
-  test("a piece fills a group that is still open; of too many the fullest is closed") {
+  test("a split is added to an open group; if there are too many groups, the fullest is closed") {
     val files = Seq(60, 60, 30, 60, 40).zipWithIndex.map { case (size, i) => task(s"f$i", size.toLong) }.toVector
     assert(shown(Splits.of(files, 100, 0, 10)) == Vector("f0[0,60) f2[0,30)", "f1[0,60) f4[0,40)", "f3[0,60)"))
     assert(shown(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
   }
 
-  test("files are cut into so many groups of about one size, in their order") {
+  test("files are split into the given number of groups of similar size, in order") {
     forAll(tasks, Gen.choose(1, 12)) { (files, count) =>
       val groups = Splits.evenly(files, count)
       assert(groups.size <= count && groups.forall(_.nonEmpty))
@@ -117,13 +117,13 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[InvalidArgument](Splits.evenly(equal, 0))
   }
 
-  test("sizes that cannot be are refused") {
+  test("invalid sizes are rejected") {
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 0, 0, 1)).getMessage.contains("split size"))
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, 0, 0)).getMessage.contains("lookback"))
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, -1, 1)).getMessage.contains("open cost"))
   }
 
-  test("row groups one by one fill groups that files as wholes do not") {
+  test("splitting by row groups fills groups that whole files would not") {
     val files = Vector.tabulate(6)(i => task(s"f$i", 20, 0, 10))
     assert(Splits.of(files, 30, 0, 10).size == 6)
     val groups = Splits.ofRowGroups(files, 30, 0, 10)
@@ -131,7 +131,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(shown(Splits.ofRowGroups(Vector(task("f", 100)), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 
-  test("a file weighs its bytes with those of the deletes that are its own, and the cost of opening them") {
+  test("the weight of a file is its bytes plus those of its own deletes, and the cost of opening them") {
     def delete(format: FileFormat, of: Option[String]) = DeleteFile(
       file("d", size = 1000).copy(
         content = Content.PositionDeletes,

@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable._
 
-/** What the files of a plan keep of their metrics. */
+/** Which metrics the files of a plan keep. */
 class StatsToKeepSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType)))
@@ -48,7 +48,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     own.upperBound(id) == all.upperBound(id)
   }
 
-  test("files keep the metrics that somebody asks for, and those of the filter, and nothing of the manifest's blocks") {
+  test("files keep the requested metrics and those of the filter, and no data of the manifest's blocks") {
     val t = tableOf(5)
     val none = plan(t, StatsToKeep.Of(Set.empty))
     assert(none.tasks.size == 5 && none.tasks.forall(_.file.metrics eq Metrics.Empty))
@@ -59,7 +59,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     assert(filtered.keeps.has(Set(1, 2)) && isKnown(filtered, 1) && isKnown(filtered, 2))
   }
 
-  test("of manifests that are small in sum everything is kept") {
+  test("all metrics are kept if the manifests are small in total") {
     val t = tableOf(5)
     val bytes = t.manifests.map(_.length).sum
     val small = plan(t, StatsToKeep.Of(Set.empty, fromBytes = bytes + 1))
@@ -67,7 +67,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     assert(!plan(t, StatsToKeep.Of(Set.empty, fromBytes = bytes)).keeps.has(Set(1)))
   }
 
-  test("the columns of equality deletes are kept, so that bounds still tell which deletes apply") {
+  test("the metrics of equality delete columns are kept, so that bounds still show which deletes apply") {
     val t = tableOf(2)
     def keyed(name: String, low: Int): ContentFile = equalityDeletes(name).copy(metrics =
       MetricMaps(
@@ -83,7 +83,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     }
   }
 
-  test("a hundred thousand files are planned by a cluster in a few bytes each") {
+  test("a plan of a hundred thousand files on a cluster takes a few bytes per file") {
     val t = tableOf(100000)
     val cluster = new CopyingCluster
     val keeps = StatsToKeep.Of(Set.empty)

@@ -14,12 +14,12 @@ import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable._
 
-/** Plans that stop when they have rows enough. */
+/** Plans that stop when they have enough rows. */
 class StoppedPlanSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType)))
 
-  /** One manifest a commit, with one file of ten rows. */
+  /** Creates a table with one manifest per commit, each with one file of ten rows. */
   private def tableOf(commits: Int, version: FormatVersion = FormatVersion.V2): TestTable = {
     val t = new TestTable(schema, version = version, properties = Map("commit.manifest-merge.enabled" -> "false"))
     (0 until commits).foreach(i => t.append(file(s"f$i")))
@@ -31,7 +31,7 @@ class StoppedPlanSuite extends AnyFunSuite {
 
   private def names(plan: ScanPlan): Vector[String] = plan.tasks.map(t => nameOf(t.file))
 
-  test("a plan for a few rows reads one manifest of many, and no file more than it needs", OfManifests) {
+  test("a plan for a few rows reads one of many manifests, and no more files than needed", OfManifests) {
     val t = tableOf(40)
     val reads = t.io.reads.get
     val plan = scan(t).plan(Some(7))
@@ -40,19 +40,22 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(plan.report == ScanReport("lite.db.t", Some(40), 40, 39, Some(40), 0, 1, 10, 1000))
   }
 
-  test("a plan for more rows reads more manifests at once, and stops at the file that makes them full", OfManifests) {
+  test(
+    "a plan for more rows reads more manifests in parallel, and stops at the file that reaches the limit",
+    OfManifests
+  ) {
     val t = tableOf(40)
     val plan = scan(t).plan(Some(81))
     assert(names(plan) == (31 to 39).reverse.map(i => s"f$i").toVector)
     assert(plan.report.readManifests == 16 && plan.report.prunedFiles == 7 && plan.report.skippedFiles.contains(31L))
   }
 
-  test("a plan for more rows than there are is the whole plan") {
+  test("a plan for more rows than exist is the whole plan") {
     val t = tableOf(5)
     assert(names(scan(t).plan(Some(1000))) == names(scan(t).plan()) && names(scan(t).plan(Some(0))).isEmpty)
   }
 
-  test("what a filter leaves of a file does not count, and neither do rows that may be deleted") {
+  test("files with a residual filter are not counted, nor are files whose rows may be deleted") {
     val t = tableOf(3)
     assert(scan(t, Equal(Term.Named("id"), IntLiteral(1))).plan(Some(1)).tasks.size == 3)
     t.append(positionDeletes("p", of = Some("f2")))
@@ -61,7 +64,7 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(names(scan(t).plan(Some(1))) == Vector("f2", "f1", "f0"))
   }
 
-  test("rows in a partition that the filter takes whole count, and vectors take away what they hold") {
+  test("rows of a completely matching partition are counted, minus those in deletion vectors") {
     val byCategory = PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity)))
     val t = new TestTable(schema, Vector(byCategory), FormatVersion.V3)
     def part(name: String) = PartitionTuple(Vector(Some(StringLiteral(name))))

@@ -104,7 +104,7 @@ class TableRowsSuite extends AnyFunSuite {
 
   private def ids(rows: Vector[Record]): Vector[Any] = rows.map(_(0))
 
-  test("rows at deleted positions are left out, in every format", ScanRules.positionRows, ScanRules.everyFormat) {
+  test("rows at deleted positions are removed, in every format", ScanRules.positionRows, ScanRules.everyFormat) {
     for (data <- formats; deletes <- formats) {
       val files = new Files
       val file = files.write(data, written, sample)
@@ -115,7 +115,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("rows of a deletion vector are left out, wherever in its file it is", ScanRules.vectorScope) {
+  test("rows of a deletion vector are removed, at any offset in the Puffin file", ScanRules.vectorScope) {
     for (format <- formats) {
       val files = new Files
       val file = files.write(format, written, sample)
@@ -123,7 +123,10 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("a vector with more positions than its entry says, or at no place, is an error", ScanRules.vectorCardinality) {
+  test(
+    "a vector with more positions than its entry says, or at an invalid offset, is an error",
+    ScanRules.vectorCardinality
+  ) {
     val files = new Files
     val file = files.write(FileFormat.Avro, written, sample)
     val vector = files.vector(file, 1, 2)
@@ -140,7 +143,7 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test(
-    "rows with deleted keys are left out: all columns equal, null equal to null",
+    "rows with deleted keys are removed: all columns equal, null equal to null",
     ScanRules.allColumnsEqual,
     ScanRules.nullEqualsNull
   ) {
@@ -153,14 +156,18 @@ class TableRowsSuite extends AnyFunSuite {
         Record.of("even", null)
       )
       assert(ids(files.rows(file, Seq(both))) == Vector(0L, 1L, 3L, 4L, 5L, 6L, 7L, 9L))
-      // The category that stands beside the key says nothing.
+      // The category in the delete file is not part of the key and is ignored.
       val one =
         files.keys(deletes, Vector(id, category), Vector(Vector(id)))(Record.of(1L, "none"), Record.of(9L, null))
       assert(ids(files.rows(file, Seq(both, one))) == Vector(0L, 3L, 4L, 5L, 6L, 7L))
     }
   }
 
-  test("nested keys, of which the structs around may be null", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
+  test(
+    "nested keys work, even if the enclosing structs are null",
+    ScanRules.allColumnsEqual,
+    ScanRules.nullEqualsNull
+  ) {
     for (format <- formats) {
       val files = new Files
       val file = files.write(format, written, sample)
@@ -168,7 +175,7 @@ class TableRowsSuite extends AnyFunSuite {
       val deletes =
         files.keys(format, Vector(only), Vector(Vector(only, city)))(Record.of(Record.of("city4")), Record.of(null))
       assert(ids(files.rows(file, Seq(deletes))) == Vector(0L, 1L, 2L, 3L, 5L, 6L, 7L, null))
-      // What is wanted of the struct is not what the deletes need of it.
+      // The projected fields of the struct differ from the fields that the deletes need.
       val zip = place.copy(fieldType = StructType(Vector(optional(5, "zip", IntType))))
       assert(files.rows(file, Seq(deletes), Vector(zip)).take(5) == Vector(0, 1, 2, 3, 5).map(i =>
         Record.of(Record.of(i))
@@ -176,7 +183,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("keys of every type that may be one", ScanRules.allColumnsEqual, ScanRules.floatingKeys) {
+  test("keys of every allowed type work", ScanRules.allColumnsEqual, ScanRules.floatingKeys) {
     val values = Seq[(PrimitiveType, AnyRef, AnyRef)](
       (BooleanType, Boolean.box(true), Boolean.box(false)),
       (IntType, Int.box(1), Int.box(2)),
@@ -209,7 +216,7 @@ class TableRowsSuite extends AnyFunSuite {
       val default =
         files.keys(format, Vector(id, added), Vector(Vector(id), Vector(added)))(Record.of(1L, 7), Record.of(2L, null))
       assert(ids(files.rows(file, Seq(default))).take(3) == Vector(0L, 2L, 3L))
-      // The delete file lacks a column of its key: it has the value of its partition, or the default.
+      // The delete file lacks a key column: it has the partition value or the default.
       val ofPartition = files.keys(format, Vector(id), Vector(Vector(id), Vector(category), Vector(added)))(
         Record.of(3L),
         Record.of(4L)
@@ -220,7 +227,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("constants of the file: path, spec, partition, and columns that only the partition has") {
+  test("constants of the file are read: path, spec, partition, and columns that only the partition has") {
     val files = new Files
     val bare = files.write(FileFormat.Avro, Vector(id), Seq(Record.of(1L)))
     val file = bare.copy(specId = 0, partition = PartitionTuple(Vector(Some(StringLiteral("even")))))
@@ -234,7 +241,7 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test(
-    "row ids and update numbers come from the file where it has them, else from its entry",
+    "row ids and last-updated sequence numbers come from the file, otherwise from its entry",
     ScanRules.rowIds,
     ScanRules.lastUpdated,
     ScanRules.noLineage
@@ -253,13 +260,13 @@ class TableRowsSuite extends AnyFunSuite {
       assert(read(kept, Some(40)) == Vector(Record.of(90L, 2L, 1L), Record.of(41L, 8L, 2L), Record.of(70L, 8L, 3L)))
       assert(read(fresh, Some(40)) == Vector(Record.of(40L, 8L, 1L), Record.of(41L, 8L, 2L)))
       assert(read(kept, None).map(r => (r(0), r(1))) == Vector.fill(3)((null, null)))
-      // Ids of the rows that are left are those of their places.
+      // The remaining rows keep the ids of their positions.
       val deletes = Seq(files.positions(format, fresh.path -> 0L))
       assert(files.rows(fresh.copy(firstRowId = Some(40)), deletes, lineage.take(1)) == Vector(Record.of(41L)))
     }
   }
 
-  test("rows that do not match the residual are left out, also by columns that nobody wants", ScanRules.residuals) {
+  test("rows that do not match the residual are removed, even by columns that are not projected", ScanRules.residuals) {
     val files = new Files
     val file = files.write(FileFormat.Parquet, written, sample)
     val filter = And(GreaterThan(Term.Named("place.zip"), IntLiteral(5)), NotNull(Term.Named("id")))
@@ -271,7 +278,7 @@ class TableRowsSuite extends AnyFunSuite {
     assert(files.rows(file, residual = GreaterThan(Term.Named("added"), IntLiteral(7))).isEmpty)
   }
 
-  test("deleted rows are there, and marked, when _deleted is wanted") {
+  test("deleted rows are returned and marked if _deleted is projected") {
     val files = new Files
     val file = files.write(FileFormat.Orc, written, sample.take(3))
     val deletes = Seq(
@@ -282,7 +289,7 @@ class TableRowsSuite extends AnyFunSuite {
     assert(marked == Vector(Record.of(true, 0L), Record.of(false, 1L), Record.of(true, 2L)))
   }
 
-  test("what is no row position is an error that names the delete file") {
+  test("an invalid row position is an error that names the delete file") {
     val files = new Files
     val file = files.write(FileFormat.Avro, written, sample)
     val deletes = files.positions(FileFormat.Avro, file.path -> -1L)
@@ -291,7 +298,7 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test(
-    "a position delete file that speaks of others than its entry says is not the one that was committed",
+    "a position delete file with other paths than its entry says is not the committed file",
     ScanRules.positionsAsListed
   ) {
     val files = new Files
@@ -315,7 +322,7 @@ class TableRowsSuite extends AnyFunSuite {
     assert(files.rows(file, Seq(deletes.copy(file = bounds(file.path, file.path)))).size == sample.size - 1)
   }
 
-  test("encrypted files and parts of files are refused") {
+  test("encrypted files and parts of files are rejected") {
     val files = new Files
     val file = files.write(FileFormat.Avro, written, sample)
     val key = Some(ByteBuffer.wrap(Array[Byte](1)))
@@ -339,7 +346,7 @@ class TableRowsSuite extends AnyFunSuite {
     assert(reader.of(one.path, Vector(keys)).keys.head.sets == reader.of(two.path, Vector(keys)).keys.head.sets)
   }
 
-  test("readers that share a cache read a delete file once, those of another owner again") {
+  test("readers with a shared cache read a delete file once, and readers of another owner read it again") {
     val files = new Files
     val file = files.write(FileFormat.Avro, written, sample)
     val positions = files.positions(FileFormat.Avro, file.path -> 0L)

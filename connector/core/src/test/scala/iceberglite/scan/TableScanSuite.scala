@@ -55,7 +55,7 @@ class TableScanSuite extends AnyFunSuite {
     t
   }
 
-  test("a scan without a filter takes all files, in the order of manifests and files", OfManifests) {
+  test("a scan without a filter returns all files, in the order of manifests and files", OfManifests) {
     val p = plan(sample, AlwaysTrue)
     assert(names(p) == Vector("c1", "a1", "b1", "a2"))
     assert(p.tasks.forall(t => t.residual == AlwaysTrue && t.isWholeFile))
@@ -64,7 +64,7 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "a partition filter skips manifests by their summaries and files by their partitions, and leaves no residual",
+    "a partition filter skips manifests by summaries and files by partitions, and leaves no residual",
     OfManifests,
     ScanRules.skippedManifests,
     ScanRules.residuals
@@ -80,7 +80,7 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "bounds skip files, and what they cannot decide stays as the residual",
+    "bounds skip files, and predicates that they cannot decide stay in the residual",
     ScanRules.fileBounds,
     ScanRules.residuals
   ) {
@@ -95,14 +95,14 @@ class TableScanSuite extends AnyFunSuite {
     assert(p.tasks.isEmpty && p.report.snapshotId.isEmpty && p.report.totalFiles.contains(0L))
   }
 
-  test("a filter on a column that is not there names those that are") {
+  test("the error for a filter on a missing column lists the columns") {
     val e = intercept[NotFound](plan(sample, is("ctegory", "a")))
     assert(e.getMessage.contains("ctegory") && e.getMessage.contains("category"))
     assert(names(plan(sample, is("CATEGORY", "b"), caseSensitive = false)) == Vector("b1"))
   }
 
   test(
-    "files of several specs are each tested by their own",
+    "files of several specs are each tested with their own spec",
     ScanRules.inclusiveProjection
   ) {
     val byId = PartitionSpec(1, Vector(PartitionField(1, 1001, "id_bucket", Bucket(4))))
@@ -115,7 +115,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(found.filter(_.startsWith("id")).forall(n => bucket(n.drop(2).toInt) == bucket(3)))
   }
 
-  test("an old snapshot is planned with the types it had, a new one with the promoted") {
+  test("an old snapshot is planned with its own types, and a new one with the promoted types") {
     val byAmount = PartitionSpec(0, Vector(PartitionField(3, 1000, "amount", Identity)))
     val t = new TestTable(schema, Vector(byAmount))
     t.append((1 to 3).map(i => file(s"f$i", PartitionTuple(Vector(Some(IntLiteral(i)))))): _*)
@@ -144,7 +144,7 @@ class TableScanSuite extends AnyFunSuite {
   private def deletes(plan: ScanPlan): Map[String, Vector[String]] =
     plan.tasks.map(t => nameOf(t.file) -> t.deletes.map(d => nameOf(d.file))).toMap
 
-  test("tasks carry the delete files that apply to them, and the report counts those", ScanRules.positionPartition) {
+  test("tasks have the delete files that apply to them, and the report counts them", ScanRules.positionPartition) {
     val t = sample
     t.append(positionDeletes("d", partition = part("a")))
     t.append(file("a3", part("a")))
@@ -164,7 +164,7 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "delete manifests of partitions that the filter rules out are not read",
+    "delete manifests of partitions that the filter excludes are not read",
     OfManifests,
     ScanRules.skippedManifests
   ) {
@@ -175,7 +175,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(t.io.reads.get == reads + 2, "the list and the data manifest")
   }
 
-  test("delete manifests older than all planned data are not read", ScanRules.positionSequence) {
+  test("delete manifests older than all planned data files are not read", ScanRules.positionSequence) {
     val t = sample
     t.append(positionDeletes("d", partition = part("d")))
     t.append(file("d1", part("d")))
@@ -184,14 +184,14 @@ class TableScanSuite extends AnyFunSuite {
     assert(t.io.reads.get == reads + 2, "the list and the data manifest")
   }
 
-  test("deleted entries of delete manifests apply to nothing", ScanRules.deletedEntries) {
+  test("deleted entries of delete manifests are ignored", ScanRules.deletedEntries) {
     val t = sample
     t.append(positionDeletes("d", partition = part("a")), positionDeletes("e", partition = part("a")))
     t.commit(Vector.empty, removing("d"))
     assert(deletes(plan(t, is("category", "a"))) == Map("a1" -> Vector("e"), "a2" -> Vector("e")))
   }
 
-  test("no filter on partitions drops a global equality delete", ScanRules.globalEqualityOwnSpec) {
+  test("partition filters never skip a global equality delete", ScanRules.globalEqualityOwnSpec) {
     val t = new TestTable(schema, Vector(byCategory, PartitionSpec(1, Vector.empty)))
     t.append(file("a", part("a")), file("b", part("b")))
     t.append(equalityDeletes("global", specId = 1))
@@ -199,7 +199,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(deletes(plan(t, AlwaysTrue)) == Map("a" -> Vector("global"), "b" -> Vector("global")))
   }
 
-  test("deletes of other specs than the filter's partitions are kept", ScanRules.inclusiveProjection) {
+  test("deletes of specs without the filter's partition field are kept", ScanRules.inclusiveProjection) {
     val byId = PartitionSpec(1, Vector(PartitionField(1, 1001, "id", Identity)))
     val t = new TestTable(schema, Vector(byCategory, byId))
     val seven = PartitionTuple(Vector(Some(IntLiteral(7))))
@@ -219,27 +219,27 @@ class TableScanSuite extends AnyFunSuite {
     upperBounds = Some(Map(column -> SingleValue.encode(IntLiteral(high))))
   )
 
-  test("equality deletes without a key that matches the filter are left out", ScanRules.deletesByFilter) {
+  test("equality deletes without a key that matches the filter are skipped", ScanRules.deletesByFilter) {
     val t = new TestTable(schema)
     t.append(file("f"))
     t.append(
       equalityDeletes("low").copy(metrics = keyBetween(1, 4, 1)),
       equalityDeletes("high").copy(metrics = keyBetween(5, 9, 1)),
-      // What it says of another column is not the key: the row with its key may hold something else.
+      // Metrics of a non-key column do not count: the row with the same key may have another value.
       equalityDeletes("other").copy(metrics = keyBetween(1, 4, 3))
     )
     assert(deletes(plan(t, above("id", 6))) == Map("f" -> Vector("high", "other")))
     assert(deletes(plan(t, above("amount", 6))) == Map("f" -> Vector("low", "high", "other")))
   }
 
-  test("position deletes are kept whatever the filter says of data columns", ScanRules.positionsNotByFilter) {
+  test("position deletes are kept, whatever the filter on data columns", ScanRules.positionsNotByFilter) {
     val t = new TestTable(schema)
     t.append(file("f"))
     t.append(positionDeletes("p"), positionDeletes("q").copy(metrics = amounts(0, 1)))
     assert(deletes(plan(t, above("amount", 6))) == Map("f" -> Vector("p", "q")))
   }
 
-  test("vectors tell how many rows are left", ScanRules.vectorScope) {
+  test("vectors give the number of remaining rows", ScanRules.vectorScope) {
     val t = new TestTable(schema, version = FormatVersion.V3)
     t.append(file("f"), file("g"))
     val vector = positionDeletes("v", of = Some("f")).copy(
@@ -263,7 +263,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(e.getMessage.contains("version 1"))
   }
 
-  test("a table without deletes pays nothing for them: tasks share one empty list") {
+  test("tables without deletes have no overhead: tasks share one empty list") {
     val p = plan(sample, AlwaysTrue)
     assert(p.tasks.forall(_.deletes.isEmpty) && p.report.deleteFiles == 0)
   }
