@@ -17,7 +17,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 
-/** A table in memory for tests of actions, the files that go into it, and what is in it afterwards. */
+/** An in-memory table for tests of actions, with its files and its contents. */
 final class Actions(creation: TableCreation) {
   val store = new MemoryFileIO
   val committer = new ScriptedCommitter(store)
@@ -28,13 +28,13 @@ final class Actions(creation: TableCreation) {
     StagedTable.begin(target, start, None, environment).commit()
   }
 
-  /** The newest version. */
+  /** Returns the newest version. */
   def table: Table = empty.refresh()
 
-  /** From the newest version, so that nothing is concurrent. */
+  /** Commits on the newest version, so that nothing is concurrent. */
   def commit(actions: Action*): Table = commitOn(table, actions: _*)
 
-  /** From an older version: what was committed since is concurrent. */
+  /** Commits on an older version: later commits are concurrent. */
   def commitOn(read: Table, actions: Action*): Table = {
     val transaction = read.transaction(Map.empty, environment)
     actions.foreach(transaction.add)
@@ -43,7 +43,7 @@ final class Actions(creation: TableCreation) {
 
   def append(files: ContentFile*): Table = commit(new FastAppend(files.toVector))
 
-  /** Writes a Puffin file with the deleted rows of data files, and gives their delete files. */
+  /** Writes a Puffin file with the deleted rows of data files, and returns its delete file entries. */
   def vectors(path: String, rows: (ContentFile, Seq[Long])*): Vector[ContentFile] = DeletionVectorFiles.write(
     store,
     path,
@@ -52,7 +52,7 @@ final class Actions(creation: TableCreation) {
     }
   )
 
-  /** The deleted rows of a data file, and how many vectors it has. */
+  /** Returns the deleted rows of a data file, and checks the number of its vectors. */
   def deleted(table: Table, file: ContentFile): Vector[Long] = {
     val vectors = Actions.live(store, table).filter(_.file.isDeletionVector)
       .filter(_.file.referencedDataFile.contains(file.path))
@@ -64,11 +64,11 @@ final class Actions(creation: TableCreation) {
     }
   }
 
-  /** Puffin files that no live entry of the newest version speaks of. */
+  /** Returns Puffin files that no live entry of the newest version references. */
   def strayPuffins: Set[String] =
     store.paths.filter(_.endsWith(".puffin")) -- Actions.live(store, table).map(_.file.path)
 
-  /** Metadata files that nothing refers to. */
+  /** Returns unreferenced metadata files. */
   def litter: Set[String] =
     store.paths.filter(_.startsWith("mem://t/metadata/")) -- reachable(store, committer.current)
 }
@@ -80,7 +80,7 @@ object Actions {
   def tableByCategory(version: FormatVersion, properties: (String, String)*): Actions =
     new Actions(byCategory(properties :+ ("format-version" -> version.toString): _*))
 
-  /** The live entries of the current snapshot, data and deletes. */
+  /** Returns the live entries of the current snapshot, data and deletes. */
   def live(io: FileIO, table: Table): Vector[ManifestEntry] = {
     new TreeReader(io, table.metadata).live
   }
@@ -100,7 +100,7 @@ object Actions {
 
   def snapshot(table: Table): Option[Isolation] = since(table, IsolationLevel.Snapshot)
 
-  /** A position delete file that says, or whose bounds say, which data files it speaks of. */
+  /** Creates a position delete file that names its data files directly or in its bounds. */
   def positionDeletes(path: String, of: ContentFile*): ContentFile = {
     def bound(p: String): Map[Int, ByteBuffer] =
       Map(MetadataColumns.DeleteFilePath.id -> SingleValue.encode(StringLiteral(p)))
@@ -115,7 +115,7 @@ object Actions {
     )
   }
 
-  /** Deletes by the column `id`, with ids in a range. */
+  /** Creates equality deletes on the column `id`, with ids in a range. */
   def equalityDeletes(path: String, beside: ContentFile, ids: (Long, Long)): ContentFile = {
     val like = TestTables.file(path, records = 1, ids = ids)
     like.copy(

@@ -25,7 +25,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Branches, staged snapshots, picking and going back. */
+/** Branches, staged snapshots, cherry-picks and rollbacks. */
 class BranchActionsSuite extends AnyFunSuite {
   private def filled: Actions = {
     val t = tableByCategory(V3)
@@ -41,7 +41,7 @@ class BranchActionsSuite extends AnyFunSuite {
 
   private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
-  /** A snapshot that nobody sees, and its id. */
+  /** Stages a snapshot, and returns its id. */
   private def stage(t: Actions, wapId: String, action: Action): Long = {
     val before = t.table.metadata.snapshotsById.keySet
     t.table.transaction(Map("wap.id" -> wapId), environment).add(action).commit()
@@ -57,13 +57,13 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(liveFiles(t.store, t.table.metadata, Some(t.table.metadata.snapshot(staged))) == Vector("a1", "b1", "c1"))
   }
 
-  test("a staged snapshot that follows the head is published as it is", CommitRules.staged) {
+  test("a staged snapshot whose parent is the head is published unchanged", CommitRules.staged) {
     val t = filled
     val staged = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     assert(id(t.commit(new PublishChanges("w1"))) == staged)
   }
 
-  test("behind other commits, a staged append is done again, and says where it is from", CommitRules.staged) {
+  test("a staged append behind other commits is applied again, and records its source", CommitRules.staged) {
     val t = filled
     val staged = stage(t, "w1", new MergeAppend(Vector(fileOf("c", "c1")), Staged))
     t.append(fileOf("d", "d1"))
@@ -76,7 +76,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(refused(t.commit(new PublishChanges("w1"))).contains("already"))
   }
 
-  test("a second snapshot of a published id is not published, and two of one id are not told apart") {
+  test("a second snapshot with a published WAP id is not published, and two with one id are ambiguous") {
     val t = filled
     stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     t.commit(new PublishChanges("w1"))
@@ -87,13 +87,13 @@ class BranchActionsSuite extends AnyFunSuite {
     intercept[NotFound](t.commit(new PublishChanges("w2")))
   }
 
-  test("an ancestor is not picked") {
+  test("an ancestor cannot be cherry-picked") {
     val t = filled
     val first = t.table.metadata.snapshots.head.snapshotId
     assert(refused(t.commit(new CherryPick(first))).contains("ancestor already"))
   }
 
-  test("the overwrite of partitions is done again where nobody has written to them since", CommitRules.staged) {
+  test("a partition overwrite is applied again if its partitions have not changed", CommitRules.staged) {
     val t = filled
     val staged = stage(t, "w", new ReplacePartitions(Vector(fileOf("a", "a2")), to = Staged))
     val other = stage(t, "x", new ReplacePartitions(Vector(fileOf("b", "b2")), to = Staged))
@@ -103,14 +103,14 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(refused(t.commit(new CherryPick(other))).contains("added b3"))
   }
 
-  test("the overwrite of partitions is not done again where a file that it replaces is gone") {
+  test("a partition overwrite is not applied again if a file that it replaces was removed") {
     val t = filled
     val staged = stage(t, "w", new ReplacePartitions(Vector(fileOf("a", "a2")), to = Staged))
     t.commit(new RemoveFiles(Set("a1")))
     assert(refused(t.commit(new CherryPick(staged))).contains("a1 is not in the table"))
   }
 
-  test("another overwrite or a delete is picked only where it follows the head") {
+  test("any other overwrite or a delete can be cherry-picked only if its parent is the head") {
     val t = filled
     val staged = stage(t, "w", new DeleteFiles(category("a"), to = Staged))
     assert(id(t.commit(new CherryPick(staged))) == staged)
@@ -119,7 +119,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(refused(t.commit(new CherryPick(late))).contains("no append and no dynamic overwrite"))
   }
 
-  test("a pick that meets another commit is tried again, and turns from a move into a new snapshot") {
+  test("a cherry-pick that conflicts is retried, and becomes a new snapshot instead of a fast-forward") {
     val t = filled
     val staged = stage(t, "w", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     val read = t.table
@@ -129,7 +129,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("a branch is made by the first write to it, from the head of main", CommitRules.branches) {
+  test("a branch is created by the first write to it, from the head of main", CommitRules.branches) {
     val t = filled
     intercept[NotFound](t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit"))))
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
@@ -139,7 +139,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(on(t, "audit") == Vector("b1", "c1"))
   }
 
-  test("two that make one branch at once write to it one after the other", CommitRules.branches) {
+  test("two concurrent creations of a branch by writing to it are applied one after the other", CommitRules.branches) {
     val t = filled
     val read = t.table
     t.commitOn(read, new FastAppend(Vector(fileOf("c", "c1")), Branch("b", create = true)))
@@ -147,7 +147,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(on(t, "b") == Vector("a1", "b1", "c1", "d1"))
   }
 
-  test("a write keeps the retention of its branch", CommitRules.branches) {
+  test("a write keeps the retention settings of its branch", CommitRules.branches) {
     val t = filled
     t.commit(new SetRef("b", SnapshotRef.Branch(id(t.table), Some(3), Some(1000L), Some(2000L))))
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("b")))
@@ -156,7 +156,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(branch.snapshotId != id(t.table))
   }
 
-  test("writers to different branches do not conflict, whatever they write") {
+  test("writers to different branches never conflict") {
     val t = filled
     t.commit(new SetRef("b", SnapshotRef.Branch(id(t.table))))
     val read = t.table
@@ -165,7 +165,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, overwrite)) == Vector("b1", "mine"))
   }
 
-  test("a branch is moved on to another, and only on", CommitRules.branches) {
+  test("a branch can be fast-forwarded to another branch, and not moved back", CommitRules.branches) {
     val t = filled
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
     val table = t.commit(new FastForward("main", "audit"))
@@ -180,7 +180,7 @@ class BranchActionsSuite extends AnyFunSuite {
     intercept[InvalidArgument](t.commit(new FastForward("v1", "audit")))
   }
 
-  test("a branch that somebody writes to meanwhile is not moved back by a fast-forward") {
+  test("a fast-forward does not move back a branch with concurrent commits") {
     val t = filled
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
     val read = t.table
@@ -188,7 +188,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(refused(t.commitOn(read, new FastForward("main", "audit"))).contains("not an ancestor"))
   }
 
-  test("main goes back to an ancestor, and the later snapshots stay", CommitRules.rollback) {
+  test("main can be rolled back to an ancestor, and later snapshots are kept", CommitRules.rollback) {
     val t = filled
     val first = t.table.metadata.snapshots.head.snapshotId
     val staged = stage(t, "w", new FastAppend(Vector(fileOf("c", "c1")), Staged))
@@ -201,7 +201,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(liveFiles(t.commit(new SetCurrentSnapshot(second))) == Vector("a1", "b1"))
   }
 
-  test("main goes back to the newest ancestor before a time", CommitRules.rollback) {
+  test("main can be rolled back to the newest ancestor before a timestamp", CommitRules.rollback) {
     val t = tableByCategory(V2)
     val start = t.table.metadata.lastUpdatedMs
     Seq("a" -> 1000L, "b" -> 2000L, "c" -> 3000L).foreach { case (c, after) =>
@@ -213,7 +213,7 @@ class BranchActionsSuite extends AnyFunSuite {
     intercept[InvalidArgument](t.commit(new RollbackToTimestamp(start + 1000L)))
   }
 
-  test("an append after a rollback goes on from there, and its sequence number from the newest") {
+  test("an append after a rollback follows the rolled-back snapshot, with the next unused sequence number") {
     val t = filled
     val first = t.table.metadata.snapshots.head.snapshotId
     t.commit(new RollbackToSnapshot(first))

@@ -23,7 +23,7 @@ class ColumnPropertiesSuite extends AnyFunSuite {
     MetadataUpdate.applyAll(base, new UpdateSchema(edit).describe(base, context).updates, base.lastUpdatedMs)
   }
 
-  test("the name mapping of the table follows its columns in the same commit", EvolutionRules.mappingFollows) {
+  test("the table's name mapping follows column changes in the same commit", EvolutionRules.mappingFollows) {
     val json = NameMappingJson.toJson(NameMapping.of(table.schema))
     val changed = after(Map(mappingKey -> json)) {
       _.renameColumn(Vector("id"), "key").addColumn(Vector("location"), "alt", IntType)
@@ -35,14 +35,14 @@ class ColumnPropertiesSuite extends AnyFunSuite {
     assert(after(Map.empty)(_.renameColumn(Vector("id"), "key")).properties.isEmpty)
   }
 
-  test("a mapping that cannot be read stays as it is", EvolutionRules.mappingFollows) {
+  test("an invalid name mapping is kept unchanged", EvolutionRules.mappingFollows) {
     Seq("", "{", "[{\"field-id\": 1}]").foreach { broken =>
       val changed = after(Map(mappingKey -> broken))(_.renameColumn(Vector("id"), "key"))
       assert(changed.properties == Map(mappingKey -> broken) && changed.schema.find("key").isDefined)
     }
   }
 
-  test("properties of a column get its new name, and go with it", EvolutionRules.propertiesFollow) {
+  test("properties of a column follow its rename, and are removed with it", EvolutionRules.propertiesFollow) {
     def metrics(column: String) = s"write.metadata.metrics.column.$column"
     def bloom(column: String) = s"write.parquet.bloom-filter-enabled.column.$column"
     val properties = Map(
@@ -65,7 +65,7 @@ class ColumnPropertiesSuite extends AnyFunSuite {
     ))
   }
 
-  test("columns that change names change properties too", EvolutionRules.propertiesFollow) {
+  test("columns that swap names also swap their properties", EvolutionRules.propertiesFollow) {
     def metrics(column: String) = s"write.metadata.metrics.column.$column"
     val changed = after(Map(metrics("id") -> "full", metrics("ts") -> "none")) {
       _.renameColumn(Vector("id"), "x").renameColumn(Vector("ts"), "id").renameColumn(Vector("x"), "ts")

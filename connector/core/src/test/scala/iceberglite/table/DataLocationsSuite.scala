@@ -17,7 +17,7 @@ class DataLocationsSuite extends AnyFunSuite {
   private def path(partition: PartitionTuple, properties: (String, String)*): String =
     DataLocations.of("/wh/db/t/", properties.toMap).path(spec, partition, "f.parquet")
 
-  test("files lie in a directory for each partition value, with names and values encoded") {
+  test("files are in one directory per partition value, with names and values encoded") {
     assert(path(tuple) == s"/wh/db/t/data/$encoded/f.parquet")
     val nulls = PartitionTuple(Vector(None, None))
     assert(path(nulls) == "/wh/db/t/data/ts_day=null/a+b%2F%C3%BC=null/f.parquet")
@@ -25,12 +25,12 @@ class DataLocationsSuite extends AnyFunSuite {
     assert(flat == "s3://b/t/data/f.orc")
   }
 
-  test("the data directory may be elsewhere") {
+  test("the data directory can be changed") {
     assert(path(tuple, "write.data.path" -> "s3://other/x/") == s"s3://other/x/$encoded/f.parquet")
   }
 
-  test("on object storage the files spread over directories by a hash, as Apache Iceberg spreads them") {
-    // The peer's example: its hash of "a" is 0101/0110/1001/10110010.
+  test("object storage layout distributes files by the same hash as Apache Iceberg") {
+    // Apache Iceberg's example: its hash of "a" is 0101/0110/1001/10110010.
     val enabled = "write.object-storage.enabled" -> "true"
     def unpartitioned(properties: (String, String)*): String =
       DataLocations.of("s3://b/db/t", properties.toMap).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, "a")
@@ -41,7 +41,7 @@ class DataLocationsSuite extends AnyFunSuite {
     assert(path(tuple, enabled).matches("/wh/db/t/data/[01]{4}/[01]{4}/[01]{4}/[01]{8}/ts_day=1970-01-01/.*/f.parquet"))
   }
 
-  test("the former names of the data directory count where the new one is absent") {
+  test("deprecated properties of the data directory are used if the new one is absent") {
     val folder = "write.folder-storage.path" -> "s3://b/folder/"
     val objects = "write.object-storage.path" -> "s3://b/objects"
     val enabled = "write.object-storage.enabled" -> "true"
@@ -51,12 +51,12 @@ class DataLocationsSuite extends AnyFunSuite {
     assert(directory(folder, objects, enabled, "write.data.path" -> "/x") == "/x")
   }
 
-  test("a class that says where files go is refused, with the properties that do") {
+  test("a location provider class is rejected, and the error names the alternative properties") {
     val message = intercept[Unsupported](path(tuple, "write.location-provider.impl" -> "com.example.Mine")).getMessage
     assert(message.contains("com.example.Mine") && message.contains("write.object-storage.enabled"))
   }
 
-  test("the names of a task's files count up") {
+  test("the file names of a task are numbered") {
     val names = new DataFileNames(3, 17L, "op", ".parquet")
     assert(names.next() == "00003-17-op-00001.parquet" && names.next() == "00003-17-op-00002.parquet")
   }

@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicInteger
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** How a call fails. */
+/** A fault of a call. */
 sealed trait Fault
 object Fault {
 
-  /** It says that it failed, and did nothing. */
+  /** The call fails without effect. */
   case object Refused extends Fault
 
-  /** It did what it was to do, and says that it failed. */
+  /** The call takes effect and reports a failure. */
   case object AnswerLost extends Fault
 
   /** The process dies before the call. */
@@ -22,23 +22,23 @@ object Fault {
   /** The process dies after the call. */
   case object CrashAfter extends Fault
 
-  /** The call runs out of memory after it did what it was to do. */
+  /** The process runs out of memory after the call took effect. */
   case object OutOfMemoryAfter extends Fault
 
   val all: Seq[Fault] = Seq(Refused, AnswerLost, CrashBefore, CrashAfter, OutOfMemoryAfter)
 }
 
-/** The process is dead: whatever it does next does not happen. */
+/** The process is dead: its later calls have no effect. */
 final class Crash extends Error("crashed")
 
-/** Another storage whose `at`-th call fails, counted from 1. */
+/** Delegates to another storage and fails call number `at`, counted from 1. */
 final class FaultyFileIO(inner: FileIO, at: Int, fault: Fault) extends FileIO {
   private val count = new AtomicInteger
   @volatile private var dead = false
 
   def calls: Int = count.get
 
-  /** @param lost what the call throws when its answer gets lost */
+  /** @param lost the error of a call with a lost response */
   private def call[A](lost: => Throwable)(body: => A): A = {
     if (dead) throw new Crash
     if (count.incrementAndGet() != at) body

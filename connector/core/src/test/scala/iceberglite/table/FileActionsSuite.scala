@@ -16,7 +16,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, ReplacePartitions, UpdateSpec}
 import iceberglite.tree.{OfManifests, TreeReader}
 
-/** What the actions that add and remove files do to a table. */
+/** The effects of actions that add and remove files. */
 class FileActionsSuite extends AnyFunSuite {
   private val inA: Expression = Equal(Named("category"), StringLiteral("a"))
 
@@ -34,7 +34,7 @@ class FileActionsSuite extends AnyFunSuite {
 
   private def summary(table: Table): Map[String, String] = table.currentSnapshot.get.summary
 
-  test("an append adds files and says so") {
+  test("an append adds files and records them in the summary") {
     withTable(byCategory()) { empty =>
       val table = filled(empty)
       assert(liveFiles(table) == Vector("a1", "a2", "b1"))
@@ -49,14 +49,14 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("totals follow from the parent's") {
+  test("totals are computed from the parent's totals") {
     withTable(byCategory()) { empty =>
       val s = summary(commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5)))))
       assert(s("total-data-files") == "4" && s("total-records") == "35" && s("total-files-size") == "3500")
     }
   }
 
-  test("what the engine says of itself is in the summary, but replaces no count") {
+  test("engine properties are added to the summary, and override no count") {
     withTable(byCategory()) { table =>
       val said = Map("engine-name" -> "spark", "spark.app.id" -> "app-1", "total-records" -> "-1")
       val s = summary(table.transaction(said, environment).add(new FastAppend(Vector(fileOf("a", "a1")))).commit())
@@ -65,7 +65,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("partitions are listed one by one where the table wants it") {
+  test("partitions are listed in the summary if the table property is set") {
     withTable(byCategory("write.summary.partition-limit" -> "2")) { empty =>
       val table = commit(empty, new FastAppend(Vector(fileOf("a/b c", "a1"))))
       val s = summary(table)
@@ -76,7 +76,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a snapshot follows its parent, with the next sequence number and the current schema") {
+  test("a snapshot has its parent, the next sequence number and the current schema") {
     withTable(byCategory()) { empty =>
       val first = filled(empty)
       val second = commit(first, new FastAppend(Vector(fileOf("c", "c1"))))
@@ -89,7 +89,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("in version 1 sequence numbers stay 0") {
+  test("in version 1 sequence numbers are 0") {
     withTable(byCategory("format-version" -> "1")) { empty =>
       val table = commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1"))))
       assert(table.metadata.formatVersion == FormatVersion.V1)
@@ -98,7 +98,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("in version 3 a snapshot takes row ids") {
+  test("in version 3 a snapshot assigns row ids") {
     withTable(byCategory("format-version" -> "3")) { empty =>
       val table = commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5))))
       assert(table.metadata.snapshots.map(_.firstRowId) == Vector(Some(0L), Some(30L)))
@@ -107,7 +107,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a snapshot id that is taken is not used") {
+  test("an existing snapshot id is not used again") {
     withTable(byCategory()) { empty =>
       val table = filled(empty)
       val taken = table.currentSnapshot.get.snapshotId
@@ -130,7 +130,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("an overwrite without new files is a delete, one that removes nothing an append") {
+  test("an overwrite without new files is a delete, and one that removes nothing is an append") {
     withTable(byCategory()) { empty =>
       val table = filled(empty)
       assert(summary(commit(table, new OverwriteFiles(inA, Vector.empty)))("operation") == "delete")
@@ -140,14 +140,14 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("an overwrite of everything leaves the new files only") {
+  test("an overwrite of everything leaves only the new files") {
     withTable(byCategory()) { empty =>
       val table = commit(filled(empty), new OverwriteFiles(AlwaysTrue, Vector(fileOf("c", "c1"))))
       assert(liveFiles(table) == Vector("c1"))
     }
   }
 
-  test("a file that matches in part cannot be overwritten, and the error names it") {
+  test("the error for overwriting a partially matching file names the file") {
     withTable(byCategory()) { empty =>
       val table = filled(empty)
       val filter = LessThan(Named("id"), LongLiteral(50))
@@ -157,7 +157,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a delete removes the files whose metrics prove that every row matches") {
+  test("a delete removes the files for which metrics prove that every row matches") {
     withTable(unpartitioned()) { empty =>
       val table = commit(empty, new FastAppend(Vector(file("low", ids = (0, 9)), file("high", ids = (10, 19)))))
       val deleted = commit(table, new DeleteFiles(LessThan(Named("id"), LongLiteral(10))))
@@ -168,7 +168,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a delete that matches nothing commits nothing and leaves no file") {
+  test("a delete that matches nothing commits nothing and leaves no files") {
     withTable(byCategory()) { empty =>
       val table = filled(empty)
       val store = table.io.asInstanceOf[MemoryFileIO]
@@ -179,14 +179,14 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a filter on a column that is not there is refused, and names the columns") {
+  test("the error for a filter on a missing column lists the columns") {
     withTable(byCategory()) { table =>
       val error = intercept[NotFound](commit(table, new DeleteFiles(Equal(Named("nope"), LongLiteral(1)))))
       assert(error.getMessage.contains("id, category"))
     }
   }
 
-  test("replacing partitions keeps the others, and says so") {
+  test("replacing partitions keeps other partitions, and is recorded in the summary") {
     withTable(byCategory()) { empty =>
       val table = commit(filled(empty), new ReplacePartitions(Vector(fileOf("a", "a3"), fileOf("c", "c1"))))
       assert(liveFiles(table) == Vector("a3", "b1", "c1"))
@@ -196,7 +196,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("replacing the null partition leaves other values alone") {
+  test("replacing the null partition keeps other partition values") {
     withTable(byCategory()) { empty =>
       val nulls = fileOf("x", "n1").copy(partition = PartitionTuple(Vector(None)))
       val table = commit(filled(empty), new FastAppend(Vector(nulls)))
@@ -205,14 +205,14 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("replacing partitions of a table without partitions replaces all") {
+  test("replacing partitions of an unpartitioned table replaces all files") {
     withTable(unpartitioned()) { empty =>
       val table = commit(empty, new FastAppend(Vector(file("x"), file("y"))))
       assert(liveFiles(commit(table, new ReplacePartitions(Vector(file("z"))))) == Vector("z"))
     }
   }
 
-  test("files of an older spec stay when partitions of a newer one are replaced") {
+  test("files of an older spec are kept when partitions of a newer spec are replaced") {
     withTable(byCategory()) { empty =>
       val evolved = commit(filled(empty), new UpdateSpec(_.addField(Vector("id"), Bucket(4), None)))
       val spec = evolved.spec
@@ -226,13 +226,13 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a spec that the table does not have is refused") {
+  test("an unknown spec is rejected") {
     withTable(byCategory()) { table =>
       intercept[NotFound](commit(table, new FastAppend(Vector(fileOf("a", "x").copy(specId = 7)))))
     }
   }
 
-  test("manifests in the summary add up", OfManifests) {
+  test("the manifest counts in the summary add up", OfManifests) {
     withTable(byCategory()) { empty =>
       val first = filled(empty)
       assert(summary(first)("manifests-created") == "1" && summary(first)("manifests-kept") == "0")
@@ -241,7 +241,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  /** A commit that adds delete files, as other engines make them. */
+  /** Commits delete files, as other engines create them. */
   private def withDeletes(table: Table, deletes: ContentFile*): Table = commit(table, new FastAppend(deletes.toVector))
 
   private def liveDeletes(table: Table): Vector[String] = {
@@ -249,7 +249,7 @@ class FileActionsSuite extends AnyFunSuite {
     files.map(f => f.referencedDataFile.getOrElse(f.path)).sorted
   }
 
-  test("deletes of a partition go with its data, those of others stay") {
+  test("removing the data of a partition removes its deletes, and not those of other partitions") {
     withTable(byCategory()) { empty =>
       def deletes(c: String) = fileOf(c, s"deletes-$c", records = 3).copy(content = Content.PositionDeletes)
       val table = withDeletes(filled(empty), deletes("a"), deletes("b"))
@@ -263,7 +263,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a deletion vector goes with the data file that it speaks of, and no other does") {
+  test("removing a data file removes its deletion vector, and no other") {
     withTable(unpartitioned("format-version" -> "3")) { empty =>
       val table = commit(empty, new FastAppend(Vector(file("low", ids = (0, 9)), file("high", ids = (10, 19)))))
       def vector(of: String, at: Long) = file("vectors.puffin", records = 2).copy(

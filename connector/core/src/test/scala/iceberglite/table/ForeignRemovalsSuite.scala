@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.RowFilter
 import iceberglite.tree.TestTable
 
-/** Conflicts with commits of writers that leave the id of another snapshot in the entries of files that they remove. */
+/** Conflicts with writers that keep the id of another snapshot in the entries of removed files. */
 class ForeignRemovalsSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
   private val files = Vector("a", "b", "c").map(TestTable.file(_))
@@ -22,7 +22,7 @@ class ForeignRemovalsSuite extends AnyFunSuite {
     Isolation(IsolationLevel.Snapshot, Some(since)).check(t.metadata, t.metadata.currentSnapshot, context, rows)
   }
 
-  test("a concurrent removal conflicts whatever snapshot its entry names") {
+  test("a concurrent removal conflicts, whatever snapshot id its entry has") {
     val t = new TestTable(schema)
     t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 1L, files(1)))
@@ -31,7 +31,7 @@ class ForeignRemovalsSuite extends AnyFunSuite {
     check(t, since = 2L)
   }
 
-  test("a removal of an earlier snapshot that a later manifest repeats is no conflict") {
+  test("a removal of an earlier snapshot that is repeated in a later manifest is not a conflict") {
     val t = new TestTable(schema)
     t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 2L, files(1)))

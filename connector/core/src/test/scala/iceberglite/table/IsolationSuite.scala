@@ -39,7 +39,7 @@ class IsolationSuite extends AnyFunSuite {
     commit(table, new OverwriteFiles(category("a"), Vector(fileOf("a", "mine")), since(table, level)))
 
   test(
-    "serializable refuses to overwrite rows that were added meanwhile, and names the file",
+    "serializable isolation rejects an overwrite of rows added concurrently, and names the file",
     CommitRules.serializable
   ) {
     withTable { read =>
@@ -49,14 +49,14 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("snapshot isolation bears rows that were added meanwhile", CommitRules.snapshotIsolation) {
+  test("snapshot isolation tolerates rows added concurrently", CommitRules.snapshotIsolation) {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       assert(liveFiles(overwriteA(read, IsolationLevel.Snapshot)) == Vector("b1", "mine"))
     }
   }
 
-  test("both refuse where rows were removed meanwhile") {
+  test("both isolation levels reject an overwrite of rows removed concurrently") {
     IsolationLevel.all.foreach { level =>
       withTable { read =>
         commit(read, new DeleteFiles(category("a")))
@@ -66,7 +66,7 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("commits to other partitions do not matter", CommitRules.disjoint) {
+  test("commits to other partitions do not conflict", CommitRules.disjoint) {
     withTable { read =>
       val theirs = commit(read, new FastAppend(Vector(fileOf("b", "theirs"))))
       commit(theirs, new ReplacePartitions(Vector(fileOf("c", "c1"))))
@@ -74,7 +74,7 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("replaced partitions are guarded as well") {
+  test("replaced partitions are validated in the same way") {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val action = new ReplacePartitions(Vector(fileOf("a", "mine")), since(read, IsolationLevel.Serializable))
@@ -92,14 +92,14 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("a snapshot that is not in the branch's history cannot be the start") {
+  test("the starting snapshot must be an ancestor of the branch's head") {
     withTable { read =>
       val action = new DeleteFiles(category("a"), Some(Isolation(IsolationLevel.Snapshot, Some(42))))
       assert(intercept[ValidationFailed](commit(read, action)).getMessage.contains("since snapshot 42"))
     }
   }
 
-  test("rows that were removed with their whole manifest are missed too", CommitRules.snapshotIsolation) {
+  test("rows that were removed with their whole manifest are detected", CommitRules.snapshotIsolation) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"))
     val read = t.table
@@ -108,7 +108,7 @@ class IsolationSuite extends AnyFunSuite {
     assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("removed a1"))
   }
 
-  test("compaction changes no row, and conflicts with no overwrite by a filter", CommitRules.disjoint) {
+  test("compaction changes no rows, and does not conflict with an overwrite by filter", CommitRules.disjoint) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"))
     val read = t.table
@@ -118,7 +118,7 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, mine)) == Vector("mine"))
   }
 
-  test("compaction into another spec takes rows out of the reach of replacing their partition", CommitRules.disjoint) {
+  test("compaction into another spec conflicts with replacing the old partition", CommitRules.disjoint) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
     val evolved = t.commit(new UpdateSpec(_.removeField("category")))
@@ -132,7 +132,7 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, other)) == Vector("compacted", "other"))
   }
 
-  test("equality deletes of all partitions are in the way of replacing one", CommitRules.globalDeletes) {
+  test("global equality deletes conflict with replacing a partition", CommitRules.globalDeletes) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
     t.commit(new UpdateSpec(_.removeField("category")))
@@ -146,7 +146,7 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(table) == Vector("b1", "mine", "theirs"), "they stay, for they are of other partitions too")
   }
 
-  test("deletes of one file are in the way of a filter only where that file may match", CommitRules.disjoint) {
+  test("deletes on one file conflict with a filter only if that file may match", CommitRules.disjoint) {
     val t = Actions.unpartitionedTable(V3)
     val (low, high) = (file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     t.append(low, high)
@@ -158,7 +158,7 @@ class IsolationSuite extends AnyFunSuite {
     t.commitOn(read, mine)
   }
 
-  test("rows outside of the statement's bounds do not matter, in any order of three writers", CommitRules.disjoint) {
+  test("rows outside the statement's filter do not conflict, in any order of three writers", CommitRules.disjoint) {
     val t = Actions.unpartitionedTable(V2)
     t.append(file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     val read = t.table
@@ -175,7 +175,7 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, high)) == Vector("h2", "l2"))
   }
 
-  test("a delete by expression takes rows along that came meanwhile", CommitRules.deletesReapply) {
+  test("a delete by expression also deletes matching rows added concurrently", CommitRules.deletesReapply) {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       assert(liveFiles(commit(read, new DeleteFiles(category("a")))) == Vector("b1"))

@@ -8,21 +8,21 @@ import scala.collection.JavaConverters._
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A storage that a test can look at. */
+/** A storage whose files a test can list. */
 trait KeptFiles extends FileIO {
 
-  /** The files there are. */
+  /** Returns the paths of all files. */
   def paths: Set[String]
 }
 
 /**
- * Files in memory, with a map's exclusive insert as the exclusive create.
+ * In-memory files, with a map's exclusive insert as the exclusive create.
  *
- * @param nowMs the storage's clock
+ * @param nowMs the clock of the storage
  */
 final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
 
-  /** The name of the file that represents an empty directory. */
+  /** Name of the file that represents an empty directory. */
   private val Marker = ".directory"
 
   private val files = new ConcurrentHashMap[String, Array[Byte]]

@@ -23,7 +23,7 @@ class MergeSchemaSuite extends AnyFunSuite {
   private val rows = Schema(0, Vector(required(1, "n", LongType), optional(2, "more", StringType)))
   private val planned = MergeSchema.merged(table, rows, caseSensitive = true)
 
-  /** The columns after a commit of rows that were written for `table`, when others have done something before. */
+  /** Commits rows that were written for `table` after a concurrent schema change, and returns the schema. */
   private def committed(meanwhile: SchemaUpdate => SchemaUpdate): Schema = {
     val base = updated(table)(meanwhile)
     val change = new MergeSchema(planned, rows, caseSensitive = true).describe(base, context)
@@ -34,7 +34,7 @@ class MergeSchemaSuite extends AnyFunSuite {
   private def conflict(meanwhile: SchemaUpdate => SchemaUpdate): String =
     intercept[CommitConflict](committed(meanwhile)).getMessage
 
-  test("columns are added and widened, under the ids that the files have") {
+  test("columns are added and widened, with the ids used in the files") {
     val change = new MergeSchema(planned, rows, caseSensitive = true).describe(table, context)
     val after = MetadataUpdate.applyAll(table, change.updates, table.lastUpdatedMs)
     assert(after.schema.fields == planned.fields && after.lastColumnId == table.lastColumnId + 1)
@@ -42,25 +42,25 @@ class MergeSchemaSuite extends AnyFunSuite {
     assert(after.schema.find("more").map(_.id).contains(table.lastColumnId + 1))
   }
 
-  test("what others have merged already is not merged again") {
+  test("columns that a concurrent commit has already merged are not merged again") {
     val merged = updated(table)(_.unionByNameWith(rows))
     val change = new MergeSchema(planned, rows, caseSensitive = true).describe(merged, context)
     assert(change.updates.isEmpty && change.requirements == Vector(AssertCurrentSchemaId(merged.currentSchemaId)))
   }
 
-  test("changes of others that leave the ids where they are do no harm") {
+  test("concurrent schema changes that do not affect these ids are tolerated") {
     assert(committed(_.updateType(Vector("n"), LongType)).find("more").isDefined)
     assert(committed(_.updateDoc(Vector("n"), Some("number"))).find("n").flatMap(_.doc).contains("number"))
     assert(committed(_.addColumn(Vector.empty, "more", StringType)).fields.count(_.name == "more") == 1)
   }
 
-  test("where the files' ids would mean something else the commit is refused, naming the column") {
+  test("if the ids in the files would have another meaning, the commit is rejected with the column name") {
     assert(conflict(_.addColumn(Vector.empty, "other", StringType)).contains("column more would not be the one"))
     assert(conflict(_.dropColumn(Vector("n"))).contains("column n would not"))
     assert(conflict(_.renameColumn(Vector("n"), "number")).contains("column n would not"))
   }
 
-  test("columns of other types do not go together") {
+  test("columns with incompatible types are rejected") {
     val text = Schema(0, Vector(optional(1, "n", StringType)))
     intercept[ValidationFailed](MergeSchema.merged(table, text, caseSensitive = true))
     intercept[ValidationFailed](committed(_.addColumn(Vector.empty, "more", IntType)))

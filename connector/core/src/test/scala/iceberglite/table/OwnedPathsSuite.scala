@@ -16,7 +16,7 @@ class OwnedPathsSuite extends AnyFunSuite {
   private def owns(at: TableVersion, known: Option[String])(path: String): Boolean =
     OwnedPaths.of(new MemoryFileIO, at, TableOwnership(known, Vector("db", "t"))).reasonToKeep(path).isEmpty
 
-  test("a table owns the directory that is known without its metadata, and nothing that its properties name") {
+  test("a table owns its known directory, and nothing that only its properties name") {
     val at = version("s3://b/wh/t", "write.data.path" -> "s3://data/x/", "write.metadata.path" -> "hdfs://nn/meta")
     val own = owns(at, Some("s3a://b/wh/t/"))(_)
     assert(own("s3://b/wh/t/data/f") && own("s3n://b//wh/t/x/f"))
@@ -24,7 +24,7 @@ class OwnedPathsSuite extends AnyFunSuite {
       .foreach(path => assert(!own(path), path))
   }
 
-  test("a location that only the metadata names counts where the table's metadata file is in it") {
+  test("a location that only the metadata names is owned if the metadata file is in it") {
     val at = version("mem://b/elsewhere/t")
     assert(owns(at, Some("mem://b/wh/t"))("mem://b/elsewhere/t/data/f"))
     val apart = at.copy(metadataLocation = "mem://b/other/metadata/v1.metadata.json")
@@ -32,13 +32,15 @@ class OwnedPathsSuite extends AnyFunSuite {
     assert(!owns(apart, None)("mem://b/other/data/f"))
   }
 
-  test("a table at the top of a bucket has data and metadata there, one at the top of a disk nothing") {
+  test(
+    "a table at the root of a bucket owns its data and metadata directories, and one at the root of a disk owns nothing"
+  ) {
     val bucket = owns(version("s3://b/"), Some("s3://b/"))(_)
     assert(bucket("s3://b/data/f") && bucket("s3://b/metadata/f") && !bucket("s3://b/other/f"))
     Seq("/", "file:///").foreach(top => assert(!owns(version("mem://b/t"), Some(top))("/data/f")))
   }
 
-  test("the files that fall out of the log are those of the log, and nothing is said of whose they are") {
+  test("the expired metadata files are those of the log, regardless of which table owns them") {
     val properties = Seq(
       "write.metadata.previous-versions-max" -> "1",
       "write.metadata.delete-after-commit.enabled" -> "true"

@@ -11,7 +11,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Row deltas with position and equality delete files; two writers at once. */
+/** Row deltas with position and equality delete files, from two concurrent writers. */
 class PositionDeletesSuite extends AnyFunSuite {
   private val a1 = fileOf("a", "a1", ids = (0, 9))
   private val a2 = fileOf("a", "a2", ids = (10, 19))
@@ -41,7 +41,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     }
   }
 
-  test("deletes of rows of a file that another writer changes are in the way: it may be the same rows") {
+  test("concurrent row deletes on a file that a writer changes are a conflict, because the rows may be the same") {
     val changed = fileOf("a", "new", ids = (1, 1))
     Seq(positionDeletes("theirs", a1), positionDeletes("theirs", a1, a2)).foreach { theirs =>
       val t = filled
@@ -58,7 +58,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     }
   }
 
-  test("equality deletes are in the way of a change where their keys may be in the file", CommitRules.lostUpdate) {
+  test("equality deletes conflict with a change of a file that may contain their keys", CommitRules.lostUpdate) {
     val t = filled
     val read = t.table
     t.commitOn(read, new RowDelta(Vector(equalityDeletes("theirs", beside = a1, ids = (3, 4)))))
@@ -70,7 +70,7 @@ class PositionDeletesSuite extends AnyFunSuite {
   }
 
   test(
-    "deletes that do not say whose they are fail where a file of their partition was compacted",
+    "deletes without referenced data file fail if a file of their partition was compacted",
     CommitRules.filesThere
   ) {
     val t = filled
@@ -87,7 +87,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     assert(refused(t.commitOn(read, bad)).contains("a1"))
   }
 
-  test("data files that a row delta removes must be there, without new deletes if their rows are written again") {
+  test("data files that a row delta removes must exist, and must have no new deletes if their rows are written again") {
     val t = filled
     val read = t.table
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("theirs", a1)))
@@ -98,7 +98,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     assert(refused(t.commitOn(read, replacing(a2))).contains("a2 is not in the table"))
   }
 
-  test("an overwrite of certain files fails where one is gone or has new deletes", CommitRules.filesThere) {
+  test("an overwrite of given files fails if one was removed or has new deletes", CommitRules.filesThere) {
     val t = filled
     val read = t.table
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("theirs", a1)))
@@ -118,7 +118,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     t.commitOn(read, overwrite(b1, IsolationLevel.Snapshot))
   }
 
-  test("files go by their paths, which must be there unless that is not asked for", CommitRules.filesThere) {
+  test("files are removed by path, and must exist unless that check is disabled", CommitRules.filesThere) {
     val t = filled
     t.commit(new RowDelta(Vector(positionDeletes("d", a1))))
     val read = t.table

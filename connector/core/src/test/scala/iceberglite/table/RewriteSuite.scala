@@ -22,7 +22,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Files and manifests that are written anew with the same content, beside other writers. */
+/** Files and manifests that are rewritten with the same content, next to concurrent writers. */
 class RewriteSuite extends AnyFunSuite {
   private val low = file("low", ids = (0, 9))
   private val high = file("high", ids = (10, 19))
@@ -41,7 +41,7 @@ class RewriteSuite extends AnyFunSuite {
   private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
   test(
-    "compacted files are as old as what was read, and equality deletes that came meanwhile apply",
+    "compacted files get the sequence number of the read snapshot, so concurrent equality deletes apply",
     CommitRules.rewrittenNumber
   ) {
     val t = filled(V2)
@@ -65,7 +65,7 @@ class RewriteSuite extends AnyFunSuite {
     )))
   }
 
-  test("appends and deletes of other files do not matter to a compaction, and a retry keeps its number") {
+  test("appends and deletes of other files do not conflict with a compaction, and a retry keeps its sequence number") {
     val t = filled(V2)
     t.append(file("other"))
     val read = t.table
@@ -76,12 +76,15 @@ class RewriteSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("a compaction works in version 1 too") {
+  test("a compaction works in version 1") {
     val t = filled(V1)
     assert(liveFiles(t.commit(compaction(t.table))) == Vector("both"))
   }
 
-  test("new position deletes or a new deletion vector of a compacted file fail it", CommitRules.rewriteConflicts) {
+  test(
+    "a compaction fails if one of its files gets new position deletes or a new deletion vector",
+    CommitRules.rewriteConflicts
+  ) {
     val v2 = filled(V2)
     val read2 = v2.table
     v2.commitOn(read2, new RowDelta(Vector(positionDeletes("theirs", low))))
@@ -100,14 +103,14 @@ class RewriteSuite extends AnyFunSuite {
     assert(refused(t.commitOn(read, compaction(read))).contains("low is not in the table any more"))
   }
 
-  test("deletes that were there go with the files whose rows they delete") {
+  test("existing deletes are removed together with the files that they apply to") {
     val t = filled(V3)
     t.commit(new RowDelta(t.vectors("d.puffin", low -> Seq(1L))))
     val table = t.commit(compaction(t.table))
     assert(liveFiles(table) == Vector("both") && summary(table)("removed-dvs") == "1")
   }
 
-  test("deletion vectors may be rewritten, unless their data file got another one", CommitRules.rewriteConflicts) {
+  test("deletion vectors can be rewritten, unless their data file got another vector", CommitRules.rewriteConflicts) {
     val t = filled(V3)
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
     t.commit(new RowDelta(t.vectors("2.puffin", high -> Seq(2L))))
@@ -128,7 +131,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(operation(table) == "replace")
   }
 
-  test("a compaction that adds a vector to a file with another one is refused") {
+  test("a compaction that adds a vector to a file with another vector is rejected") {
     val t = filled(V3)
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
     val bad =
@@ -136,7 +139,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(refused(t.commit(bad)).contains("another deletion vector"))
   }
 
-  test("equality deletes of several ages are not rewritten into one file") {
+  test("equality deletes with different sequence numbers are not rewritten into one file") {
     val t = filled(V2)
     val (one, two) = (equalityDeletes("e1", low, (1, 1)), equalityDeletes("e2", low, (2, 2)))
     t.commit(new RowDelta(Vector(one)))
@@ -153,7 +156,7 @@ class RewriteSuite extends AnyFunSuite {
   private def manifests(t: Actions, table: Table): Vector[ManifestFile] =
     new TreeReader(t.store, table.metadata, ManifestCache.Off).manifests(table.currentSnapshot.get)
 
-  test("manifests are written anew by partition, and nothing of their files changes", CommitRules.manifestsRewritten) {
+  test("manifests are rewritten by partition, and their files do not change", CommitRules.manifestsRewritten) {
     Seq(V1, V2, V3).foreach { version =>
       val t = tableByCategory(version, "commit.manifest.target-size-bytes" -> "300")
       Seq("c", "a", "b").foreach(c => t.append(fileOf(c, s"${c}1"), fileOf(c, s"${c}2")))
@@ -174,7 +177,7 @@ class RewriteSuite extends AnyFunSuite {
     }
   }
 
-  test("manifests that came meanwhile stay, and what was rewritten is used again") {
+  test("manifests added concurrently are kept, and a retry reuses the rewritten manifests") {
     val t = tableByCategory(V3)
     Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
     val read = t.table
@@ -188,7 +191,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("manifests whose files went meanwhile are rewritten from those that are there") {
+  test("manifests whose files were removed concurrently are rewritten from the current ones") {
     val t = tableByCategory(V2)
     Seq("b", "a", "c").foreach(c => t.append(fileOf(c, s"${c}1")))
     val read = t.table
@@ -198,7 +201,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("manifests of another spec stay, and one manifest is left as it is") {
+  test("manifests of another spec are kept, and a single manifest is not rewritten") {
     val t = tableByCategory(V2)
     Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
     t.commit(new UpdateSpec(_.removeField("category")))
@@ -212,7 +215,7 @@ class RewriteSuite extends AnyFunSuite {
     intercept[NotFound](t.commit(new RewriteManifests(Some(0), sortBy = Vector("nope"))))
   }
 
-  test("the order of manifests may begin with any partition field") {
+  test("manifests can be sorted by any partition field first") {
     val t = new Actions(TableCreation(
       schema,
       Vector(UnboundPartitionField(Vector("category"), Identity), UnboundPartitionField(Vector("id"), Identity))
@@ -225,7 +228,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(live(t.store, byId).map(_.file.path).map(_.last) == Vector('1', '1', '2', '2'))
   }
 
-  test("a compaction does not bring back rows whose equality deletes came since and were made deletes by position") {
+  test("a compaction does not restore rows whose concurrent equality deletes were converted to position deletes") {
     for ((version, converted) <- Seq(V2 -> Seq("low"), V3 -> Seq("low"), V2 -> Seq("low", "high"))) {
       val t = filled(version)
       val read = t.table
@@ -241,7 +244,7 @@ class RewriteSuite extends AnyFunSuite {
     }
   }
 
-  test("a compaction bears that older deletes are written anew") {
+  test("a compaction tolerates that older deletes are rewritten") {
     val t = filled(V3)
     t.commit(new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 3)))))
     val read = t.table

@@ -10,7 +10,7 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Row deltas with deletion vectors; two and three writers at once. */
+/** Row deltas with deletion vectors, from two and three concurrent writers. */
 class RowDeltaSuite extends AnyFunSuite {
   private val low = file("low", ids = (0, 9))
   private val high = file("high", ids = (10, 19))
@@ -26,7 +26,7 @@ class RowDeltaSuite extends AnyFunSuite {
 
   private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
-  test("two writers that delete different rows of one file are united in one vector", CommitRules.unitedVectors) {
+  test("deletes of different rows of one file by two writers are merged into one vector", CommitRules.unitedVectors) {
     val t = filled
     val read = t.table
     val (mine, theirs) = (t.vectors("mine.puffin", low -> Seq(1L, 2L)), t.vectors("theirs.puffin", low -> Seq(7L)))
@@ -41,7 +41,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("two writers that delete the same rows are both content") {
+  test("deletes of the same rows by two writers both succeed") {
     val t = filled
     val read = t.table
     t.commitOn(read, delete(t.vectors("a.puffin", low -> Seq(3L, 4L)), read))
@@ -50,7 +50,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(summary(table)("total-position-deletes") == "2")
   }
 
-  test("a third writer meets what the first two have united, and its vain attempts leave no file") {
+  test("deletes of a third writer are merged into the merged vector, and its failed attempts leave no files") {
     val t = filled
     val read = t.table
     val third = read.transaction(Map.empty, environment).add(delete(t.vectors("3.puffin", low -> Seq(3L)), read))
@@ -68,7 +68,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("a vector that takes in the one the writer read is united with the one that came instead") {
+  test("a vector that includes the one the writer read is merged with the vector that replaced it") {
     val t = filled
     t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
     val read = t.table
@@ -80,7 +80,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(table, low) == Vector(0L, 5L, 6L))
   }
 
-  test("of a Puffin file with several vectors only those that met another are written anew") {
+  test("of a Puffin file with several vectors, only those with concurrent changes are rewritten") {
     val t = filled
     val read = t.table
     t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(1L)), read))
@@ -90,7 +90,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(paths.contains("mine.puffin") && paths.exists(_.startsWith("mem://t/data/")))
   }
 
-  test("a writer that does not know of a vector that was there is united with it too") {
+  test("a vector is merged with an existing vector that its writer did not know") {
     val t = filled
     t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
     val table = t.commit(delete(t.vectors("second.puffin", low -> Seq(9L)), t.table))
@@ -98,7 +98,7 @@ class RowDeltaSuite extends AnyFunSuite {
   }
 
   test(
-    "a commit of unknown outcome removes no Puffin file, a failed one those that it united",
+    "a commit with unknown outcome removes no Puffin file, and a failed one removes its merged files",
     CommitRules.unknownKept
   ) {
     val t = filled
@@ -114,7 +114,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.store.paths -- later == Set("again.puffin"), "the writer's own file is the writer's to remove")
   }
 
-  test("two writers that change different rows of one file are united, at either level if rows stand for themselves") {
+  test("updates of different rows of one file are merged, at both isolation levels if the rows are independent") {
     Seq(snapshot _ -> false, serializable _ -> true).foreach { case (isolation, rowByRow) =>
       val t = filled
       val read = t.table
@@ -131,7 +131,7 @@ class RowDeltaSuite extends AnyFunSuite {
     }
   }
 
-  test("two writers that change the same row conflict", CommitRules.lostUpdate) {
+  test("two writers that update the same row conflict", CommitRules.lostUpdate) {
     IsolationLevel.all.foreach { level =>
       val t = filled
       val read = t.table
@@ -147,7 +147,10 @@ class RowDeltaSuite extends AnyFunSuite {
     }
   }
 
-  test("a row that another writer changed is not deleted in its old version alone", CommitRules.lostUpdate) {
+  test(
+    "a delete of a row that another writer updated is rejected instead of deleting only the old version",
+    CommitRules.lostUpdate
+  ) {
     val t = filled
     val read = t.table
     val update = new RowDelta(
@@ -162,7 +165,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(t.commitOn(read, mine(5L, snapshot(read))), low) == Vector(4L, 5L))
   }
 
-  test("a row that was deleted before both of them is no conflict of two that change others") {
+  test("a row deleted before two writers started does not make their updates of other rows conflict") {
     val t = filled
     t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
     val read = t.table
@@ -174,7 +177,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(t.commitOn(read, update("mine", 2L)), low) == Vector(0L, 1L, 2L))
   }
 
-  test("a statement that read rows which somebody deleted fails under serializable, and not under snapshot") {
+  test("a statement that read rows deleted concurrently fails under serializable, and not under snapshot") {
     IsolationLevel.all.foreach { level =>
       val t = filled
       val read = t.table
@@ -189,7 +192,7 @@ class RowDeltaSuite extends AnyFunSuite {
     }
   }
 
-  test("deletes of a file without rows that the statement reads do not matter", CommitRules.disjoint) {
+  test("concurrent deletes in a file without rows that the statement reads do not conflict", CommitRules.disjoint) {
     val t = filled
     val read = t.table
     t.commitOn(read, delete(t.vectors("theirs.puffin", high -> Seq(5L)), read))
@@ -201,7 +204,7 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(t.commitOn(read, merge), low) == Vector(1L))
   }
 
-  test("rows added meanwhile are in the way of a serializable delete, if they match", CommitRules.serializable) {
+  test("matching rows added concurrently conflict with a serializable delete", CommitRules.serializable) {
     val t = filled
     val read = t.table
     t.append(file("new", ids = (5, 6)))
@@ -212,7 +215,7 @@ class RowDeltaSuite extends AnyFunSuite {
     t.commitOn(read, mine(9, snapshot(read)))
   }
 
-  test("a file that was compacted meanwhile is in the way, of deletes and of changes", CommitRules.filesThere) {
+  test("a concurrently compacted file conflicts with deletes and updates", CommitRules.filesThere) {
     Seq(Vector.empty[ContentFile], Vector(file("changed"))).foreach { rows =>
       IsolationLevel.all.foreach { level =>
         val t = filled
@@ -227,7 +230,7 @@ class RowDeltaSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that was deleted with all its rows leaves a delete nothing to do, and is in the way of a change") {
+  test("a file that was removed with all its rows makes a delete a no-op, and conflicts with an update") {
     val t = filled
     val read = t.table
     t.commitOn(read, new RemoveFiles(Set("low")))
@@ -239,25 +242,25 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(table, low).isEmpty && t.deleted(table, high) == Vector(2L))
   }
 
-  test("a file that was overwritten is in the way of a delete, for its rows may be elsewhere") {
+  test("a concurrently overwritten file conflicts with a delete, because its rows may be in another file") {
     val t = filled
     val read = t.table
     t.commitOn(read, new OverwriteFiles(idBelow(10), Vector(file("over", ids = (0, 9)))))
     assert(refused(t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(1L)), read))).contains("low"))
   }
 
-  test("without isolation, a data file must be there all the same") {
+  test("a data file must exist even without isolation") {
     val t = filled
     t.commit(new RemoveFiles(Set("low")))
     assert(refused(t.commit(new RowDelta(t.vectors("mine.puffin", low -> Seq(1L))))).contains("low"))
   }
 
-  test("a data file cannot be removed and get deletes in one commit") {
+  test("a data file cannot be removed and get deletes in the same commit") {
     val t = filled
     intercept[InvalidArgument](new RowDelta(t.vectors("mine.puffin", low -> Seq(1L)), removed = Vector(low)))
   }
 
-  test("an operation says what was done: rows added, deleted, or both", CommitRules.operations) {
+  test("the operation describes the change: rows added, deleted, or both", CommitRules.operations) {
     val t = filled
     assert(operation(t.commit(new RowDelta(Vector(file("new"))))) == "append")
     assert(operation(t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))) == "delete")

@@ -2,11 +2,11 @@ package iceberglite.table
 
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound}
 
-/** A committer in memory whose next answers can be arranged. */
+/** An in-memory committer with scripted responses. */
 final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
   private var versions = Vector.empty[TableVersion]
 
-  /** What happens to the next commits: an answer each, then the truth. */
+  /** Responses of the next commits; afterwards commits succeed. */
   var script: Vector[ScriptedCommitter.Answer] = Vector.empty
   var loads: Vector[() => Unit] = Vector.empty
   var commits = 0
@@ -54,7 +54,7 @@ object ScriptedCommitter {
 
   def conflict: Answer = Answer(happens = false, CommitConflict("t", "by the test"))
 
-  /** The commit happens, and its success looks like a conflict. */
+  /** The commit happens, and is reported as a conflict. */
   def hiddenSuccess: Answer = Answer(happens = true, CommitConflict("t", "by the test"))
 
   def unknown(happens: Boolean, version: Int): Answer =

@@ -17,12 +17,12 @@ import iceberglite.table.action.{
   SetStatistics
 }
 
-/** Statistics files come into the metadata and go out of it. */
+/** Adding statistics files to the metadata and removing them. */
 class StatisticsActionsSuite extends AnyFunSuite {
   private def commit(table: Table, action: Action): Table =
     table.transaction(Map.empty, TestTables.environment).add(action).commit()
 
-  /** A table with two snapshots. */
+  /** Runs `body` with a table that has two snapshots. */
   private def withTable(body: Table => Unit): Unit = CatalogFixture.Hadoop.withStore { store =>
     val empty = CatalogFixture.Hadoop.open(store, store.files).create(CatalogFixture.Id, TestTables.byCategory())
     val first = commit(empty, new FastAppend(Vector(TestTables.fileOf("a", "a1"))))
@@ -41,7 +41,7 @@ class StatisticsActionsSuite extends AnyFunSuite {
     MetadataUpdate.applyAll(table.metadata, Seq(RemoveSnapshots(Set(id))), table.metadata.lastUpdatedMs)
 
   test(
-    "the statistics of a snapshot are registered, replaced and removed",
+    "the statistics of a snapshot can be registered, replaced and removed",
     StatisticsRules.statisticsOfASnapshot,
     StatisticsRules.tableStatistics
   ) {
@@ -59,7 +59,7 @@ class StatisticsActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("what is registered or gone already is not committed again") {
+  test("statistics that are already registered or removed cause no commit") {
     withTable { table =>
       val file = puffin(table, table.currentSnapshot.get, "a")
       val set = commit(table, new SetStatistics(file))
@@ -69,7 +69,7 @@ class StatisticsActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("statistics of a snapshot that the table does not have are refused", StatisticsRules.statisticsOfASnapshot) {
+  test("statistics of an unknown snapshot are rejected", StatisticsRules.statisticsOfASnapshot) {
     withTable { table =>
       val file = puffin(table, table.currentSnapshot.get, "a").copy(snapshotId = 77L)
       assert(intercept[NotFound](commit(table, new SetStatistics(file))).name == "77")
@@ -78,7 +78,7 @@ class StatisticsActionsSuite extends AnyFunSuite {
   }
 
   test(
-    "the statistics of a snapshot go when it expires",
+    "the statistics of a snapshot are removed when it expires",
     StatisticsRules.statisticsOfASnapshot,
     StatisticsRules.onePartitionFileOfASnapshot
   ) {

@@ -31,7 +31,7 @@ class TableActionsSuite extends AnyFunSuite {
   private def manifests(t: Actions): Vector[ManifestFile] =
     new TreeReader(t.store, t.table.metadata, ManifestCache.Off).manifests(t.table.currentSnapshot.get)
 
-  test("a fast append leaves manifests as they are, a merge append makes one of many", CommitRules.appendsReapply) {
+  test("a fast append keeps existing manifests, and a merge append merges them", CommitRules.appendsReapply) {
     val t = unpartitionedTable(V2, "commit.manifest.min-count-to-merge" -> "3")
     (1 to 6).foreach(i => t.append(file(s"f$i")))
     assert(manifests(t).size == 6)
@@ -40,7 +40,7 @@ class TableActionsSuite extends AnyFunSuite {
     assert(liveFiles(t.table).size == 7)
   }
 
-  test("a table with a file that does not count its rows is not upgraded to version 3", CommitRules.uncountedUpgrade) {
+  test("a table with a data file without record count cannot be upgraded to version 3", CommitRules.uncountedUpgrade) {
     Seq(V1, V2).foreach { version =>
       val t = tableByCategory(version)
       t.append(fileOf("a", "a1"), fileOf("b", "b1").copy(recordCount = ContentFile.UnknownRecords))
@@ -53,7 +53,7 @@ class TableActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that a branch still has is in the way of the upgrade too", CommitRules.uncountedUpgrade) {
+  test("a file without record count on a branch also prevents the upgrade", CommitRules.uncountedUpgrade) {
     val t = tableByCategory(V2)
     t.append(fileOf("b", "b1").copy(recordCount = ContentFile.UnknownRecords))
     t.commit(new SetRef("old", SnapshotRef.Branch(t.table.currentSnapshot.get.snapshotId)))
@@ -61,7 +61,7 @@ class TableActionsSuite extends AnyFunSuite {
     assert(intercept[ValidationFailed](t.commit(new UpgradeVersion(V3))).getMessage.contains("b1"))
   }
 
-  test("snapshots of one transaction follow each other, and each says what it did", CommitRules.operations) {
+  test("snapshots of one transaction follow each other, and each records its own changes", CommitRules.operations) {
     val t = unpartitionedTable(V3)
     val (low, high) = (file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     t.append(low, high)
@@ -121,7 +121,7 @@ class TableActionsSuite extends AnyFunSuite {
     assert(liveFiles(other.table) == Vector("a1") && other.litter.isEmpty)
   }
 
-  test("a spec is not changed beside another change of the spec or the schema", CommitRules.schemaNotReapplied) {
+  test("a spec change conflicts with a concurrent change of the spec or the schema", CommitRules.schemaNotReapplied) {
     val theirs: Seq[Action] = Seq(
       new UpdateSpec(_.addField(Vector("id"), Bucket(4))),
       new UpdateSchema(_.addColumn(Vector.empty, "theirs", IntType, None))
@@ -136,7 +136,7 @@ class TableActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("a table is made, or replaced, with rows, deletes and references in one commit") {
+  test("a table can be created or replaced with rows, deletes and references in one commit") {
     val t = unpartitionedTable(V3)
     val low = file("low")
     t.append(low)

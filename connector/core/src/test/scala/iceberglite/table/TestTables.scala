@@ -10,14 +10,14 @@ import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{SeenParts, TreeReader}
 
-/** Tables and files that are easy to make; the files are entries only. */
+/** Simple tables and files; the files are entries only. */
 object TestTables {
   val schema: Schema = Schema(
     0,
     Vector(NestedField.required(1, "id", LongType), NestedField.optional(2, "category", StringType))
   )
 
-  /** Waits for nothing. */
+  /** An environment that never waits. */
   val environment: Environment = Environment.system.copy(sleep = _ => ())
 
   def unpartitioned(properties: (String, String)*): TableCreation =
@@ -29,11 +29,11 @@ object TestTables {
     properties = properties.toMap
   )
 
-  /** A file of an unpartitioned table, with ids in a range. */
+  /** Creates a file of an unpartitioned table, with ids in a range. */
   def file(path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
     dataFile(path, records, ids, PartitionTuple.Empty)
 
-  /** A file of one category. */
+  /** Creates a file of one category. */
   def fileOf(category: String, path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
     dataFile(path, records, ids, PartitionTuple(Vector(Some(StringLiteral(category)))))
 
@@ -54,7 +54,7 @@ object TestTables {
       )
     )
 
-  /** The paths of the live data files of a snapshot; reading them proves that every manifest is there. */
+  /** Returns the paths of the live data files of a snapshot; this reads every manifest. */
   def liveFiles(io: FileIO, metadata: TableMetadata, snapshot: Option[Snapshot]): Vector[String] = {
     val tree = new TreeReader(io, metadata)
     snapshot.toVector.flatMap(tree.live(_)).map(_.file.path).sorted
@@ -62,7 +62,7 @@ object TestTables {
 
   def liveFiles(table: Table): Vector[String] = liveFiles(table.io, table.metadata, table.currentSnapshot)
 
-  /** Every file that a table's metadata reaches, but for data files. */
+  /** Returns every file that a table's metadata references, except data files. */
   def reachable(io: FileIO, version: TableVersion): Set[String] = {
     val tree = new TreeReader(io, version.metadata)
     version.metadata.snapshots.flatMap(tree.files(_).reachable(new SeenParts).metadata).toSet ++

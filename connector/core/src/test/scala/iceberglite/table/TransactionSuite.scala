@@ -15,7 +15,7 @@ import iceberglite.table.action.{FastAppend, OverwriteFiles, SetRef, UpdatePrope
 class TransactionSuite extends AnyFunSuite {
   import ScriptedCommitter._
 
-  /** A table with one file, whose committer does as told. */
+  /** A table with one file, whose committer follows a script. */
   final private class Fixture(series: Long, properties: (String, String)*) {
     def this(properties: (String, String)*) = this(0, properties: _*)
 
@@ -43,11 +43,11 @@ class TransactionSuite extends AnyFunSuite {
 
     def transaction(on: Table = table): Transaction = on.transaction(Map("engine-name" -> "test"), patient)
 
-    /** Manifests, lists and metadata files that the current metadata does not reach. */
+    /** Returns manifests, lists and metadata files that the current metadata does not reference. */
     def litter: Set[String] = store.paths -- reachable(store, committer.current)
   }
 
-  test("a conflict is tried again on the newest version, and neither commit is lost") {
+  test("a conflict is retried on the newest version, and both commits are applied") {
     val f = new Fixture
     f.append("other")
     val committed = f.append("mine")
@@ -56,7 +56,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty, "the first attempt's manifest list is gone")
   }
 
-  test("a retry takes the manifest of the added files again", CommitRules.appendsReapply) {
+  test("a retry reuses the manifest of the added files", CommitRules.appendsReapply) {
     val f = new Fixture("commit.manifest-merge.enabled" -> "false")
     f.committer.script = Vector(conflict, conflict)
     val before = f.store.paths
@@ -66,7 +66,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty)
   }
 
-  test("waits between attempts double, with jitter, up to the longest") {
+  test("waits between attempts double, with jitter, up to the maximum") {
     val f = new Fixture("commit.retry.min-wait-ms" -> "100", "commit.retry.max-wait-ms" -> "300")
     f.committer.script = Vector.fill(4)(conflict)
     f.append("mine")
@@ -76,7 +76,7 @@ class TransactionSuite extends AnyFunSuite {
     }
   }
 
-  test("after the last retry the conflict is thrown and nothing is left", CommitRules.unknownKept) {
+  test("after the last retry the conflict is thrown and no files are left", CommitRules.unknownKept) {
     val f = new Fixture("commit.retry.num-retries" -> "2")
     f.committer.script = Vector.fill(3)(conflict)
     intercept[CommitConflict](f.append("mine"))
@@ -92,7 +92,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.waits.size > 2 && f.waits.sum <= 1000 && f.committer.script.nonEmpty)
   }
 
-  test("a commit whose success looked like a conflict is not done twice") {
+  test("a successful commit that is reported as a conflict is not applied twice") {
     val f = new Fixture
     f.committer.script = Vector(hiddenSuccess)
     val committed = f.append("mine")
@@ -101,13 +101,13 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty)
   }
 
-  test("a commit whose success looked like a conflict is found even when no retry is left") {
+  test("a successful commit that is reported as a conflict is found even if no retry is left") {
     val f = new Fixture("commit.retry.num-retries" -> "0")
     f.committer.script = Vector(hiddenSuccess)
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
   }
 
-  test("a base whose files are gone by now is no obstacle when the table has a newer one") {
+  test("a base version with deleted files can be committed on if the table has a newer version") {
     val f = new Fixture
     val newer = f.transaction().add(new OverwriteFiles(AlwaysTrue, Vector(file("second")))).commit()
     val gone = f.table.currentSnapshot.flatMap(_.manifestList).toVector
@@ -120,14 +120,14 @@ class TransactionSuite extends AnyFunSuite {
     assert(newer.metadata.snapshots.size == 2)
   }
 
-  test("a commit of unknown outcome that happened is found, and is a success") {
+  test("a commit with unknown outcome that happened is found and succeeds") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
     assert(f.litter.isEmpty)
   }
 
-  test("a commit of unknown outcome is found behind later commits") {
+  test("a commit with unknown outcome is found behind later commits") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     f.committer.loads = Vector(() => {
@@ -138,7 +138,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(f.append("mine")) == Vector("first", "later", "mine"))
   }
 
-  test("a change without snapshot of unknown outcome is found by its metadata file") {
+  test("a change without snapshot and with unknown outcome is found by its metadata file") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     val committed = f.transaction().add(new UpdateProperties(Map("a" -> "b"))).commit()
@@ -146,7 +146,7 @@ class TransactionSuite extends AnyFunSuite {
   }
 
   test(
-    "a commit of unknown outcome that cannot be found stays unknown, and its files are kept",
+    "a commit whose outcome cannot be determined stays unknown, and its files are kept",
     CommitRules.unknownKept
   ) {
     val f = new Fixture
@@ -157,7 +157,7 @@ class TransactionSuite extends AnyFunSuite {
     assert((f.store.paths -- before).size == 2, "manifest and list are kept")
   }
 
-  test("a commit of unknown outcome that others overtook is tried again") {
+  test("a commit with unknown outcome that lost the race is retried") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = false, 99))
     f.committer.loads = Vector(() => {
@@ -168,7 +168,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty)
   }
 
-  test("what became of a commit is looked at for a while, not once", CommitRules.unknownKept) {
+  test("the commit status is checked repeatedly", CommitRules.unknownKept) {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = false, 99))
     f.committer.loads = Vector(
@@ -185,7 +185,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.waits.nonEmpty)
   }
 
-  test("a writer that is interrupted in the middle of a commit looks, and stays interrupted") {
+  test("a writer that is interrupted in the middle of a commit checks its status, and stays interrupted") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = true, new InterruptedException("by the test")))
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
@@ -197,13 +197,13 @@ class TransactionSuite extends AnyFunSuite {
     assert(Thread.interrupted())
   }
 
-  test("running out of memory after a commit that happened is a success") {
+  test("running out of memory after a successful commit is a success") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = true, new OutOfMemoryError("by the test")))
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
   }
 
-  test("a retry on a table that was upgraded meanwhile writes its manifest anew", CommitRules.appendsReapply) {
+  test("a retry on a concurrently upgraded table writes its manifest again", CommitRules.appendsReapply) {
     val f = new Fixture("format-version" -> "1")
     f.transaction().add(new UpgradeVersion(FormatVersion.V2)).commit()
     val committed = f.append("mine")
@@ -212,7 +212,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty)
   }
 
-  test("where the table cannot be loaded, an unknown outcome is looked for as often as the table says") {
+  test("if the table cannot be loaded, the commit status is checked as often as the table property says") {
     val f = new Fixture("commit.status-check.num-retries" -> "2")
     f.committer.script = Vector(unknown(happens = true, 2))
     def down(): Unit = throw StorageFailed("read", "x", "by the test")
@@ -222,7 +222,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(f.table.refresh()) == Vector("first", "mine"), "it had happened, and its files are there")
   }
 
-  test("a conflict after which the table cannot be loaded cleans nothing up") {
+  test("if the table cannot be loaded after a conflict, no files are removed") {
     val f = new Fixture
     f.committer.script = Vector(hiddenSuccess)
     def down(): Unit = throw StorageFailed("read", "x", "by the test")
@@ -231,7 +231,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(f.table.refresh()) == Vector("first", "mine"))
   }
 
-  test("a writer that is interrupted while it waits gives up, stays interrupted and leaves nothing") {
+  test("a writer that is interrupted while waiting stops, stays interrupted and leaves no files") {
     val f = new Fixture
     f.committer.script = Vector(conflict)
     val hasty = f.patient.copy(sleep = _ => throw new InterruptedException)
@@ -240,7 +240,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty)
   }
 
-  test("running out of memory in the middle of a commit cleans nothing up") {
+  test("running out of memory in the middle of a commit removes no files") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = false, new OutOfMemoryError("by the test")))
     val before = f.store.paths
@@ -248,7 +248,7 @@ class TransactionSuite extends AnyFunSuite {
     assert((f.store.paths -- before).size == 2)
   }
 
-  test("an error that is no conflict is not tried again, and what was written is removed") {
+  test("an error that is not a conflict is not retried, and the written files are removed") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = false, StorageFailed("write", "x", "by the test")))
     intercept[StorageFailed](f.append("mine"))
@@ -271,7 +271,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(committed.currentSnapshot.flatMap(_.schemaId).contains(committed.metadata.currentSchemaId))
   }
 
-  test("several actions are tried again together") {
+  test("several actions are retried together") {
     val f = new Fixture
     f.append("other")
     val both = f.transaction().add(new FastAppend(Vector(file("x")))).add(new FastAppend(Vector(file("y"))))
@@ -280,7 +280,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty)
   }
 
-  test("a schema change is not applied to columns that somebody else has changed", CommitRules.schemaNotReapplied) {
+  test("a schema change is not applied if another writer changed the columns", CommitRules.schemaNotReapplied) {
     val f = new Fixture
     f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "theirs", LongType, None))).commit()
     val error = intercept[CommitConflict] {
@@ -291,7 +291,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.table.refresh().schema.find("mine").isEmpty)
   }
 
-  test("a schema change is applied to a table to which somebody else has appended") {
+  test("a schema change is applied to a table with concurrent appends") {
     val f = new Fixture
     f.append("other")
     val committed = f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "mine", LongType, None))).commit()
@@ -299,14 +299,14 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(committed) == Vector("first", "other"))
   }
 
-  test("nothing is committed where nothing changes") {
+  test("nothing is committed if nothing changes") {
     val f = new Fixture("a" -> "b")
     val same = f.transaction().add(new UpdateProperties(Map("a" -> "b"))).commit()
     assert(same.metadataLocation == f.table.metadataLocation)
     assert(f.committer.commits == 2)
   }
 
-  test("a table that was dropped and made again is not mistaken for the old one") {
+  test("a recreated table is not mistaken for the dropped one") {
     val f = new Fixture
     val other = new Fixture(series = 1)
     val impostor = new Table(f.table.id, f.table.name, f.table.version, other.store, other.committer)
@@ -315,7 +315,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(other.table.refresh()) == Vector("first"))
   }
 
-  test("a tag is no branch to write to") {
+  test("a tag cannot be written to") {
     val f = new Fixture
     val tag = SnapshotRef.Tag(f.table.currentSnapshot.get.snapshotId)
     val tagged = f.transaction().add(new SetRef("v1", tag)).commit()
@@ -324,7 +324,7 @@ class TransactionSuite extends AnyFunSuite {
     }
   }
 
-  test("an append to a branch leaves main alone", CommitRules.branches) {
+  test("an append to a branch does not change main", CommitRules.branches) {
     val f = new Fixture
     val head = f.table.currentSnapshot.get.snapshotId
     val branched = f.transaction().add(new SetRef("b", SnapshotRef.Branch(head))).commit()

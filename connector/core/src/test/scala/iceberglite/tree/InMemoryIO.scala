@@ -9,12 +9,12 @@ import scala.collection.JavaConverters._
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** Files in a map, which counts what is read and can fail writes. */
+/** In-memory files; counts reads and can fail writes. */
 final class InMemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
   val reads = new AtomicInteger
 
-  /** A write to a path that holds this fails. */
+  /** Writes to paths that contain this text fail. */
   @volatile var failingWrites: Option[String] = None
 
   def paths: Set[String] = files.keySet.asScala.toSet

@@ -19,7 +19,7 @@ import iceberglite.tree.TestTable._
 class ManifestCacheSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
 
-  test("a manifest is read once, and what was just written is not read at all") {
+  test("a manifest is read once, and a manifest just written is not read at all") {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20))
     t.append(file("a"), file("b"))
     t.append(file("c"))
@@ -31,7 +31,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(t.io.reads.get == 3)
   }
 
-  test("rows that were kept when they were written are those that a reader gets") {
+  test("entries cached on write equal those that a reader gets") {
     FormatVersion.all.foreach { version =>
       val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
       val t = new TestTable(schema, Vector(spec), version = version, cache = new ManifestCache(1 << 20))
@@ -49,7 +49,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a lost attempt's numbers are not those of the next") {
+  test("the numbers of a failed attempt are not used by the next attempt") {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20))
     val changes = FileChanges(Vector(file("mine")))
     val mine = new UUID(9, 9)
@@ -60,7 +60,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(t.reader.entries(listOf(won).manifests.head).next().sequenceNumber.contains(2L))
   }
 
-  test("the cache stays within its bound, and the least recently used goes first") {
+  test("the cache stays within its limit, and evicts the least recently used manifest first") {
     val cache = new BoundedCache[String, String](100)
     cache.put("a", "A", 40)
     cache.put("b", "B", 40)
@@ -76,7 +76,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 50)
   }
 
-  test("a tree over a small cache stays within the bound") {
+  test("a tree with a small cache stays within the limit") {
     val cache = new ManifestCache(20000)
     val t = new TestTable(schema, cache = cache)
     (1 to 60).foreach { i =>
@@ -87,7 +87,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(cache.bytes > 0)
   }
 
-  test("what was kept of a directory can be forgotten") {
+  test("the manifests of a directory can be evicted") {
     val cache = new ManifestCache(1 << 20)
     val (one, two) = (new TestTable(schema, cache = cache), new TestTable(schema, cache = cache))
     Seq(one, two).foreach(_.append(file("a")))
@@ -101,7 +101,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert((one.io.reads.get, two.io.reads.get) == ((2, 0)))
   }
 
-  test("what nobody has asked for in a while goes") {
+  test("unused manifests expire") {
     var nowMs = 0L
     val cache = new BoundedCache[String, String](100, Some(1000), () => nowMs)
     cache.put("a", "A", 10)
@@ -115,14 +115,14 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 0)
   }
 
-  test("manifests that are longer than the bound are read again") {
+  test("manifests larger than the limit are read again") {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20, maxFileBytes = 1))
     t.append(file("a"))
     (1 to 2).foreach(_ => assert(t.live.size == 1))
     assert(t.io.reads.get == 2)
   }
 
-  test("catalogs with the same bounds share a cache, which others do not") {
+  test("catalogs with the same limits share a cache, and others do not") {
     def io(bounds: CacheBounds) = new FileIOWrapper(new MemoryFileIO) {
       override def cacheBounds: CacheBounds = bounds
     }
@@ -133,7 +133,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(!ManifestCache.of(io(CacheBounds(maxBytes = Some(0)))).enabled)
   }
 
-  test("a cache that is off keeps nothing") {
+  test("a disabled cache keeps nothing") {
     val t = new TestTable(schema, cache = ManifestCache.Off)
     t.append(file("a"))
     t.live

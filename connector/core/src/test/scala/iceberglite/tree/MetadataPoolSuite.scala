@@ -6,16 +6,16 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.scalatest.funsuite.AnyFunSuite
 
 class MetadataPoolSuite extends AnyFunSuite {
-  test("results come in the order of the items") {
+  test("results are in the order of the items") {
     assert(MetadataPool.map(1 to 1000)(_ * 2) == (1 to 1000).map(_ * 2))
     assert(MetadataPool.map(Vector.empty[Int])(identity) == Vector.empty)
   }
 
-  test("one item is done by the caller") {
+  test("a single item is processed by the calling thread") {
     assert(MetadataPool.map(Vector(1))(_ => Thread.currentThread) == Vector(Thread.currentThread))
   }
 
-  test("who wants to be alone does everything himself, in order") {
+  test("with parallelism disabled the caller processes all items, in order") {
     val done = new ConcurrentLinkedQueue[Int]
     val threads = MetadataPool.alone(MetadataPool.map(1 to 100) { i =>
       done.add(i)
@@ -34,13 +34,13 @@ class MetadataPoolSuite extends AnyFunSuite {
     assert(met.forall(identity))
   }
 
-  test("work within work ends, however many ask at once") {
+  test("nested work terminates, with any number of concurrent callers") {
     val sums =
       MetadataPool.map(1 to 40)(i => MetadataPool.map(1 to 40)(j => MetadataPool.map(1 to 3)(_ * i * j).sum).sum)
     assert(sums.sum == (1 to 40).sum * (1 to 40).sum * 6)
   }
 
-  test("a failure is thrown once nothing runs any more") {
+  test("a failure is thrown only when no work is running any more") {
     val running = new AtomicInteger
     val failures = new ConcurrentLinkedQueue[Int]
     val thrown = intercept[IllegalStateException](MetadataPool.map(1 to 100) { i =>

@@ -15,7 +15,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.{Match, RowFilter}
 import iceberglite.tree.TestTable._
 
-/** What becomes of delete files when data files go. */
+/** Removal of delete files together with data files. */
 class OutlivedDeletesSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.optional(1, "id", LongType), NestedField.optional(2, "n", LongType)))
@@ -30,7 +30,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
   private def deleted(t: TestTable): Vector[ManifestEntry] = t.entries.filter(_.status == EntryStatus.Deleted)
 
   test(
-    "the entry of a vector is deleted with its data file, and keeps its numbers",
+    "removing a data file deletes the entry of its vector, which keeps its numbers",
     ManifestRules.vectorGoes,
     ManifestRules.deletedBy,
     ManifestRules.explicitNumbers
@@ -65,7 +65,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
 
   private def names(t: TestTable): Set[String] = t.live.map(e => nameOf(e.file)).toSet
 
-  test("deletes older than all data that is left go with the data", ManifestRules.outlived) {
+  test("removing data files removes deletes older than all remaining data files", ManifestRules.outlived) {
     val t = oldDeletes()
     t.commit(Vector(file("c")), removing("a"))
     assert(names(t) == Set("b", "c", "later"))
@@ -73,7 +73,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     assert(names(t) == Set("c", "d"))
   }
 
-  test("they stay as long as older data does, or where no data goes", ManifestRules.outlived) {
+  test("deletes are kept while older data files remain, or if no data file is removed", ManifestRules.outlived) {
     val young = oldDeletes()
     young.commit(Vector.empty, removing("b"))
     assert(names(young) == Set("a", "p", "e", "later"))
@@ -84,14 +84,18 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     assert(names(t) == Set("e", "b", "c"))
   }
 
-  test("an added file of an older number holds them too", ManifestRules.outlived, ManifestRules.olderNumber) {
+  test(
+    "an added file with an older sequence number also keeps the deletes",
+    ManifestRules.outlived,
+    ManifestRules.olderNumber
+  ) {
     val t = oldDeletes()
     val changes = FileChanges(Vector.empty, removing("a"), Vector(OlderFile(file("a2"), 1)))
     t.adopt(t.write(t.header(), changes))
     assert(names(t) == Set("a2", "b", "p", "e", "later"))
   }
 
-  test("an equality delete file matches a filter by its keys, not by the other columns that it has") {
+  test("an equality delete file matches a filter by its keys, and not by its other columns") {
     val bounds = Map(1 -> LongLiteral(5), 2 -> LongLiteral(5)).map { case (id, v) => id -> SingleValue.encode(v) }
     val metrics = MetricMaps(
       valueCounts = Some(Map(1 -> 1L, 2 -> 1L)),

@@ -11,7 +11,7 @@ import iceberglite.table.MemoryFileIO
 class ParallelWriterSuite extends AnyFunSuite {
   private val contents = Array[Byte](1)
 
-  /** A storage far away where no file is there before all are on their way. */
+  /** A remote storage where no write completes before all have started. */
   private class Far(files: MemoryFileIO, together: Int) extends FileIOWrapper(files) {
     private val onTheirWay = new CountDownLatch(together)
 
@@ -24,7 +24,7 @@ class ParallelWriterSuite extends AnyFunSuite {
     }
   }
 
-  test("files for a storage that is far away go out together, and all are there when they were waited for") {
+  test("files for a remote storage are written in parallel, and all exist after waiting") {
     val files = new MemoryFileIO
     val sink = new ParallelWriter(new Far(files, together = 3), "mem:/t")
     (1 to 3).foreach(i => sink.write(s"mem:/t/$i", contents))
@@ -32,7 +32,7 @@ class ParallelWriterSuite extends AnyFunSuite {
     assert(files.paths == Set("mem:/t/1", "mem:/t/2", "mem:/t/3"))
   }
 
-  test("the first failure is thrown when nothing is being written any more") {
+  test("the first failure is thrown only when no write is running any more") {
     val files = new MemoryFileIO
     val sink = new ParallelWriter(new Far(files, together = 3), "mem:/t")
     Seq("1", "bad", "3").foreach(name => sink.write(s"mem:/t/$name", contents))
@@ -40,7 +40,7 @@ class ParallelWriterSuite extends AnyFunSuite {
     assert(files.paths == Set("mem:/t/1", "mem:/t/3"))
   }
 
-  test("files of this machine are written by the thread that has them, each when it comes") {
+  test("local files are written by the calling thread, one by one") {
     val files = new MemoryFileIO
     val sink = new ParallelWriter(files, "mem:/t")
     sink.write("mem:/t/1", contents)
@@ -48,7 +48,7 @@ class ParallelWriterSuite extends AnyFunSuite {
     sink.await()
   }
 
-  test("a thread that does all in order writes in order") {
+  test("with parallelism disabled a thread writes files in order") {
     val files = new MemoryFileIO
     val far = new FileIOWrapper(files) {
       override def isRemote(path: String): Boolean = true
@@ -61,7 +61,7 @@ class ParallelWriterSuite extends AnyFunSuite {
     }
   }
 
-  test("work that no other thread comes to is done by the one that waits") {
+  test("work that no other thread takes is done by the waiting thread") {
     val here = Thread.currentThread
     val block = new CountDownLatch(1)
     val busy = Vector.fill(32)(MetadataPool.begin {

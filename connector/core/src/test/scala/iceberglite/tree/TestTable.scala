@@ -20,7 +20,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
 
-/** A table whose metadata stays in memory: commits write the tree of a snapshot and nothing else. */
+/** A table whose metadata stays in memory: commits write only the tree of a snapshot. */
 final class TestTable(
     schema: Schema,
     specs: Vector[PartitionSpec] = Vector(PartitionSpec.Unpartitioned),
@@ -55,7 +55,7 @@ final class TestTable(
 
   def reader: TreeReader = new TreeReader(io, metadata, cache)
 
-  /** The files of the current snapshot. */
+  /** Returns the files of the current snapshot. */
   def files: Option[SnapshotFiles] = metadata.currentSnapshot.map(MetadataTree.at(_, tree, cache))
 
   def table: Table = new Table(
@@ -91,7 +91,7 @@ final class TestTable(
     written
   }
 
-  /** Writes the tree of a snapshot, by an attempt that may follow others. */
+  /** Writes the tree of a snapshot, possibly reusing an earlier attempt. */
   def write(header: TreeHeader, changes: FileChanges, earlier: Option[WrittenTree] = None): WrittenTree =
     MetadataTree.write(header, tree, changes, earlier, cache)
 
@@ -100,7 +100,7 @@ final class TestTable(
   /**
    * Commits an overwrite with one manifest, as another engine may write it.
    *
-   * @param rows of the manifest: a status, the id of a snapshot and a file
+   * @param rows rows of the manifest: status, snapshot id and file
    */
   def overwrite(rows: (EntryStatus, Long, ContentFile)*): Unit = {
     val id = metadata.snapshots.size + 1L
@@ -116,7 +116,7 @@ final class TestTable(
     setCurrent(Snapshot(id, parent, id, id, Some(list), Vector.empty, summary, Some(0)))
   }
 
-  /** Makes what was written the current snapshot. */
+  /** Makes the written tree the current snapshot. */
   def adopt(written: WrittenTree): Unit = {
     val h = header()
     val snapshot = Snapshot(
@@ -182,19 +182,19 @@ object TestTable {
   def equalityDeletes(name: String, partition: PartitionTuple = PartitionTuple.Empty, specId: Int = 0): ContentFile =
     file(name, partition, specId).copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
 
-  /** Removes the files with these names. */
+  /** Selects the files with these names for removal. */
   def removing(names: String*): FileSelector = new FileSelector {
     private val paths = names.map(file(_).path).toSet
     override def mightMatch(part: PartSummary): Boolean = part.hasLiveFiles
     override def removes(entry: ManifestEntry): Boolean = paths(entry.file.path)
   }
 
-  /** What was written, in the form of versions 1 to 3. */
+  /** Returns the written tree in the form of versions 1 to 3. */
   def listOf(written: WrittenTree): WrittenManifestList = written match {
     case list: WrittenManifestList => list
   }
 
-  /** How many manifests were created, kept and replaced. */
+  /** Returns how many manifests were created, kept and replaced. */
   def counts(written: WrittenTree): (Int, Int, Int) = {
     val list = listOf(written)
     (list.createdCount, list.keptCount, list.replacedCount)

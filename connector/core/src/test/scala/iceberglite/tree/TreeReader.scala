@@ -5,7 +5,7 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.ManifestPart
 
-/** Reads what the trees of a table's snapshots list, without a cache unless one is given. */
+/** Reads the trees of a table's snapshots, without a cache unless one is given. */
 final class TreeReader(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.Off) {
   private val table = TreeTable("lite.db.t", io, metadata)
 
@@ -22,6 +22,6 @@ final class TreeReader(io: FileIO, metadata: TableMetadata, cache: ManifestCache
 
   def live(snapshot: Snapshot): Vector[ManifestEntry] = entries(snapshot).filter(_.isLive)
 
-  /** The live entries of the current snapshot. */
+  /** Returns the live entries of the current snapshot. */
   def live: Vector[ManifestEntry] = metadata.currentSnapshot.toVector.flatMap(live(_))
 }

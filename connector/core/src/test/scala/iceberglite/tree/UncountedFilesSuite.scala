@@ -16,7 +16,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.SnapshotSummary
 import iceberglite.tree.TestTable._
 
-/** Data files whose record count is -1: Avro files that Apache Iceberg imported. */
+/** Data files with the record count -1: Avro files that Apache Iceberg imported. */
 class UncountedFilesSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
 
@@ -28,7 +28,7 @@ class UncountedFilesSuite extends AnyFunSuite {
     t
   }
 
-  test("a data file may leave open how many rows it has, a delete file may not", ManifestRules.unknownRecords) {
+  test("the record count of a data file may be unknown, that of a delete file may not", ManifestRules.unknownRecords) {
     val t = table(file("a"), uncounted("u"))
     assert(t.live.map(_.file.recordCount) == Vector(10L, -1L))
     assert(t.manifests.map(_.addedRowsCount) == Vector(Some(10L)))
@@ -38,7 +38,7 @@ class UncountedFilesSuite extends AnyFunSuite {
     assert(intercept[UnreadableFile](t.live).reason.contains("record_count (field 103)"))
   }
 
-  test("sums of rows leave such a file out", ManifestRules.unknownRecords) {
+  test("row totals exclude files with an unknown record count", ManifestRules.unknownRecords) {
     val t = table(file("a"), uncounted("u"))
     val written = t.write(t.header(), FileChanges(Vector(uncounted("v")), removing("u")))
     val summary = SnapshotSummary.of(Operation.Overwrite, t.metadata, None, written, Map.empty)
@@ -49,20 +49,26 @@ class UncountedFilesSuite extends AnyFunSuite {
     assert(!after.contains("total-records"), "what is below 0 is unknown")
   }
 
-  test("such a file is scanned, and proved to match only by its metrics", ManifestRules.unknownRecords) {
+  test(
+    "a file with an unknown record count is scanned, and matches completely only by its metrics",
+    ManifestRules.unknownRecords
+  ) {
     val above = Bind(GreaterThan(Term.Named("id"), LongLiteral(0)), schema, caseSensitive = true)
     assert(new InclusiveMetrics(above).mightMatch(uncounted("u")))
     assert(!new StrictMetrics(above).allMatch(uncounted("u")))
     assert(new StrictMetrics(AlwaysTrue).allMatch(uncounted("u")))
   }
 
-  test("version 3 takes in no such file", ManifestRules.countedRowIds) {
+  test("a version 3 table does not accept a file with an unknown record count", ManifestRules.countedRowIds) {
     val t = new TestTable(schema, version = FormatVersion.V3)
     val error = intercept[ValidationFailed](t.append(uncounted("u")))
     assert(error.getMessage.contains("u.parquet") && error.getMessage.contains("record count -1"))
   }
 
-  test("after an upgrade, such a file is named until it is gone", ManifestRules.countedRowIds) {
+  test(
+    "after an upgrade, a file with an unknown record count is reported until it is removed",
+    ManifestRules.countedRowIds
+  ) {
     val t = table(file("a"), uncounted("u"))
     t.append(file("b"))
     t.metadata = t.metadata.copy(formatVersion = FormatVersion.V3)

@@ -2,7 +2,10 @@ package iceberglite.tree
 
 import iceberglite.tree.manifestlist.ManifestListTree
 
-/** Takes the place of the registry of the connector, with one more member: the class path of these tests has it first. */
+/**
+ * Replaces the registry of the connector with one that has an additional member: this one is first on the class path of
+ * these tests.
+ */
 object MetadataTrees {
   val all: Seq[MetadataTree] = Seq(ToyTree, ManifestListTree)
 }

@@ -23,8 +23,8 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.{AddedFiles, RowIds}
 
 /**
- * A form of tree that exists in tests alone: all entries of a snapshot are in one JSON file, for tables of any version. It
- * shows that nothing outside of a tree depends on manifests.
+ * A tree format for tests only: all entries of a snapshot are in one JSON file, for tables of any version. It shows
+ * that code outside the tree does not depend on manifests.
  */
 object ToyTree extends MetadataTree {
   private val Extension = ".toy.json"
@@ -169,7 +169,7 @@ private object ToyPart {
     try new ToyEntries(specs).parse(path, io.read(path))
     catch { case e: IcebergError.InvalidMetadata => throw IcebergError.UnreadableFile(path, "toy tree", e.getMessage) }
 
-  /** Bounds over all files, of the columns for which every file has them; nulls and NaN may be anywhere. */
+  /** Computes bounds over all files, for columns with bounds in every file; nulls and NaN may be anywhere. */
   private def statistics(live: Vector[ManifestEntry], schema: Schema): Metrics = {
     val types = schema.fields.map(f => f.id -> f.fieldType).collect { case (id, t: PrimitiveType) => id -> t }
     def bounds(of: Metrics => Int => Option[java.nio.ByteBuffer], least: Boolean) = Some(types.flatMap { case (id, t) =>
@@ -187,7 +187,7 @@ private object ToyPart {
   }
 }
 
-/** The entries of a file. */
+/** The JSON form of a file's entries. */
 final private class ToyEntries(specs: PartitionSpecs) extends JsonFormat[Vector[ManifestEntry]] {
   private val files = new ContentFileJson(specs.byId, specs.sources)
 

@@ -13,7 +13,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** What is wrong with a file is said in one error; nothing else comes out, and no memory goes. */
+/** Each fault of a file gives one error, and no other error or large allocation. */
 class DamagedManifestSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId)
 
@@ -27,7 +27,7 @@ class DamagedManifestSuite extends AnyFunSuite {
   private def readAll(bytes: Array[Byte], listed: ManifestFile): Try[Int] = Try {
     val io = new MemoryFileIO
     io.write(listed.path, bytes)
-    // Metrics are looked at later than the rest: that must not fail at all.
+    // Metrics are decoded lazily, which must not fail.
     Manifests.read(io, listed, specs, schema).map(_.file.metrics).toVector.map(maps).size
   }
 
@@ -48,17 +48,17 @@ class DamagedManifestSuite extends AnyFunSuite {
   private val whole = manifest(io)
   private val bytes = io.read("m.avro")
 
-  test("a missing manifest is named as a manifest") {
+  test("the error for a missing manifest calls it a manifest") {
     val error = intercept[UnreadableFile](Manifests.read(new MemoryFileIO, whole, specs, schema))
     assert(error.getMessage.startsWith("Cannot read manifest m.avro: It does not exist"))
   }
 
-  test("a file that is not Avro, or is empty, is called so") {
+  test("the error for an empty file, or one that is not Avro, says so") {
     assert(messageOf("{}".getBytes, whole).contains("not an Avro file"))
     assert(messageOf(Array.emptyByteArray, whole).contains("not an Avro file"))
   }
 
-  test("a file that is cut short anywhere is refused, between two blocks too", ManifestRules.damaged) {
+  test("a file truncated anywhere is rejected, even between two blocks", ManifestRules.damaged) {
     bytes.indices.foreach { length =>
       readAll(bytes.take(length), whole) match {
         case Failure(_: UnreadableFile) => ()
@@ -67,29 +67,29 @@ class DamagedManifestSuite extends AnyFunSuite {
     }
   }
 
-  test("a file whose length is listed wrong is read, if its entries are as many as listed") {
+  test("a file with a wrong listed length is read, if it has as many entries as listed") {
     assert(readAll(bytes, whole.copy(length = 1000000L)).get == 50)
     assert(messageOf(bytes, whole.copy(length = 1000000L, addedFilesCount = Some(51))).contains("50 entries"))
   }
 
-  test("another kind of Avro file is refused by the fields that it lacks", ManifestRules.damaged) {
+  test("the error for another kind of Avro file names the missing fields", ManifestRules.damaged) {
     val lists = new MemoryFileIO
     ManifestLists.write(lists, "snap.avro", FormatVersion.V2, 1L, None, 1L, None, Seq(whole))
     assert(messageOf(lists.read("snap.avro"), whole).contains("data_file (field 2)"))
     assert(readList(bytes).failed.get.getMessage.contains("manifest_path (field 500)"))
   }
 
-  test("a manifest of deletes where data was listed is refused", ManifestRules.oneContent) {
+  test("a delete manifest listed as data is rejected", ManifestRules.oneContent) {
     assert(messageOf(bytes, whole.copy(content = ManifestContent.Deletes)).contains("lists data"))
   }
 
-  test("a partition spec that the table does not have is named") {
+  test("the error for an unknown partition spec names it") {
     val error = intercept[InvalidMetadata](Manifests.read(io, whole.copy(partitionSpecId = 8), specs, schema))
     assert(error.getMessage.contains("partition spec 8"))
   }
 
   for (codec <- Seq("uncompressed", "gzip", "snappy", "zstd"))
-    test(s"whatever bytes of a $codec manifest are changed, only an IcebergError comes out") {
+    test(s"any changed bytes of a $codec manifest cause no other error than IcebergError") {
       val target = new MemoryFileIO
       val listed = manifest(target, AvroCodec.of(Map("write.manifest.compression-codec" -> codec)))
       val original = target.read("m.avro")
@@ -105,7 +105,7 @@ class DamagedManifestSuite extends AnyFunSuite {
       }
     }
 
-  test("whatever bytes of a manifest list are changed, only an IcebergError comes out") {
+  test("any changed bytes of a manifest list cause no other error than IcebergError") {
     val lists = new MemoryFileIO
     val many = (0 until 20).map(i => whole.copy(path = s"m$i.avro"))
     ManifestLists.write(lists, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, AvroCodec.Plain)

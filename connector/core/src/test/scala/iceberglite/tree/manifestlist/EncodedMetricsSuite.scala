@@ -45,7 +45,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (in.readObject().asInstanceOf[Metrics], out.size)
   }
 
-  test("the maps are the ones that were written, and a lookup finds what they hold") {
+  test("the decoded maps equal those that were written, and lookups return their values") {
     forAll(Gen.listOfN(3, all)) { written =>
       val read = encoded(written)
       assert(read.map(maps) == written)
@@ -59,7 +59,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("bounds of the width that is asked for are numbers") {
+  test("bounds of the expected width are read as numbers") {
     forAll(ids, Gen.long, Gen.long.map(_.toInt)) { (id, long, int) =>
       def littleEndian(size: Int)(put: ByteBuffer => ByteBuffer): ByteBuffer =
         put(ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN)).flip()
@@ -73,7 +73,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("maps may come in blocks, with their sizes or without") {
+  test("maps may consist of several blocks, with or without sizes") {
     forAll(Gen.mapOf(Gen.zip(ids, Gen.long)), Gen.choose(1, 4), Gen.oneOf(true, false)) { (expected, size, sized) =>
       val out = new AvroOutput(64)
       expected.grouped(size).foreach { block =>
@@ -96,7 +96,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("what is passed over ends where it does, and nowhere behind the bytes that there are") {
+  test("skipping a map ends at its end, and never beyond the available bytes") {
     forAll(Gen.listOf(Gen.zip(Gen.choose(-3, 200), Gen.choose(0, 200))), Gen.choose(1, 90), Gen.oneOf(true, false)) {
       (entries, size, sized) =>
         val out = new AvroOutput(64)
@@ -119,7 +119,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a map by id is one like any other", ManifestRules.metricsMaps) {
+  test("a map by id behaves like an ordinary map", ManifestRules.metricsMaps) {
     forAll(Gen.mapOf(Gen.zip(Gen.oneOf(Gen.choose(-5, 70), Gen.long.map(_.toInt)), Gen.long))) { expected =>
       val (ids, values) = expected.toVector.reverse.unzip
       val map = IdMap(ids.toArray, values.toArray)
@@ -129,7 +129,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a serialized one takes along its own bytes and not the block") {
+  test("serialized metrics contain only their own bytes and not the whole block") {
     val read = encoded(Vector.fill(500)(metrics))
     val (copy, size) = reserialized(read(250))
     assert(maps(copy) == metrics)

@@ -16,7 +16,7 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Manifests that some other writer lays out in its own way. */
+/** Manifests with the layouts of other writers. */
 class ForeignManifestSuite extends AnyFunSuite {
   private val listed = ManifestFile(
     "m.avro",
@@ -66,7 +66,7 @@ class ForeignManifestSuite extends AnyFunSuite {
   )
 
   test(
-    "fields may have any names, orders and unions, and the partition of an unpartitioned table may be missing",
+    "fields may have any names, order and unions, and the partition of an unpartitioned table may be missing",
     ManifestRules.fieldsById,
     ManifestRules.formatWithoutCase
   ) {
@@ -76,7 +76,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(back.file.partition == PartitionTuple.Empty && back.sequenceNumber.contains(0L))
   }
 
-  test("fields that nobody here knows are skipped, whatever they are", ManifestRules.unknownFields) {
+  test("fields that this release does not know are skipped", ManifestRules.unknownFields) {
     val avro = entrySchema(
       """{"name":"a","type":{"type":"map","values":["null","int","string"]},"field-id":9001},
         |{"name":"b","type":{"type":"enum","name":"e","symbols":["X","Y"]},"field-id":9002},
@@ -98,7 +98,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(back.file.path == "/t/a.parquet")
   }
 
-  test("metrics whose values may be null are read, and a null says nothing", ManifestRules.metricsMaps) {
+  test("metrics with optional values are read, and a null value is ignored", ManifestRules.metricsMaps) {
     val avro = entrySchema(
       """{"name":"v","field-id":109,"type":["null",{"type":"array","items":{"type":"record","name":"kv","fields":[
         |  {"name":"key","type":"int","field-id":119},{"name":"value","type":["null","long"],"field-id":120}]}}]},
@@ -128,7 +128,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(metrics.nullValueCount(1).contains(2L) && metrics.upperBounds.isEmpty)
   }
 
-  test("a required field that is null, or of a type that cannot be, is named", ManifestRules.damaged) {
+  test("the error for a required field that is null or of a wrong type names it", ManifestRules.damaged) {
     val avro = entrySchema("")
     val nameless = file(avro)
     nameless.put("rows", null)
@@ -141,7 +141,7 @@ class ForeignManifestSuite extends AnyFunSuite {
   }
 
   test(
-    "an existing file without its sequence number is refused, as nobody knows which deletes apply to it",
+    "an existing file without sequence number is rejected, because it is unclear which deletes apply to it",
     ManifestRules.inheritsNumbers,
     ManifestRules.explicitNumbers
   ) {
@@ -151,7 +151,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(read(avro, record(avro, "file" -> file(avro), "what" -> 2)).head.sequenceNumber.isEmpty)
   }
 
-  test("unknown codes are named", ManifestRules.damaged) {
+  test("the errors for unknown codes name them", ManifestRules.damaged) {
     val avro = entrySchema("")
     val status = intercept[UnreadableFile](read(avro, record(avro, "file" -> file(avro), "what" -> 9)))
     assert(status.reason.contains("unknown status 9"))

@@ -13,7 +13,7 @@ import iceberglite.storage.{MetadataCodec, MetadataFiles}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Damaged manifests, manifest lists and metadata files give what is in them or an `IcebergError`. */
+/** Damaged manifests, manifest lists and metadata files give their contents or an `IcebergError`. */
 @MoreRounds
 class ManifestFuzzSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId, 4 -> wideSpec)
@@ -76,14 +76,17 @@ class ManifestFuzzSuite extends AnyFunSuite {
       Fuzz.bytes(s"manifest $name", 600, Vector(bytes))(readAll(_, listed))
     }
 
-  test("a damaged manifest of any version and of deletes gives entries or an error", ManifestRules.damaged) {
+  test(
+    "a damaged manifest of any version, including delete manifests, gives entries or an error",
+    ManifestRules.damaged
+  ) {
     val all = FormatVersion.all.map(manifest(_, "uncompressed")) :+ deletes
     all.zipWithIndex.foreach { case ((listed, bytes), i) =>
       Fuzz.bytes(s"manifest $i", 300, Vector(bytes))(readAll(_, listed))
     }
   }
 
-  test("a manifest with partition values of every type, damaged, gives entries or an error", ManifestRules.damaged) {
+  test("a damaged manifest with partition values of every type gives entries or an error", ManifestRules.damaged) {
     val io = new MemoryFileIO
     val tuple = PartitionTuple(everyType.map { case (_, value) => Some(value) })
     val entries = Iterator.fill(5)(added(dataFile("f").copy(specId = 4, partition = tuple)))

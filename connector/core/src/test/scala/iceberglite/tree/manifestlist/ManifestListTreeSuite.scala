@@ -43,7 +43,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
 
   FormatVersion.all.foreach { version =>
     test(
-      s"an append to a version $version table keeps the parent's manifests as they are",
+      s"an append to a version $version table keeps the parent's manifests unchanged",
       ManifestRules.carriedManifest
     ) {
       val t = new TestTable(schema, version = version)
@@ -56,7 +56,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     }
 
     test(
-      s"a version $version manifest that loses files is rewritten with the numbers of the files that stay",
+      s"removing files rewrites a version $version manifest, and the remaining files keep their numbers",
       ManifestRules.explicitNumbers,
       ManifestRules.deletedBy
     ) {
@@ -77,7 +77,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     }
   }
 
-  test("entries of files that an earlier snapshot deleted go when their manifest is rewritten or has none left") {
+  test("entries deleted by an earlier snapshot disappear when their manifest is rewritten or has no live entries") {
     val t = new TestTable(schema)
     t.append(file("a"), file("b"), file("c"))
     t.commit(Vector.empty, removing("a"))
@@ -91,7 +91,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(counts(last) == ((1, 0, 0)))
   }
 
-  test("new files get a manifest for each spec and content", ManifestRules.oneSpec, ManifestRules.oneContent) {
+  test("new files are written to one manifest per spec and content", ManifestRules.oneSpec, ManifestRules.oneContent) {
     val byCategory = PartitionSpec(1, Vector(PartitionField(2, 1001, "category", Identity)))
     val t = new TestTable(schema, Vector(byId, byCategory))
     val partition = PartitionTuple(Vector(Some(Literal.StringLiteral("x"))))
@@ -109,7 +109,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.entries.find(e => nameOf(e.file) == "b").map(_.file.partition).contains(partition))
   }
 
-  test("many new files are spread over manifests of about the target size") {
+  test("many new files are distributed over manifests of about the target size") {
     val t = new TestTable(schema, properties = Map(TableProperty.ManifestTargetSize.key -> "2000"))
     t.append((1 to 200).map(i => file(s"f$i")): _*)
     assert(t.manifests.size > 3)
@@ -117,7 +117,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test(
-    "a second attempt takes the manifests of new files again and rewrites only the list",
+    "a second attempt reuses the manifests of new files and rewrites only the list",
     ManifestRules.addedAreNull
   ) {
     val t = new TestTable(schema)
@@ -133,7 +133,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(entry.sequenceNumber.contains(2L) && entry.snapshotId.contains(99L))
   }
 
-  test("a write that fails leaves nothing behind") {
+  test("a failed write leaves no files") {
     val t = new TestTable(schema)
     t.append(file("a"), file("b"))
     val before = t.io.paths
@@ -150,7 +150,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.io.paths == before)
   }
 
-  test("a manifest that cannot match is carried over unread") {
+  test("a manifest that cannot match is kept without reading it") {
     val t = new TestTable(schema, Vector(byId))
     t.append(file("a", part(1)))
     val reads = t.io.reads.get
@@ -180,7 +180,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val second = t.commit(Vector(file("c", records = 5)), removing("a"))
     val ids = t.live.map(e => nameOf(e.file) -> e.file.firstRowId).toMap
     assert(ids("b").contains(3L))
-    // The rewritten manifest takes a range of its own (adopted version 3: added-rows is an upper bound).
+    // The rewritten manifest reserves its own range of row ids (adopted version 3: added-rows is an upper bound).
     assert(second.addedRows.contains(9L))
     val taken = t.manifests.flatMap(_.firstRowId)
     assert(taken.forall(_ >= 7L) && taken.distinct == taken)
@@ -188,7 +188,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test(
-    "the first commit after an upgrade to version 3 gives every file row ids",
+    "the first commit after an upgrade to version 3 assigns row ids to every file",
     ManifestRules.firstRowIds,
     ManifestRules.inheritsRowIds
   ) {
@@ -203,7 +203,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(ranges.scanLeft(0L)((end, r) => { assert(r._1 == end); end + r._2 }).last == 12L)
   }
 
-  test("deletes of one data file go with it") {
+  test("removing a data file removes the deletes that apply only to it") {
     val t = new TestTable(schema)
     t.append(file("a"), file("b"))
     t.append(positionDeletes("da", Some("a")), positionDeletes("db", Some("b")), positionDeletes("dall"))
@@ -221,7 +221,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test(
-    "a version 1 snapshot that names its manifests in table metadata is read and built upon",
+    "a version 1 snapshot that lists its manifests in table metadata can be read and appended to",
     ManifestRules.embedded
   ) {
     val t = new TestTable(schema, version = FormatVersion.V1)
@@ -237,7 +237,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.manifests.forall(_.deletedRowsCount.isDefined))
   }
 
-  test("a manifest in table metadata that is no Avro file is named") {
+  test("the error for a manifest listed in table metadata that is not an Avro file names it") {
     val t = new TestTable(schema, version = FormatVersion.V1)
     t.io.write("mem:/t/metadata/m.avro", "not Avro".getBytes)
     t.setCurrent(Snapshot(1, None, 0, 1000, None, Vector("mem:/t/metadata/m.avro"), Map.empty, None))
@@ -246,7 +246,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(intercept[UnreadableFile](t.manifests).getMessage.contains("mem:/t/metadata/gone.avro"))
   }
 
-  test("a manifest list that was cut off to nothing is named, and one that is empty by right is read") {
+  test("the error for a manifest list truncated to nothing names it, and a valid empty list is read") {
     val t = new TestTable(schema)
     t.append(file("a"))
     val path = "mem:/t/metadata/cut.avro"
@@ -261,7 +261,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test(
-    "partition values keep the type that they have in the schema at hand, also of dropped columns",
+    "partition values have the types of the given schema, also for dropped columns",
     ManifestRules.partitionTypes
   ) {
     val t = new TestTable(schema, Vector(byId))
@@ -279,7 +279,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     (entry.sequenceNumber, entry.fileSequenceNumber)
   }
 
-  test("a file may be added with an older data sequence number, which it keeps", ManifestRules.olderNumber) {
+  test("a file can be added with an older data sequence number, which it keeps", ManifestRules.olderNumber) {
     Seq(ManifestCache.Off, new ManifestCache(1L << 20)).foreach { cache =>
       val t = new TestTable(schema, cache = cache)
       t.append(file("a"))
@@ -304,7 +304,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     error.getMessage
   }
 
-  test("a data sequence number that is not of the past is refused", ManifestRules.olderNumber) {
+  test("a data sequence number that is not in the past is rejected", ManifestRules.olderNumber) {
     Seq(-1L, 3L).foreach { n =>
       val message = refused(FormatVersion.V2, FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), n))))
       assert(message.contains("b.parquet") && message.contains(s"data sequence number $n"))
@@ -313,7 +313,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(refused(FormatVersion.V1, ofV1).contains("data sequence number 1"))
   }
 
-  test("delete files of a kind that the version does not add are refused", ManifestRules.vectorsOnly) {
+  test("delete files that the format version does not allow are rejected", ManifestRules.vectorsOnly) {
     val vector = positionDeletes("v", Some("a")).copy(
       format = FileFormat.Puffin,
       contentOffset = Some(4L),
@@ -331,7 +331,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test(
-    "delete files that lack what makes them usable are refused",
+    "delete files without required fields are rejected",
     ManifestRules.vectorFields,
     ManifestRules.equalityIds
   ) {
@@ -347,7 +347,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(message(file("b", specId = 9)).contains("partition spec 9"))
   }
 
-  test("files of one partition share one tuple") {
+  test("files of one partition share one tuple object") {
     val t = new TestTable(schema, Vector(byId))
     t.append(file("a", part(1)), file("b", part(2)), file("c", part(1)))
     val Seq(a, b, c) = t.live.map(_.file.partition)

@@ -57,7 +57,7 @@ class ManifestListsSuite extends AnyFunSuite {
     new DataFileStream(new ByteArrayInputStream(io.read("snap.avro")), new GenericDatumReader[GenericRecord])
 
   test(
-    "a version 2 list gives back its manifests, the new ones with the snapshot's number",
+    "a version 2 list returns its manifests, and new manifests get the snapshot's sequence number",
     ManifestRules.listFields,
     ManifestRules.newManifest
   ) {
@@ -67,12 +67,15 @@ class ManifestListsSuite extends AnyFunSuite {
     assert(ManifestLists.read(io, "snap.avro") == assigned)
   }
 
-  test("a new manifest of old files keeps the least of their numbers", ManifestRules.newManifest) {
+  test("a new manifest of old files keeps their minimum sequence number", ManifestRules.newManifest) {
     val (_, assigned) = write(V2, None, fresh.copy(minSequenceNumber = 4L))
     assert(assigned.head.sequenceNumber == 12L && assigned.head.minSequenceNumber == 4L)
   }
 
-  test("a version 1 list has no numbers and no content, which are read as 0 and data", ManifestRules.version1Lists) {
+  test(
+    "a version 1 list has no sequence numbers and no content, which are read as 0 and data",
+    ManifestRules.version1Lists
+  ) {
     val uncounted = manifest("old").copy(addedFilesCount = None, addedRowsCount = None, partitions = None)
     val (io, assigned) = write(V1, None, uncounted, fresh)
     assert(assigned.forall(m => m.sequenceNumber == 0L && m.minSequenceNumber == 0L))
@@ -83,7 +86,7 @@ class ManifestListsSuite extends AnyFunSuite {
   }
 
   test(
-    "version 3 gives data manifests without a row id the next ones, with room for existing rows",
+    "version 3 assigns the next row ids to data manifests without them, reserving ids for existing rows",
     ManifestRules.firstRowIds
   ) {
     val known = manifest("known").copy(firstRowId = Some(5L))
@@ -93,7 +96,7 @@ class ManifestListsSuite extends AnyFunSuite {
     assertThrows[InvalidArgument](write(V3, None, fresh))
   }
 
-  test("the key-value metadata is as other engines write it", ManifestRules.listKeyValues) {
+  test("the key-value metadata equals that of other engines", ManifestRules.listKeyValues) {
     def metadata(version: FormatVersion, firstRowId: Option[Long]): Map[String, String] = {
       val in = stream(write(version, firstRowId)._1)
       in.getMetaKeys.asScala.filterNot(_.startsWith("avro.")).map(k => k -> in.getMetaString(k)).toMap
@@ -116,12 +119,12 @@ class ManifestListsSuite extends AnyFunSuite {
     assert(in.getSchema.toString.contains("\"element-id\":508"))
   }
 
-  test("a manifest of another snapshot must have its number", ManifestRules.carriedManifest) {
+  test("a manifest of another snapshot must have its sequence number", ManifestRules.carriedManifest) {
     val error = intercept[InvalidArgument](write(V2, None, fresh.copy(addedSnapshotId = 1L)))
     assert(error.getMessage.contains(fresh.path))
   }
 
-  test("a count that a list leaves out means not zero", ManifestRules.nullCounts, ManifestRules.version1Lists) {
+  test("an absent count in a list is not zero", ManifestRules.nullCounts, ManifestRules.version1Lists) {
     val uncounted = manifest("old").copy(addedFilesCount = None, existingFilesCount = None, deletedFilesCount = None)
     val (io, _) = write(V1, None, uncounted)
     val read = ManifestLists.read(io, "snap.avro").head

@@ -32,18 +32,18 @@ class ManifestMergingSuite extends AnyFunSuite {
 
   private val tenBytes = properties(4) + (TableProperty.ManifestTargetSize.key -> "10")
 
-  test("the newest manifests merge only when enough have come together") {
+  test("the newest manifests are merged only when there are enough of them") {
     val kept = Vector("c", "b", "a").map(manifest(_, 1))
     assert(paths(bins(kept.tail, Vector(manifest("new", 1)), tenBytes)) == Vector("b", "a"))
     assert(paths(bins(kept, Vector(manifest("new", 1)), tenBytes)) == Vector("c+b+a"))
   }
 
-  test("bins fill from the oldest and keep the order") {
+  test("bins are filled from the oldest manifest and keep the order") {
     val kept = Vector("e" -> 3L, "d" -> 8L, "c" -> 4L, "b" -> 5L, "a" -> 5L).map { case (p, n) => manifest(p, n) }
     assert(paths(bins(kept, Vector(manifest("new", 1)), tenBytes)) == Vector("e", "d", "c", "b+a"))
   }
 
-  test("specs and contents never mix, and another spec's leftovers merge at once") {
+  test("specs and contents are never mixed, and small manifests of another spec are merged immediately") {
     val kept = Vector(
       manifest("n", 1, spec = 1),
       manifest("d2", 1, content = ManifestContent.Deletes),
@@ -55,7 +55,7 @@ class ManifestMergingSuite extends AnyFunSuite {
     assert(paths(merged) == Vector("n", "d2", "b+a", "d1"))
   }
 
-  test("merging can be turned off") {
+  test("merging can be disabled") {
     val kept = Vector("c", "b", "a").map(manifest(_, 1))
     val off = tenBytes + (TableProperty.ManifestMerge.key -> "false")
     assert(paths(bins(kept, Vector(manifest("new", 1)), off)) == Vector("c", "b", "a"))

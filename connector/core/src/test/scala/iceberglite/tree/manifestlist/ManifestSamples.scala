@@ -20,7 +20,7 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Tables, files and entries that look like real ones. */
+/** Sample tables, files and entries. */
 object ManifestSamples {
   val schema: Schema = Schema(
     3,
@@ -32,7 +32,7 @@ object ManifestSamples {
   )
   val byId: PartitionSpec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
 
-  /** A partition field of each type that one can be of, with a value. */
+  /** One partition field per allowed type, with a value. */
   val everyType: Vector[(PrimitiveType, Literal)] = Vector(
     BooleanType -> BooleanLiteral(true),
     IntType -> IntLiteral(-7),
@@ -95,13 +95,13 @@ object ManifestSamples {
   def deleted(file: ContentFile, snapshotId: Long, sequenceNumber: Long): ManifestEntry =
     existing(file, snapshotId, sequenceNumber).copy(status = EntryStatus.Deleted)
 
-  /** With the metrics as maps, so that two can be compared. */
+  /** Returns the file with its metrics as maps, so that files can be compared. */
   def comparable(file: ContentFile): ContentFile = file.copy(metrics = maps(file.metrics))
 
   def maps(m: Metrics): MetricMaps =
     MetricMaps(m.columnSizes, m.valueCounts, m.nullValueCounts, m.nanValueCounts, m.lowerBounds, m.upperBounds)
 
-  /** A manifest as a manifest list of a commit at this sequence number would describe it. */
+  /** Returns a manifest as the manifest list of a commit with this sequence number describes it. */
   def committed(manifest: ManifestFile, sequenceNumber: Long, firstRowId: Option[Long] = None): ManifestFile =
     manifest.copy(
       sequenceNumber = sequenceNumber,

@@ -36,7 +36,7 @@ class ManifestsSuite extends AnyFunSuite {
     new DataFileStream(new ByteArrayInputStream(io.read(path)), new GenericDatumReader[GenericRecord])
 
   for (version <- FormatVersion.all) {
-    test(s"a version $version manifest gives back the files that were written to it") {
+    test(s"a version $version manifest returns the files that were written to it") {
       val io = new MemoryFileIO
       val files = Vector(dataFile("a"), dataFile("b", None), dataFile("c").copy(metrics = Metrics.Empty))
       val manifest = committed(write(io, version, files.map(added): _*), if (version == V1) 0L else 12L)
@@ -46,7 +46,7 @@ class ManifestsSuite extends AnyFunSuite {
     }
 
     test(
-      s"Avro's generic reader finds the fields of version $version by their names, and their ids",
+      s"Avro's generic reader finds the fields of version $version by name, with their ids",
       ManifestRules.versions,
       ManifestRules.version1Writer
     ) {
@@ -70,7 +70,7 @@ class ManifestsSuite extends AnyFunSuite {
     }
 
     test(
-      s"the key-value metadata of version $version is what the spec asks for",
+      s"the key-value metadata of version $version follows the specification",
       ManifestRules.keyValues,
       ManifestRules.version1Writer
     ) {
@@ -87,7 +87,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "added entries inherit snapshot and numbers, the others keep their own",
+    "added entries inherit the snapshot id and sequence numbers, other entries keep their own",
     ManifestRules.inheritsSnapshot,
     ManifestRules.inheritsNumbers,
     ManifestRules.explicitNumbers
@@ -103,7 +103,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "entries of version 1 have the sequence number 0, whatever the manifest list says",
+    "entries of version 1 have the sequence number 0, whatever the manifest list contains",
     ManifestRules.version1Numbers
   ) {
     val io = new MemoryFileIO
@@ -114,14 +114,14 @@ class ManifestsSuite extends AnyFunSuite {
     }
   }
 
-  test("numbers that a commit has not assigned yet are absent") {
+  test("numbers that a commit has not yet assigned are absent") {
     val io = new MemoryFileIO
     val entry = read(io, write(io, V2, added(dataFile("a")))).head
     assert(entry.sequenceNumber.isEmpty && entry.snapshotId.contains(7L))
   }
 
   test(
-    "live files without a row id get the ids after each other, deleted ones and others keep theirs",
+    "live files without row ids get consecutive ids, and deleted and other files keep theirs",
     ManifestRules.inheritsRowIds,
     ManifestRules.keptRowIds
   ) {
@@ -143,7 +143,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "counts, least sequence number and summaries describe what was written",
+    "counts, minimum sequence number and summaries describe the written entries",
     ManifestRules.counts,
     ManifestRules.summaries
   ) {
@@ -167,7 +167,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert(summary.upperBound.contains(SingleValue.encode(LongLiteral(70L))))
   }
 
-  test("summaries leave NaN out of the bounds, and put -0.0 before 0.0", ManifestRules.summaries) {
+  test("summaries exclude NaN from the bounds, and order -0.0 before 0.0", ManifestRules.summaries) {
     val floats = new FieldSummaries(StructType(Vector(NestedField.optional(1000, "d", DoubleType))))
     Seq(0.0, Double.NaN, -0.0).foreach(v => floats.add(PartitionTuple(Vector(Some(DoubleLiteral(v))))))
     val summary = floats.result.head
@@ -176,7 +176,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert(summary.upperBound.contains(SingleValue.encode(DoubleLiteral(0.0))))
   }
 
-  test("delete files carry what only they have", ManifestRules.vectorFields, ManifestRules.equalityIds) {
+  test("delete files keep the fields that only they have", ManifestRules.vectorFields, ManifestRules.equalityIds) {
     val io = new MemoryFileIO
     val vector = dataFile("dv").copy(
       content = Content.PositionDeletes,
@@ -206,7 +206,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "a position delete file is written without sort order, and a delete file without row id",
+    "a position delete file is written without sort order id, and a delete file without row id",
     ManifestRules.positionDeletesOrder
   ) {
     val io = new MemoryFileIO
@@ -218,7 +218,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert(back.sortOrderId.isEmpty && back.firstRowId.isEmpty)
   }
 
-  test("rewriting entries that were read copies their metrics as they are", ManifestRules.metricsMaps) {
+  test("rewriting entries copies their encoded metrics unchanged", ManifestRules.metricsMaps) {
     val io = new MemoryFileIO
     val first = committed(write(io, V2, added(dataFile("a")), added(dataFile("b"))), 3L)
     val carried = read(io, first).map(_.copy(status = Existing))
@@ -228,7 +228,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert(back.forall(e => e.sequenceNumber.contains(3L) && e.snapshotId.contains(7L)))
   }
 
-  test("files of one partition share one tuple") {
+  test("files of one partition share one tuple object") {
     val io = new MemoryFileIO
     val names = Seq("a" -> 1L, "b" -> 2L, "c" -> 1L, "d" -> 1L)
     val entries = names.map { case (name, id) => added(dataFile(name, Some(id))) }
@@ -236,7 +236,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert((tuples(0) eq tuples(2)) && (tuples(2) eq tuples(3)) && tuples(0) != tuples(1))
   }
 
-  test("a manifest has one content only", ManifestRules.oneContent) {
+  test("a manifest has only one content", ManifestRules.oneContent) {
     val io = new MemoryFileIO
     val file = dataFile("p").copy(content = Content.PositionDeletes)
     assertThrows[InvalidArgument](write(io, V2, added(file)))
@@ -249,7 +249,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "an existing or deleted entry must bring its sequence number from version 2 on",
+    "an existing or deleted entry must have its sequence number from version 2 on",
     ManifestRules.explicitNumbers
   ) {
     val io = new MemoryFileIO
@@ -258,7 +258,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert(write(io, V1, nameless).existingFilesCount.contains(1))
   }
 
-  test("more entries than one block holds come back in their order") {
+  test("entries in several blocks are read in order") {
     val io = new MemoryFileIO
     val files = (0 until 2000).map(i => dataFile(s"f$i", Some(i % 7L)))
     val back = read(io, committed(write(io, V2, files.map(added): _*), 1L))

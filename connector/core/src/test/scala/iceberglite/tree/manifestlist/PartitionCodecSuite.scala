@@ -23,7 +23,7 @@ import iceberglite.tree.manifestlist.ManifestSamples._
 
 class PartitionCodecSuite extends AnyFunSuite {
 
-  /** Writes a file of the tuple by `spec` and `written`, and gives its tuple back as `specs` and `now` have it. */
+  /** Writes a file with the tuple using `spec` and `written`, and returns its tuple read with `specs` and `now`. */
   private def roundTrip(tuple: PartitionTuple, spec: PartitionSpec, written: Schema, now: Schema): PartitionTuple = {
     val io = new MemoryFileIO
     val file = dataFile("a").copy(specId = spec.specId, partition = tuple)
@@ -35,14 +35,14 @@ class PartitionCodecSuite extends AnyFunSuite {
   private val byC: PartitionSpec = PartitionSpec(0, Vector(PartitionField(1, 1000, "c", Identity)))
   private def of(value: Literal): PartitionTuple = PartitionTuple(Vector(Some(value)))
 
-  test("values of every type come back as they were written", ManifestRules.partitionTypes) {
+  test("values of every type round-trip", ManifestRules.partitionTypes) {
     val tuple = PartitionTuple(everyType.map { case (_, value) => Some(value) })
     assert(roundTrip(tuple, wideSpec, wideSchema, wideSchema) == tuple)
     val nulls = PartitionTuple(everyType.map(_ => None))
     assert(roundTrip(nulls, wideSpec, wideSchema, wideSchema) == nulls)
   }
 
-  test("values of a promoted column are read as its new type", ManifestRules.partitionTypes) {
+  test("values of a promoted column are read as the new type", ManifestRules.partitionTypes) {
     val cases: Seq[(PrimitiveType, Literal, PrimitiveType, Literal)] = Seq(
       (IntType, IntLiteral(-5), LongType, LongLiteral(-5L)),
       (FloatType, FloatLiteral(1.5f), DoubleType, DoubleLiteral(1.5)),
@@ -60,7 +60,7 @@ class PartitionCodecSuite extends AnyFunSuite {
     }
   }
 
-  test("a day is a date, though older writers called it an int", ManifestRules.partitionTypes) {
+  test("a day is written as a date, and an int from older writers is also read", ManifestRules.partitionTypes) {
     val byDay = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Day)))
     val asInt = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Identity)))
     assert(roundTrip(of(DateLiteral(17)), byDay, table(TimestampType), table(TimestampType)) == of(DateLiteral(17)))
@@ -72,7 +72,7 @@ class PartitionCodecSuite extends AnyFunSuite {
   }
 
   test(
-    "values of a dropped column keep the type that they have in the file, also when they are rewritten",
+    "values of a dropped column keep their type in the file, even when they are rewritten",
     ManifestRules.partitionTypes
   ) {
     val gone = Schema(1, Vector(NestedField.optional(2, "other", LongType)))
@@ -102,7 +102,7 @@ class PartitionCodecSuite extends AnyFunSuite {
   }
 
   test(
-    "files of version 1 without any ids are read by name, and their partitions by position",
+    "version 1 files without any ids are read by name, and their partitions by position",
     ManifestRules.namesWithoutIds,
     ManifestRules.formatWithoutCase
   ) {
@@ -144,7 +144,7 @@ class PartitionCodecSuite extends AnyFunSuite {
     assert(back.file.metrics.valueCounts.isEmpty && back.file.splitOffsets.isEmpty)
   }
 
-  test("values of a file that was written before a promotion are summed up in the new type", ManifestRules.summaries) {
+  test("values written before a promotion are summarized in the new type", ManifestRules.summaries) {
     val io = new MemoryFileIO
     val values = Seq(IntLiteral(5), LongLiteral(1L << 40))
     val entries = values.map(v => added(dataFile("a").copy(partition = of(v))))
@@ -159,7 +159,7 @@ class PartitionCodecSuite extends AnyFunSuite {
     assert(written.partitions.contains(Vector(decimal)))
   }
 
-  test("a value of another type than its field's is refused by name") {
+  test("the error for a value of another type than its field names it") {
     val error = intercept[InvalidArgument](roundTrip(of(StringLiteral("x")), byC, table(IntType), table(IntType)))
     assert(error.getMessage.contains("partition field c") && error.getMessage.contains("int"))
     assertThrows[InvalidArgument](roundTrip(PartitionTuple.Empty, byC, table(IntType), table(IntType)))
