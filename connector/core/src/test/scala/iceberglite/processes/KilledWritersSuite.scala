@@ -17,8 +17,8 @@ import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.FastAppend
 
 /**
- * Several processes write one table at once, some of which die in the middle of a commit, at a step that the seed decides
- * or when they are killed: whatever they had said is true of the table, and it goes on.
+ * Eight processes write to one table concurrently, and some die in the middle of a commit, at a step given by the seed
+ * or by being killed: all acknowledged commits are in the table, and it stays writable.
  */
 class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
@@ -37,7 +37,7 @@ class KilledWritersSuite extends AnyFunSuite {
   }
 
   private def check(kind: String, settings: Path => Map[String, String]): Unit =
-    test(s"nothing that a writer was told is lost when others are killed: $kind (seed $seed)", slow(kind): _*) {
+    test(s"no acknowledged commit is lost when other writers are killed: $kind (seed $seed)", slow(kind): _*) {
       withDirectory { directory =>
         val properties = settings(directory)
         val catalog = Catalogs.open("lite", properties, Writers.storage(properties))
@@ -76,7 +76,7 @@ class KilledWritersSuite extends AnyFunSuite {
     assert(table.currentSnapshot.get.summary("total-records") == (snapshots.size * 10).toString)
   }
 
-  /** What nothing refers to is of those who died; who lived on has tidied up. */
+  /** Checks that unreferenced files belong to dead writers; surviving writers have cleaned up. */
   private def leftovers(table: Table, all: Vector[Said]): Unit = {
     val needed = TestTables.reachable(table.io, table.version)
     val ofTheDead = all.filter(_.died).flatMap(_.written).toSet

@@ -14,12 +14,15 @@ import iceberglite.table.{Environment, TestTables}
 import iceberglite.table.action.FastAppend
 
 /**
- * A process that appends to a table, and may die at any step of a commit. It says on its output what it is about to
- * write (`WRITES`) and how each commit ended (`DONE`, `FAILED`, `UNKNOWN`); what it does not come to say, nobody knows.
+ * A process that appends to a table, and may die at any step of a commit. It prints what it is about to write
+ * (`WRITES`) and how each commit ended (`DONE`, `FAILED`, `UNKNOWN`); the outcome of anything else is unknown.
  */
 object WriterProcess {
 
-  /** @param args the file with the catalog's properties, the writer's name, how many commits, and the step to die at */
+  /**
+   * @param args the file with the catalog's properties, the writer's name, the number of commits, and the step at which
+   *   to die
+   */
   def main(args: Array[String]): Unit = {
     val Array(settings, writer, commits, step) = args
     val properties = read(settings)
@@ -45,7 +48,7 @@ object WriterProcess {
     }
     catalog.close()
     say("END")
-    // A client's threads that are still at work must not keep the process.
+    // Background threads of a client must not keep the process alive.
     System.exit(0)
   }
 
@@ -62,11 +65,11 @@ object WriterProcess {
     System.out.flush()
   }
 
-  /** Storage that takes the process with it before or after its call number `step`. */
+  /** Storage that halts the process before or after its call number `step`. */
   final private class DyingFileIO(inner: FileIO, step: Int) extends FileIOWrapper(inner) {
     private val steps = new AtomicInteger
 
-    /** As sudden as `kill -9`: no block is left in order. */
+    /** Halts as abruptly as `kill -9`: no finally block runs. */
     def step(): Unit = if (steps.incrementAndGet() == step) Runtime.getRuntime.halt(137)
 
     private def stepping[A](call: => A): A = {

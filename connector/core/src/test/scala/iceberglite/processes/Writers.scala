@@ -13,7 +13,7 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.storage.{FileIO, HadoopFileIO, StorageSettings}
 import iceberglite.table.TableIdentifier
 
-/** What a writer's process said before it ended or died. */
+/** The output of a writer process before it ended or died. */
 final case class Said(writer: String, lines: Vector[String], died: Boolean) {
   private def after(word: String): Vector[String] =
     lines.filter(_.startsWith(word + " ")).map(_.substring(word.length + 1))
@@ -40,7 +40,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
     file
   }
 
-  /** @return what everyone said, those too who came in the place of the dead */
+  /** @return the output of all processes, including replacements of dead ones */
   def run(count: Int, commits: Int): Vector[Said] = {
     val threads = (1 to count).map { n =>
       val plan = Writers.plans(n % Writers.plans.size)(random)
@@ -56,7 +56,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
     ended.asScala.toVector
   }
 
-  /** A writer that dies has a successor, which does not. */
+  /** Runs a writer; a writer that dies has one replacement, which is not killed. */
   private def work(writer: String, commits: Int, plan: Writers.Plan): Unit = {
     val said = one(writer, commits, plan)
     ended.add(said)
@@ -92,23 +92,23 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
 object Writers {
   val Id: TableIdentifier = TableIdentifier(Vector("killed_writers"), "t")
 
-  /** The storage that a session would give the catalog. */
+  /** Returns the storage that a session would give the catalog. */
   def storage(properties: Map[String, String]): FileIO =
     new HadoopFileIO(StorageSettings.configuration(new Configuration, properties))
 
-  /** How a process ends that was killed by signal 9, and how ours end that halt themselves. */
+  /** Exit code of a process killed by signal 9, and of our processes that halt themselves. */
   val Killed = 137
 
   sealed trait Plan
   case object Lives extends Plan
 
-  /** Halts at a call to the storage, or right after a commit. */
+  /** Halts at a storage call, or right after a commit. */
   final case class DiesAtStep(step: Int) extends Plan
 
-  /** Is killed so many milliseconds after it has begun a commit. */
+  /** Is killed a number of milliseconds after it started a commit. */
   final case class IsKilled(commit: Int, afterMs: Int) extends Plan
 
-  /** In turn, so that of eight writers three die at a step, three are killed and two live. */
+  /** Used in rotation, so that of eight writers three die at a step, three are killed and two survive. */
   private val plans: Vector[Random => Plan] = Vector(
     _ => Lives,
     random => DiesAtStep(1 + random.nextInt(60)),
@@ -130,7 +130,7 @@ object Writers {
       plan match {
         case IsKilled(commit, afterMs) if commit == begun && line.startsWith("BEGIN ") =>
           Thread.sleep(afterMs.toLong)
-          // Not by the process itself, which would close the pipe with what was said last.
+          // Not `process.destroy`, which would close the pipe with the last output.
           process.toHandle.destroyForcibly()
         case _ => ()
       }

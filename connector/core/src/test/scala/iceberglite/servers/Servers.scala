@@ -10,14 +10,10 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
-/**
- * A server of tests/servers: what a client needs to know of it.
- *
- * @param isShared whether it may be the one that tests/run.py has started for all processes of tests
- */
+/** A server of tests/servers, with its connection properties. */
+  /** The process exits when its pipe is closed, so also when this JVM is killed. */
 final class Server private[servers] (kind: String, isShared: Boolean) {
 
-  /** Ends when the pipe to it does, so also when this JVM is killed. */
   private def started: String = {
     val python = new File(".venv/bin/python").getAbsoluteFile
     if (!python.exists) throw new IllegalStateException(s"$python is missing: run make .venv/.ready")
@@ -65,7 +61,7 @@ final class PostgresServer(server: Server) {
   def user: String = server("user")
   def password: String = server("password")
 
-  /** An empty database of its own. */
+  /** Creates an empty database. */
   def newDatabase(): JdbcDatabase = {
     val name = s"tests_${UUID.randomUUID.toString.replace('-', '_')}"
     val connection = DriverManager.getConnection(server("url"), user, password)
@@ -80,7 +76,7 @@ final class S3Server(server: Server) {
   def accessKey: String = server("access_key")
   def secretKey: String = server("secret_key")
 
-  /** An empty bucket of its own. */
+  /** Creates an empty bucket. */
   def newBucket(): String = {
     val name = s"tests-${UUID.randomUUID}"
     val request = java.net.http.HttpRequest.newBuilder(java.net.URI.create(s"$endpoint/$name"))
@@ -92,7 +88,7 @@ final class S3Server(server: Server) {
   }
 }
 
-/** Real servers on loopback, each started when it is first asked for and stopped with this JVM; or those of the run. */
+/** Real servers on the loopback interface, each started on first use and stopped with this JVM. */
 object Servers {
   lazy val rest: RestServer = new RestServer(new Server("rest", isShared = false))
   lazy val hive: HiveServer = new HiveServer(new Server("hive", isShared = false))

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class ServersSuite extends AnyFunSuite {
 
-  test("PostgreSQL gives an empty database to everyone who asks") {
+  test("PostgreSQL gives each caller an empty database") {
     val databases = Vector.fill(2)(Servers.postgres.newDatabase())
     assert(databases.map(_.url).distinct.size == 2)
     databases.foreach { database =>
@@ -17,12 +17,12 @@ class ServersSuite extends AnyFunSuite {
     }
   }
 
-  test("the Hive Metastore listens") {
+  test("the Hive Metastore accepts connections") {
     val uri = java.net.URI.create(Servers.hive.uri)
     new Socket(uri.getHost, uri.getPort).close()
   }
 
-  test("the REST catalog and the S3 store answer") {
+  test("the REST catalog and the S3 store respond") {
     assert(scala.io.Source.fromURL(s"${Servers.rest.uri}/v1/config").mkString.contains("defaults"))
     assert(Servers.s3.newBucket() != Servers.s3.newBucket())
   }

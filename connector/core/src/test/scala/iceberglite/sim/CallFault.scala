@@ -2,65 +2,65 @@ package iceberglite.sim
 
 import scala.util.Random
 
-/** What can become of a call of the storage or the catalog. */
+/** A fault of a storage or catalog call. */
 sealed trait CallFault
 object CallFault {
 
-  /** It says that it failed, and did nothing. */
+  /** The call fails without effect. */
   case object Refused extends CallFault
 
-  /** It did what it was to do, and its answer gets lost. */
+  /** The call takes effect, and its response is lost. */
   case object AnswerLost extends CallFault
 
-  /** It did nothing, and nobody says so. */
+  /** The call has no effect, and there is no response. */
   case object Unheard extends CallFault
 
-  /** The caller hears of no answer, and it is done later. */
+  /** There is no response, and the call takes effect later. */
   case object Late extends CallFault
 
-  /** It is done, and once more later. */
+  /** The call takes effect, and again later. */
   case object Twice extends CallFault
 
-  /** Something on the way does it twice at once, and passes on the second answer. */
+  /** A proxy repeats the call at once, and returns the second response. */
   case object Repeated extends CallFault
 
-  /** It runs out of memory after it did what it was to do. */
+  /** The caller runs out of memory after the call took effect. */
   case object OutOfMemory extends CallFault
 
-  /** The writer dies before it. */
+  /** The writer dies before the call. */
   case object DiesBefore extends CallFault
 
-  /** The writer dies after it, before its answer. */
+  /** The writer dies after the call, before the response. */
   case object DiesAfter extends CallFault
 
   val all: Seq[CallFault] = Seq(Refused, AnswerLost, Unheard, Late, Twice, Repeated, OutOfMemory, DiesBefore, DiesAfter)
 
-  /** Those that make sense of a call that changes nothing. */
+  /** The faults that apply to a call without side effects. */
   val ofReads: Seq[CallFault] = Seq(Refused, OutOfMemory, DiesBefore)
 }
 
 /**
- * Decides what becomes of calls.
+ * Chooses the faults of calls.
  *
- * @param rate how likely a call goes wrong, 0 to 1
+ * @param rate probability of a fault, 0 to 1
  */
 final class Dice(random: Random, rate: Double) {
   def roll(possible: Seq[CallFault]): Option[CallFault] =
     if (possible.nonEmpty && random.nextDouble() < rate) Some(possible(random.nextInt(possible.size))) else None
 
-  /** After how many steps something late happens. */
+  /** Returns the number of steps after which a delayed effect happens. */
   def delay(): Int = 1 + random.nextInt(60)
 }
 
 /**
  * A call, with all ways in which it can end.
  *
- * @param what for the trace: `write v2.metadata.json`
- * @param faults what can become of it
- * @param run does it
- * @param refused the error of a call that did nothing and says so
- * @param unknown the error of one of which nobody knows
- * @param again the call arrives at the storage, with nobody waiting for its answer
+ * @param what text for the trace: `write v2.metadata.json`
+ * @param faults the possible faults
+ * @param run executes the call
+ * @param refused the error of a call that failed without effect
+ * @param unknown the error of a call with unknown outcome
+ * @param again executes the call at the storage without a waiting caller
  */
 final case class Call[A](
     what: String,
@@ -73,7 +73,7 @@ final case class Call[A](
 
 object Call {
 
-  /** One that changes nothing. */
+  /** Creates a call without side effects. */
   def reading[A](what: String, failure: () => Throwable)(run: () => A): Call[A] =
     Call(what, CallFault.ofReads, run, failure, failure, () => ())
 }

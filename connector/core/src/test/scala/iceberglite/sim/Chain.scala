@@ -3,13 +3,13 @@ package iceberglite.sim
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** A version of the table: its metadata, and the place of its file among all that were ever made. */
+/** A version of the table: its metadata, and the position of its file among all metadata files ever created. */
 final case class Version(location: String, metadata: TableMetadata, order: Int)
 
 /**
- * From one version to the next.
+ * The step from one version to the next.
  *
- * @param added the snapshots that are new, in order
+ * @param added the new snapshots, in order
  */
 final case class Step(before: Version, after: Version) {
   val added: Vector[Snapshot] =
@@ -17,9 +17,9 @@ final case class Step(before: Version, after: Version) {
 }
 
 /**
- * The versions of a table from the first to the newest, each of which names the one before it in its log.
+ * The versions of a table from the first to the newest; each has the previous one in its metadata log.
  *
- * @param broken why it does not reach back to the first version
+ * @param broken why the chain does not reach the first version
  */
 final case class Chain(versions: Vector[Version], broken: Option[String]) {
   lazy val steps: Vector[Step] = versions.zip(versions.drop(1)).map { case (a, b) => Step(a, b) }
@@ -28,7 +28,7 @@ final case class Chain(versions: Vector[Version], broken: Option[String]) {
 
 object Chain {
 
-  /** Goes back from the newest version; files that were deleted since are found among all that were ever made. */
+  /** Follows the log back from the newest version; deleted files are found among all files ever created. */
   def of(ended: Ended): Chain = {
     val files = ended.simulation.store.metadataFiles.zipWithIndex.groupBy(_._1.path)
 

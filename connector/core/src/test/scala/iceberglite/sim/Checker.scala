@@ -1,10 +1,10 @@
 package iceberglite.sim
 
-/** A rule that every history must obey. */
+/** A rule that every history must satisfy. */
 trait Check {
   def name: String
 
-  /** What breaks the rule. */
+  /** Returns the violations of the rule. */
   def violations(history: CheckedHistory): Vector[String]
 }
 
@@ -12,23 +12,23 @@ object Check {
   val all: Seq[Check] = Seq(LinearHistory, Outcomes, Numbers, RowsAsModelled, ReadsOfCommitted, FilesAccounted)
 }
 
-/** A history, with what its checks share. */
+/** A history, with data shared by the checks. */
 final class CheckedHistory(val ended: Ended) {
   val chain: Chain = Chain.of(ended)
   val reader = new SnapshotReader(ended.io, ended.contents)
   val operations: Map[Int, Operation] = ended.operations.map(o => o.id -> o).toMap
 
-  /** What each step is the work of. */
+  /** The operation that made each step. */
   lazy val authors: Map[Step, Either[String, Operation]] =
     chain.steps.map(s => s -> Attribution.of(s, operations)).toMap
 
   def stepsOf(operation: Operation): Vector[Step] = chain.steps.filter(authors(_).right.exists(_.id == operation.id))
 }
 
-/** Holds a history against all rules. */
+/** Checks a history against all rules. */
 object Checker {
 
-  /** What is wrong with it: the first rule that is broken says why; those after it may only be consequences. */
+  /** Returns the violations of the first rule that is broken; violations of later rules may only be consequences. */
   def violations(ended: Ended): Vector[String] = {
     val history = new CheckedHistory(ended)
     Check.all.iterator.map(check => found(check, history)).find(_.nonEmpty).getOrElse(Vector.empty)
@@ -39,7 +39,7 @@ object Checker {
     catch { case e: RuntimeException => Vector(s"${check.name}: $e") }
 }
 
-/** Finds whose work a step is, by the number that everything an operation makes bears. */
+/** Finds the operation that made a step, by the operation number in everything that an operation creates. */
 object Attribution {
   private val Numbered = """[a-z]_(\d+)""".r
 
@@ -59,7 +59,7 @@ object Attribution {
       after.properties.get(MetadataWork.Marker).filterNot(before.properties.get(MetadataWork.Marker).contains)
     val names = (after.properties.keySet -- before.properties.keySet) ++ (after.refs.keySet -- before.refs.keySet) ++
       (after.schema.fields.map(_.name).toSet -- before.schema.fields.map(_.name))
-    // A branch may be made again, by another operation than the one that it is called after.
+    // A branch may be created again by another operation than the one in its name.
     if (bySnapshot.nonEmpty) bySnapshot
     else marked.map(m => Vector(m.toInt)).getOrElse(names.toVector.collect { case Numbered(n) => n.toInt })
   }

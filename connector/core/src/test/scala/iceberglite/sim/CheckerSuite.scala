@@ -9,14 +9,13 @@ import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
-/** That the checker can fail: committers and storages that are wrong in one way each are found out. */
+/** Shows that the checker can fail: it detects committers and storages with one defect each. */
 class CheckerSuite extends AnyFunSuite {
   private val Seeds = 400
 
-  /** The same in every run: another seed may need more histories to get there. */
+  /** A catalog with pointers, whose writers commit through a defective committer. */
   private def seed(round: Int): Long = 20240229L * 1000003L + round
 
-  /** A catalog with pointers, the commits of whose writers go through something that breaks them. */
   private def broken(breaking: (Committer, FileIO) => Committer): SimulatedCatalog.Family =
     new SimulatedCatalog.Family {
       override def name: String = "broken"
@@ -33,7 +32,7 @@ class CheckerSuite extends AnyFunSuite {
   private def settings(round: Int, catalog: SimulatedCatalog.Family): Settings =
     Settings.of(seed(round)).copy(catalog = catalog)
 
-  /** Runs histories until the checker finds something, and says what. */
+  /** Runs histories until the checker finds a violation, and returns it. */
   private def found(ended: Int => Ended): Option[String] =
     Iterator.range(0, Seeds).flatMap(round => Checker.violations(ended(round)).headOption).take(1).toVector.headOption
 
@@ -45,7 +44,7 @@ class CheckerSuite extends AnyFunSuite {
   private def refuted(catalog: SimulatedCatalog.Family, rules: Check*): Unit =
     refuted(rules: _*)(round => new History(settings(round, catalog)).run())
 
-  test("a compare-and-swap that swaps without comparing loses updates") {
+  test("a compare-and-swap that does not compare is detected as lost updates") {
     val blind = new SimulatedCatalog.Family {
       override def name: String = "blind"
       override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings) {
@@ -58,7 +57,7 @@ class CheckerSuite extends AnyFunSuite {
     refuted(blind, LinearHistory, Outcomes)
   }
 
-  test("an exclusive create that replaces, as renames do, loses updates") {
+  test("an exclusive create that replaces files, like a rename, is detected as lost updates") {
     refuted(LinearHistory, Outcomes, ReadsOfCommitted, FilesAccounted) { round =>
       val history = new History(settings(round, SimulatedCatalog.Files))
       history.simulation.store.exclusive = false
@@ -66,7 +65,7 @@ class CheckerSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit of unknown outcome that is taken for a failed one is seen by others, or lacks files") {
+  test("treating an unknown outcome as a failure is detected: the commit is visible, or files are missing") {
     refuted(
       broken((inner, io) =>
         new Around(inner) {
@@ -87,14 +86,14 @@ class CheckerSuite extends AnyFunSuite {
     )
   }
 
-  test("a change that is done twice has its rows twice") {
+  test("a change that is applied twice is detected as duplicate rows") {
     refuted(
       broken((inner, _) =>
         new Around(inner) {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
             twice(id, inner.commit(id, base, change), change)
 
-          /** The same again on the new version, by a snapshot of its own. */
+          /** Applies the same change again on the new version, as a snapshot of its own. */
           private def twice(id: TableIdentifier, once: TableVersion, change: Change): TableVersion =
             change.updates match {
               case Vector(AddSnapshot(s), set: SetSnapshotRef)
@@ -119,7 +118,7 @@ class CheckerSuite extends AnyFunSuite {
     )
   }
 
-  test("an acknowledgement of what lost the race is a lost update") {
+  test("acknowledging a commit that lost the race is detected as a lost update") {
     refuted(
       broken((inner, _) =>
         new Around(inner) {
@@ -132,7 +131,7 @@ class CheckerSuite extends AnyFunSuite {
     )
   }
 
-  test("a storage that only seems to delete has litter") {
+  test("a storage that ignores deletes is detected by unreferenced files") {
     refuted(FilesAccounted) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers).copy(rate = 0.0))
       history.simulation.store.deletes = false
@@ -140,7 +139,7 @@ class CheckerSuite extends AnyFunSuite {
     }
   }
 
-  test("a manifest that is lost after its write was acknowledged is missed") {
+  test("a manifest that is lost after its write was acknowledged is detected") {
     refuted(FilesAccounted, RowsAsModelled, Numbers) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers))
       history.simulation.store.loses = path => path.endsWith("-m0.avro")
@@ -148,13 +147,13 @@ class CheckerSuite extends AnyFunSuite {
     }
   }
 
-  test("writers that say nothing of what they read overwrite what others wrote") {
+  test("writers without conflict validation are detected because they overwrite concurrent changes") {
     refuted(RowsAsModelled) { round =>
       new History(settings(round, SimulatedCatalog.Pointers), CheckerSuite.Careless).run()
     }
   }
 
-  test("the same seed makes the same history") {
+  test("the same seed gives the same history") {
     (0 until 12).foreach { round =>
       val traces = Vector.fill(2)(new History(Settings.of(seed(round))).run().simulation.trace)
       traces.head.zip(traces.last).find(t => t._1 != t._2).foreach(t => fail(s"${t._1} is not ${t._2}"))
@@ -162,7 +161,7 @@ class CheckerSuite extends AnyFunSuite {
     }
   }
 
-  test("every kind of work is done, and every fault happens") {
+  test("every kind of operation and every fault occurs in the histories") {
     val histories = (0 until 80).map(round => new History(Settings.of(seed(round))).run())
     val done = histories.flatMap(_.operations).filter(_.outcome.isInstanceOf[Outcome.Acknowledged]).map(_.work).toSet
     assert((Work.all.map(_.name).toSet -- done).isEmpty)
@@ -174,7 +173,7 @@ class CheckerSuite extends AnyFunSuite {
 
 object CheckerSuite {
 
-  /** Overwrites without a look at what others did, though its model says that it looks. */
+  /** Overwrites without conflict validation, although the model expects it. */
   private val Careless: Seq[Work] = Seq(
     AppendWork.all.head,
     new Work {

@@ -3,37 +3,35 @@ package iceberglite.sim
 import iceberglite.spec.file.ContentFile
 import iceberglite.table.IsolationLevel
 
-/**
- * What a snapshot is meant to do to the rows of the one before it: the model that tables are held against.
- */
+/** The expected change of a snapshot to the rows of its parent: the model to which tables are compared. */
 trait Effect {
   def after(parent: Rows, contents: PretendedContents): Rows
 
   /**
-   * Why the commit had to be refused, though it was not.
+   * Returns why the commit should have been rejected.
    *
-   * @param read the rows that the writer saw when it decided what to do
-   * @param parent the rows that the commit was applied to
+   * @param read the rows that the writer saw when it planned the operation
+   * @param parent the rows to which the commit was applied
    */
   def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String]
 
-  /** Whether there may be no snapshot where the rows would be what they are. */
+  /** Whether the snapshot may be omitted if the rows would not change. */
   def mayBeNothing: Boolean = false
 }
 
 object Effect {
 
-  /** Can be applied to whatever is there. */
+  /** An effect that can be applied to any rows. */
   trait Unconditional extends Effect {
     final override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = None
   }
 
-  /** New files. */
+  /** Adds new files. */
   final case class Added(files: Vector[PretendedFile]) extends Unconditional {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent ++ files
   }
 
-  /** The rows of a category go, and new files come. */
+  /** Deletes the rows of a category and adds new files. */
   final case class Overwritten(category: String, files: Vector[PretendedFile], isolation: Option[IsolationLevel])
       extends Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows =
@@ -45,7 +43,7 @@ object Effect {
     override def mayBeNothing: Boolean = files.isEmpty
   }
 
-  /** The files in the partitions of new files go. */
+  /** Replaces the files in the partitions of the new files. */
   final case class PartitionsReplaced(files: Vector[PretendedFile], isolation: Option[IsolationLevel]) extends Effect {
     private val partitions = files.map(f => (f.file.specId, f.file.partition)).toSet
 
@@ -57,7 +55,7 @@ object Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows =
       parent -- inside(parent, contents).live.keys ++ files
 
-    /** Rows that a compaction took to a partition of another spec would stay beside those that replace them. */
+    /** Rows that a compaction moved to a partition of another spec would remain next to their replacements. */
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = isolation.flatMap {
       level =>
         val now = contents.ids(inside(parent, contents))
@@ -69,9 +67,9 @@ object Effect {
   }
 
   /**
-   * Single rows go, and new files come: the new versions of the rows.
+   * Deletes single rows and adds new files with the new versions of the rows.
    *
-   * @param rows by their files, as the writer saw them
+   * @param rows positions by file, as the writer saw them
    */
   final case class RowsDeleted(
       rows: Map[String, Set[Int]],
@@ -96,7 +94,7 @@ object Effect {
     override def mayBeNothing: Boolean = files.isEmpty
   }
 
-  /** The rows of a partition that have certain ids go. */
+  /** Deletes the rows of a partition with certain ids. */
   final case class KeysDeleted(deletes: ContentFile, ids: Set[Long]) extends Unconditional {
     override def after(parent: Rows, contents: PretendedContents): Rows = {
       val beside = Rows(parent.live.filter { case (path, _) =>
@@ -107,7 +105,7 @@ object Effect {
     }
   }
 
-  /** Other files take the place of some, with the same rows: those that have been deleted since stay deleted. */
+  /** Replaces files by others with the same rows; rows deleted since then stay deleted. */
   final case class Rewritten(removed: Set[String], file: PretendedFile) extends Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows = {
       val there = contents.ids(Rows(parent.live.filterKeys(removed)))
@@ -123,13 +121,13 @@ object Effect {
     }
   }
 
-  /** The same files, otherwise listed. */
+  /** Lists the same files in other manifests. */
   case object Regrouped extends Unconditional {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent
     override def mayBeNothing: Boolean = true
   }
 
-  /** What a snapshot appended comes to another one; where that follows it already, no snapshot is made. */
+  /** Applies an appended snapshot on top of another one; if it already follows that one, no snapshot is created. */
   final case class Picked(files: Vector[PretendedFile]) extends Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent ++ files
 
@@ -141,7 +139,7 @@ object Effect {
     override def mayBeNothing: Boolean = true
   }
 
-  /** Whole files go, whatever is in them. */
+  /** Removes whole files with all their rows. */
   final case class FilesRemoved(paths: Set[String]) extends Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent -- paths
 
@@ -149,7 +147,7 @@ object Effect {
       paths.find(!parent.live.contains(_)).map(path => s"$path was gone")
   }
 
-  /** What a writer was about has changed under it, in a way that it does not bear. */
+  /** Returns the concurrent change that the writer's isolation level does not allow, if any. */
   private def disturbed(level: IsolationLevel, read: Set[Long], now: Set[Long]): Option[String] = {
     val lost = read -- now
     val gained = now -- read

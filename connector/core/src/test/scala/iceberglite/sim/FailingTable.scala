@@ -4,7 +4,7 @@ import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables.{file, liveFiles}
 import iceberglite.table.action.FastAppend
 
-/** A table with one file, in a catalog whose calls fail as a test says. */
+/** A table with one file, in a catalog whose calls fail as scripted. */
 final class FailingTable(
     family: SimulatedCatalog.Family,
     byCategory: Boolean = false,
@@ -23,16 +23,16 @@ final class FailingTable(
   private val io = new SimulatedIO(simulation.store, caller, () => 1, mayCache = false)
   private val direct = catalog.openSafely(clean, TestTables.environment)
 
-  /** How the call begins that commits. */
+  /** The beginning of the call that commits. */
   val swap: String = Map("files" -> "create v", "pointer" -> "move the pointer", "jdbc" -> "UPDATE iceberg_tab")(kind)
 
-  /** What becomes of the next calls that begin so, one each. */
+  /** Faults of the next calls with the given beginnings, one each. */
   var script: Vector[(String, CallFault)] = Vector.empty
 
-  /** After the next swap nothing can be asked any more. */
+  /** Whether all queries fail after the next swap. */
   var downAfterSwap = false
 
-  /** What others do before each swap, and right after the first. */
+  /** What other writers do before each swap, and right after the first one. */
   var beforeSwap: () => Unit = () => ()
   var afterSwap: () => Unit = () => ()
   private var onCalls = Vector.empty[(String, () => Unit)]
@@ -72,24 +72,24 @@ final class FailingTable(
 
   def load(): Table = new Table(History.Id, "t", committer.load(History.Id), io, committer)
 
-  /** As somebody else finds it, for whom nothing fails. */
+  /** Loads the table as another reader, without faults. */
   def truth: Table = new Table(History.Id, "t", direct.load(History.Id), clean, direct)
   def seen: Vector[String] = liveFiles(truth)
   def versions: Int = simulation.store.metadataFiles.size
 
-  /** What is there of the writer whose calls fail. */
+  /** Returns the remaining files of the writer whose calls fail. */
   def left: Set[String] = simulation.store.paths.filter(simulation.store.find(_).exists(_.operation == 1))
 
   def commit(on: Table, action: Action): Table = on.transaction(Map.empty, environment).add(action).commit()
   def append(path: String, on: Table = table): Table = commit(on, new FastAppend(Vector(file(path))))
 
-  /** Somebody else's commit. */
+  /** Commits as another writer. */
   def other(path: String): Unit = {
     commit(truth, new FastAppend(Vector(file(path))))
     ()
   }
 
-  /** Does something before the next call that begins so. */
+  /** Runs `body` before the next call with this beginning. */
   def onCall(beginning: String, body: () => Unit): Unit = onCalls :+= beginning -> body
 
   def callsOf(body: => Any): Int = {

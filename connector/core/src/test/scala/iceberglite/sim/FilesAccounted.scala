@@ -4,8 +4,8 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.tree.SeenParts
 
 /**
- * Everything that the table refers to is there; and what is there besides is the litter of a writer that died or does
- * not know how its commit ended, or of a storage that did not do as it was told.
+ * Every file that the table refers to exists; any other file belongs to a writer that died or had an unknown outcome,
+ * or to a faulty storage.
  */
 object FilesAccounted extends Check {
   override def name: String = "every file is there that should be, and no other"
@@ -15,13 +15,13 @@ object FilesAccounted extends Check {
     val store = history.ended.simulation.store
     val needed = referenced(history, newest.metadata) + newest.location
     val missing = needed.filterNot(store.isThere).map(path => s"$path is missing")
-    // Old metadata files stay, unless the table wants them deleted.
+    // Old metadata files are kept, unless the table property deletes them.
     val known = needed ++ history.chain.versions.map(_.location) + s"${History.Location}/metadata/version-hint.text"
     val litter = (store.paths -- known).toVector.sorted.flatMap(path => unexplained(history, path))
     missing.toVector ++ litter
   }
 
-  /** Metadata is written ahead of the pointer, so that the log may name files that were deleted since. */
+  /** Metadata is written before the pointer, so its log may name files that were deleted since. */
   private def referenced(history: CheckedHistory, metadata: TableMetadata): Set[String] = {
     val trees = metadata.snapshots.map { snapshot =>
       val tree = history.reader.files(metadata, snapshot).reachable(new SeenParts).metadata

@@ -25,7 +25,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Faults that the simulation found, as small as they can be told. */
+/** Faults that the simulation found, as minimal test cases. */
 class FoundFaultsSuite extends AnyFunSuite {
   private def entries(table: Table): Vector[ManifestEntry] = {
     new TreeReader(table.io, table.metadata).live
@@ -37,7 +37,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     finally table.close()
   }
 
-  test("a compaction to another partition spec is refused where keys were deleted in the old partition meanwhile") {
+  test("a compaction to another partition spec is rejected if keys in the old partition were deleted concurrently") {
     withTable(byCategory = true) { f =>
       val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"))))
       val since = read.metadata.currentSnapshotId.get
@@ -53,7 +53,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("manifests that were regrouped before their rows had ids are not taken again when they have") {
+  test("manifests that were rewritten before their rows had row ids are not reused when the rows have ids") {
     withTable(byCategory = false, "commit.manifest-merge.enabled" -> "false") { f =>
       f.other("second")
       val upgraded = f.commit(f.load(), new UpgradeVersion(FormatVersion.V3))
@@ -66,7 +66,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("a commit that sleeps while its table is dropped and created again is withdrawn, whatever the clocks say") {
+  test("a delayed commit is withdrawn if its table was dropped and recreated meanwhile, whatever the clocks show") {
     val f = new FailingTable(SimulatedCatalog.Files)
     val year = 365L * 24 * 60 * 60 * 1000
     val future = TestTables.environment.copy(nowMs = () => System.currentTimeMillis + year)
@@ -89,7 +89,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     f.close()
   }
 
-  test("what was picked is not picked again by way of the snapshot that picked it") {
+  test("a cherry-picked snapshot is not picked again through the snapshot that picked it") {
     withTable(byCategory = false) { f =>
       val start = f.table.metadata.currentSnapshotId.get
       val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))
@@ -106,7 +106,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("delete files of a delete that has nothing left to do are removed") {
+  test("the delete files of a delete without remaining rows are removed") {
     withTable(byCategory = false, "format-version" -> "3") { f =>
       val rows = DeletedRows("first", 0, PartitionTuple.Empty, DeletionVector.of(1L))
       val deletes = DeletionVectorFiles.write(f.clean, "mem://wh/db/t/data/deletes.puffin", Vector(rows))
@@ -118,7 +118,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("a cherry-pick that needs no snapshot in the end removes what it wrote for one") {
+  test("a cherry-pick that turns out to need no new snapshot removes the files written for one") {
     withTable(byCategory = false) { f =>
       val start = f.table.metadata.currentSnapshotId.get
       val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))
@@ -132,7 +132,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("a move of a pointer that was done twice is found behind those that came after it") {
+  test("a pointer swap that was applied twice is found behind later commits") {
     withTable(byCategory = false) { f =>
       f.script = Vector(f.swap -> CallFault.Repeated)
       f.afterSwap = () => f.other("later")
@@ -144,7 +144,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("the metadata file of an unknown outcome goes when others prove that it did not happen") {
+  test("the metadata file of an unknown outcome is removed when later commits prove that it did not happen") {
     withTable(byCategory = false) { f =>
       f.beforeSwap = () => {
         f.beforeSwap = () => ()

@@ -13,9 +13,9 @@ import iceberglite.table._
 import iceberglite.tree.ManifestCache
 
 /**
- * A history that has ended.
+ * A finished history.
  *
- * @param newest the table as a new reader finds it, or why he does not
+ * @param newest the table as a new reader loads it, or the error
  */
 final case class Ended(
     settings: Settings,
@@ -27,14 +27,14 @@ final case class Ended(
     newest: Either[IcebergError, TableVersion]
 ) {
 
-  /** Reads files as they are. */
+  /** Reads files without faults. */
   val io: FileIO = new StoreIO(simulation.store, () => History.Setup)
 }
 
 /**
- * Writers that work on one table at the same time, as the seed wants it.
+ * Writers that work on one table concurrently, as determined by the seed.
  *
- * @param works what they do
+ * @param works their operations
  */
 final class History(settings: Settings, works: Seq[Work] = Work.all) {
   val simulation = new Simulation(settings.seed, settings.stay, settings.rate)
@@ -76,9 +76,9 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
     ()
   }
 
-  /** @param skewMs how far the clock is off */
+  /** @param skewMs the clock skew */
   private def environment(random: Random, skewMs: Long, sleep: Long => Unit = _ => ()): Environment = Environment(
-    // Clocks are set back now and then.
+    // Clocks are set back occasionally.
     () => simulation.wallMs + skewMs - (if (random.nextInt(20) == 0) random.nextInt(30000).toLong else 0L),
     sleep,
     () => random.nextLong(),
@@ -86,7 +86,7 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
     () => new UUID(random.nextLong(), random.nextLong())
   )
 
-  /** One writer, which does one operation after the other until it has done all, or dies. */
+  /** A writer that runs one operation after the other until it has finished or dies. */
   final private class Writer(number: Int, catalog: SimulatedCatalog) {
     private val random = new Random(settings.seed * 31 + number)
     private val caller = new simulation.Caller(number)
@@ -103,15 +103,15 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
         current = numbers
         try look().foreach(operate)
         catch {
-          // Nothing was done yet that anybody could have seen.
+          // Nothing visible has happened yet.
           case _: Crash | _: IcebergError | _: OutOfMemoryError => ()
-          // The checker will say so.
+          // The checker will report it.
           case _: BrokenSnapshot => ()
         }
       }
     }
 
-    /** The table as it is, or as it was when this writer saw it last. */
+    /** Loads the table, or returns the last version that this writer saw. */
     private def look(): Option[Table] = {
       if (seen.isEmpty || random.nextInt(3) > 0) seen = Some(load())
       seen
@@ -157,7 +157,7 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
       Outcome.Acknowledged(committed.version)
     }
 
-    /** The commit failed for certain: the files that were written for it go, as far as that can be done. */
+    /** After a definite failure, deletes the files that were written for the commit, as far as possible. */
     private def tidy(desk: Desk): Unit = desk.written.foreach { path =>
       try io.delete(path)
       catch {
@@ -171,9 +171,9 @@ object History {
   val Id: TableIdentifier = TableIdentifier(Vector("db"), "t")
   val Location = "mem://wh/db/t"
 
-  /** Stands in the summary of each snapshot, with the number of its operation. */
+  /** Summary property of each snapshot with the number of its operation. */
   val OperationKey = "operation-number"
 
-  /** The operation of what belongs to none. */
+  /** The operation number of files without operation. */
   val Setup = 0
 }

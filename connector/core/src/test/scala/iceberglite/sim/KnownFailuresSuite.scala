@@ -20,7 +20,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** How tables were lost or jammed elsewhere, and that ours are not: each failure is a test on each kind of catalog. */
+/** Data losses and deadlocks reported for other implementations; each is a test for every kind of catalog. */
 class KnownFailuresSuite extends AnyFunSuite {
   private def onEach(name: String)(body: FailingTable => Unit): Unit = SimulatedCatalog.all.foreach { family =>
     test(s"$name: ${family.name}") {
@@ -30,7 +30,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     }
   }
 
-  onEach("a commit whose answer got lost is found, not taken for a conflict and deleted (ClickHouse 112081, " +
+  onEach("a commit with a lost acknowledgement is found, and not deleted as a conflict (ClickHouse 112081, " +
     "DuckDB-Iceberg 1120, Apache Iceberg 2317)") { f =>
     f.script = Vector(f.swap -> CallFault.AnswerLost)
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
@@ -39,7 +39,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(f.versions == 3, "it was done once")
   }
 
-  onEach("a commit whose answer got lost is found behind those that came after it (Apache Iceberg 4673)") { f =>
+  onEach("a commit with a lost acknowledgement is found behind later commits (Apache Iceberg 4673)") { f =>
     f.script = Vector(f.swap -> CallFault.AnswerLost)
     f.afterSwap = () => (1 to 3).foreach(i => f.other(s"later$i"))
     f.append("mine")
@@ -47,7 +47,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   }
 
   for ((what, fault) <- Seq("running out of memory" -> CallFault.OutOfMemory, "a lost answer" -> CallFault.AnswerLost))
-    onEach(s"after $what in the commit, and a storage that is down, nothing is deleted (Apache Iceberg 2328, 13443)") {
+    onEach(s"after $what in the commit with an unreachable storage, nothing is deleted (Apache Iceberg 2328, 13443)") {
       f =>
         f.script = Vector(f.swap -> fault)
         f.downAfterSwap = true
@@ -57,7 +57,7 @@ class KnownFailuresSuite extends AnyFunSuite {
         assert(f.seen == Vector("first", "mine"), "it had happened, and all of its files are there")
     }
 
-  onEach("a writer that is interrupted while it looks how its commit ended deletes nothing (Apache Iceberg 3717)") {
+  onEach("a writer that is interrupted while it checks the commit status deletes nothing (Apache Iceberg 3717)") {
     f =>
       f.script = Vector(f.swap -> CallFault.AnswerLost)
       f.downAfterSwap = true
@@ -67,7 +67,7 @@ class KnownFailuresSuite extends AnyFunSuite {
       assert(f.seen == Vector("first", "mine"))
   }
 
-  onEach("a commit that succeeded and is heard of as a conflict does not add its rows twice (Apache Iceberg 2328)") {
+  onEach("a successful commit that is reported as a conflict does not add its rows twice (Apache Iceberg 2328)") {
     f =>
       f.script = Vector(f.swap -> CallFault.Repeated)
       f.append("mine")
@@ -75,7 +75,7 @@ class KnownFailuresSuite extends AnyFunSuite {
       assert(f.versions == 3)
   }
 
-  onEach("a job that is started again after a commit of unknown outcome can tell that it happened") { f =>
+  onEach("a job that is restarted after a commit with unknown outcome can detect that the commit happened") { f =>
     f.script = Vector(f.swap -> CallFault.AnswerLost)
     f.downAfterSwap = true
     val unknown = intercept[CommitStateUnknown](f.append("mine"))
@@ -83,7 +83,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert((now.metadata.metadataLog.map(_.metadataFile) :+ now.metadataLocation).contains(unknown.metadataFile))
   }
 
-  test("the version hint lags behind, goes back, is missing or nonsense, and nobody is refused for it (ClickHouse " +
+  test("a version hint that is stale, reset, missing or invalid does not make any commit or read fail (ClickHouse " +
     "114108, 114194)") {
     Seq("1", "3", "999", "v2.metadata.json", "", "nonsense").foreach { hint =>
       val f = new FailingTable(SimulatedCatalog.Files)
@@ -100,13 +100,15 @@ class KnownFailuresSuite extends AnyFunSuite {
     "write.metadata.previous-versions-max" -> "1"
   )
 
-  test("whoever follows a hint into versions that are being deleted still finds the newest (ClickHouse 114108)") {
+  test("a reader with a hint to versions that are being deleted still finds the newest version (ClickHouse 114108)") {
     val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
     f.onCall("exists v", () => (1 to 5).foreach(i => f.other(s"later$i")))
     assert(f.load().metadataLocation == f.truth.metadataLocation)
   }
 
-  test("a change that nothing but a forgotten version proves is unknown, and not done again (Apache Iceberg 2328)") {
+  test(
+    "a change that only a forgotten version proves has an unknown outcome, and is not repeated (Apache Iceberg 2328)"
+  ) {
     val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
     f.afterSwap = () => {
       f.commit(f.truth, new RemoveRef("b"))
@@ -118,7 +120,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(!f.truth.metadata.refs.contains("b"), "what others removed stays away")
   }
 
-  onEach("a writer that dies at any step leaves a table whose every file is there (Apache XTable 176)") { f =>
+  onEach("a writer that dies at any step leaves a table with all its files (Apache XTable 176)") { f =>
     val calls = f.callsOf(f.append("counted"))
     for (step <- 1 to calls; fault <- Seq(CallFault.DiesBefore, CallFault.DiesAfter)) {
       val g = new FailingTable(SimulatedCatalog.all.find(_.name == f.kind).get)
@@ -129,7 +131,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     }
   }
 
-  onEach("nothing is referred to before it is written (Apache XTable 176)") { f =>
+  onEach("no file is referenced before it is written (Apache XTable 176)") { f =>
     f.append("mine")
     val trace = f.simulation.trace
     val swapped = trace.lastIndexWhere(_.contains(f.swap))
@@ -140,7 +142,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     }
   }
 
-  onEach("a commit that fails for certain removes what it wrote, and only that (Apache Polaris 5057)") { f =>
+  onEach("a commit that fails definitely removes only the files that it wrote (Apache Polaris 5057)") { f =>
     f.beforeSwap = () => f.other(s"race${f.versions}")
     intercept[CommitConflict](f.append("mine"))
     assert(f.left.isEmpty, "after the last retry")
@@ -155,7 +157,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(f.seen.head == "first" && f.seen.size == 4, "what others wrote is there")
   }
 
-  test("an overwrite by filter replaces the rows that match, and leaves the rest (the ClickHouse Spark connector)") {
+  test("an overwrite by filter replaces the matching rows and keeps the others (the ClickHouse Spark connector)") {
     def remaining(action: Action): Vector[String] = {
       val f = new FailingTable(SimulatedCatalog.Files, byCategory = true)
       val files = for (c <- Vector("a", "b", "c"); i <- 1 to 2) yield fileOf(c, s"$c$i")
@@ -170,7 +172,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(remaining(new RemoveFiles(Set("a1"))) == Vector("a2", "b1", "b2", "c1", "c2"))
   }
 
-  test("merges of different partitions do not conflict, for each is checked by what it reads (Apache Iceberg 11795, " +
+  test("merges of different partitions do not conflict: each is checked by what it reads (Apache Iceberg 11795, " +
     "14613, 18020)") {
     val f = new FailingTable(SimulatedCatalog.Files, byCategory = true)
     val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"), fileOf("b", "b1"))))
@@ -182,7 +184,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(intercept[ValidationFailed](f.commit(read, late)).getMessage.contains("category = 'b'"))
   }
 
-  onEach("a branch that somebody else has moved is not moved back") { f =>
+  onEach("a branch that another writer has moved is not moved back") { f =>
     val id = f.table.currentSnapshot.get.snapshotId
     f.other("theirs")
     f.commit(f.load(), new SetRef("b", SnapshotRef.Branch(id)))

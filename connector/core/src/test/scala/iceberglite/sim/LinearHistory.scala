@@ -3,7 +3,7 @@ package iceberglite.sim
 import iceberglite.spec.metadata.{MetadataLog, TableMetadata}
 import iceberglite.spec.property.TableProperty
 
-/** Every version follows exactly one other, and takes nothing of it back that only grows. */
+/** Every version has exactly one predecessor, and values that only grow never decrease. */
 object LinearHistory extends Check {
   override def name: String = "the history is linear"
 

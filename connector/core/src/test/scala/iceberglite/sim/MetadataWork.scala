@@ -14,10 +14,10 @@ import iceberglite.table.action.{
   UpgradeVersion
 }
 
-/** Work that changes no row. */
+/** Operations that change no rows. */
 object MetadataWork {
 
-  /** The property that says which operation a version is of, where nothing else of it bears the number. */
+  /** The property with the operation number, for versions without any other mark of their operation. */
   val Marker = "operation"
 
   def marker(desk: Desk): Action = new UpdateProperties(Map(Marker -> desk.operation.toString))
@@ -57,7 +57,7 @@ object MetadataWork {
       }
   }
 
-  /** Columns and rows in one commit. */
+  /** Adds a column and rows in one commit. */
   private object AddColumnAndRows extends Work {
     override def name: String = "add a column and rows"
     override def plan(desk: Desk): Option[Plan] = {
@@ -71,7 +71,7 @@ object MetadataWork {
     }
   }
 
-  /** Adds the field by buckets, or takes it away again. */
+  /** Adds or removes a bucket partition field. */
   private object ChangeSpec extends Work {
     override def name: String = "change the partitioning"
     override def weight: Int = 1

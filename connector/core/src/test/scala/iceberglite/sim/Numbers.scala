@@ -6,11 +6,11 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** Sequence numbers and row ids are as the spec says ("Sequence Numbers"; adopted version 3: "Row Lineage"). */
+/** Sequence numbers and row ids follow the specification ("Sequence Numbers"; adopted version 3: "Row Lineage"). */
 object Numbers extends Check {
   override def name: String = "sequence numbers and row ids are as the specification says"
 
-  /** What a commit gives a file. */
+  /** The numbers that a commit assigns to a file. */
   private case class Numbered(data: Option[Long], file: Option[Long], firstRowId: Option[Long])
 
   private type Key = (String, Option[Long])
@@ -81,7 +81,7 @@ object Numbers extends Check {
     ).collect { case (false, reason) => reason }
   }
 
-  /** @param before what the parent says of the file */
+  /** @param before the file's numbers in the parent snapshot */
   private def ofEntry(
       snapshot: Snapshot,
       metadata: TableMetadata,
@@ -104,7 +104,7 @@ object Numbers extends Check {
     ).collect { case (false, reason) => reason }
   }
 
-  /** No two rows have the same id. */
+  /** Returns the files whose ranges of row ids overlap. */
   private def overlaps(ranges: Vector[(Long, Long, String)]): Vector[String] =
     ranges.zip(ranges.drop(1)).collect {
       case ((_, end, one), (start, _, other)) if start < end =>

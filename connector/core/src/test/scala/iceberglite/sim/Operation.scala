@@ -3,17 +3,17 @@ package iceberglite.sim
 import iceberglite.spec.IcebergError
 import iceberglite.table.TableVersion
 
-/** What a writer knows of a transaction of its. */
+/** The outcome of a transaction as known by its writer. */
 sealed trait Outcome
 object Outcome {
 
-  /** It happened: the table was handed back. */
+  /** The commit happened: the table was returned. */
   final case class Acknowledged(version: TableVersion) extends Outcome
 
-  /** It did not happen, and the writer removed its files, as far as it could. */
+  /** The commit did not happen, and the writer removed its files as far as possible. */
   final case class Failed(error: IcebergError) extends Outcome
 
-  /** Nobody knows. */
+  /** The outcome is unknown. */
   final case class Unknown(error: Throwable) extends Outcome
 
   /** The writer died. */
@@ -24,8 +24,8 @@ object Outcome {
  * One transaction of a writer.
  *
  * @param base the table as the writer saw it
- * @param began the step in which the writer turned to it
- * @param ended the step in which its outcome was known to the writer
+ * @param began the step in which the writer started
+ * @param ended the step in which the writer knew the outcome
  */
 final case class Operation(
     id: Int,
@@ -40,5 +40,5 @@ final case class Operation(
   override def toString: String = s"operation $id ($work by writer $writer, ${outcome.getClass.getSimpleName})"
 }
 
-/** A writer has loaded the table, between two steps. */
+/** A load of the table by a writer, between two steps. */
 final case class Read(writer: Int, began: Int, ended: Int, location: String)

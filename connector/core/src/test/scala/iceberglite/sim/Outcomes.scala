@@ -1,6 +1,9 @@
 package iceberglite.sim
 
-/** What was acknowledged happened once; what failed did not; of the rest nobody knows, but it happened whole or not. */
+/**
+ * Acknowledged commits happened once, and failed commits did not; commits with an unknown outcome were applied
+ * completely or not at all.
+ */
 object Outcomes extends Check {
   override def name: String = "what writers were told is so"
 
@@ -28,7 +31,10 @@ object Outcomes extends Check {
     }
   }
 
-  /** A snapshot for each effect, but for those that change nothing; and everything else that it was to do. */
+  /**
+   * Checks that each effect has a snapshot, unless it changes nothing, and that all other parts of the plan were
+   * applied.
+   */
   private def incomplete(step: Step, operation: Operation): Option[String] = operation.plan.flatMap { plan =>
     val fewest = plan.effects.count(!_.mayBeNothing)
     if (step.added.size > plan.effects.size || step.added.size < fewest) {
@@ -37,7 +43,7 @@ object Outcomes extends Check {
     else None
   }
 
-  /** Where an operation may come to nothing, the version that it was answered with is as it would have made it. */
+  /** If an operation may change nothing, the acknowledged version must equal the expected one. */
   private def missing(history: CheckedHistory, operation: Operation, location: String): Option[String] = {
     val metadata = history.chain.versions(history.chain.indexOf(location)).metadata
     val rows = metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))

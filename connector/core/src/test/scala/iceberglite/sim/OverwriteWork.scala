@@ -7,10 +7,10 @@ import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{DeleteFiles, OverwriteFiles, ReplacePartitions}
 
-/** Work that takes whole files away. */
+/** Operations that remove whole files. */
 object OverwriteWork {
 
-  /** Of what a writer bears it decides anew each time. */
+  /** Chooses an isolation level for each operation. */
   private def isolation(desk: Desk): Option[IsolationLevel] =
     desk.oneOf(None +: IsolationLevel.all.map(Some(_))).flatten
 

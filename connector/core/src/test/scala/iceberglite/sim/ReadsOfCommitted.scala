@@ -1,6 +1,6 @@
 package iceberglite.sim
 
-/** Whoever loads the table gets a version that was committed, and none from before what was acknowledged by then. */
+/** Every load returns a committed version that is not older than the commits acknowledged before the load. */
 object ReadsOfCommitted extends Check {
   override def name: String = "readers see committed versions, and the newest"
 

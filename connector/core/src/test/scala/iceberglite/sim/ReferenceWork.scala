@@ -12,7 +12,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Work on branches, tags, and which snapshot is the current one. */
+/** Operations on branches, tags and the current snapshot. */
 object ReferenceWork {
   private object MakeTag extends Work {
     override def name: String = "tag"
@@ -67,7 +67,7 @@ object ReferenceWork {
       }
   }
 
-  /** Rows that only readers of the branch see. */
+  /** Appends rows that only readers of the branch see. */
   private object AppendToBranch extends Work {
     override def name: String = "append to a branch"
     override def plan(desk: Desk): Option[Plan] = {
@@ -78,7 +78,7 @@ object ReferenceWork {
     }
   }
 
-  /** Rows that nobody sees before they are picked. */
+  /** Stages rows that are invisible until they are cherry-picked. */
   private object Stage extends Work {
     override def name: String = "stage"
     override def weight: Int = 3
@@ -88,7 +88,7 @@ object ReferenceWork {
     }
   }
 
-  /** Of what was staged, or is on a branch, but is not in `main`. */
+  /** Cherry-picks a snapshot that is staged or on a branch, but not on `main`. */
   private object Pick extends Work {
     override def name: String = "cherry-pick"
     override def weight: Int = 3

@@ -6,12 +6,12 @@ import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
 
-/** Work on single rows, and on the files that hold them. */
+/** Operations on single rows and on the files that contain them. */
 object RowWork {
   private def isolation(desk: Desk): Option[Isolation] =
     desk.oneOf(IsolationLevel.all).map(Isolation(_, desk.metadata.currentSnapshotId))
 
-  /** Some live rows of some files, up to a few each. */
+  /** Chooses a few live rows of some files. */
   private def someRows(desk: Desk): Map[String, Set[Int]] = {
     val files = desk.rows.live.toVector.filter(_._2.nonEmpty).sortBy(_._1)
     desk.random.shuffle(files).take(1 + desk.random.nextInt(2)).map { case (path, live) =>
@@ -19,14 +19,17 @@ object RowWork {
     }.toMap
   }
 
-  /** Delete files for rows: a vector each from version 3 on, with what was deleted before, else a file of positions. */
+  /**
+   * Delete files for rows: from version 3 on one vector each, including earlier deletes, otherwise a position delete
+   * file.
+   */
   final private class Deletes(desk: Desk, rows: Map[String, Set[Int]]) {
     private val entries = desk.entries.filter(_.isLive)
     private val files = entries.filter(e => e.file.content == Content.Data).map(e => e.file.path -> e.file).toMap
 
     def isVectors: Boolean = desk.metadata.formatVersion >= FormatVersion.V3
 
-    /** What new vectors take in. */
+    /** The delete files that new vectors replace. */
     val removed: Vector[ContentFile] =
       if (!isVectors) Vector.empty
       else entries.map(_.file).filter(f => f.isDeletionVector && f.referencedDataFile.exists(rows.contains))
@@ -83,7 +86,7 @@ object RowWork {
       }
   }
 
-  /** UPDATE and MERGE: some rows go, and come back in new files. */
+  /** UPDATE and MERGE: deletes some rows and adds them again in new files. */
   private object UpdateRows extends Work {
     override def name: String = "update rows"
     override def weight: Int = 3
@@ -100,7 +103,7 @@ object RowWork {
       }
   }
 
-  /** Deletes by key, as streams write them: whatever rows with these ids there are by the time of the commit. */
+  /** Equality deletes, as written by streams: they apply to whatever rows have these ids at commit time. */
   private object DeleteKeys extends Work {
     override def name: String = "delete keys"
 
@@ -122,7 +125,7 @@ object RowWork {
       }
   }
 
-  /** Compaction: the live rows of some files of a category go to one new file. */
+  /** Compaction: writes the live rows of some files of a category to one new file. */
   private object Compact extends Work {
     override def name: String = "rewrite files"
     override def weight: Int = 4

@@ -4,21 +4,21 @@ import scala.collection.mutable
 
 import iceberglite.spec.file.ContentFile
 
-/** A data file that is only said to hold these rows, all of one category. */
+/** A data file that only pretends to contain these rows, all of one category. */
 final case class PretendedFile(file: ContentFile, category: String, ids: Vector[Long]) {
   def path: String = file.path
 }
 
 /**
- * The rows that are live in a snapshot: of each of its data files the positions that are not deleted. A file all of
- * whose rows are deleted is still there.
+ * The live rows of a snapshot: for each data file the positions that are not deleted. A file whose rows are all deleted
+ * is still present.
  */
 final case class Rows(live: Map[String, Set[Int]]) {
   def ++(files: Seq[PretendedFile]): Rows = Rows(live ++ files.map(f => f.path -> f.ids.indices.toSet))
 
   def --(paths: Iterable[String]): Rows = Rows(live -- paths)
 
-  /** Without these rows, where they are there. */
+  /** Returns the rows without the given ones, where they exist. */
   def without(rows: Map[String, Set[Int]]): Rows = Rows(live.map { case (path, positions) =>
     path -> (positions -- rows.getOrElse(path, Set.empty))
   })
@@ -28,7 +28,7 @@ object Rows {
   val None: Rows = Rows(Map.empty)
 }
 
-/** What the files hold that histories only pretend to write: data, position deletes, equality deletes. */
+/** The contents of files that histories only pretend to write: data, position deletes, equality deletes. */
 final class PretendedContents {
   private val files = mutable.Map.empty[String, PretendedFile]
   private val positions = mutable.Map.empty[String, Map[String, Set[Int]]]
@@ -42,7 +42,7 @@ final class PretendedContents {
   def deletedBy(path: String): Map[String, Set[Int]] = positions(path)
   def keysOf(path: String): Set[Long] = keys(path)
 
-  /** The ids of rows, wherever they are. */
+  /** Returns the ids of the rows in all files. */
   def ids(rows: Rows): Set[Long] =
     rows.live.iterator.flatMap { case (path, live) => live.iterator.map(files(path).ids) }.toSet
 
@@ -52,7 +52,7 @@ final class PretendedContents {
   def inCategory(rows: Rows, category: String): Vector[String] =
     rows.live.keys.filter(files(_).category == category).toVector.sorted
 
-  /** The rows with certain ids. */
+  /** Returns the positions of the rows with the given ids. */
   def having(rows: Rows, wanted: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
     path -> live.filter(p => wanted(files(path).ids(p)))
   }.filter(_._2.nonEmpty)

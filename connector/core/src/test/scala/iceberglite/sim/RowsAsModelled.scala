@@ -2,14 +2,14 @@ package iceberglite.sim
 
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** Every snapshot has the rows that its operation makes of those of its parent, and could be committed on that. */
+/** Every snapshot has the rows that its operation makes from its parent's rows, and was valid on that parent. */
 object RowsAsModelled extends Check {
   override def name: String = "the rows are those of the commits in their order"
 
   override def violations(history: CheckedHistory): Vector[String] = history.chain.steps.flatMap { step =>
     val operation = history.authors(step).right.get
     val effects = operation.plan.fold(Vector.empty[Effect])(_.effects)
-    // Of an operation with effects that may come to nothing, all do, or the one there is does not.
+    // If effects may change nothing, either all of them have snapshots, or exactly these do not.
     step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayBeNothing)).flatMap {
       case (snapshot, effect) => wrong(history, step.after.metadata, snapshot, operation, effect)
     }

@@ -8,10 +8,10 @@ import scala.util.Random
 import iceberglite.tree.MetadataPool
 
 /**
- * Runs writers in threads of which one at a time is at work: it has the turn until it calls [[pause]], where the dice
- * say who goes on. So the same dice make the same run, and nothing is a race.
+ * Runs writers in threads, only one at a time: it runs until it calls [[pause]], where the random generator chooses the
+ * next one. The same seed gives the same run, without races.
  *
- * @param stay how likely a writer keeps the turn, 0 to 1
+ * @param stay probability that a writer continues, 0 to 1
  */
 final class Schedule(random: Random, stay: Double) {
   private var turns = Vector.empty[Semaphore]
@@ -20,10 +20,10 @@ final class Schedule(random: Random, stay: Double) {
   private var failures = Vector.empty[Throwable]
   private var steps = 0
 
-  /** The number of the step that is being taken: the time of the run. */
+  /** The number of the current step, which is the time of the run. */
   def now: Int = steps
 
-  /** Runs everything to its end, what is to happen later included. Throws the first thing that a body throws. */
+  /** Runs everything to its end, including delayed effects. Throws the first error of a body. */
   def run(bodies: Vector[() => Unit]): Unit = {
     val over = new CountDownLatch(bodies.size)
     turns = bodies.map(_ => new Semaphore(0))
@@ -47,7 +47,7 @@ final class Schedule(random: Random, stay: Double) {
     failures.foreach(throw _)
   }
 
-  /** The writer that has the turn gives others the chance to act. */
+  /** Lets other writers run. */
   def pause(writer: Int): Unit = {
     steps += 1
     arrive()
@@ -60,7 +60,7 @@ final class Schedule(random: Random, stay: Double) {
     }
   }
 
-  /** Something happens after so many steps, or when the run ends. */
+  /** Runs an effect after a number of steps, or at the end of the run. */
   def later(steps: Int)(effect: () => Unit): Unit = pending += (now + steps -> effect)
 
   private def arrive(): Unit = if (pending.nonEmpty) {

@@ -5,12 +5,12 @@ import scala.util.Random
 import iceberglite.spec.FormatVersion
 
 /**
- * What a history is like. All of it comes from the seed.
+ * The parameters of a history, all determined by the seed.
  *
- * @param operations how many each writer does
- * @param stay how likely a writer goes on without others in between
- * @param rate how likely a call goes wrong
- * @param properties of the table
+ * @param operations number of operations per writer
+ * @param stay probability that a writer continues without others in between
+ * @param rate probability of a fault
+ * @param properties properties of the table
  */
 final case class Settings(
     seed: Long,
@@ -23,7 +23,7 @@ final case class Settings(
     properties: Map[String, String]
 ) {
 
-  /** Whether metadata names every version before it. */
+  /** Whether the metadata log contains every earlier version. */
   def keepsLog: Boolean = properties.get("write.metadata.previous-versions-max").forall(_ == "100")
 
   override def toString: String =

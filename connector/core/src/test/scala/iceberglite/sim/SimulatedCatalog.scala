@@ -4,16 +4,16 @@ import iceberglite.catalog.{HadoopCatalog, PointerCommitter, SimulatedPointer}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
-/** What keeps the table of a history, on the storage of its simulation. Made for one history. */
+/** The catalog of a history's table, on the storage of its simulation. Created for one history. */
 trait SimulatedCatalog {
 
-  /** As a writer sees it: calls go through `caller`. */
+  /** Opens the catalog for a writer; its calls go through `caller`. */
   def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer
 
-  /** The same when nothing goes wrong. */
+  /** Opens the catalog without faults. */
   def openSafely(io: FileIO, environment: Environment): Committer
 
-  /** The metadata files that were the table's newest in truth, in their order; `None` where only the files know. */
+  /** The metadata files that actually were the newest, in order; `None` if only the files show this. */
   def published: Option[Vector[String]]
 
   def close(): Unit = ()
@@ -21,7 +21,7 @@ trait SimulatedCatalog {
 
 object SimulatedCatalog {
 
-  /** Makes the catalogs of one kind. */
+  /** Creates catalogs of one kind. */
   trait Family {
     def name: String
     def make(simulation: Simulation, settings: Settings): SimulatedCatalog
@@ -44,14 +44,14 @@ object SimulatedCatalog {
     }
   }
 
-  /** A catalog that keeps a pointer, with what all such catalogs share; its server is a variable. */
+  /** A catalog with a pointer, using the code shared by all such catalogs; its server is a variable. */
   object Pointers extends Family {
     override def name: String = "pointer"
     override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings)
   }
 }
 
-/** The pointer of a table, with every place it was at. */
+/** The pointer of a table, with all its earlier values. */
 class PointerCatalog(settings: Settings) extends SimulatedCatalog {
   private var places = Vector.empty[String]
 
@@ -80,7 +80,7 @@ class PointerCatalog(settings: Settings) extends SimulatedCatalog {
   final private class Remote(caller: Simulation#Caller) extends SimulatedPointer {
     private def down(unknown: Boolean) = () => new SimulatedPointer.Down(unknown)
 
-    /** Of a move that was done twice nothing tells where others have gone on so far that the log has forgotten it. */
+    /** A swap that was applied twice cannot be detected after the log has forgotten it. */
     private val faults =
       if (settings.keepsLog) CallFault.all else CallFault.all.filterNot(_ == CallFault.Repeated)
 

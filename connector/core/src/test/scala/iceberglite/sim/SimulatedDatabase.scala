@@ -13,13 +13,13 @@ import iceberglite.catalog.Catalogs
 import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
-/** The JDBC catalog on SQLite in memory, whose statements and connections fail as the simulation wants it. */
+/** The JDBC catalog on in-memory SQLite, whose statements and connections fail as the simulation chooses. */
 object SimulatedDatabase extends SimulatedCatalog.Family {
   private val Prefix = "jdbc:simulated:"
   private val counter = new AtomicLong
   private val sessions = new ConcurrentHashMap[String, Session]
 
-  /** Who calls; nothing goes wrong where nobody is named. `server` runs what arrives late. */
+  /** The caller; without a caller there are no faults. `server` runs delayed statements. */
   final private case class Session(caller: Option[Simulation#Caller], server: Connection)
 
   override def name: String = "jdbc"
@@ -44,7 +44,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       catalog
     }
 
-    /** The table has but one row, and every version names the one before it: the files tell. */
+    /** The table has only one row, and every version names its predecessor: the files show it. */
     override def published: Option[Vector[String]] = None
 
     override def close(): Unit = {
@@ -56,7 +56,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
     }
   }
 
-  /** What takes the place of SQLite's own driver, registered as a service. */
+  /** The driver, registered as a service, that replaces SQLite's own. */
   final class SimulatedDriver extends Driver {
     override def acceptsURL(url: String): Boolean = url.startsWith(Prefix)
 
@@ -75,7 +75,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
     override def getParentLogger: Logger = Logger.getGlobal
   }
 
-  /** A connection that breaks when a statement's outcome is unknown. */
+  /** A connection that breaks when the outcome of a statement is unknown. */
   final private class Failing(real: Connection, caller: Simulation#Caller, server: Connection) {
     private var broken = false
 
@@ -104,7 +104,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       caller(Call(what, faults, run, () => busy, () => lost(), () => later(sql, parameters)))
     }
 
-    /** The database's own answer: nothing was done. */
+    /** The database's own error: nothing was changed. */
     private def busy: SQLException = new SQLException("The transaction was rolled back", "40001")
 
     private def lost(): SQLException = {
@@ -112,7 +112,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       new SQLException("The connection broke", "08006")
     }
 
-    /** A statement that the server had, but had not run yet when the connection broke. */
+    /** Runs a statement that the server had received, but not executed, when the connection broke. */
     private def later(sql: String, parameters: Vector[String]): Unit = {
       val statement = server.prepareStatement(sql)
       try {

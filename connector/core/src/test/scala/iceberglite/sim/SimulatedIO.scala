@@ -5,7 +5,7 @@ import java.io.{ByteArrayInputStream, InputStream}
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A writer's way to the storage, on which everything can go wrong that [[CallFault]] knows. */
+/** A writer's access to the storage, with all faults of [[CallFault]]. */
 final class SimulatedIO(
     store: SimulatedStore,
     caller: Simulation#Caller,
@@ -48,7 +48,7 @@ final class SimulatedIO(
     ))
   }
 
-  /** A request that arrives when its sender no longer waits for it. */
+  /** A request that arrives after its sender stopped waiting for it. */
   private def arriving(file: StoredFile): () => Unit = () => {
     if (store.putIfAbsent(file)) store.excuse(file.path, "its write arrived late")
   }
@@ -76,7 +76,7 @@ final class SimulatedIO(
       store.excuse(path, "its removal failed")
       StorageFailed("delete", path, "by the simulation")
     }
-    // A name with nothing but a version in it may be another commit's by the time that a late request arrives.
+    // A file name with only a version may belong to another commit when a late request arrives.
     def late(): Unit = if (!short(path).startsWith("v")) files.delete(path)
     caller(Call(
       s"delete ${short(path)}",

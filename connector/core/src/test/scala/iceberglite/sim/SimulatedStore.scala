@@ -9,23 +9,23 @@ import scala.collection.mutable
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A file; `operation` is whose it is. */
+/** A file and the `operation` that wrote it. */
 final case class StoredFile(path: String, contents: Array[Byte], operation: Int)
 
 /**
- * Files in memory that never forget: what was deleted or replaced can still be looked at when a history is checked.
- * For one thread at a time.
+ * In-memory files that are never forgotten: deleted or replaced files can still be read when a history is checked. Not
+ * thread-safe.
  */
 final class SimulatedStore {
   private val files = new TreeMap[String, StoredFile]
   private val excused = mutable.Map.empty[String, String]
   private var created = Vector.empty[StoredFile]
 
-  /** Whether the exclusive create is one, and whether deletes delete; tests turn them off. */
+  /** Whether exclusive creates are exclusive and deletes delete; tests turn them off. */
   var exclusive = true
   var deletes = true
 
-  /** Which files get lost after their write was acknowledged. */
+  /** Which files are lost after their write was acknowledged. */
   var loses: String => Boolean = (_: String) => false
 
   def paths: Set[String] = files.keySet.asScala.toSet
@@ -40,7 +40,7 @@ final class SimulatedStore {
     ()
   }
 
-  /** @return false where the path is taken */
+  /** @return false if the path exists */
   def putIfAbsent(file: StoredFile): Boolean = {
     val free = !isThere(file.path) || !exclusive
     if (free) put(file)
@@ -52,16 +52,16 @@ final class SimulatedStore {
     ()
   }
 
-  /** The files below a directory. */
+  /** Returns the files below a directory. */
   def below(directory: String): Vector[StoredFile] = {
     val prefix = directory.stripSuffix("/") + "/"
     files.subMap(prefix, prefix + Char.MaxValue).values.asScala.toVector
   }
 
-  /** All metadata files there ever were, in the order in which they came: a name can come twice. */
+  /** All metadata files ever created, in order of creation; a name can occur twice. */
   def metadataFiles: Vector[StoredFile] = created
 
-  /** Says why a file that nobody refers to may be there. */
+  /** Records why an unreferenced file may exist. */
   def excuse(path: String, why: String): Unit = excused.update(path, why)
 
   def excuseOf(path: String): Option[String] = excused.get(path)
@@ -72,9 +72,9 @@ object SimulatedStore {
 }
 
 /**
- * The files of a [[SimulatedStore]] as they are: nothing goes wrong.
+ * The files of a [[SimulatedStore]] without faults.
  *
- * @param operation whose files are made
+ * @param operation the operation that writes the files
  */
 final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO {
   override def mayCache: Boolean = false

@@ -6,10 +6,10 @@ import scala.util.Random
 import iceberglite.table.Crash
 
 /**
- * The world of one history: storage, time and chance, all of which come from a seed.
+ * The environment of one history: storage, time and randomness, all determined by a seed.
  *
- * @param stay how likely a writer goes on without others in between, 0 to 1
- * @param rate how likely a call goes wrong, 0 to 1
+ * @param stay probability that a writer continues without others in between, 0 to 1
+ * @param rate probability of a fault, 0 to 1
  */
 final class Simulation(seed: Long, stay: Double, rate: Double) {
   val random = new Random(seed)
@@ -18,25 +18,25 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
   private val dice = new Dice(random, rate)
   private val calls = ArrayBuffer.empty[(Int, Int, String)]
 
-  /** The clock on the wall; those of writers differ from it. */
+  /** The wall clock; the clocks of writers differ from it. */
   var wallMs: Long = 1700000000000L
 
-  /** What a test wants to become of a call, whatever the dice say. */
+  /** The fault that a test chooses for a call, overriding the random choice. */
   var intercept: String => Option[CallFault] = (_: String) => None
 
-  /** What happened, one line each: the step, the writer, what it did. */
+  /** The events, one line each: the step, the writer, and the call. */
   def trace: Vector[String] = calls.iterator.map { case (step, writer, what) => f"$step%5d  $writer  $what" }.toVector
 
   def note(writer: Int, what: => String): Unit = calls += ((schedule.now, writer, what))
 
-  /** What the calls of one writer go through. */
+  /** Executes the calls of one writer. */
   final class Caller(writer: Int) {
     private var dead = false
 
-    /** Whether the writer died, however much of its code may still run. */
+    /** Whether the writer died, even if its code is still running. */
     def isDead: Boolean = dead
 
-    /** Does the call, or lets it go wrong. */
+    /** Executes the call, or a fault of it. */
     def apply[A](call: Call[A]): A = {
       if (dead) throw new Crash
       schedule.pause(writer)
@@ -46,7 +46,7 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
       fault.fold(call.run())(wrong(call, _))
     }
 
-    /** The writer waits. */
+    /** Lets the writer wait. */
     def sleep(millis: Long): Unit = {
       if (dead) throw new Crash
       wallMs += millis

@@ -7,12 +7,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.{Fuzz, MoreRounds, Sampling}
 
 /**
- * Writers that work on one table, on a storage and a catalog where every call can go wrong. `make soak` runs the same
- * for long; the environment says how:
+ * Writers that work on one table, on a storage and a catalog where every call can fail. `make soak` runs this for
+ * longer, with these environment variables:
  *
- *  - `ICEBERG_LITE_SEED` is the seed that everything random comes from,
- *  - `ICEBERG_LITE_SOAK` goes on for so many minutes,
- *  - `ICEBERG_LITE_HISTORY` runs the one history of a seed, and shows its calls.
+ *  - `ICEBERG_LITE_SEED` is the seed of the random generator,
+ *  - `ICEBERG_LITE_SOAK` is the duration in minutes,
+ *  - `ICEBERG_LITE_HISTORY` runs the single history of a seed, and prints its calls.
  */
 @MoreRounds
 class SimulationSuite extends AnyFunSuite {
@@ -20,7 +20,7 @@ class SimulationSuite extends AnyFunSuite {
   private val minutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
   private val one = SimulationSuite.number("ICEBERG_LITE_HISTORY")
 
-  test("writers on a storage and a catalog that fail lose nothing and make nothing up") {
+  test("writers on a failing storage and catalog lose no rows and add no wrong rows") {
     val end = System.nanoTime + TimeUnit.MINUTES.toNanos(minutes.getOrElse(0L))
     def goesOn(round: Int): Boolean = minutes.fold(round < Histories)(_ => System.nanoTime < end)
     val rounds = Iterator.from(0).takeWhile(goesOn).map(SimulationSuite.seed)
@@ -34,7 +34,7 @@ object SimulationSuite {
 
   def seed(round: Int): Long = Fuzz.seed * 1000003L + round
 
-  /** Runs the history of a seed and fails where it breaks a rule. */
+  /** Runs the history of a seed and fails if it violates a rule. */
   def check(seed: Long): Unit = {
     val settings = Settings.of(seed)
     val ended =

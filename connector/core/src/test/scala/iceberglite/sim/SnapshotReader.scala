@@ -8,12 +8,12 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{ManifestCache, SnapshotFiles, TreeReader}
 
-/** A snapshot is not what any may be. */
+/** An invalid snapshot. */
 final class BrokenSnapshot(message: String) extends RuntimeException(message)
 
 /**
- * Reads snapshots by the rules of the specification ("Scan Planning"), by itself and not as scans do, from files as
- * they are. What it read it keeps: files that are referred to never change.
+ * Reads snapshots by the rules of the specification ("Scan Planning"), independently of scans, and without faults.
+ * Caches what it read, because referenced files never change.
  */
 final class SnapshotReader(io: FileIO, contents: PretendedContents) {
   private val cache = new ManifestCache(64L << 20)
@@ -27,7 +27,7 @@ final class SnapshotReader(io: FileIO, contents: PretendedContents) {
     found.parts.flatMap(found.entries(_).filter(_.isLive))
   }
 
-  /** @throws BrokenSnapshot a file is listed twice, or has two deletion vectors */
+  /** @throws BrokenSnapshot if a file is listed twice, or has two deletion vectors */
   def rows(metadata: TableMetadata, snapshot: Snapshot): Rows = {
     val (data, deletes) = live(metadata, snapshot).partition(_.file.content == Content.Data)
     val paths = data.map(_.file.path)

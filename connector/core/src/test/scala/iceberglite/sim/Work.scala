@@ -12,10 +12,10 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{Action, Table}
 
 /**
- * What a transaction is to do.
+ * The plan of a transaction.
  *
- * @param effects of its snapshots, in order
- * @param shows whether a table's metadata shows that it happened: the parts that are not snapshots
+ * @param effects the effects of its snapshots, in order
+ * @param shows whether the table's metadata shows the parts of the plan that are not snapshots
  */
 final case class Plan(
     actions: Vector[Action],
@@ -23,21 +23,21 @@ final case class Plan(
     shows: TableMetadata => Boolean = _ => true
 )
 
-/** One kind of thing that writers do to the table of a history. */
+/** One kind of operation on the table of a history. */
 trait Work {
   def name: String
 
-  /** How often it is done, compared with others. */
+  /** Relative frequency of the operation. */
   def weight: Int = 2
 
-  /** Decides what to do, and writes the files for it; `None` where the table has nothing to do it with. */
+  /** Plans the operation and writes its files; `None` if it does not apply to the table. */
   def plan(desk: Desk): Option[Plan]
 }
 
 object Work {
   val all: Seq[Work] = AppendWork.all ++ OverwriteWork.all ++ RowWork.all ++ ReferenceWork.all ++ MetadataWork.all
 
-  /** Draws one by its weight. */
+  /** Draws an operation by weight. */
   def draw(works: Seq[Work], random: Random): Work = {
     val chances = works.flatMap(work => Seq.fill(work.weight)(work))
     chances(random.nextInt(chances.size))
@@ -45,11 +45,11 @@ object Work {
 }
 
 /**
- * What a writer has before it when it decides what to do.
+ * The state that a writer uses to plan an operation.
  *
- * @param operation the number that everything it makes bears
- * @param table as it saw it last, perhaps long ago
- * @param truth reads what the table has, where nothing goes wrong
+ * @param operation the operation number, which marks everything that the operation creates
+ * @param table the table as the writer last saw it, possibly stale
+ * @param truth reads the table's contents without faults
  */
 final class Desk(
     val operation: Int,
@@ -70,7 +70,7 @@ final class Desk(
   lazy val entries: Vector[ManifestEntry] =
     table.currentSnapshot.fold(Vector.empty[ManifestEntry])(truth.live(metadata, _))
 
-  /** The data and delete files that were written: the writer's to remove if nothing comes of it. */
+  /** The data and delete files that were written, which the writer removes if the commit fails. */
   def written: Vector[String] = made
 
   def chance(probability: Double): Boolean = random.nextDouble() < probability
@@ -79,13 +79,13 @@ final class Desk(
 
   def category(): String = Desk.Categories(random.nextInt(Desk.Categories.size))
 
-  /** The data files that a snapshot of the table appended. */
+  /** Returns the data files that a snapshot of the table appended. */
   def appendedBy(snapshot: Snapshot): Vector[PretendedFile] =
     truth.live(metadata, snapshot).filter(_.snapshotId.contains(snapshot.snapshotId)).map(e =>
       contents.file(e.file.path)
     )
 
-  /** A new data file with new rows of a category. */
+  /** Creates a data file with new rows of a category. */
   def newFile(category: String): PretendedFile = {
     val first = operation * 1000L + made.size * 10
     dataFile(category, (first until first + 1 + random.nextInt(4)).toVector)
@@ -93,7 +93,7 @@ final class Desk(
 
   def newFiles(): Vector[PretendedFile] = Vector.fill(1 + random.nextInt(2))(newFile(category()))
 
-  /** A new data file that holds rows that are elsewhere already. */
+  /** Creates a data file with rows that already exist in other files. */
   def dataFile(category: String, ids: Vector[Long]): PretendedFile = {
     val bounds = Seq(1 -> LongLiteral(ids.min), 2 -> StringLiteral(category))
     val upper = Seq(1 -> LongLiteral(ids.max), 2 -> StringLiteral(category))
@@ -121,21 +121,21 @@ final class Desk(
     pretended
   }
 
-  /** Where a new file goes; it is not written by that. */
+  /** Returns the path of a new file, without writing it. */
   def newPath(kind: String, ending: String): String = {
     val path = s"${metadata.location}/data/$kind-$operation-${made.size}$ending"
     made :+= path
     path
   }
 
-  /** Writes a file whose contents nobody reads. */
+  /** Writes a file whose contents are never read. */
   def pretend(path: String): Unit = io.write(path, Array.emptyByteArray)
 
   private def partition(spec: PartitionSpec, category: String): PartitionTuple = PartitionTuple(spec.fields.map {
     field =>
       field.transform match {
         case Identity => Some(StringLiteral(category))
-        // Pretended too, but so that rows keep their partition when they move to another file.
+        // A pretended bucket, chosen so that rows keep their partition when they move to another file.
         case _: Bucket => Some(IntLiteral(Desk.Categories.indexOf(category) % 2))
         case _ => None
       }
