@@ -67,7 +67,7 @@ class DeleteCacheSuite extends AnyFunSuite {
       override def equals(that: Any): Boolean = that.isInstanceOf[Key]
     }
     var isFirst = true
-    // Looks up a value while holding the cache's lock, and for other tasks that load it without the lock.
+    // The cache looks up the value while holding its lock, and looks for other loads without the lock.
     val late = new Key(() =>
       if (isFirst && !Thread.holdsLock(cache)) {
         isFirst = false

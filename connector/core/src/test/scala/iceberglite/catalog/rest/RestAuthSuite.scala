@@ -107,7 +107,7 @@ class RestAuthSuite extends AnyFunSuite {
     }
   }
 
-  test("if token exchange is disabled by the server or the user, the credential is used to get a new token") {
+  test("if the server lacks token exchange or the user disables it, the credential is used for a new token") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none)
       stub.on(tokens)(

@@ -137,7 +137,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("the table cache is small, and can be disabled") {
+  test("the table cache has a maximum number of entries, and can be disabled") {
     withStub { stub =>
       stub.on("GET")(table(metadata, first).having("ETag" -> "e"))
       val two = stub.catalog("rest-table-cache.max-entries" -> "2")
@@ -151,7 +151,7 @@ class RestProtocolSuite extends AnyFunSuite {
     }
   }
 
-  test("with snapshot mode refs only referenced snapshots are loaded, and all of them for commits") {
+  test("with snapshot mode refs only referenced snapshots are loaded, and a refresh loads all of them") {
     withStub { stub =>
       stub.on(s"GET $path")(table(metadata, first))
       val catalog = stub.catalog("snapshot-loading-mode" -> "refs")
