@@ -162,7 +162,7 @@ def test_fixed_length_deltas_with_a_page_index(spark: SparkSession, theirs: SqlC
 
 
 def as_pyarrow_reads(path: Path) -> Path:
-    """Return a file with the rows that pyarrow reads from another file, in encodings that Spark's own reader supports."""
+    """Return a file with the rows that pyarrow reads from a file, in encodings that Spark's reader supports."""
     same = path.with_name("same.parquet")
     pq.write_table(pq.read_table(path), same)
     return same
@@ -178,7 +178,7 @@ def test_duckdb_files(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, v
 
 
 def as_duckdb_reads(path: Path) -> Path:
-    """Return a file with the rows that DuckDB reads from another file, in encodings that Spark's own reader supports."""
+    """Return a file with the rows that DuckDB reads from a file, in encodings that Spark's reader supports."""
     same = path.with_name("same.parquet")
     duckdb.sql(f"COPY (SELECT * FROM '{path}') TO '{same}' ({WRITTEN_BY_DUCKDB}, PARQUET_VERSION V1)")
     return same

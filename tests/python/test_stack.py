@@ -53,7 +53,7 @@ def test_compose_file_stack_and_spark_settings_agree() -> None:
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Settings, Path]]:
-    """Run the stack on free ports; return the settings of the file, the settings with these ports, and the directory."""
+    """Run the stack on free ports; return the settings of the file, those with these ports, and the directory."""
     usual = settings(ROOT / "stack.env")
     here = {**usual, **{key: str(free_port()) for key in usual if key.endswith("_PORT")}}
     directory = tmp_path_factory.mktemp("stack")

@@ -108,16 +108,18 @@ class ChangelogScanSuite extends AnyFunSuite {
 
   for (version <- Seq(V1, V2, V3))
     test(s"applying the changes of a commit to the rows before it gives the rows after it, in version $version") {
-      val kinds = (0 until Fuzz.rounds(if (version == V1) 4 else 12, least = 12)).flatMap { round =>
-        val table = made(round, version)
-        heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
-      }.toSet
       // Deletes of a commit also apply to rows of its own files.
       val any = for (inserts <- Set(true, false); kept <- Set(true, false); deletes <- Set(true, false))
         yield Kind(inserts, kept, deletes)
-      val expected = if (version == V1) any.filterNot(k => k.ofKeptFile || k.withDeletes)
+      var missing = if (version == V1) any.filterNot(k => k.ofKeptFile || k.withDeletes)
       else any.filterNot(k => k.inserts && !k.ofKeptFile && k.withDeletes)
-      assert((expected -- kinds).isEmpty)
+      val rounds = Fuzz.rounds(if (version == V1) 4 else 12, least = 12)
+      // With some seeds, a rare kind of change needs more rounds.
+      Iterator.from(0).takeWhile(round => round < rounds || missing.nonEmpty && round < 10 * rounds).foreach { round =>
+        val table = made(round, version)
+        missing --= heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
+      }
+      assert(missing.isEmpty)
     }
 
   test("an incremental scan returns the rows that appends in the range inserted") {
