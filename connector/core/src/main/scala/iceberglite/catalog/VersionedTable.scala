@@ -200,7 +200,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     val uuids = base.metadata.uuid ++ newest.metadata.uuid
     val isOtherTable = uuids.toSet.size > 1
     newest.metadataLocation != ours.metadataLocation && !isOtherTable &&
-    follows(newest, base, ours).getOrElse(throw forgotten(newest, ours))
+    follows(newest, base, ours).getOrElse(throw logTooShort(newest, ours))
   }
 
   /**
