@@ -3,7 +3,8 @@ package iceberg
 import iceberglite.spark.IcebergSource
 
 /**
- * Where Spark looks for the data source `iceberg` if none is registered under that name: so `USING iceberg` works in
- * the session catalog and `format("iceberg")` everywhere, unless Apache Iceberg is there, which registers the name.
+ * The class that Spark loads for the data source `iceberg` if no data source is registered under that name. It makes
+ * `USING iceberg` work in the session catalog, and `format("iceberg")` everywhere. If Apache Iceberg is on the class
+ * path, Spark uses the data source that Apache Iceberg registers.
  */
 class DefaultSource extends IcebergSource

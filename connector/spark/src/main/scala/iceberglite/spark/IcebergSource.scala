@@ -30,7 +30,7 @@ import iceberglite.storage.StorageSettings
 /**
  * The data source `iceberg-lite`. The argument of `load` and `save` is a path if it has a slash, otherwise the name of
  * a table in a configured catalog or in the current one. The options `snapshot-id`, `as-of-timestamp`, `branch`, `tag`,
- * `versionAsOf` and `timestampAsOf` select a state to read; at most one of them may be set.
+ * `versionAsOf` and `timestampAsOf` select the snapshot to read; at most one of them may be set.
  */
 class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with SessionConfigSupport {
 
@@ -55,7 +55,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
       case _ => Optional.empty()
     }
 
-  @nowarn("cat=deprecation") // tables of ours have the schema itself, from which Spark makes its columns
+  @nowarn("cat=deprecation") // iceberg-lite tables implement `schema`, and Spark derives `columns` from it
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = load(options).schema
 
   override def inferPartitioning(options: CaseInsensitiveStringMap): Array[Transform] = load(options).partitioning
@@ -97,7 +97,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
 object IcebergSource {
 
-  /** The catalog for tables by path, if the session's current catalog does not support paths. */
+  /** The name of the catalog that loads tables by path if the session's current catalog does not support paths. */
   private val PathCatalog = "iceberg_lite_paths"
 
   private def catalogOfPaths(session: SparkSession): TableCatalog =
@@ -107,7 +107,9 @@ object IcebergSource {
       case _ => pathCatalog(session, Map.empty, PathCatalog)
     }
 
-  /** Returns the storage settings of a configured catalog: paths are read with the credentials of the current one. */
+  /**
+   * Returns the storage settings of a configured catalog. Paths are read with the credentials of the current catalog.
+   */
   private def storageOf(session: SparkSession, catalog: String): Map[String, String] = {
     val prefix = s"spark.sql.catalog.$catalog."
     StorageSettings.of(session.conf.getAll.collect {

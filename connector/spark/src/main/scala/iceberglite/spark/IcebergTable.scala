@@ -25,7 +25,7 @@ import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.table.Table
 
 /**
- * A table whose rows a program changes without writing SQL:
+ * A table whose rows can be changed by method calls instead of SQL statements:
  *
  * {{{
  * val t = IcebergTable.forName(spark, "lite.db.t")
@@ -58,16 +58,18 @@ final class IcebergTable private (
   /** Deletes the rows that satisfy a condition. */
   def delete(condition: Condition): RowChanges = run("DELETE", DeleteFromTable(relation, condition.expression))
 
-  /** Updates all rows. @param set values by the names of columns, or of fields of structs (`address.city`) */
+  /**
+   * Updates all rows. @param set the new values by column name; a field of a struct has a name such as `address.city`
+   */
   def update(set: Map[String, Column]): RowChanges = run("UPDATE", UpdateTable(relation, assignments(set), None))
 
   def update(condition: Condition, set: Map[String, Column]): RowChanges =
     run("UPDATE", UpdateTable(relation, assignments(set), Some(condition.expression)))
 
   /**
-   * Begins a MERGE; its `execute` runs it.
+   * Returns a builder of a MERGE statement. Its method `execute` runs the statement.
    *
-   * @param source called `source` in conditions and values; this table is called `target`
+   * @param source the source rows. Conditions and values call them `source`, and this table `target`.
    */
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)
@@ -93,12 +95,12 @@ final class IcebergTable private (
       StatementOptions.check(verb, given)
       val planned = RowStatements.planned(verb, given, evolves, statement)
       Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(given, spark)))
-      CommitRange.whole(now).metadata.snapshots.find(_.summary.get(RowChanges.StatementId).contains(id))
+      CommitRange.whole(currentTable).metadata.snapshots.find(_.summary.get(RowChanges.StatementId).contains(id))
         .fold(RowChanges.Nothing)(RowChanges.of)
     }
   }
 
-  private def now: Table = CatalogNames.resolve(spark, parts) match {
+  private def currentTable: Table = CatalogNames.resolve(spark, parts) match {
     case (catalog: LiteCatalog, ident) => catalog.loadTable(ident) match {
         case table: SparkTable => table.table
         case _ => notOurs
@@ -121,7 +123,7 @@ object IcebergTable {
    */
   def forName(spark: SparkSession, name: String): IcebergTable = {
     val table = new IcebergTable(spark, name, spark.sessionState.sqlParser.parseMultipartIdentifier(name), Map.empty)
-    SparkErrors.in(name)(table.now)
+    SparkErrors.in(name)(table.currentTable)
     table
   }
 

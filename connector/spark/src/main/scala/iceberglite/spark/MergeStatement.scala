@@ -83,7 +83,10 @@ final class MergeStatement private (
   def whenNotMatchedBySourceDelete(condition: Condition): MergeStatement =
     whenNotMatchedBySource(DeleteAction(Some(condition.expression)))
 
-  /** Adds source columns that the table lacks and that a clause names, in the commit of the rows. */
+  /**
+   * Lets the statement add columns to the table: source columns that a clause names and that the table lacks. The
+   * columns and the rows are added in one commit.
+   */
   def withSchemaEvolution(): MergeStatement = copy(evolves = true)
 
   def option(key: String, value: String): MergeStatement = copy(table = table.option(key, value))

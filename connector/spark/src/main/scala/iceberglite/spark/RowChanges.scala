@@ -27,8 +27,8 @@ object RowChanges {
   val Nothing: RowChanges = RowChanges(0, 0, Some(0), 0, None)
 
   /**
-   * Reads the counts from the summary of the statement's snapshot. For changes of whole files, they include rows of the
-   * files that were deleted before.
+   * Reads the counts from the summary of the statement's snapshot. If the statement deleted whole files,
+   * the counts may include rows of these files that were deleted before.
    */
   private[iceberglite] def of(snapshot: Snapshot): RowChanges = {
     def count(key: String): Option[Long] = snapshot.count(key)
@@ -36,7 +36,7 @@ object RowChanges {
     val merged = snapshot.summary.contains(MergeCopied)
     val updated = sum(MergeUpdated, UpdateUpdated)
     val (added, removed) = (count("added-records").getOrElse(0L), count("deleted-records").getOrElse(0L))
-    val gone = count("removed-position-deletes").getOrElse(0L)
+    val removedPositionDeletes = count("removed-position-deletes").getOrElse(0L)
     val byFiles = !merged && updated.isEmpty
     val isCopy = snapshot.summary.contains(DeleteCopied)
     RowChanges(
@@ -44,7 +44,7 @@ object RowChanges {
       updated = updated.getOrElse(0L),
       deleted = sum(MergeDeleted, DeleteDeleted).orElse {
         if (updated.isDefined && !merged) Some(0L)
-        else if (byFiles && !isCopy) Some(math.max(0L, removed - added - gone))
+        else if (byFiles && !isCopy) Some(math.max(0L, removed - added - removedPositionDeletes))
         else None
       },
       copied = sum(MergeCopied, UpdateCopied, DeleteCopied).getOrElse(0L),

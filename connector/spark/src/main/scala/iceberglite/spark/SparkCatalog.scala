@@ -88,13 +88,13 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def loadTable(ident: Identifier, timestamp: Long): SparkTableInterface =
     load(ident, TimeTravel.AtTimestamp(Math.floorDiv(timestamp, 1000L)))
 
-  private def load(ident: Identifier, asked: TimeTravel): SparkTableInterface = in(ident) {
+  private def load(ident: Identifier, requested: TimeTravel): SparkTableInterface = in(ident) {
     SessionSettings.check(SparkSession.active)
     val found = tables.find(ident)
-    val travel = if (asked == TimeTravel.Latest) found.travel else asked
-    if (asked != TimeTravel.Latest && found.travel != TimeTravel.Latest) {
+    val travel = if (requested == TimeTravel.Latest) found.travel else requested
+    if (requested != TimeTravel.Latest && found.travel != TimeTravel.Latest) {
       throw Unsupported(
-        s"time travel to ${asked.selector} of ${shown(ident)}",
+        s"time travel to ${requested.selector} of ${shown(ident)}",
         s"The name already selects a state of the table, ${found.travel.selector}; remove one of them"
       )
     }
@@ -179,7 +179,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     new StagedSparkTable(staged, () => tables.invalidate(ident))
   }
 
-  /** Removes the location that is the table's name, as in `DataFrameWriter.save("db.t")`. */
+  /**
+   * Removes a `location` property that contains the table's name. `DataFrameWriter.save("db.t")` sets such a property.
+   */
   private def withoutName(ident: Identifier, properties: util.Map[String, String]): Map[String, String] = {
     val fullName = shown(ident)
     properties.asScala.toMap.filterNot { case (key, value) =>
@@ -217,7 +219,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     Seq(from, target).foreach(tables.forget)
   }
 
-  /** Removes the catalog from the new name of a table, where Spark keeps it if the user wrote it. */
+  /** Removes the name of this catalog from the new name of a table. Spark keeps it if the user wrote it. */
   private def withoutCatalog(to: Identifier): Identifier =
     if (to.namespace.length > 1 && to.namespace.head == name && !namespaceExists(to.namespace)) {
       Identifier.of(to.namespace.tail, to.name)

@@ -31,26 +31,30 @@ import iceberglite.spec.IcebergError.Unsupported
  * `type`, they are in the session's Hive Metastore. Tables created with `USING iceberg` are iceberg-lite tables; all
  * other tables, and the namespaces, are Spark's. A name belongs to one table of either kind.
  */
-@nowarn("cat=deprecation") // Spark calls the newer forms, which pass on to these; every catalog has these
+@nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to these by default
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private type Spark = TableCatalog with SupportsNamespaces with FunctionCatalog
 
-  /** The catalog of iceberg-lite tables. Spark's catalog has the namespaces and does not support paths. */
+  /**
+   * The catalog of the iceberg-lite tables. Spark's catalog manages the namespaces. Paths are not allowed as table
+   * names.
+   */
   private val ours = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
-  private var delegate: Option[Spark] = None
+  private var delegateCatalog: Option[Spark] = None
 
-  private def sparks: Spark = delegate.getOrElse(throw new IllegalStateException("Spark has not set the delegate"))
+  private def delegate: Spark =
+    delegateCatalog.getOrElse(throw new IllegalStateException("Spark has not set the delegate"))
 
   override def setDelegateCatalog(catalog: CatalogPlugin): Unit = catalog match {
-    case c: TableCatalog with SupportsNamespaces with FunctionCatalog => delegate = Some(c)
+    case c: TableCatalog with SupportsNamespaces with FunctionCatalog => delegateCatalog = Some(c)
     case other => throw new IllegalArgumentException(s"${other.getClass.getName} is not a session catalog")
   }
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {
     val given = options.asCaseSensitiveMap.asScala
-    // By default, iceberg-lite tables are in the same place as Spark's own.
-    val isSaid = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(given.toMap).isDefined)
-    val all = if (isSaid) given else given + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
+    // The default is the Hive Metastore, where Spark stores its own tables.
+    val hasType = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(given.toMap).isDefined)
+    val all = if (hasType) given else given + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
     ours.initialize(name, new CaseInsensitiveStringMap(all.asJava))
   }
 
@@ -59,7 +63,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def liveTable(ident: Identifier): SharedTable =
     try ours.liveTable(ident)
     catch {
-      case _: NoSuchTableException if isSparks(ident) =>
+      case _: NoSuchTableException if isInDelegate(ident) =>
         val table = (name +: ident.namespace :+ ident.name).mkString(".")
         throw Unsupported(
           s"this statement for $table",
@@ -79,7 +83,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def nearName(ident: Identifier): Option[String] = ours.nearName(ident)
 
-  override def capabilities: util.Set[TableCatalogCapability] = sparks.capabilities
+  override def capabilities: util.Set[TableCatalogCapability] = delegate.capabilities
 
   // Tables
 
@@ -87,34 +91,34 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     val mine =
       try ours.listTables(namespace)
       catch { case _: NoSuchNamespaceException => Array.empty[Identifier] }
-    (sparks.listTables(namespace) ++ mine).distinct
+    (delegate.listTables(namespace) ++ mine).distinct
   }
 
-  override def tableExists(ident: Identifier): Boolean = isOurs(ident) || isSparks(ident)
+  override def tableExists(ident: Identifier): Boolean = isOurs(ident) || isInDelegate(ident)
 
-  override def loadTable(ident: Identifier): Table = oursOr(ident)(ours.loadTable(_))(sparks.loadTable(_))
+  override def loadTable(ident: Identifier): Table = oursOr(ident)(ours.loadTable(_))(delegate.loadTable(_))
 
   override def loadTable(ident: Identifier, version: String): Table =
-    oursOr(ident)(ours.loadTable(_, version))(sparks.loadTable(_, version))
+    oursOr(ident)(ours.loadTable(_, version))(delegate.loadTable(_, version))
 
   override def loadTable(ident: Identifier, timestamp: Long): Table =
-    oursOr(ident)(ours.loadTable(_, timestamp))(sparks.loadTable(_, timestamp))
+    oursOr(ident)(ours.loadTable(_, timestamp))(delegate.loadTable(_, timestamp))
 
   override def invalidateTable(ident: Identifier): Unit = {
     ours.invalidateTable(ident)
-    sparks.invalidateTable(ident)
+    delegate.invalidateTable(ident)
   }
 
   override def alterTable(ident: Identifier, changes: TableChange*): Table =
-    (if (isOurs(ident)) ours else sparks).alterTable(ident, changes: _*)
+    (if (isOurs(ident)) ours else delegate).alterTable(ident, changes: _*)
 
-  override def dropTable(ident: Identifier): Boolean = (if (isOurs(ident)) ours else sparks).dropTable(ident)
+  override def dropTable(ident: Identifier): Boolean = (if (isOurs(ident)) ours else delegate).dropTable(ident)
 
-  override def purgeTable(ident: Identifier): Boolean = (if (isOurs(ident)) ours else sparks).purgeTable(ident)
+  override def purgeTable(ident: Identifier): Boolean = (if (isOurs(ident)) ours else delegate).purgeTable(ident)
 
   override def renameTable(from: Identifier, to: Identifier): Unit = {
     if (tableExists(to)) throw new TableAlreadyExistsException(to)
-    (if (isOurs(from)) ours else sparks).renameTable(from, to)
+    (if (isOurs(from)) ours else delegate).renameTable(from, to)
   }
 
   override def createTable(
@@ -124,7 +128,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): Table = {
     checkFree(ident, properties)
-    (if (asksForOurs(properties)) ours else sparks).createTable(ident, schema, partitions, properties)
+    (if (isOurProvider(properties)) ours else delegate).createTable(ident, schema, partitions, properties)
   }
 
   // Staged tables
@@ -137,7 +141,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   ): StagedTable = {
     checkFree(ident, properties)
     stagingIn(properties)(_.stageCreate(ident, schema, partitions, properties)) {
-      UnstagedTable.create(sparks, ident, schema, partitions, properties)
+      UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
   }
 
@@ -149,8 +153,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   ): StagedTable = {
     checkNotOther(ident, properties)
     stagingIn(properties)(_.stageReplace(ident, schema, partitions, properties)) {
-      if (!sparks.dropTable(ident)) throw new NoSuchTableException(ident)
-      UnstagedTable.create(sparks, ident, schema, partitions, properties)
+      if (!delegate.dropTable(ident)) throw new NoSuchTableException(ident)
+      UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
   }
 
@@ -162,8 +166,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   ): StagedTable = {
     checkNotOther(ident, properties)
     stagingIn(properties)(_.stageCreateOrReplace(ident, schema, partitions, properties)) {
-      sparks.dropTable(ident)
-      UnstagedTable.create(sparks, ident, schema, partitions, properties)
+      delegate.dropTable(ident)
+      UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
   }
 
@@ -174,51 +178,51 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private def stagingIn(properties: util.Map[String, String])(
       stage: StagingTableCatalog => StagedTable
   )(unstaged: => StagedTable): StagedTable =
-    if (asksForOurs(properties)) stage(ours)
-    else sparks match {
+    if (isOurProvider(properties)) stage(ours)
+    else delegate match {
       case staging: StagingTableCatalog => stage(staging)
       case _ => unstaged
     }
 
   // Namespaces belong to Spark
 
-  override def defaultNamespace: Array[String] = sparks.defaultNamespace
-  override def listNamespaces(): Array[Array[String]] = sparks.listNamespaces()
-  override def listNamespaces(namespace: Array[String]): Array[Array[String]] = sparks.listNamespaces(namespace)
-  override def namespaceExists(namespace: Array[String]): Boolean = sparks.namespaceExists(namespace)
+  override def defaultNamespace: Array[String] = delegate.defaultNamespace
+  override def listNamespaces(): Array[Array[String]] = delegate.listNamespaces()
+  override def listNamespaces(namespace: Array[String]): Array[Array[String]] = delegate.listNamespaces(namespace)
+  override def namespaceExists(namespace: Array[String]): Boolean = delegate.namespaceExists(namespace)
 
   override def loadNamespaceMetadata(namespace: Array[String]): util.Map[String, String] =
-    sparks.loadNamespaceMetadata(namespace)
+    delegate.loadNamespaceMetadata(namespace)
 
   override def createNamespace(namespace: Array[String], properties: util.Map[String, String]): Unit =
-    sparks.createNamespace(namespace, properties)
+    delegate.createNamespace(namespace, properties)
 
   override def alterNamespace(namespace: Array[String], changes: NamespaceChange*): Unit =
-    sparks.alterNamespace(namespace, changes: _*)
+    delegate.alterNamespace(namespace, changes: _*)
 
-  /** Drops a namespace. Spark's catalog does not know the iceberg-lite tables in it. */
+  /** Drops a namespace. Iceberg-lite tables in it are checked here, because Spark's catalog does not know them. */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
     if (ours.namespaceExists(namespace) && ours.listTables(namespace).nonEmpty) {
       throw new NonEmptyNamespaceException(namespace)
     }
-    sparks.dropNamespace(namespace, cascade)
+    delegate.dropNamespace(namespace, cascade)
   }
 
   // Functions: the partition transforms of iceberg-lite tables, and Spark's
 
-  override def listFunctions(namespace: Array[String]): Array[Identifier] = sparks.listFunctions(namespace)
+  override def listFunctions(namespace: Array[String]): Array[Identifier] = delegate.listFunctions(namespace)
 
   override def loadFunction(ident: Identifier): UnboundFunction =
     try ours.loadFunction(ident)
-    catch { case _: NoSuchFunctionException => sparks.loadFunction(ident) }
+    catch { case _: NoSuchFunctionException => delegate.loadFunction(ident) }
 
   private def isOurs(ident: Identifier): Boolean = ours.tableExists(ident)
 
   /**
-   * Whether a table is Spark's, whose catalog has namespaces of one level only and throws for others. An outage of the
-   * Metastore is an error, and does not mean that the name is free.
+   * Whether Spark's own catalog contains the table. That catalog has namespaces of one level, and throws for longer
+   * ones. An outage of the Metastore is an error; it does not mean that the name is free.
    */
-  private def isSparks(ident: Identifier): Boolean = ident.namespace.length == 1 && sparks.tableExists(ident)
+  private def isInDelegate(ident: Identifier): Boolean = ident.namespace.length == 1 && delegate.tableExists(ident)
 
   private def oursOr(ident: Identifier)(mine: Identifier => Table)(theirs: Identifier => Table): Table =
     try mine(ident)
@@ -227,19 +231,19 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       case _: NoSuchNamespaceException => theirs(ident)
     }
 
-  private def asksForOurs(properties: util.Map[String, String]): Boolean =
+  private def isOurProvider(properties: util.Map[String, String]): Boolean =
     properties.asScala.get(TableCatalog.PROP_PROVIDER).exists(SparkSessionCatalog.providers.contains)
 
   private def checkFree(ident: Identifier, properties: util.Map[String, String]): Unit = {
-    if (asksForOurs(properties) && !namespaceExists(ident.namespace)) {
+    if (isOurProvider(properties) && !namespaceExists(ident.namespace)) {
       throw new NoSuchNamespaceException(ident.namespace)
     }
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
   }
 
-  /** Checks that a table of one kind does not replace a table of the other. */
+  /** Checks that an iceberg-lite table does not replace another table of the session catalog, or the reverse. */
   private def checkNotOther(ident: Identifier, properties: util.Map[String, String]): Unit =
-    if (if (asksForOurs(properties)) isSparks(ident) && !isOurs(ident) else isOurs(ident)) {
+    if (if (isOurProvider(properties)) isInDelegate(ident) && !isOurs(ident) else isOurs(ident)) {
       throw new TableAlreadyExistsException(ident)
     }
 }

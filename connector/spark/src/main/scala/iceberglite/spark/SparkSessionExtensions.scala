@@ -35,9 +35,9 @@ import iceberglite.spark.sql.{
 }
 
 /**
- * The extensions of a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. List them after other
- * extensions: the last parser sees a statement first, and this one passes on statements that do not concern
- * iceberg-lite tables.
+ * The extensions of a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. List this class after
+ * other extensions. Spark calls the parser of the last extension first, and this parser passes on statements that do
+ * not concern iceberg-lite tables.
  *
  * Without the extensions, everything works except the connector's own statements, such as `ALTER TABLE ... ADD
  * PARTITION FIELD`, which are syntax errors in Spark, and an INSERT that omits columns, which Spark rejects.

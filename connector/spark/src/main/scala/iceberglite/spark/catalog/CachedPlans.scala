@@ -12,8 +12,8 @@ import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 object CachedPlans {
 
   /**
-   * Refreshes cached results of a table that a statement of the connector has changed, and of its branches and tags by
-   * their names. Spark does this for its own statements.
+   * Refreshes the cached results of queries on a table after a statement of the connector has changed the table. This
+   * includes queries that read one of the changed branches or tags by name. Spark does this for its own statements.
    */
   def renew(
       session: SparkSession,
@@ -31,7 +31,7 @@ object CachedPlans {
     }
   }
 
-  /** Returns the names `t.branch_b` and `t VERSION AS OF 'b'`. */
+  /** Returns the table under the two names of a branch or tag, such as `t.branch_b` and `t VERSION AS OF 'b'`. */
   private def byName(catalog: LiteCatalog, ident: Identifier)(ref: (String, SnapshotRef)): Seq[(Identifier, Table)] = {
     val state = ref match {
       case (name, _: SnapshotRef.Branch) => TimeTravel.OnBranch(name)

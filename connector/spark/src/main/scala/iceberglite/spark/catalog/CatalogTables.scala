@@ -13,10 +13,12 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 
-/** The object that a name refers to: a table, its state, and optionally a metadata table. */
+/**
+ * The object that a name refers to: a table, the selected snapshot, and optionally a metadata table or the changelog.
+ */
 final case class Found(live: SharedTable, travel: TimeTravel = TimeTravel.Latest, view: Option[TableView] = None)
 
-/** A view of a table other than its rows. */
+/** A metadata table, or the changelog of a table. */
 sealed trait TableView
 object TableView {
   final case class OfMetadata(table: MetadataTable) extends TableView
@@ -36,7 +38,8 @@ object TableView {
  *
  * - `db.t`, a table;
  * - `db.t.snapshots`, one of its metadata tables;
- * - `db.t.at_timestamp_<ms>`, `snapshot_id_<id>`, `branch_<name>`, `tag_<name>`, a state of it; both can be combined;
+ * - `db.t.at_timestamp_<ms>`, `snapshot_id_<id>`, `branch_<name>`, `tag_<name>`, a snapshot of it, also with a
+ *   metadata table;
  * - a path, which has a slash: `/data/t`, and with selectors `/data/t#tag_v1,files`.
  *
  * A table with exactly that name takes precedence over a selector.
@@ -58,7 +61,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (None, _) => find(idOf(ident))
   }
 
-  /** Returns the current or future place of an identifier's table, for statements that create, rename or drop it. */
+  /** Returns a handle of a table, which need not exist, for statements that create, rename or drop it. */
   def home(ident: Identifier): TableHandle = (PathName.of(ident), paths) match {
     case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
     case (Some(PathName(path, Vector())), Some(tables)) => PathTable(tables, path)
@@ -67,7 +70,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (None, _) => NamedTable(catalog, idOf(ident))
   }
 
-  /** Returns the place of a new table. A namespace before a path has no meaning, but it must exist. */
+  /** Returns a handle of a new table. A namespace before a path has no meaning, but it must exist. */
   def homeOfNew(ident: Identifier): TableHandle = {
     val home = this.home(ident)
     val namespace = ident.namespace.toVector
@@ -92,7 +95,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     s"Catalog $name does not support paths as table names. Use the name of a table, or read and write the path with " +
       s"format(${Providers.IcebergLite}) or in a catalog of type ${HadoopCatalog.catalogType}"
 
-  /** Returns a name that is similar to the last part of a missing name. */
+  /** Returns an existing name that is similar to the last part of a missing name. */
   def nearName(ident: Identifier): Option[String] = {
     val id = idOf(ident)
     def metadataTable = Spelling.closest(id.name, TableView.names)
@@ -100,35 +103,41 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     if (PathName.of(ident).isDefined) None else NearNames.of(catalog, id).orElse(metadataTable)
   }
 
-  /** Makes the next access load changes of others, including changes to access of the metadata files. */
+  /**
+   * Removes the cached manifests of a table and makes the next access load the table again. It then sees commits of
+   * other writers, and changed permissions on the metadata files.
+   */
   def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) => invalidate(PathTable(tables, path.path))
     case (Some(_), None) =>
     case (None, _) => invalidate(NamedTable(catalog, idOf(ident)))
   }
 
-  private def invalidate(place: TableHandle): Unit = {
-    cache.known(place.key).orElse(there(place)).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
-    cache.invalidate(place.key)
+  private def invalidate(handle: TableHandle): Unit = {
+    cache.known(handle.key).orElse(loadIfExists(handle)).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
+    cache.invalidate(handle.key)
   }
 
-  private def there(place: TableHandle): Option[Table] =
-    try Some(place.table())
+  private def loadIfExists(handle: TableHandle): Option[Table] =
+    try Some(handle.table())
     catch { case _: NotFound => None }
 
-  /** Removes a table that was dropped or renamed. */
+  /** Removes a dropped or renamed table from the cache. */
   def forget(ident: Identifier): Unit = {
     val key = home(ident).key
     forget(key, cache.known(key))
   }
 
-  /** Removes a table that is being dropped, also from other catalogs that may know it under other names. */
+  /**
+   * Drops a table with `drop` and removes it from the cache, and from other catalogs that may have cached it under
+   * other names.
+   */
   def forgetting[A](ident: Identifier)(drop: => A): A = {
-    val place = home(ident)
+    val handle = home(ident)
     // A broken table can also be dropped.
-    val table = cache.known(place.key).orElse(Try(place.table()).toOption)
+    val table = cache.known(handle.key).orElse(Try(handle.table()).toOption)
     try drop
-    finally forget(place.key, table)
+    finally forget(handle.key, table)
   }
 
   private def forget(key: String, table: Option[Table]): Unit = {

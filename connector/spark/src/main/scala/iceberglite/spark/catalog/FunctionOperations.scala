@@ -7,8 +7,8 @@ import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 import iceberglite.spark.function.Functions
 
 /**
- * The functions of a catalog: those of [[Functions]], in the namespace `system`, and without a namespace, where Spark
- * looks them up.
+ * Looks up the functions that [[Functions]] lists. They are in the namespace `system`, and also in the empty namespace,
+ * where Spark looks up the functions of its own plans.
  */
 trait FunctionOperations extends FunctionCatalog {
   def namespaceExists(namespace: Array[String]): Boolean

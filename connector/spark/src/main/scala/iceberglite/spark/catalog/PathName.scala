@@ -28,8 +28,8 @@ object PathName {
   }
 
   /**
-   * Returns the path of an identifier. The namespace is ignored: Spark adds the current one to a single name. The last
-   * part after a path may be a selector, as with other tables.
+   * Returns the path of an identifier. The namespace is ignored, because Spark adds the current namespace to a name of
+   * one part. The last part after a path may be a selector, as with other tables.
    */
   def of(ident: Identifier): Option[PathName] =
     if (isFullPath(ident.name)) Some(of(ident.name))

@@ -55,7 +55,8 @@ object TableChanges {
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
     val longer = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
-    // The path of the element or value struct of a list or map is longer than the path in the statement.
+    // The statement omits `element` and `value` from the path of a struct in a list or map; the path in the schema has
+    // them.
     val id = update.lastColumnId + 1
     val declared = DeclaredTypes.parts(add.dataType, longer.schema.byId(id)).foldLeft(longer) {
       case (sofar, (part, text)) => sofar.declareType(longer.schema.paths(id) ++ part, Some(text))
@@ -85,7 +86,7 @@ object TableChanges {
 
   /** Returns the last change of each property. Keys of reserved properties are case-insensitive. */
   private def wanted(changes: Seq[TableChange]): Map[String, Option[String]] = {
-    def known(key: String): String = meanings.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
+    def known(key: String): String = metadataActions.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
     changes.foldLeft(Map.empty[String, Option[String]]) {
       case (sofar, set: SetProperty) => sofar + (known(set.property) -> Some(set.value))
       case (sofar, remove: RemoveProperty) => sofar + (known(remove.property) -> None)
@@ -94,16 +95,16 @@ object TableChanges {
   }
 
   private def propertyActions(changes: Seq[TableChange]): Seq[Action] = {
-    val (meaningful, plain) = wanted(changes).partition { case (key, _) => meanings.contains(key) }
-    val actions = meaningful.toSeq.map {
-      case (key, Some(value)) => meanings(key)(value)
+    val (metadataKeys, plain) = wanted(changes).partition { case (key, _) => metadataActions.contains(key) }
+    val actions = metadataKeys.toSeq.map {
+      case (key, Some(value)) => metadataActions(key)(value)
       case (key, None) => throw InvalidArgument(
           "table property",
           key,
           "It is derived from the table metadata and cannot be removed"
         )
     }
-    if (snapshotKeys.forall(meaningful.contains)) {
+    if (snapshotKeys.forall(metadataKeys.contains)) {
       throw InvalidArgument(
         "table properties",
         snapshotKeys.mkString(" and "),
@@ -118,7 +119,7 @@ object TableChanges {
   }
 
   /** The properties that represent other parts of the metadata, with the action that sets them. */
-  private val meanings: Map[String, String => Action] = Map(
+  private val metadataActions: Map[String, String => Action] = Map(
     TableDescription.Location -> (value => new UpdateLocation(value)),
     TableDescription.FormatVersion -> (value => new UpgradeVersion(TableProperty.Version.read(value))),
     TableDescription.CurrentSnapshotId ->

@@ -36,13 +36,13 @@ final case class TableDefinition(
       Schema(0, fields),
       partitions.toVector.map(PartitionTerm.of).map(term => UnboundPartitionField(term.source, term.transform)),
       location = properties.get(TableCatalog.PROP_LOCATION),
-      properties = formatOf(properties.get(TableCatalog.PROP_PROVIDER)) ++ kept ++
+      properties = formatOf(properties.get(TableCatalog.PROP_PROVIDER)) ++ storedProperties ++
         DeclaredTypes.properties(columns, fields),
       caseSensitive = caseSensitive
     )
   }
 
-  private def kept: Map[String, String] = {
+  private def storedProperties: Map[String, String] = {
     TableDefinition.refused.foreach { case (key, reason) =>
       properties.get(key).foreach(value => throw InvalidArgument(s"table property $key", value, reason))
     }

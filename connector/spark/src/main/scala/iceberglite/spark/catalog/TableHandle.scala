@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import iceberglite.catalog.{Catalog, PathTables}
 import iceberglite.table.{StageMode, StagedTable, Table, TableCreation, TableIdentifier}
 
-/** The current or future place of a table: a name in a catalog, or a path. */
+/** A handle of a table that exists or is to be created. It has a name in a catalog, or a path. */
 trait TableHandle {
 
   /** The key that identifies the table within a Spark catalog. */
@@ -27,11 +27,11 @@ final case class NamedTable(catalog: Catalog, id: TableIdentifier) extends Table
   override def drop(purge: Boolean): Boolean = catalog.drop(id, purge)
 
   /**
-   * Stages the table. Spark normalizes a location, `file:/wh` for `file:///wh`; the default location of the catalog is
-   * omitted.
+   * Stages the table. A location that equals the catalog's default location is omitted. Both are compared as Hadoop
+   * paths, because Spark changes a location such as `file:///wh` to `file:/wh`.
    */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
-    // Ask a server for the default only if a location is given.
+    // The default location can cost a request to a server. It is needed only if a location is given.
     def isDefault(location: String): Boolean = new Path(location) == new Path(catalog.defaultLocation(id))
     catalog.stage(id, creation.copy(location = creation.location.filterNot(isDefault)), mode)
   }
@@ -42,7 +42,10 @@ final case class PathTable(paths: PathTables, path: String) extends TableHandle 
   override def table(): Table = paths.table(path)
   override def exists: Boolean = paths.exists(path)
 
-  /** Stages the table. The data source also passes the path as the location, to which Spark adds the scheme. */
+  /**
+   * Stages the table. A location that equals the path is omitted. The data source passes the path as the location, and
+   * Spark adds a scheme to it.
+   */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
     val here = new Path(path).toUri.getPath
     paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == here)), mode)

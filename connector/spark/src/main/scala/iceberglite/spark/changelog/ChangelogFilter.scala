@@ -3,7 +3,7 @@ package iceberglite.spark.changelog
 import iceberglite.spark.convert.ConvertedFilter
 import iceberglite.spark.read.files.CommitScan
 
-/** A filter of a changelog that a scan can use. */
+/** A filter that a changelog scan can evaluate. */
 sealed private[changelog] trait ChangelogFilter
 
 private[changelog] object ChangelogFilter {
@@ -16,7 +16,7 @@ private[changelog] object ChangelogFilter {
 
   private val ofChange = CommitScan.columns.map(_.id).toSet
 
-  /** Returns the filter; absent if it uses both kinds of columns. */
+  /** Returns the filter, or `None` if it uses columns of both kinds. */
   def of(filter: ConvertedFilter): Option[ChangelogFilter] = filter.expression.fieldIds match {
     case ids if ids.forall(ofChange) => Some(OfChange(filter))
     case ids if !ids.exists(ofChange) => Some(OfRow(filter))

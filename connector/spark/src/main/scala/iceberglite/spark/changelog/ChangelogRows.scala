@@ -11,10 +11,11 @@ import iceberglite.scan.ChangeType
 import iceberglite.spark.read.files.CommitScan
 
 /**
- * Computes views of a changelog. Columns are identified by position, because any name is possible, and values are in a
- * comparable form. Equal rows are one row with a count, which is positive if more were inserted than deleted.
+ * Computes the rows of changelog views. Columns are named by position, because table columns can have any name, and
+ * values are in a comparable form. Equal rows are combined to one row with a count: the number of inserts minus the
+ * number of deletes.
  *
- * @param changes with the changelog's own columns last
+ * @param changes the rows of a changelog, with the changelog's own columns last
  */
 final private class ChangelogRows(changes: DataFrame) {
   import ChangelogRows._
@@ -22,9 +23,13 @@ final private class ChangelogRows(changes: DataFrame) {
   private val fields = changes.schema.dropRight(CommitScan.columns.size)
   private val columns = fields.indices.map(i => col(s"c$i"))
 
+  /** Returns the changes of each commit, without rows that a commit both deleted and inserted. */
   def ofCommits: DataFrame = rows(perCommit(changed).where(count =!= 0L), kindOf(count), count)
 
-  /** Combines a deleted and an inserted row with the same identifiers to an update, if there is one of each. */
+  /**
+   * Returns the changes of each commit. A deleted row and an inserted row with equal identifier values become an
+   * update. Several deleted or several inserted rows with equal identifier values are an error.
+   */
   def withUpdates(identifiers: Seq[ChangelogView.Identifier]): DataFrame = {
     val keys = identifiers.map(i => part(i.places)._1)
     val sameKey = Window.partitionBy(keys ++ commit: _*).orderBy(count).rowsBetween(First, Last)
@@ -40,8 +45,8 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /**
-   * Returns the net changes. A remaining row has the position after the last point at which its count was 0; deletes
-   * precede inserts within one commit. This is Apache Iceberg's behavior.
+   * Returns the net changes of all commits. A remaining row has the ordinal of the last commit in which its running
+   * count left 0. Within one commit, deletes are counted before inserts. This is Apache Iceberg's behavior.
    */
   def ofAll: DataFrame = {
     val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
@@ -53,9 +58,9 @@ final private class ChangelogRows(changes: DataFrame) {
     val (after, total) = (col("after"), col("total"))
     val before = after - count
     val leaves = when(total > 0L, before - col("deletes") <= 0L && after > 0L).otherwise(before >= 0L && after < 0L)
-    val left = counted.where(total =!= 0L).withColumn("last", max(when(leaves, ordinal)).over(whole))
+    val remaining = counted.where(total =!= 0L).withColumn("last", max(when(leaves, ordinal)).over(whole))
       .where(ordinal === col("last"))
-    rows(left, kindOf(total), total)
+    rows(remaining, kindOf(total), total)
   }
 
   /** Returns one row for each change. */

@@ -26,8 +26,8 @@ import iceberglite.spec.types.NestedField
 import iceberglite.table.Table
 
 /**
- * Builds a scan of a changelog with Spark's pushdowns: columns, files without matching rows, and commits that are not
- * requested.
+ * Builds a scan of a changelog. The scan reads only the requested columns, files that may have matching rows, and
+ * commits that the query requests.
  *
  * @param schema the schema of the table, without the changelog's columns
  */
@@ -52,8 +52,8 @@ final class ChangelogScanBuilder(
   private var files: ScanFiles = filesWith(Vector.empty, Vector.empty)
 
   /**
-   * Pushes filters down: a condition on the change selects commits, a condition on the table's columns selects files,
-   * and a condition on both is left to Spark.
+   * Pushes filters down. A filter on the changelog's columns selects commits, and a filter on the table's columns
+   * selects files. A filter on columns of both kinds is left to Spark.
    *
    * @return the filters that Spark has to apply to the rows
    */
@@ -93,7 +93,9 @@ final class ChangelogScanBuilder(
 
 object ChangelogScanBuilder {
 
-  /** The metadata columns of a changelog's rows; `_deleted` would repeat `_change_type`. */
+  /**
+   * The metadata columns of a changelog's rows. `_deleted` is omitted, because `_change_type` has the same information.
+   */
   def metadata(table: Table): Vector[NestedField] =
     MetadataFields.of(table.metadata).filterNot(_.id == MetadataColumns.Deleted.id)
 }

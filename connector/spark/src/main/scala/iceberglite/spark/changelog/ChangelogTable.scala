@@ -25,7 +25,7 @@ import iceberglite.table.Table
  * or `start-timestamp` and `end-snapshot-id` or `end-timestamp` select the commits.
  *
  * @param source returns the current table
- * @param travel the state that is the result of the commits
+ * @param travel selects the last commit of the changelog
  */
 final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     extends LiveRead
@@ -44,8 +44,8 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
   )
 
   override private[iceberglite] def pinned: ChangelogTable = {
-    val now = source()
-    new ChangelogTable(() => now, travel)
+    val current = source()
+    new ChangelogTable(() => current, travel)
   }
 
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
@@ -54,18 +54,18 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved))
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
-    val now = CommitRange.whole(source())
+    val current = CommitRange.whole(source())
     val state = TimeTravel.ofOptions(options) match {
       case TimeTravel.Latest => travel
-      case asked if travel == TimeTravel.Latest || travel == asked => asked
-      case asked => throw InvalidArgument(
+      case requested if travel == TimeTravel.Latest || travel == requested => requested
+      case requested => throw InvalidArgument(
           "read options",
-          asked.toString,
+          requested.toString,
           s"$name already selects a state of the table, ${travel.selector}; remove one of them"
         )
     }
-    val range = CommitRange.of(now.metadata, state, RangeOptions.of(options))
-    new ChangelogScanBuilder(now, range, tableSchema, options, SparkSession.active)
+    val range = CommitRange.of(current.metadata, state, RangeOptions.of(options))
+    new ChangelogScanBuilder(current, range, tableSchema, options, SparkSession.active)
   }
 
   override def toString: String = name

@@ -7,20 +7,22 @@ sealed private[iceberglite] trait ChangelogView extends Product with Serializabl
 
 private[iceberglite] object ChangelogView {
 
-  /** The changes of each commit, without rows that it only rewrote. */
+  /** The changes of each commit. Rows that the commit rewrote without a change are omitted. */
   case object OfCommits extends ChangelogView
 
   /**
-   * The changes of each commit, in which a deleted row and the row inserted for it are one update.
+   * The changes of each commit. A deleted row and an inserted row with the same identifiers become an update.
    *
-   * @param identifiers the columns that identify a row, by their positions in the table and in structs
+   * @param identifiers the columns whose values identify a row
    */
   final case class WithUpdates(identifiers: Seq[Identifier]) extends ChangelogView
 
   /** The net changes of all commits. */
   case object OfAll extends ChangelogView
 
-  /** A column. @param places its position among the table's columns, then in each enclosing struct */
+  /**
+   * An identifier column. @param places the path to the column: its position in the table, then in each nested struct
+   */
   final case class Identifier(name: String, places: Seq[Int])
 
   /** The `_change_type` of a row before and after an update. */
@@ -28,8 +30,9 @@ private[iceberglite] object ChangelogView {
   val UpdateAfter = "UPDATE_AFTER"
 
   /**
-   * Returns the rows of a view. Filters of a query on it reach the scan if they use the columns by which rows are
-   * grouped: the table's columns or the identifiers among them and, except for [[OfAll]], the commit.
+   * Returns the rows of a view. A filter on the view is pushed down to the scan if it uses only columns by which rows
+   * are grouped. These are the table's columns, or the identifier columns for [[WithUpdates]], and the columns of the
+   * commit except for [[OfAll]].
    *
    * @param changes the rows of `t.changes`, with its own three columns last
    */

@@ -9,13 +9,13 @@ import iceberglite.table.Table
 /** The commits that the options of a read select. */
 object CommitRange {
 
-  /** Returns the table with all snapshots, if a catalog loaded only those of branches and tags. */
+  /** Returns the table with all its snapshots. A catalog may have loaded only those of branches and tags. */
   def whole(table: Table): Table = if (table.version.isWhole) table else table.refresh()
 
   /**
    * Returns the range.
    *
-   * @param travel the state that is the result of the commits, unless the options set the last commit
+   * @param travel selects the last commit, unless the options select it
    * @throws iceberglite.spec.IcebergError.NotFound a snapshot does not exist
    * @throws InvalidArgument the options contradict each other or the table's history
    */

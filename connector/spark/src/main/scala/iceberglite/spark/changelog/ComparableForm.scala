@@ -7,12 +7,13 @@ import org.apache.spark.sql.functions.{lit, map_entries, map_from_entries, sort_
 import org.apache.spark.sql.types._
 
 /**
- * Converts values to a form for grouping and sorting in Spark in which they are equal only if they are the same:
- * otherwise, 0.0 and -0.0 would be equal, and maps cannot be compared. NaN is one value.
+ * Converts values to a form by which Spark can group and sort them. Spark cannot compare maps, and it treats 0.0 and
+ * -0.0 as equal. In the comparable form, a map is a sorted array of its entries, and 0.0 differs from -0.0. All NaN
+ * values are equal.
  */
 private[changelog] object ComparableForm {
 
-  /** Returns the comparable form. @param value of the type */
+  /** Returns the comparable form of a value. @param dataType the type of the value */
   def of(value: Column, dataType: DataType): Column = dataType match {
     case t if isComparable(t) => value
     case FloatType => call(classOf[java.lang.Float], IntegerType, "floatToIntBits", value)
@@ -22,7 +23,7 @@ private[changelog] object ComparableForm {
     case map: MapType => sort_array(transform(map_entries(value), of(_, entry(map))))
   }
 
-  /** Converts the form of [[of]] back; the entries of a map may have another order. */
+  /** Converts a comparable form back to the value. The entries of a map may be in another order. */
   def back(form: Column, dataType: DataType): Column = dataType match {
     case t if isComparable(t) => form
     case FloatType => call(classOf[java.lang.Float], FloatType, "intBitsToFloat", form)
@@ -51,7 +52,7 @@ private[changelog] object ComparableForm {
     when(value.isNull, lit(null)).otherwise(new Column(CreateNamedStruct(parts)))
   }
 
-  /** Calls a method, which returns null for null. */
+  /** Returns a call of a static Java method. The result of a null argument is null. */
   private def call(of: Class[_], result: DataType, method: String, argument: Column): Column =
     new Column(StaticInvoke(of, result, method, Seq(argument.expr), returnNullable = false))
 }

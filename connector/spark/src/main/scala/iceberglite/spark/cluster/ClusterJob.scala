@@ -12,7 +12,7 @@ import iceberglite.spec.IcebergError
  */
 private[iceberglite] object ClusterJob {
   private val Description = "spark.job.description"
-  private val Fine: Byte = 0
+  private val Succeeded: Byte = 0
   private val Failed: Byte = 1
 
   /** Runs a job with its own description. */
@@ -28,12 +28,12 @@ private[iceberglite] object ClusterJob {
    * contains the hint for the user.
    */
   def result(bytes: => Array[Byte]): Array[Byte] =
-    try Fine +: bytes
+    try Succeeded +: bytes
     catch { case e: IcebergError => Failed +: toBytes(e) }
 
-  /** Returns the result. @throws IcebergError the error of the task */
+  /** Returns the bytes of a task's result. @throws IcebergError the error of the task */
   def opened(result: Array[Byte]): Array[Byte] =
-    if (result.head == Fine) result.tail else throw ofBytes[IcebergError](result.tail)
+    if (result.head == Succeeded) result.tail else throw ofBytes[IcebergError](result.tail)
 
   def toBytes(value: AnyRef): Array[Byte] = {
     val bytes = new ByteArrayOutputStream
@@ -43,7 +43,7 @@ private[iceberglite] object ClusterJob {
     bytes.toByteArray
   }
 
-  /** Deserializes with the class loader of this class: jars that a session adds are not on the class path. */
+  /** Deserializes with the class loader of this class, because jars that a session adds are not on the class path. */
   def ofBytes[A](bytes: Array[Byte]): A = {
     val in = new ObjectInputStream(new ByteArrayInputStream(bytes)) {
       override def resolveClass(description: ObjectStreamClass): Class[_] =
