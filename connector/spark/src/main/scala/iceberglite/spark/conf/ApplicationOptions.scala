@@ -43,15 +43,15 @@ object ApplicationOptions {
     (one(settings, Id, DeltaId), one(settings, Version, DeltaVersion)) match {
       case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplication(id, version))
       case (Some((option, "")), _) => throw InvalidArgument(s"option ${option.key}", "", option.expected)
-      case (Some((option, id)), None) => throw alone(option, id, other = if (option == Id) Version else DeltaVersion)
-      case (None, Some((option, n))) => throw alone(option, n.toString, other = if (option == Version) Id else DeltaId)
+      case (Some((option, id)), None) => throw lacks(option, id, other = if (option == Id) Version else DeltaVersion)
+      case (None, Some((option, n))) => throw lacks(option, n.toString, other = if (option == Version) Id else DeltaId)
       case (None, None) => None
     }
 
-  private def alone(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
+  private def lacks(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
     InvalidArgument(s"option ${option.key}", value, s"It also needs ${other.key}")
 
-  /** Returns the option or its alias, with the value that is set. */
+  /** Returns the option that is set, which may be the alias, and its value. */
   private def one[A](settings: Settings, option: SparkOption[A], alias: SparkOption[A]): Option[(SparkOption[A], A)] = {
     val given = Seq(option, alias).flatMap(o => o.given(settings).map(o -> _))
     if (given.map(_._2).distinct.size > 1) throw InvalidArgument(

@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSession
 /** The entries about the engine and the job in the summary of every snapshot. */
 object EngineSummary {
 
-  /** The version of the connector from the jar's manifest; classes that were not packaged have none. */
+  /** The version of the connector in the jar's manifest. It is `unreleased` if the classes are not in a jar. */
   val version: String =
     Option(getClass.getPackage).flatMap(p => Option(p.getImplementationVersion)).getOrElse("unreleased")
 

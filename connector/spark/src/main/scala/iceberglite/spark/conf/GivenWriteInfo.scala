@@ -10,7 +10,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** The description of a write, part of which does not come from Spark. */
+/** Spark's description of a write, some parts of which the connector replaces. */
 sealed abstract private[iceberglite] class GivenWriteInfo(info: LogicalWriteInfo) extends LogicalWriteInfo {
   override def options: CaseInsensitiveStringMap = info.options
   override def queryId: String = info.queryId
@@ -40,7 +40,7 @@ final private[iceberglite] class StatementWriteInfo(info: LogicalWriteInfo, give
     new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ given.values).asJava)
 }
 
-/** A write with the options of another one, for rows with other columns. */
+/** A write with the options of another write, for rows with other columns. */
 final private[iceberglite] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType)
     extends GivenWriteInfo(info) {
   override def schema: StructType = columns

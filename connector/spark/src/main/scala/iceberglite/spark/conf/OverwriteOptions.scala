@@ -5,8 +5,8 @@ import java.util.Locale
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The options of overwrites: which rows are replaced, and whether the columns are. An option that a write cannot honour
- * is rejected, because a write without it would replace more rows than requested.
+ * The options of overwrites. They determine which rows are replaced, and whether the columns are replaced. An option
+ * that a write cannot honour is rejected, because a write without it would replace more rows than requested.
  */
 object OverwriteOptions {
 
@@ -43,17 +43,17 @@ object OverwriteOptions {
       Map("static" -> false, "dynamic" -> true).get(text.toLowerCase(Locale.ROOT))
     }
 
-  /** The rows that a write replaces, as far as Spark tells. */
+  /** The rows that a write replaces, as far as Spark reports them. */
   sealed trait Replaces
   object Replaces {
 
     /** No rows: an append. */
     case object NoRows extends Replaces
 
-    /** Nothing: the table is created. */
+    /** No rows, because the write creates the table. */
     case object Absent extends Replaces
 
-    /** The table itself, with its columns and partitioning. */
+    /** The whole table, with its columns and partitioning. */
     case object Table extends Replaces
     case object AllRows extends Replaces
 
@@ -77,9 +77,9 @@ object OverwriteOptions {
     }
 
   /**
-   * Rejects options that request another overwrite than the write performs.
+   * Rejects options that contradict what the write replaces.
    *
-   * @param table for messages
+   * @param table the name of the table, for messages
    * @throws InvalidArgument with the name of the option, and the alternative
    */
   def check(table: String, replaces: Replaces, settings: Settings): Unit = {

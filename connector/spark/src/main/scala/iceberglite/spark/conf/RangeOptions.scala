@@ -16,7 +16,7 @@ object RangeOptions {
   private val EndId = "end-snapshot-id"
   private val EndTime = "end-timestamp"
 
-  /** The options that select commits rather than a state. */
+  /** The options that select a range of commits rather than one snapshot. */
   val keys: Seq[String] = Seq(StartId, StartTime, EndId, EndTime)
 
   /** Returns the range. @throws InvalidArgument for an invalid value, and for two starts or two ends */
@@ -45,7 +45,7 @@ object RangeOptions {
     }
   }
 
-  /** Rejects the options for a table without commits of its own. @throws Unsupported an option is set */
+  /** Rejects the options for a metadata table, which has no commits of its own. @throws Unsupported an option is set */
   def refuse(options: CaseInsensitiveStringMap, name: String): Unit = keys.find(options.containsKey).foreach { key =>
     throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` support it")
   }

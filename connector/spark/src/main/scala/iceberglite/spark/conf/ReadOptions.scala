@@ -57,7 +57,7 @@ object ReadOptions {
   /** Limits the batch size: memory is allocated for a whole batch, even if a file has few rows. */
   private val MaxBatchSize = 1 << 20
 
-  /** Spark's default. With 5000, Apache Iceberg's default, scans of many columns took 10 % longer. */
+  /** The default is Spark's batch size. With 5000, Apache Iceberg's default, scans of many columns took 10 % longer. */
   val BatchSize: SparkOption[Int] = SparkOption
     .count("batch-size", "Number of rows in a batch", 4096, MaxBatchSize)
     .inTable("read.parquet.vectorization.batch-size")
@@ -93,11 +93,11 @@ object ReadOptions {
     DataGrouping
   ) ++ PlanningOptions.all
 
-  /** Options of Spark, of our optimizer rules, or that are checked elsewhere. */
+  /** The valid options that are not in [[all]]: options of Spark or of an optimizer rule, or checked elsewhere. */
   private def others: Seq[String] =
     Seq("path", "paths", FiltersByMetrics) ++ TimeTravel.optionKeys ++ RangeOptions.keys
 
-  /** Marks the scans whose filters the metrics of all files may decide; set by an optimizer rule, not by users. */
+  /** Marks a scan whose filter may be decided by the metrics of every file. An optimizer rule sets it, not the user. */
   private[iceberglite] val FiltersByMetrics = "iceberg-lite.filters-by-metrics"
 
   private[iceberglite] def filtersByMetrics(options: CaseInsensitiveStringMap): Boolean =
@@ -140,20 +140,22 @@ final case class ReadSettings(
 ) {
 
   /**
-   * The number of groups of files that is acceptable even if they are small: a join with a shuffle has as many tasks.
+   * The number of file groups that is sufficient even if the groups are small. A join with a shuffle would have the
+   * same number of tasks.
    */
   def groupsAtLeast: Int = cores * ReadSettings.TasksPerCore
 
-  /** The minimum split size, below which a scan is not divided into more tasks than there are cores. */
-  def leastSplitSize: Long = math.min(splitSize, ReadSettings.LeastSplitSize)
+  /** The split size below which a scan gets no more tasks than there are cores. */
+  def leastSplitSize: Long = math.min(splitSize, ReadSettings.MinSplitSize)
 
   /**
    * Returns the size of splits for a scan.
    *
-   * Each core gets up to four tasks, of 16 MB or more, in whole rounds. A scan with fewer bytes has a task for each core,
-   * down to the cost of opening a file: files are small for their compression, not for their rows.
+   * Each core gets up to four tasks of at least 16 MB, and all cores get the same number of tasks. A smaller scan has
+   * one task per core, but no task is smaller than the cost of opening a file. Files that are small because of good
+   * compression can have many rows.
    *
-   * @param weight the bytes to be read, in which a file counts with at least the cost of opening it
+   * @param weight the total size of the files in bytes; each file counts at least as the cost of opening it
    */
   def splitSizeFor(weight: Long): Long =
     if (!adaptive) splitSize
@@ -165,8 +167,8 @@ final case class ReadSettings(
   }
 
   /**
-   * Rounds the size up to whole files: small files have the weight of the cost of opening one, and otherwise each task
-   * would leave a part of its size unused.
+   * Rounds the size up to a multiple of the cost of opening a file. Small files have this weight, so that any other
+   * size would leave a part of each task unused.
    */
   private def wholeFiles(size: Long): Long =
     if (fileOpenCost <= 0) size else ceilDivide(size, fileOpenCost) * fileOpenCost
@@ -175,7 +177,7 @@ final case class ReadSettings(
 
   /**
    * Returns the size of splits for files that a statement rewrites. If there are enough files for all cores, they are
-   * not split, because smaller files would replace them.
+   * not split, because each split would be written as a smaller file.
    *
    * @param largest the weight of the largest file
    */
@@ -189,7 +191,7 @@ object ReadSettings {
   private val TasksPerCore = 4
 
   /** Apache Iceberg's value. */
-  private val LeastSplitSize = 16L << 20
+  private val MinSplitSize = 16L << 20
 
   /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): ReadSettings = {

@@ -16,9 +16,9 @@ import iceberglite.spec.property.ForeignSettings
  * A setting of reads or writes. It is looked up as an option of the read or write, then in the session's configuration,
  * then among the table's properties; the first value found applies.
  *
- * @param sessionKey with the prefix `spark.sql.`
+ * @param sessionKey key in the session's configuration, with the prefix `spark.sql.`
  * @param property key of the table property
- * @param default absent if the code computes it, as `defaultDoc` describes
+ * @param default the default value; absent if the code computes it, as `defaultDoc` describes
  * @param expected description of valid values, for messages and documentation
  */
 final class SparkOption[A] private (
@@ -101,8 +101,8 @@ object SparkOption {
   def bytes(key: String, doc: String, default: Long): SparkOption[Long] =
     apply(key, "It must be a positive number of bytes", doc, default)(long(_).filter(_ > 0))
 
-  def count(key: String, doc: String, default: Int, most: Int = Int.MaxValue): SparkOption[Int] =
-    apply(key, s"It must be 1 to $most", doc, default)(text => Try(text.toInt).toOption.filter(n => n > 0 && n <= most))
+  def count(key: String, doc: String, default: Int, max: Int = Int.MaxValue): SparkOption[Int] =
+    apply(key, s"It must be 1 to $max", doc, default)(text => Try(text.toInt).toOption.filter(n => n > 0 && n <= max))
 
   def boolean(text: String): Option[Boolean] = Try(text.toBoolean).toOption
 
@@ -130,7 +130,7 @@ object SparkOption {
     }
   }
 
-  /** Returns the warning for an unknown option. @throws InvalidArgument the key is similar to a known one */
+  /** Returns the warning for an unknown option. @throws InvalidArgument the key is similar to a known key */
   private def unknown(action: String, key: String, known: Seq[String]): String = {
     known.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, known)).foreach { near =>
       throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
@@ -138,6 +138,6 @@ object SparkOption {
     s"The $action option $key has no effect on iceberg-lite tables. There is no such option"
   }
 
-  /** Removes the dashes and capitals in which option names differ. */
+  /** Returns a key in lower case without dashes. Keys that differ only in these are similar. */
   private def lettersOf(key: String): String = key.toLowerCase(Locale.ROOT).filter(_.isLetterOrDigit)
 }

@@ -39,7 +39,7 @@ final case class StatementOptions(values: Map[String, String]) {
   /** The condition of an overwrite, in SQL. */
   def replaceWhere: Option[String] = OverwriteOptions.ReplaceWhere.given(settings)
 
-  /** Returns the options without one of them. */
+  /** Returns the options without the given option. */
   def without(option: SparkOption[_]): StatementOptions =
     StatementOptions(values.filterNot { case (key, _) => key.equalsIgnoreCase(option.key) })
 
@@ -52,7 +52,9 @@ final case class StatementOptions(values: Map[String, String]) {
   def distribution: Option[DistributionMode] = WriteOptions.Distribution.given(settings)
 
   /**
-   * Returns the application that may rerun the statement. @throws InvalidArgument only one of its two options is set
+   * Returns the application and version, with which the statement can be rerun safely.
+   *
+   * @throws InvalidArgument only one of the two options is set
    */
   def application: Option[RecordApplication] = ApplicationOptions.of(settings)
 
@@ -62,31 +64,29 @@ final case class StatementOptions(values: Map[String, String]) {
   /** Whether columns of the source that the table lacks are added to it. */
   def mergesSchema: Boolean = SchemaOptions.merges(settings)
 
-  /**
-   * Returns the options that remain after those of the statement itself, which are handled before the table is used.
-   */
+  /** Returns the options for the table. The statement's own options are handled before the table is used. */
   def ofTable: StatementOptions =
-    StatementOptions(values.filterNot { case (key, _) => StatementOptions.beforehand(key.toLowerCase(Locale.ROOT)) })
+    StatementOptions(values.filterNot { case (key, _) => StatementOptions.statementKeys(key.toLowerCase(Locale.ROOT)) })
 }
 
 object StatementOptions {
   val Empty: StatementOptions = StatementOptions(Map.empty)
 
-  private val MostRetries = 1000
+  private val MaxRetries = 1000
 
   val Retries: SparkOption[Int] = SparkOption(
     "statement-retries",
-    s"It must be 0 to $MostRetries",
+    s"It must be 0 to $MaxRetries",
     "Maximum number of times that a DELETE, UPDATE or MERGE is planned and run again after a commit conflict",
     0
-  )(text => Try(text.toInt).toOption.filter(n => n >= 0 && n <= MostRetries))
+  )(text => Try(text.toInt).toOption.filter(n => n >= 0 && n <= MaxRetries))
     .inSession("spark.sql.iceberg-lite.statement-retries")
 
   /** The options of DELETE, UPDATE and MERGE in addition to write options, in the order of the documentation. */
   val own: Seq[SparkOption[_]] = Seq(Retries)
 
-  /** The write options that apply to statements that determine the rows to change themselves. */
-  private val ofChanges: Seq[SparkOption[_]] = Seq(
+  /** The write options that apply to DELETE, UPDATE and MERGE. */
+  private val rowLevelOptions: Seq[SparkOption[_]] = Seq(
     WriteOptions.Format,
     WriteOptions.TargetFileSize,
     WriteOptions.DeleteFormat,
@@ -101,7 +101,7 @@ object StatementOptions {
     WriteOptions.Branch
   ) ++ CompressionOptions.all ++ ApplicationOptions.all
 
-  private val beforehand: Set[String] = (own ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet
+  private val statementKeys: Set[String] = (own ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet
 
   /**
    * Rejects options that a statement does not support.
@@ -129,8 +129,8 @@ object StatementOptions {
 
   private def knownTo(verb: String): Seq[SparkOption[_]] = verb match {
     case "INSERT" => WriteOptions.all
-    case "MERGE" => own ++ ofChanges ++ SchemaOptions.all
-    case _ => own ++ ofChanges
+    case "MERGE" => own ++ rowLevelOptions ++ SchemaOptions.all
+    case _ => own ++ rowLevelOptions
   }
 
   /** Returns the maximum number of retries of a statement. */

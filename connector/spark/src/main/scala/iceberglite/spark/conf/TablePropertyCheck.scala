@@ -12,7 +12,7 @@ object TablePropertyCheck {
   private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.")
   private val DeletePrefix = "write.delete."
 
-  /** Properties of Hive, Spark and the specification that are not in a registry. */
+  /** Properties with an effect that are not in [[TableProperty.all]] and not options of reads or writes. */
   private val others = Seq("engine.hive.enabled", "engine.hive.lock-enabled", "write.spark.accept-any-schema")
 
   /** The keys that this release acts on, except those of single columns. */
@@ -27,7 +27,7 @@ object TablePropertyCheck {
   /**
    * Checks the properties.
    *
-   * @param table for messages
+   * @param table the name of the table, for messages
    * @throws iceberglite.spec.IcebergError.Unsupported for a property that must not be ignored
    */
   def check(table: String, properties: Map[String, String], warnings: SettingWarnings): Unit =

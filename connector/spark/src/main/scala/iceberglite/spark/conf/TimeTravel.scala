@@ -11,28 +11,30 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.spec.schema.Schema
 
-/** A state of a table, for reads. */
+/** The snapshot of a table that a read selects. */
 sealed trait TimeTravel {
 
   /**
-   * Returns the snapshot of the state, absent for an empty table. @throws NotFound, InvalidArgument the state does not
-   * exist
+   * Returns the selected snapshot; absent for an empty table.
+   *
+   * @throws NotFound the snapshot, branch or tag does not exist
+   * @throws InvalidArgument a tag is selected as a branch, or a branch as a tag
    */
   def snapshot(table: TableMetadata): Option[Snapshot]
 
   /**
-   * Returns the schema of the state: a branch has the current schema of the table, other states the schema of their
-   * snapshot.
+   * Returns the schema for reading the snapshot. The current snapshot and branches have the current schema of the
+   * table, other selections the schema of their snapshot.
    */
   def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
 
-  /** Returns the state as the last part of a table's name. */
+  /** Returns the selection as the last part of a table's name, such as `branch_b`. */
   def selector: String
 }
 
 object TimeTravel {
 
-  /** The current state of the table. */
+  /** The current snapshot of the table. */
   case object Latest extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = table.currentSnapshot
     override def schema(table: TableMetadata): Schema = table.schema
@@ -44,7 +46,7 @@ object TimeTravel {
     override def selector: String = s"$SnapshotPrefix$id"
   }
 
-  /** The state that was current at a time. */
+  /** The snapshot that was current at a time. */
   final case class AtTimestamp(epochMs: Long) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshotAsOf(epochMs))
     override def selector: String = s"$TimestampPrefix$epochMs"
@@ -71,10 +73,11 @@ object TimeTravel {
   }
 
   /**
-   * The value of `VERSION AS OF`: the id of a snapshot, or the name of a branch or tag; a snapshot takes precedence.
+   * The value of `VERSION AS OF`, which is the id of a snapshot, or the name of a branch or tag. A snapshot takes
+   * precedence.
    */
   final case class AtVersion(version: String) extends TimeTravel {
-    private def meant(table: TableMetadata): TimeTravel = {
+    private def resolved(table: TableMetadata): TimeTravel = {
       val id = Try(version.toLong).toOption
       refOf(table, version) match {
         case _ if id.exists(table.snapshotsById.contains) => AtSnapshot(version.toLong)
@@ -84,8 +87,8 @@ object TimeTravel {
         case None => id.fold[TimeTravel](throw noSuchRef("snapshot, branch or tag", version, table))(AtSnapshot)
       }
     }
-    override def snapshot(table: TableMetadata): Option[Snapshot] = meant(table).snapshot(table)
-    override def schema(table: TableMetadata): Schema = meant(table).schema(table)
+    override def snapshot(table: TableMetadata): Option[Snapshot] = resolved(table).snapshot(table)
+    override def schema(table: TableMetadata): Schema = resolved(table).schema(table)
     override def selector: String = version
   }
 
@@ -94,7 +97,7 @@ object TimeTravel {
   private val BranchPrefix = "branch_"
   private val TagPrefix = "tag_"
 
-  /** Parses the last part of a table's name as a state: `at_timestamp_<ms>`, `tag_<name>`... */
+  /** Parses the last part of a table's name that selects a snapshot: `at_timestamp_<ms>`, `tag_<name>`... */
   def ofSelector(part: String): Option[TimeTravel] = {
     def after(prefix: String): Option[String] =
       Some(part).filter(p => p.length > prefix.length && p.toLowerCase.startsWith(prefix)).map(_.drop(prefix.length))
@@ -105,7 +108,7 @@ object TimeTravel {
       .orElse(after(TagPrefix).map(OnTag))
   }
 
-  /** The options that select a state, and how to parse their values. */
+  /** The options that select a snapshot, and how to parse their values. */
   private val options: Seq[(String, (String, String) => TimeTravel)] = Seq(
     "snapshot-id" -> ((key, value) => AtSnapshot(RangeOptions.long(key, value))),
     "as-of-timestamp" -> ((key, value) => AtTimestamp(RangeOptions.long(key, value))),
@@ -115,10 +118,10 @@ object TimeTravel {
     "timestampAsOf" -> ((key, value) => AtTimestamp(timestamp(key, value)))
   )
 
-  /** The names of the read options that select a state. */
+  /** The names of the read options that select a snapshot. */
   val optionKeys: Seq[String] = options.map(_._1)
 
-  /** Returns the state that options select. @throws InvalidArgument more than one of them is set */
+  /** Returns the selection that the options request. @throws InvalidArgument more than one of the options is set */
   def ofOptions(given: CaseInsensitiveStringMap): TimeTravel = options.filter(o => given.containsKey(o._1)) match {
     case Seq() => Latest
     case Seq((key, parse)) => parse(key, given.get(key))

@@ -18,8 +18,8 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * `CHAR` and `VARCHAR`, which tables store as strings: the declared type is kept in a property as a [[DeclaredType]]
- * and is reported to Spark, which pads, compares and checks lengths.
+ * Keeps the types `CHAR` and `VARCHAR`, although tables store their values as strings. The declared type is stored in a
+ * table property as a [[DeclaredType]]. It is reported to Spark, which pads, compares and checks lengths.
  */
 object DeclaredTypes {
 

@@ -29,7 +29,7 @@ object InternalRows {
     }
   }
 
-  /** Converts a value: an optional value is an `Option`, a required value is plain. */
+  /** Converts a value. An optional value is an `Option`; a required value is not wrapped. */
   private def field(t: Type, required: Boolean): Any => Any = {
     val convert = value(t)
     if (required) convert

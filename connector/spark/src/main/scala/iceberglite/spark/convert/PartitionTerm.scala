@@ -66,7 +66,7 @@ object PartitionTerm {
     "date_hour" -> "hour"
   )
 
-  /** The transforms for which Spark has own classes; it knows the others by name. */
+  /** The transforms for which Spark has its own classes. Other transforms are passed to Spark by name. */
   private val sparkForms: Map[String, String => SparkTransform] = Map(
     Identity.name -> (Expressions.identity(_)),
     Year.name -> (Expressions.years(_)),
@@ -76,7 +76,7 @@ object PartitionTerm {
   )
 
   /**
-   * Parses a transform, `bucket(16, id)`: its parameter may be before or after the column.
+   * Parses a transform such as `bucket(16, id)`. Its parameter may be before or after the column.
    *
    * @throws InvalidArgument it is not a supported partition transform
    */

@@ -24,7 +24,7 @@ object SparkDefaults {
    */
   private val Origin = "iceberg-lite.default-of-a-table"
 
-  /** Returns a column with its write default in the place where Spark looks for it when a statement says DEFAULT. */
+  /** Returns a column with its write default in the metadata, where Spark looks it up for the keyword DEFAULT. */
   def shown(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
     val sql = SparkLiteral(writeValue(column).orNull, field.dataType).sql
     val metadata = new MetadataBuilder().withMetadata(field.metadata)
@@ -34,7 +34,7 @@ object SparkDefaults {
   }
 
   /**
-   * Returns the value, in Spark's internal format, that a write stores in a column that the rows lack; null is absent.
+   * Returns the value, in Spark's internal format, that a write stores in a column that the rows lack. `None` is null.
    *
    * @throws InvalidArgument the default is a struct with a required field without a default
    */
@@ -62,23 +62,23 @@ object SparkDefaults {
     }
   )
 
-  /** Returns the default in the definition of a column; absent for none and for null. */
+  /** Returns the default in the definition of a column. `None` means no default, or null. */
   def declared(field: StructField, t: Type): Option[DefaultValue] =
     if (field.metadata.contains(Origin)) None
     else field.getCurrentDefaultValue().flatMap(of(_, field.name, field.dataType, t, "CREATE TABLE"))
 
   /**
-   * Returns the value of an expression.
+   * Returns the value of a default expression.
    *
    * @param name the name of the column
    * @param t the type of the column in the table
-   * @param statement for messages
-   * @return absent for null
+   * @param statement the kind of statement, for messages
+   * @return `None` for null
    * @throws InvalidArgument the expression has no constant value of the type
    */
   def of(sql: String, name: String, dataType: DataType, t: Type, statement: String): Option[DefaultValue] = {
     def refuse(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
-    if (isOfTheMoment(sql, name)) {
+    if (isVariable(sql, name)) {
       refuse(
         "It has another value each time, but a default is a constant: use a constant, and write such values with the " +
           "rows"
@@ -88,8 +88,10 @@ object SparkDefaults {
     Option(value).map(valueOf(_, t).fold(refuse, identity))
   }
 
-  /** Whether the expression depends on the current time, for which Spark would use the time of the statement. */
-  private def isOfTheMoment(sql: String, name: String): Boolean = scala.util.Try {
+  /**
+   * Whether the value of the expression can change over time. Spark would use the value at the time of the statement.
+   */
+  private def isVariable(sql: String, name: String): Boolean = scala.util.Try {
     val expression = CatalystSqlParser.parseExpression(sql)
     val plan = Project(Seq(Alias(expression, name)()), OneRowRelation())
     ResolveDefaultColumns.DefaultColumnAnalyzer.execute(plan).expressions
@@ -123,8 +125,8 @@ object SparkDefaults {
   private def elements(array: ArrayData, part: NestedField): Either[String, Vector[Option[DefaultValue]]] = {
     val values = array.toObjectArray(SparkTypes.toSpark(part.fieldType)).toVector
     values.foldLeft[Either[String, Vector[Option[DefaultValue]]]](Right(Vector.empty)) {
-      case (done, null) => done.map(_ :+ None)
-      case (done, v) => for (before <- done; next <- valueOf(v, part.fieldType)) yield before :+ Some(next)
+      case (converted, null) => converted.map(_ :+ None)
+      case (converted, v) => for (before <- converted; next <- valueOf(v, part.fieldType)) yield before :+ Some(next)
     }
   }
 }

@@ -21,29 +21,30 @@ import iceberglite.spec.types.Type.{StringType, StructType}
  * A Spark filter, converted to an expression on a table.
  *
  * @param expression bound to the columns of the schema, true for every row for which the filter is true
- * @param exact whether it is false for all other rows
+ * @param exact whether the expression is false for all other rows
  */
 final case class ConvertedFilter(expression: Expression, exact: Boolean)
 
 /**
  * Converts Spark's filters to expressions.
  *
- * Spark uses three-valued logic. An expression is true if the filter is true, and false if the filter is false or null;
- * therefore NOT is pushed inward during the conversion, to the tests for which it is known whether they are false or
- * null.
+ * Spark uses three-valued logic. An expression is true if the filter is true, and false if the filter is false or null.
+ * Therefore the conversion pushes NOT inward to single tests, for which false and null can be distinguished.
  *
  * @param schema the columns that the filters name
- * @param texts all values of a string column in the relevant rows, by column id, if they are known
+ * @param texts returns all values of a string column in the relevant rows by column id, if they are known
  */
 final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => Option[Set[String]] = _ => None) {
 
   /**
-   * Returns the equivalent condition, if an expression can represent it. For changes to a table, which must not affect
+   * Returns the equivalent expression, if there is one. It can be used for changes to a table, because it selects no
    * other rows.
    */
   def exact(filter: SparkPredicate): Option[Expression] = convert(filter).filter(_.exact).map(_.expression)
 
-  /** Returns the condition, or one that more rows satisfy, if there is one. For skipping files. */
+  /**
+   * Returns an expression that all rows of the filter satisfy, and possibly other rows. It can be used to skip files.
+   */
   def convert(filter: SparkPredicate): Option[ConvertedFilter] = convert(filter, holds = true)
 
   /** Returns an expression that is true if the filter is true (`holds`), or if it is false. */
@@ -71,7 +72,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
 
   private def exactly(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
 
-  /** Combines two sides; a single side can still skip files. */
+  /** Combines two filters with AND. If only one of them can be converted, it can still skip files. */
   private def both(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
     (convert(l, holds), convert(r, holds)) match {
       case (Some(a), Some(b)) => Some(ConvertedFilter(and(a.expression, b.expression), a.exact && b.exact))
@@ -94,7 +95,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
       }
     }
 
-  /** Tests a filter on the known values of a column, for filters that bounds cannot decide. */
+  /**
+   * Converts a filter that bounds cannot decide, if all values of the column are known, to an IN of the matching
+   * values.
+   */
   private def known(
       child: SparkExpression,
       value: SparkLiteral[_],
@@ -180,8 +184,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
   }
 
   /**
-   * Returns a named column; absent for a metadata column, or for an ambiguous name when case is ignored: Spark
-   * evaluates these.
+   * Returns a named column. It is absent for a metadata column, and for a name that is ambiguous when case is ignored;
+   * Spark evaluates such filters.
    */
   private def named(reference: NamedReference, caseSensitive: Boolean): Option[Vector[NestedField]] =
     try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))

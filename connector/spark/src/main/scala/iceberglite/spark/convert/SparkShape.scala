@@ -7,7 +7,7 @@ import iceberglite.spec.partition.ValueShape
 import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
-/** Values in Spark's internal format, in the types of [[SparkTypes]]; null is absent. */
+/** Builds values in Spark's internal format, in the types of [[SparkTypes]]. `None` is null. */
 object SparkShape extends ValueShape[Option[Any]] {
   override def ofNull: Option[Any] = None
 

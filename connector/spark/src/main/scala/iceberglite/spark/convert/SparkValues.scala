@@ -14,7 +14,9 @@ import iceberglite.spec.types.Type._
 /** Converts between single values of tables and Spark's internal format, in the types of [[SparkTypes]]. */
 object SparkValues {
 
-  /** Returns a value in the format of a Spark row for a column of type `t`, which gives a decimal its precision. */
+  /**
+   * Returns a value in the format of a Spark row for a column of type `t`. A decimal gets the precision of the type.
+   */
   def toSpark(value: Literal, t: PrimitiveType): Any = value match {
     case BooleanLiteral(v) => v
     case IntLiteral(v) => if (t == LongType) v.toLong else v

@@ -53,7 +53,7 @@ object SparkErrors {
     if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"
 }
 
-/** Spark's own exception cannot have a cause. */
+/** An exception with a cause, which Spark's own exception cannot have. */
 final private class NamespaceTaken(message: String, error: IcebergError)
     extends NamespaceAlreadyExistsException(message) {
   override def getCause: Throwable = error

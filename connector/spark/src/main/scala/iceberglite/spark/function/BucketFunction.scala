@@ -22,7 +22,9 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     case BinaryType => OfBinary
   }
 
-  /** The transform of the latest call: the number of buckets is the same for all rows of a query. */
+  /**
+   * The transform of the latest call. It is cached, because the number of buckets is the same for all rows of a query.
+   */
   @volatile private var latest: Bucket = Bucket(1)
 
   private def bucket(buckets: Int): Bucket = {
@@ -44,7 +46,7 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     def invoke(buckets: Int, value: Int): Int = of(buckets, Murmur3.hashInt(value))
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
 
-    /** An int and a long with the same value are in the same bucket. */
+    /** The same function as for long, because an int and a long with the same value are in the same bucket. */
     override def canonicalName: String =
       if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName
   }

@@ -44,11 +44,11 @@ abstract class ParametrizedFunction(name: String) extends TransformFunction(name
 }
 
 /**
- * A transform of one type of values. In addition to [[valueOf]], it has a method `invoke` for the plain values, which
- * Spark finds by its name and compiles calls to.
+ * A transform of one type of values. In addition to [[valueOf]], it has a method `invoke` for unboxed values. Spark
+ * finds this method by its name and compiles calls to it.
  *
  * @param function the name of the function
- * @param parameters the types before the type of the value
+ * @param parameters the types of the arguments before the value
  */
 abstract class BoundTransform[R](
     function: String,

@@ -20,7 +20,7 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
     case BinaryType => OfBinary
   }
 
-  /** The transform of the latest call: its width is the same for all rows of a query. */
+  /** The transform of the latest call. It is cached, because the width is the same for all rows of a query. */
   @volatile private var latest: Truncate = Truncate(1)
 
   private def truncate(width: Int): Truncate = {
@@ -46,7 +46,7 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
     override protected def valueOf(input: InternalRow): java.lang.Long = invoke(input.getInt(0), input.getLong(1))
   }
 
-  /** Truncates decimals. The result is null if it has more digits than the type, close to the minimum of the type. */
+  /** Truncates decimals. Close to the minimum of the type, the result can have too many digits and is null then. */
   final case class OfDecimal(source: DecimalType) extends Bound[Decimal](source) {
     def invoke(width: Int, value: Decimal): Decimal =
       if (value == null) null

@@ -22,7 +22,7 @@ import iceberglite.table.Table
  *
  * @param source returns the current table
  * @param view the metadata table
- * @param travel the state of the table
+ * @param travel selects the snapshot of the table
  */
 final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val travel: TimeTravel)
     extends LiveRead {
@@ -43,20 +43,20 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
   override def schema: StructType = sparkSchema
 
   override private[iceberglite] def pinned: MetadataSparkTable = {
-    val now = source()
-    new MetadataSparkTable(() => now, view, travel)
+    val current = source()
+    new MetadataSparkTable(() => current, view, travel)
   }
 
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
     RangeOptions.refuse(options, name)
-    val now = source()
+    val current = source()
     val state = TimeTravel.ofOptions(options) match {
       case TimeTravel.Latest => travel
-      case asked => asked
+      case requested => requested
     }
-    new MetadataTableScanBuilder(name, now, view, state.snapshot(now.metadata), sparkSchema)
+    new MetadataTableScanBuilder(name, current, view, state.snapshot(current.metadata), sparkSchema)
   }
 
   override def toString: String = name

@@ -22,7 +22,7 @@ import iceberglite.table.Table
 /**
  * Reads a metadata table. The driver produces its rows when the query is planned for execution; Spark filters them.
  *
- * @param schema the columns that Spark has seen
+ * @param schema the schema of the table, as Spark resolved it
  */
 final class MetadataTableScanBuilder(
     name: String,
@@ -34,7 +34,7 @@ final class MetadataTableScanBuilder(
     with SupportsPushDownRequiredColumns {
   private var wanted: StructType = schema
 
-  /** Prunes top-level columns only, which avoids decoding the metrics of files when they are not requested. */
+  /** Prunes top-level columns only. Metrics of files are then not decoded unless they are requested. */
   override def pruneColumns(required: StructType): Unit =
     wanted = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
 
@@ -60,7 +60,8 @@ final private class MetadataTableScan(
   override def rows(): Array[InternalRow] = computed
 
   /**
-   * Estimates the size of the rows. Spark asks for joins in the plan that it then runs, so the rows are produced once.
+   * Estimates the size of the rows from their number. Spark requests the estimate from the scan that it then runs, so
+   * that the rows are produced only once.
    */
   override def estimateStatistics(): Statistics = SizeEstimate.of(computed.length.toLong, wanted).statistics()
 

@@ -36,7 +36,7 @@ object ConvertEqualityDeletes extends Procedure {
         val (before, after) = place.commit(name)(_ => deletes.action(found))
         (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.recordCount).sum))
       }
-      // The commit succeeded, even if this step fails.
+      // The commit has succeeded, even if this step fails.
       place.renew(name, before, after)
       row
     }

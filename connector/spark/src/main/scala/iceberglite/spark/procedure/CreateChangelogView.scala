@@ -57,7 +57,7 @@ object CreateChangelogView extends Procedure {
     val ident = place.identifier(arguments(Parameter.table))
     val changes = Identifier.of(ident.namespace :+ ident.name, ChangelogTable.Name)
     val table = changelog(place, changes)
-    val wanted = shown(arguments, table.tableSchema, place.session)
+    val wanted = requestedView(arguments, table.tableSchema, place.session)
     val read = arguments.get(options).getOrElse(Map.empty)
     // Checks the options now; a query would report errors only when the view is read.
     table.newScanBuilder(new CaseInsensitiveStringMap(read.asJava))
@@ -73,7 +73,7 @@ object CreateChangelogView extends Procedure {
       case other => throw Unsupported(s"a changelog view of ${other.name}", "It must be an Iceberg table")
     }
 
-  private def shown(arguments: Arguments, schema: Schema, session: SparkSession): ChangelogView = {
+  private def requestedView(arguments: Arguments, schema: Schema, session: SparkSession): ChangelogView = {
     val given = arguments.get(identifierColumns)
     val identifiers = given.map(_.map(path(_, schema, session)))
       .getOrElse(schema.identifierFieldIds.toSeq.sorted.map(schema.paths)).distinct
@@ -100,15 +100,16 @@ object CreateChangelogView extends Procedure {
     else Try(session.sessionState.sqlParser.parseMultipartIdentifier(column).toVector).getOrElse(Vector(column))
 
   private def identifier(path: Vector[String], schema: Schema, session: SparkSession): ChangelogView.Identifier = {
-    val way = ColumnPath.require(schema, path, caseSensitive(session))
-    val name = way.map(_.name).mkString(".")
+    val nodes = ColumnPath.require(schema, path, caseSensitive(session))
+    val name = nodes.map(_.name).mkString(".")
     def refuse(): Nothing =
       throw InvalidArgument("argument identifier_columns", name, "A column inside of a list or map has many values")
-    val structs = schema.asStruct +: way.init.map(_.fieldType match {
+    val structs = schema.asStruct +: nodes.init.map(_.fieldType match {
       case struct: Type.StructType => struct
       case _ => refuse()
     })
-    ChangelogView.Identifier(name, structs.zip(way).map { case (struct, f) => struct.fields.indexWhere(_.id == f.id) })
+    val places = structs.zip(nodes).map { case (struct, f) => struct.fields.indexWhere(_.id == f.id) }
+    ChangelogView.Identifier(name, places)
   }
 
   private def caseSensitive(session: SparkSession): Boolean =

@@ -21,11 +21,11 @@ object SetCurrentSnapshot extends Procedure {
 
   override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.moved(
     place.change(arguments(Parameter.table)) { table =>
-      new action.SetCurrentSnapshot(meant(table, arguments.get(snapshot), arguments.get(ref)))
+      new action.SetCurrentSnapshot(selected(table, arguments.get(snapshot), arguments.get(ref)))
     }
   )
 
-  private def meant(table: TableMetadata, id: Option[Long], ref: Option[String]): Long = (id, ref) match {
+  private def selected(table: TableMetadata, id: Option[Long], ref: Option[String]): Long = (id, ref) match {
     case (Some(snapshotId), None) => snapshotId
     case (None, Some(name)) => TimeTravel.ref(table, name).snapshotId
     case _ => throw InvalidArgument(
