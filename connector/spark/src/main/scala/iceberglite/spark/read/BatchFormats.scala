@@ -12,7 +12,10 @@ private[read] object BatchFormats {
   /** The formats of data files that can be read. */
   val all: Seq[BatchFormat] = Seq(ParquetBatches, OrcBatches, AvroBatches)
 
-  /** @param path of a file, for the message. @throws Unsupported no data file has this format */
+  /**
+   * Returns the reader of a format. @param path the path of a file, for messages. @throws Unsupported there is no
+   * reader
+   */
   def of(format: FileFormat, path: String): BatchFormat = all.find(_.format == format).getOrElse(
     throw Unsupported(
       s"data file $path in format ${format.name}",

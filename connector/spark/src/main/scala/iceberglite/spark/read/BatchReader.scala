@@ -42,7 +42,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 
   override def currentMetricsValues(): Array[CustomTaskMetric] = ScanMetrics.ofFiles(filesByRows)
 
-  /** Starts with the metrics of the task's previous reader, which Spark passes on. */
+  /** Adds the metrics of the task's previous reader, which Spark passes. */
   override def initMetricsValues(before: Array[CustomTaskMetric]): Unit =
     filesByRows += before.filter(_.name == (new FilesReadByRows).name).map(_.value).sum
 
@@ -57,10 +57,10 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 }
 
 /**
- * Returns the batches as rows.
+ * Reads batches as rows.
  *
- * @param copy copies rows from the batches' views: a nested view returns a value for a null if the caller does not
- *   check for null, as Spark's interpreted expressions do
+ * @param copy copies a row of a batch. Without a copy, a nested vector can return a value for a null if the caller does
+ *   not check for null, as Spark's interpreted expressions do.
  */
 final private[read] class RowReader(batches: BatchReader, copy: InternalRow => InternalRow)
     extends PartitionReader[InternalRow] {

@@ -26,9 +26,10 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType}
 /**
  * The tasks of a scan, and the information that executors need to run them.
  *
- * @param joined a runtime filter from the other side of a join, which Spark also applies; it is for skipping only
- * @param chosen the files to read, if they are selected elsewhere
- * @param packing how selected files are packed into tasks; absent for the packing of ordinary scans
+ * @param joined a runtime filter from the other side of a join. It only skips files and rows, because Spark also
+ *   applies it.
+ * @param chosen the files to read, if the caller selects them
+ * @param packing how the selected files are packed into tasks; absent for the packing of ordinary scans
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
@@ -84,7 +85,10 @@ final private[read] class IcebergBatch(
     )
   }
 
-  /** Files of a partition have the same residual, and share the results derived from it. */
+  /**
+   * The residual of the previous file. Files of one partition have the same residual and share the values derived from
+   * it.
+   */
   private var lastResidual: Expression = AlwaysTrue
   private var lastFilter: Option[(Expression, Set[Int])] = None
 

@@ -54,7 +54,7 @@ final private[iceberglite] class IcebergScan(
     with SupportsReportOrdering
     with SupportsRuntimeV2Filtering {
 
-  /** Marks the metadata columns: Spark loses the marks unless each scan sets them again. */
+  /** The schema, with a mark for each metadata column. Spark loses the marks unless each scan sets them again. */
   private lazy val schema: StructType =
     StructType(wanted.fields.zip(SparkTypes.toSpark(wanted.fields)).map { case (field, column) =>
       val mark = new MetadataBuilder().putString(METADATA_COL_ATTR_KEY, field.name).build()
@@ -68,7 +68,8 @@ final private[iceberglite] class IcebergScan(
     new IcebergScan(files, wanted, settings, caseSensitive, session, Some(grouping))
 
   /**
-   * Reports the grouping if the user requests it; otherwise [[report.StoragePartitionedJoins]] groups scans that benefit from it.
+   * Reports the grouping of the scan, if it has one. The user can request it; otherwise
+   * [[iceberglite.spark.rules.StoragePartitionedJoins]] groups scans that benefit from it.
    */
   override def outputPartitioning(): Partitioning =
     grouping.flatMap(_.reported).getOrElse(new UnknownPartitioning(0))
@@ -78,8 +79,9 @@ final private[iceberglite] class IcebergScan(
   override def toBatch: Batch = new IcebergBatch(this, joined, None, session)
 
   /**
-   * Returns a batch of these files of the scan. @param packing how they are packed into tasks; absent for the packing
-   * of ordinary scans
+   * Returns a batch of some files of the scan.
+   *
+   * @param packing how the files are packed into tasks; absent for the packing of ordinary scans
    */
   private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
     new IcebergBatch(this, RuntimeFilterResidual.none(files), Some(tasks), session, packing)
@@ -93,7 +95,7 @@ final private[iceberglite] class IcebergScan(
 
   private[iceberglite] def filter: Expression = files.filter
 
-  /** Whether Spark gets batches: always, for all file formats, unless the user requests rows. */
+  /** Whether Spark gets columnar batches. This is the case for all file formats, unless the user requests rows. */
   private[read] def isColumnar: Boolean = settings.vectorized
 
   override def columnarSupportMode(): ColumnarSupportMode =
@@ -136,13 +138,13 @@ final private[iceberglite] class IcebergScan(
   /** The columns of the table, without metadata columns. */
   private def columns: Vector[NestedField] = wanted.fields.filterNot(f => wanted.metadataIds(f.id))
 
-  // Spark sets it when it has the keys of a join's other side, and requests a new batch directly afterwards. Two joins
-  // may share the scan, so that only the last filters apply.
+  // Spark sets the filter when it has the keys of a join's other side, and requests a new batch directly afterwards. If
+  // two joins share the scan, only the filters that were set last apply.
   @volatile private var joined: RuntimeFilterResidual = RuntimeFilterResidual.none(files)
 
   private lazy val joinColumns: Vector[NestedField] = RuntimeFilterColumns.of(files, files.widened.without(columns))
 
-  /** The columns by which the keys of a small side of a join can skip files. */
+  /** The columns for which a runtime filter with the keys of a join's other side can skip files. */
   override def filterAttributes(): Array[NamedReference] =
     joinColumns.map(f => ColumnReference(f.name): NamedReference).toArray
 
@@ -152,7 +154,7 @@ final private[iceberglite] class IcebergScan(
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
 
-  /** Called when Spark has the batch that it runs. */
+  /** Returns the planning metrics. Spark calls this method when it has the batch that it runs. */
   override def reportDriverMetrics(): Array[CustomTaskMetric] = {
     val filter = joined
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)

@@ -36,9 +36,9 @@ import iceberglite.table.Table
  * Builds a scan with Spark's pushdowns: columns, fields of structs, filters, aggregates and limits.
  *
  * @param snapshot absent for a table without a snapshot
- * @param schema the schema of that snapshot, or the table's
+ * @param schema the schema to read with: that of the snapshot, or the current one of the table
  * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
- * @param wholeFiles whether all rows are read of each file that may have a matching row
+ * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
  */
 final class IcebergScanBuilder(
     table: Table,
@@ -84,12 +84,12 @@ final class IcebergScanBuilder(
     wanted = ScanColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
   }
 
-  /** Aggregates that metadata answers need no second aggregation by Spark. */
+  /** Always true: Spark need not aggregate again, because the aggregates from metadata are complete. */
   override def supportCompletePushDown(aggregation: Aggregation): Boolean = true
 
   /**
-   * Pushes an aggregation down. Spark calls this method, and the two below, only if it applies no filter to rows
-   * itself.
+   * Pushes an aggregation down. Spark calls this method, [[pushLimit]] and [[pushTopN]] only if it applies no filter to
+   * rows itself.
    */
   override def pushAggregation(aggregation: Aggregation): Boolean = SparkErrors.in(table.name) {
     val columns = aggregation.aggregateExpressions ++ aggregation.groupByExpressions
@@ -138,7 +138,7 @@ final class IcebergScanBuilder(
     tasks.size <= 1 && split.size <= 1
   }
 
-  /** Returns the files that a row-level statement reads with this scan, when Spark has planned it. */
+  /** Returns the files that a row-level statement reads with this scan, after Spark has planned the scan. */
   private[iceberglite] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
   private def filesFor(filters: Array[ConvertedFilter]): ScanFiles =

@@ -5,8 +5,8 @@ import iceberglite.spec.partition.Identity
 import iceberglite.spec.types.Literal.StringLiteral
 
 /**
- * The partition values of string columns in planned files, for conditions on whole strings that ranges cannot decide,
- * such as suffixes.
+ * The partition values of string columns in the planned files. They decide conditions on strings that bounds cannot
+ * decide, such as suffixes.
  */
 final private[read] class PartitionTexts(files: ScanFiles) extends (Int => Option[Set[String]]) {
 

@@ -13,7 +13,7 @@ import iceberglite.spec.metadata.TableMetadata
  */
 final private[read] case class TaskFiles(files: Vector[FileScanTask], key: Option[Vector[Any]])
 
-/** Packs the files of a scan into tasks: across partitions, unless the scan is grouped. */
+/** Packs the files of a scan into tasks. A task can have files of several partitions, unless the scan is grouped. */
 final private[read] class TaskPacking(
     settings: ReadSettings,
     grouping: Option[KeyGrouping],
@@ -53,8 +53,8 @@ final private[read] class TaskPacking(
     ))
 
   /**
-   * Packs files, or runs of row groups, which may not fill a task completely. If this results in more tasks than cores,
-   * row groups are packed one by one, and splits are enlarged, if that reduces the number of tasks.
+   * Packs files, or runs of consecutive row groups. A run may not fill a task completely. If there are more tasks than
+   * cores, single row groups and larger splits are tried as well. The packing with the fewest tasks is used.
    */
   private def packed(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum

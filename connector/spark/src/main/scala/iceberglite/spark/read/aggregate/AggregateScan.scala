@@ -17,8 +17,8 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, PrimitiveType}
 
-/** The result of a query with aggregates, from metadata only: no data file is opened, and no job runs. */
-final private[read] class AggregateScan private (schema: StructType, answer: Array[InternalRow], what: String)
+/** The result of a query with aggregates, computed from metadata. No data file is opened, and no job runs. */
+final private[read] class AggregateScan private (schema: StructType, answer: Array[InternalRow], details: String)
     extends LocalScan
     with SupportsReportStatistics {
   override def readSchema(): StructType = schema
@@ -27,9 +27,9 @@ final private[read] class AggregateScan private (schema: StructType, answer: Arr
 
   override def estimateStatistics(): Statistics = SizeEstimate.of(answer.length.toLong, schema).statistics()
 
-  override def description(): String = what
+  override def description(): String = details
 
-  override def toString: String = what
+  override def toString: String = details
 }
 
 private[read] object AggregateScan {
@@ -38,8 +38,8 @@ private[read] object AggregateScan {
    * Returns the scan.
    *
    * @param metadata the metadata of the table
-   * @param plan plans the files with matching rows, in which all rows match, with the metrics of these columns; called
-   *   only if needed
+   * @param plan plans the scan with the metrics of some columns, which are given by id. The filter of the scan must
+   *   select whole files. The function is called only if needed.
    * @return absent if metadata does not give an exact result
    */
   def of(
@@ -53,26 +53,26 @@ private[read] object AggregateScan {
     val functions = aggregation.aggregateExpressions.toVector
       .map(PushedAggregate.of(_, metadata, ScanColumn.of(_, schema, caseSensitive)))
     val query = new AggregateQuery(groups.flatten, functions.flatten)
-    val isSaid = groups.forall(_.isDefined) && functions.forall(_.isDefined)
-    if (isSaid && query.mayBeGrouped(metadata)) query.answer(plan(query.measured)) else None
+    val allSupported = groups.forall(_.isDefined) && functions.forall(_.isDefined)
+    if (allSupported && query.mayBeGrouped(metadata)) query.answer(plan(query.measured)) else None
   }
 
   private[aggregate] def apply(query: AggregateQuery, rows: Array[InternalRow], plan: ScanPlan): AggregateScan = {
     val report = plan.report
     val filters = Expression.conjuncts(plan.filter).mkString(" AND ")
-    val what = Seq(
+    val details = Seq(
       Some(query.functions.map(_.name).mkString(", ")).filter(_.nonEmpty).map(f => s"aggregates=$f"),
       Some(query.groups.map(_.name).mkString(", ")).filter(_.nonEmpty).map(g => s"group by=$g"),
       Some(filters).filter(_.nonEmpty).map(f => s"filters=$f"),
       Some("files=0 opened")
     )
     val snapshot = report.snapshotId.fold("no snapshot")(id => s"snapshot $id")
-    val text = s"iceberg-lite ${report.table} ($snapshot) ${what.flatten.mkString("[", ", ", "]")}"
+    val text = s"iceberg-lite ${report.table} ($snapshot) ${details.flatten.mkString("[", ", ", "]")}"
     new AggregateScan(query.schema, rows, text)
   }
 }
 
-/** The aggregates of a query, by groups of rows that are equal in some columns. */
+/** The aggregates of a query, and its GROUP BY columns. */
 final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], val functions: Vector[PushedAggregate]) {
 
   /** Returns the schema: the columns of GROUP BY, then the aggregates. */
@@ -81,10 +81,10 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
       functions.map(f => StructField(f.name, SparkTypes.toSpark(f.valueType), f.mayBeNull))
   )
 
-  /** Returns the columns whose metrics are needed. */
+  /** Returns the ids of the columns whose metrics are needed. */
   def measured: Set[Int] = functions.flatMap(_.measured).map(_.id).toSet
 
-  /** Whether the grouping may be possible, without a look at the files. */
+  /** Whether metadata may answer the query: a partition spec must have all GROUP BY columns as identity fields. */
   def mayBeGrouped(metadata: TableMetadata): Boolean =
     metadata.specs.exists(spec => groups.forall(g => spec.identityPositions.contains(g.id)))
 
@@ -93,14 +93,14 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
     val found = mutable.LinkedHashMap.empty[Vector[Option[Literal]], Group]
     // Without GROUP BY there is one row, even if there are no files.
     if (groups.isEmpty) found.put(Vector.empty, new Group)
-    val isKnown = plan.tasks.forall { task =>
+    val allGrouped = plan.tasks.forall { task =>
       keys.of(task).exists { key =>
         found.getOrElseUpdate(key, new Group).add(task)
         true
       }
     }
-    if (isKnown && found.values.forall(_.isExact)) {
-      val rows = found.iterator.collect { case (key, group) if groups.isEmpty || group.isThere => row(key, group) }
+    if (allGrouped && found.values.forall(_.isExact)) {
+      val rows = found.iterator.collect { case (key, group) if groups.isEmpty || group.hasLiveRows => row(key, group) }
       Some(AggregateScan(this, rows.toArray, plan))
     } else None
   }
@@ -114,20 +114,20 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
   /** The files of one group. */
   final private class Group {
     private val tallies = functions.map(_.tally)
-    private var sure = 0L
+    private var minRowCount = 0L
     private var isCounted = true
 
     def add(task: FileScanTask): Unit = {
       val rows = RowCount.of(task)
-      sure += rows.atLeast
+      minRowCount += rows.atLeast
       isCounted = isCounted && rows.exactly.isDefined
       tallies.foreach(_.add(task))
     }
 
-    /** Whether the group has a row that is not deleted. */
-    def isThere: Boolean = sure > 0
+    /** Whether the group certainly has a row that is not deleted. */
+    def hasLiveRows: Boolean = minRowCount > 0
 
-    def isExact: Boolean = (groups.isEmpty || isThere || isCounted) && tallies.forall(_.isExact)
+    def isExact: Boolean = (groups.isEmpty || hasLiveRows || isCounted) && tallies.forall(_.isExact)
 
     def values: Vector[Option[Literal]] = tallies.map(_.value)
   }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * Returns rows that are known when the query is planned, without a job if the driver needs them.
+ * Returns rows that are known when the query is planned. No job runs if the driver collects them.
  *
  * @param description the source of the rows, for EXPLAIN
  */
@@ -23,8 +23,8 @@ final private[aggregate] case class AnswerExec(
     Map("numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   private lazy val unsafeRows: Vector[InternalRow] = {
-    val made = UnsafeProjection.create(output, output)
-    rows.map(made(_).copy())
+    val toUnsafe = UnsafeProjection.create(output, output)
+    rows.map(toUnsafe(_).copy())
   }
 
   override protected def doExecute(): RDD[InternalRow] =
@@ -43,8 +43,8 @@ final private[aggregate] case class AnswerExec(
   override def verboseStringWithOperatorId(): String =
     s"$formattedNodeName\nOutput: ${output.mkString("[", ", ", "]")}\n$description\n"
 
-  private def counted(handed: Vector[InternalRow]): Vector[InternalRow] = {
-    metrics("numOutputRows") += handed.size.toLong
-    handed
+  private def counted(returned: Vector[InternalRow]): Vector[InternalRow] = {
+    metrics("numOutputRows") += returned.size.toLong
+    returned
   }
 }

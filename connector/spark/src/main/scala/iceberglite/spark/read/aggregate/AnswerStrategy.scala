@@ -17,8 +17,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 /**
- * Evaluates projections and filters over a metadata answer on the driver: Spark would run a job to rename its columns,
- * add one to a count or apply HAVING.
+ * Evaluates projections and filters over a metadata answer on the driver. Otherwise, Spark would run a job to rename
+ * columns, add one to a count or apply HAVING.
  */
 object AnswerStrategy extends SparkStrategy {
 

@@ -11,15 +11,18 @@ import iceberglite.spec.types.{Literal, LiteralConversion}
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
- * The values that all rows of a file have in the columns of GROUP BY, which are identity partition fields of the file's
- * own spec. For use by one thread.
+ * Determines the key of a file for GROUP BY. All rows of a file have the same key if the columns are identity partition
+ * fields of the file's spec. For use by one thread.
  */
 final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
   private type Key = Vector[Option[Literal]]
   private val positions = mutable.Map.empty[Int, Option[Vector[Int]]]
   private val known = new IdentityHashMap[PartitionTuple, Option[Key]]
 
-  /** Returns the key; absent if the file's partition does not determine it. Files of one partition share the tuple. */
+  /**
+   * Returns the key; absent if the partition does not determine it. Keys are cached for files that share a partition
+   * tuple.
+   */
   def of(task: FileScanTask): Option[Key] =
     if (columns.isEmpty) GroupKeys.One
     else positions.getOrElseUpdate(task.spec.specId, positionsIn(task.spec)).flatMap { at =>
@@ -45,7 +48,7 @@ final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
 private object GroupKeys {
   private val One: Option[Vector[Option[Literal]]] = Some(Vector.empty)
 
-  /** Normalizes zeros: both are in one group. */
+  /** Converts -0.0 to 0.0, because both are in one group. */
   private def normalized(value: Literal): Literal = value match {
     case FloatLiteral(v) if v == 0.0f => FloatLiteral(0.0f)
     case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(0.0)

@@ -32,7 +32,7 @@ private[aggregate] object PushedAggregate {
    * Returns the aggregate.
    *
    * @param column finds a column of the table
-   * @return absent if only rows can determine it
+   * @return absent if metadata can never determine the aggregate
    */
   def of(
       function: AggregateFunc,
@@ -41,8 +41,8 @@ private[aggregate] object PushedAggregate {
   ): Option[PushedAggregate] = function match {
     case _: CountStar => Some(Rows)
     case count: Count if !count.isDistinct => column(count.column).map(c => Values(c, new ColumnFactsOf(c, metadata)))
-    case min: Min => column(min.column).map(c => Least(c, new ColumnFactsOf(c, metadata)))
-    case max: Max => column(max.column).map(c => Greatest(c, new ColumnFactsOf(c, metadata)))
+    case min: Min => column(min.column).map(c => Minimum(c, new ColumnFactsOf(c, metadata)))
+    case max: Max => column(max.column).map(c => Maximum(c, new ColumnFactsOf(c, metadata)))
     case _ => None
   }
 
@@ -62,7 +62,7 @@ private[aggregate] object PushedAggregate {
     override def tally: Tally = new ValueTally(facts)
   }
 
-  final private case class Least(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+  final private case class Minimum(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
     override def name: String = s"min(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
     override def measured: Option[ScanColumn] = Some(column)
@@ -70,7 +70,7 @@ private[aggregate] object PushedAggregate {
     override def tally: Tally = new ExtremeTally(facts, _.lower, Literal.ordering)
   }
 
-  final private case class Greatest(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+  final private case class Maximum(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
     override def name: String = s"max(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
     override def measured: Option[ScanColumn] = Some(column)

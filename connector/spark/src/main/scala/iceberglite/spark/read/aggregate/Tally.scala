@@ -14,7 +14,7 @@ sealed private[aggregate] trait Tally {
 
   def isExact: Boolean
 
-  /** The value; absent for null. Only valid if it is exact. */
+  /** The value; absent for null. It is valid only if [[isExact]] is true. */
   def value: Option[Literal]
 }
 
@@ -51,10 +51,11 @@ final private[aggregate] class ValueTally(facts: ColumnFactsOf) extends Tally {
 /**
  * Finds the minimum or the maximum.
  *
- * A file's bound may be the value of a deleted row, or no value at all. This does not matter if another file has a
- * value that precedes it.
+ * The bound of a file may be the value of a deleted row, or a value that no row has. This does not matter if another
+ * file has a row with a value that precedes the bound.
  *
- * @param bound the bound of a file that no value precedes
+ * @param bound returns the bound of a file: the lower bound for a minimum, the upper bound for a maximum
+ * @param before the order of values: ascending for a minimum, descending for a maximum
  */
 final private[aggregate] class ExtremeTally(
     facts: ColumnFactsOf,
@@ -66,12 +67,12 @@ final private[aggregate] class ExtremeTally(
   private var taken: Option[Literal] = None
 
   override def add(task: FileScanTask): Unit = if (known) {
-    val of = facts(task)
-    if (!of.hasNoValue) bound(of) match {
+    val column =  facts(task)
+    if (!column.hasNoValue) bound(column) match {
       case None => known = false
       case Some(value) =>
         outermost = first(outermost, value)
-        if (of.isTaken(value)) taken = first(taken, value)
+        if (column.isTaken(value)) taken = first(taken, value)
     }
   }
 

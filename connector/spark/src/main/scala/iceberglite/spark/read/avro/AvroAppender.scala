@@ -41,7 +41,7 @@ private[avro] object AvroAppender {
       }
   }
 
-  /** Creates an appender from a function that returns the position, which is not needed. */
+  /** Creates an appender from a function that returns the index of the appended value, which is not needed. */
   private def made(add: (AvroInput, WritableColumnVector) => Int): AvroAppender = new AvroAppender {
     override def append(in: AvroInput, to: WritableColumnVector): Unit = {
       add(in, to)
@@ -93,7 +93,7 @@ private[avro] object AvroAppender {
     }
   }
 
-  /** Variants as JSON text. @param column for messages */
+  /** Appends variants as JSON text. @param column the name of the column, for messages */
   final class Variants(metadataFirst: Boolean, column: String) extends AvroAppender {
     override def append(in: AvroInput, to: WritableColumnVector): Unit = {
       val (first, second) = (in.readBytes(), in.readBytes())
@@ -112,8 +112,8 @@ private[avro] object AvroAppender {
   /**
    * Decodes the fields of a record in the order of the file.
    *
-   * @param appenders absent for a field that is not requested
-   * @param skippers skip the values of fields
+   * @param appenders the appender of each field; absent for a field that is not requested
+   * @param skippers functions that skip the value of each field
    * @param children index of each field among the children of the struct's vector
    */
   final class Fields(

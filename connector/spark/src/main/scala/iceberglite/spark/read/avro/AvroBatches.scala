@@ -13,9 +13,9 @@ import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.file.FileFormat
 
 /**
- * The batches of one part of an Avro file: decoded rows are appended to columns.
+ * The batches of one part of an Avro file, whose decoded rows are appended to columns.
  *
- * @param vectors the target of the file's values
+ * @param vectors the vectors to which the values of the file are appended
  */
 final private[read] class AvroBatches(
     path: String,
@@ -61,7 +61,7 @@ final private[read] class AvroBatches(
 
 private[read] object AvroBatches extends BatchFormat {
 
-  /** The limit of bytes in a batch; a vector has room for 2 GB. */
+  /** The maximum number of encoded bytes in a batch. A vector has room for 2 GB. */
   private val MaxBytes = 1L << 24
 
   override def format: FileFormat = FileFormat.Avro

@@ -26,7 +26,7 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
  * The conversion of a column of an Avro file to a Spark column.
  *
  * @param stored the type of the vector for the values
- * @param appender appends values to it
+ * @param appender appends values to that vector
  * @param view creates the column from that vector; columns that the file lacks have no vector
  */
 final private[avro] case class AvroReading(
@@ -35,7 +35,7 @@ final private[avro] case class AvroReading(
     view: WritableColumnVector => ColumnVector
 )
 
-/** Matches columns. @param capacity maximum number of rows in a batch */
+/** Converts the columns of an Avro file to Spark columns. @param capacity maximum number of rows in a batch */
 final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
 
   /** Returns the requested fields of a struct that are in the file, and the columns of all requested fields. */
@@ -113,7 +113,7 @@ final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
 /**
  * The fields of a struct.
  *
- * @param stored the fields in the file, as in the vectors
+ * @param stored the requested fields that are in the file, with the types of their vectors
  */
 final private[avro] case class AvroFields(
     stored: SparkStruct,
@@ -121,7 +121,7 @@ final private[avro] case class AvroFields(
     views: Vector[AvroFields.View]
 ) {
 
-  /** Returns the requested fields in order. @param child the vectors of [[stored]] */
+  /** Returns the columns of the requested fields, in order. @param child returns the vectors of [[stored]] by index */
   def columns(child: Int => WritableColumnVector): Vector[ColumnVector] = views.map {
     case AvroFields.Stored(ordinal, view) => view(child(ordinal))
     case AvroFields.Given(vector) => vector

@@ -17,8 +17,8 @@ import iceberglite.table.Table
 /**
  * The settings for sharing loaded delete files among the tasks of a scan.
  *
- * @param owner the table's full name with a hash of its storage settings: the same name with other credentials has
- *   another owner
+ * @param owner the table's full name with a hash of its storage settings. A table that is read with other credentials
+ *   has another owner, so that it does not share delete files.
  */
 final private[iceberglite] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: DeleteCacheLimits) {
 

@@ -15,26 +15,26 @@ import iceberglite.spec.types.Type.StructType
  * Removes deleted rows of one file from its batches or, if `_deleted` is requested, marks them.
  *
  * @param wanted the columns that the scan returns
- * @param among if set, only remaining rows that these deletes remove are returned
+ * @param among if set, only rows are returned that remain after `deletes` and that `among` removes
  */
 final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, among: Option[RowDeletes] = None) {
   def isEmpty: Boolean = deletes.isEmpty && among.isEmpty
 
-  /** Whether the file is known to have no matching row without opening it. */
+  /** Whether the file certainly has no row to return, so that it need not be opened. */
   def leavesNothing: Boolean = onlyAt.exists(_.isSubsetOf(deletes.positions))
 
-  /** The only positions at which matching rows may be; absent if they may be anywhere. */
+  /** The positions at which rows to return can be; absent if they can be at all positions. */
   def onlyAt: Option[DeletionVector] = among.filter(_.keys.forall(_.isEmpty)).map(_.positions)
 
   private val marksRows: Boolean = wanted.metadataIds.contains(MetadataColumns.Deleted.id)
-  private val byPlace: Boolean = (deletes +: among.toVector).exists(!_.positions.isEmpty)
+  private val byPosition: Boolean = (deletes +: among.toVector).exists(!_.positions.isEmpty)
 
   /** The columns to read: requested columns come first, in order. */
   val columns: ScanColumns =
     if (isEmpty) wanted
     else {
       val withKeys = ReadColumns.merged(wanted.fields, (deletes +: among.toVector).flatMap(_.columns))
-      if (!byPlace) wanted.copy(fields = withKeys)
+      if (!byPosition) wanted.copy(fields = withKeys)
       else ScanColumns(
         ReadColumns.merged(withKeys, Vector(MetadataColumns.Position)),
         wanted.metadataIds + MetadataColumns.Position.id
@@ -46,7 +46,7 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
    *
    * @param read a batch of [[columns]], which the reader reuses
    * @param capacity maximum number of rows in a batch
-   * @param moving moves the rows of `read`; absent if its vectors are not writable
+   * @param moving moves remaining rows to the front of `read`; absent if its vectors are not writable
    */
   def in(read: ColumnarBatch, capacity: Int, moving: Option[RowCompactor] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
@@ -61,11 +61,11 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
 
   private def liveRows(of: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
     val keys = of.keys.filterNot(_.isEmpty).map(KeyTest.of(_, columns.fields, vectors)).toArray
-    val places = columns.fields.indexWhere(_.id == MetadataColumns.Position.id)
-    new LiveRows(of.positions, if (of.positions.isEmpty) None else Some(vectors(places)), keys, capacity)
+    val positionIndex = columns.fields.indexWhere(_.id == MetadataColumns.Position.id)
+    new LiveRows(of.positions, if (of.positions.isEmpty) None else Some(vectors(positionIndex)), keys, capacity)
   }
 
-  /** Removes the fields of structs that only the deletes need. They are last at each level. */
+  /** Removes the fields of structs that only the deletes need. These are the last fields of each struct. */
   private def narrowed(wanted: Type, read: Type, vector: ColumnVector): ColumnVector = (wanted, read) match {
     case (struct @ StructType(fields), StructType(all)) if wanted != read && vector != null =>
       val children = fields.zip(all).zipWithIndex.map { case ((f, r), i) => child(f, r, vector.getChild(i)) }
@@ -77,7 +77,7 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
     narrowed(wanted.fieldType, read.fieldType, vector)
 }
 
-/** The batch to return for each batch that is read. */
+/** Returns the batch of remaining rows for each batch that is read. */
 final private[read] class LiveBatch(
     rows: RowChoice,
     visible: Array[ColumnVector],
@@ -86,7 +86,10 @@ final private[read] class LiveBatch(
 ) {
   private val whole = new ColumnarBatch(visible)
 
-  /** Shows the first rows if they were moved there, and other rows at their positions. */
+  /**
+   * The batch of remaining rows. They are its first rows if they were moved there; otherwise the vectors map their
+   * indexes.
+   */
   private val selected =
     if (moving.isDefined) whole else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 

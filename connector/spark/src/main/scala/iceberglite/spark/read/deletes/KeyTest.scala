@@ -39,7 +39,7 @@ private[read] object KeyTest {
     val columns = keys.columns.map(c => KeyVector.of(ReadColumns.place(c.path, read), vectors)).toArray
     val tests = keys.sets.filterNot(_.isEmpty).map { set =>
       (columns, set) match {
-        case (Array(only), longs: LongKeys) if only.isWhole => new WholeNumberTest(only, longs)
+        case (Array(only), longs: LongKeys) if only.isIntegral => new WholeNumberTest(only, longs)
         case _ => new AnyKeyTest(columns, set)
       }
     }
@@ -50,12 +50,12 @@ private[read] object KeyTest {
 /**
  * A key column.
  *
- * @param around the structs that contain the column, from the top
+ * @param enclosing the structs that contain the column, outermost first
  */
-final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector) {
+final private class KeyVector(enclosing: Array[ColumnVector], vector: ColumnVector) {
   private val dataType: DataType = vector.dataType
 
-  val isWhole: Boolean = dataType match {
+  val isIntegral: Boolean = dataType match {
     case LongType | TimestampType | TimestampNTZType | IntegerType | DateType => true
     case _ => false
   }
@@ -64,8 +64,8 @@ final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector)
 
   def isNullAt(row: Int): Boolean = {
     var i = 0
-    while (i < around.length && !around(i).isNullAt(row)) i += 1
-    i < around.length || vector.isNullAt(row)
+    while (i < enclosing.length && !enclosing(i).isNullAt(row)) i += 1
+    i < enclosing.length || vector.isNullAt(row)
   }
 
   def longAt(row: Int): Long = if (isInt) vector.getInt(row).toLong else vector.getLong(row)
@@ -75,7 +75,7 @@ final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector)
     if (isNullAt(row)) key.putNull()
     else
       dataType match {
-        case _ if isWhole => key.putLong(longAt(row))
+        case _ if isIntegral => key.putLong(longAt(row))
         case FloatType => key.putDouble(vector.getFloat(row).toDouble)
         case DoubleType => key.putDouble(vector.getDouble(row))
         case BooleanType => key.putBoolean(vector.getBoolean(row))
@@ -102,7 +102,7 @@ final private class WholeNumberTest(column: KeyVector, keys: LongKeys) extends K
     if (column.isNullAt(row)) keys.hasNull else keys.contains(column.longAt(row))
 }
 
-/** Tests any columns. */
+/** Tests keys with columns of any types. */
 final private class AnyKeyTest(columns: Array[KeyVector], keys: KeySet) extends KeyTest {
   private val key = new KeyBuffer
 

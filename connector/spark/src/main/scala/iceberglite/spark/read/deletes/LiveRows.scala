@@ -12,7 +12,7 @@ private[read] trait RowChoice {
   /** The selected rows of the current batch, ascending; [[find]] returns their number. */
   def rows: Array[Int]
 
-  /** Which rows of the current batch are deleted. */
+  /** For each row of the current batch, whether it is deleted. */
   def isDeleted: Array[Boolean]
 
   /** Processes a batch. @return how many of its rows are selected */
@@ -23,7 +23,7 @@ private[read] trait RowChoice {
  * Finds the rows of a batch that are not deleted.
  *
  * @param deleted the positions of deleted rows in the file
- * @param places the column with the positions of rows, ascending; absent if no row is deleted by position
+ * @param places the `_pos` column, which is ascending; absent if no row is deleted by position
  * @param capacity maximum number of rows in a batch
  */
 final private[read] class LiveRows(
@@ -51,7 +51,7 @@ final private[read] class LiveRows(
     live
   }
 
-  /** Handles gaps between positions, which result from skipped pages. */
+  /** Marks the rows that are deleted by position. Positions can have gaps, because pages can be skipped. */
   private def markPlaces(places: ColumnVector, count: Int): Unit = {
     var row = 0
     deleted.foreachIn(places.getLong(0), places.getLong(count - 1) + 1) { place =>
@@ -60,10 +60,7 @@ final private[read] class LiveRows(
     }
   }
 
-  /**
-   * Returns the first row, at `from` or later, whose position is at least `place`; it exists. It may be `from`, after a
-   * gap.
-   */
+  /** Returns the index of the first row, at `from` or later, whose position is at least `place`. Such a row exists. */
   private def rowAtOrAfter(places: ColumnVector, place: Long, from: Int, count: Int): Int = {
     val guess = place - places.getLong(from) + from
     if (guess >= from && guess < count && places.getLong(guess.toInt) == place) guess.toInt

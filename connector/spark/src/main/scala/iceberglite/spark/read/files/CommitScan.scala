@@ -7,7 +7,7 @@ import iceberglite.spec.types.{Literal, NestedField}
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
-/** The content of a scan that reads commits rather than a state of the table. */
+/** The content of a scan that reads a range of commits rather than one snapshot. */
 sealed private[iceberglite] trait CommitScan extends Product with Serializable {
 
   /** Plans the files. @param filter a filter on the columns of `schema` */
@@ -34,7 +34,7 @@ private[iceberglite] object CommitScan {
   /**
    * The rows that commits inserted and deleted.
    *
-   * @param wanted a condition on [[columns]], bound
+   * @param wanted a bound condition on [[columns]], which selects changes
    */
   final case class Changed(range: SnapshotRange, wanted: Expression) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {

@@ -2,7 +2,7 @@ package iceberglite.spark.read.files
 
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-/** The batches of one part of a data file. The same vectors are reused: a batch is valid until the next one. */
+/** The batches of one part of a data file. A batch is valid until the next one, because vectors are reused. */
 private[iceberglite] trait FileBatches extends AutoCloseable {
 
   /** The current batch, after [[next]] returned true. */

@@ -8,12 +8,12 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The columns of a scan in files of the formats that core reads: the columns to look for in a file, and their
- * conversion.
+ * Maps the columns of a scan to those of an Avro or ORC file: which columns the file may have, and how to replace
+ * others.
  *
  * @param wanted columns of the table and metadata columns, in the order of the result
- * @param mapping the table's field ids for files without field ids
- * @param values the values that the table's metadata has for its files
+ * @param mapping the table's name mapping, for files without field ids
+ * @param values provides values that are not in the file but in the table's metadata
  */
 final private[iceberglite] class FileColumns(
     wanted: Vector[NestedField],
@@ -34,7 +34,7 @@ final private[iceberglite] class FileColumns(
   /**
    * Returns the replacement of a [[stored]] column that the file lacks.
    *
-   * @return left the path, from the field's name on, of a required field without a value by any rule
+   * @return Left with the path of a required field without a value, beginning with the name of the column
    */
   def absent(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
     (field.id, task.firstRowId) match {
@@ -43,7 +43,7 @@ final private[iceberglite] class FileColumns(
       case _ => values.ofAbsent(field, task)
     }
 
-  /** Returns the columns in order. @param found those of [[stored]] */
+  /** Returns the columns of the scan, in order. @param found the columns of [[stored]] */
   def of(task: FileTask, found: Vector[ColumnVector], positions: ColumnVector): Vector[ColumnVector] = {
     val inFile = stored(task).fields.map(_.id).zip(found).toMap
     wanted.map { f =>

@@ -20,12 +20,12 @@ import iceberglite.spec.partition.PartitionTuple
  * A part of a data file to read: the information that an executor needs.
  *
  * @param start position of the part in the file, in bytes
- * @param filter residual filter of the scan for the rows of this file; for skipping only
+ * @param filter residual filter of the scan for the rows of this file; it only skips rows
  * @param withoutNan the ids of the filter's columns without NaN in this file
- * @param firstRowId version 3: the id of the file's first row
+ * @param firstRowId the row id of the file's first row (version 3)
  * @param deletes the delete files that apply, without metrics
  * @param fileLength length of the whole file, in bytes
- * @param change for a changelog: what happened to which rows
+ * @param change for a changelog, the change that the rows represent
  */
 final private[iceberglite] case class FileTask(
     path: String,
@@ -48,7 +48,7 @@ private[iceberglite] object FileTask {
   /** Returns the role of the file, for messages. */
   def role(tableName: String): String = s"data file of table $tableName"
 
-  /** Adds the file and the table to any error of a read. */
+  /** Adds the path of the file and the name of the table to any error of a read. */
   def naming[A](task: FileTask, tableName: String)(read: => A): A =
     try read
     catch {
@@ -82,7 +82,7 @@ private[iceberglite] object IcebergInputPartition {
   /** Files packed by size. */
   final case class Packed(tasks: Vector[FileTask]) extends IcebergInputPartition
 
-  /** Files, or pieces of files, of one group; see [[report.KeyGrouping]]. */
+  /** Files, or pieces of files, of one group; see [[iceberglite.spark.read.partitioning.KeyGrouping]]. */
   final case class Grouped(tasks: Vector[FileTask], override val partitionKey: InternalRow)
       extends IcebergInputPartition
       with HasPartitionKey

@@ -23,7 +23,7 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
   /**
    * Returns the replacement of a field that the file lacks, see [[ColumnSource]].
    *
-   * @return left the path, from the field's name on, of a required field without a value by any rule
+   * @return Left with the path of a required field without a value, beginning with the name of the field
    */
   def ofAbsent(field: NestedField, task: FileTask): Either[Vector[String], ColumnVector] =
     ColumnSource.valueOf(field, partitionValue(_, task), SparkShape)
@@ -37,7 +37,7 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
     case (id, _) if CommitScan.columns.exists(_.id == id) => constant(field, task.change.flatMap(CommitScan.value(id)))
     case (MetadataColumns.LastUpdatedSequenceNumber.id, _) =>
       constant(field, task.firstRowId.map(_ => Literal.LongLiteral(task.dataSequenceNumber)))
-    // It is null for a table that was never partitioned.
+    // `_partition` is null for a table that was never partitioned.
     case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty => partition(struct, task)
     case _ => constant(field, None)
   }
@@ -55,10 +55,7 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
     ConstantVectors.struct(SparkTypes.toSpark(struct).asInstanceOf[SparkStruct], values, capacity)
   }
 
-  /**
-   * Returns the value of an identity partition field. @return absent if the file's spec has no such field for the
-   * column
-   */
+  /** Returns the value of an identity partition field; absent if the file's spec has no such field for the column. */
   private def partitionValue(field: NestedField, task: FileTask): Option[Option[Any]] =
     for {
       spec <- specs.get(task.specId)

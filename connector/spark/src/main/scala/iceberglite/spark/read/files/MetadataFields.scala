@@ -8,7 +8,7 @@ import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
-/** The metadata columns, whose values belong to files rather than to rows (spec: "Reserved Field IDs"). */
+/** The metadata columns that a query of a table can select (spec: "Reserved Field IDs"). */
 object MetadataFields {
 
   /**

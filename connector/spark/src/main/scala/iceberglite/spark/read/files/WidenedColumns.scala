@@ -11,11 +11,11 @@ import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
 
 /**
- * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files of the
- * snapshot may contain values that the DataFrame's type cannot represent, and so may partitions and column metrics.
+ * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files,
+ * partitions and column metrics of the snapshot may contain values that the DataFrame's type cannot represent.
  *
- * Planning does not use such columns and does not fail: Spark also replans cached DataFrames, within the statement that
- * changes their table.
+ * Planning does not use such columns, but it does not fail. A statement that changes a table also makes Spark plan
+ * cached DataFrames of that table again.
  *
  * @param seen the columns of the DataFrame
  * @param written the columns of the snapshot

@@ -22,14 +22,14 @@ private[read] trait BatchFormat {
 }
 
 /**
- * What a task reads of a file.
+ * The parts of a file that a task reads, and how to read them.
  *
  * @param fields columns of the table and metadata columns, in the order of the result, including those for deletes
- * @param mapping the table's field ids for files without field ids
- * @param values the values that the table's metadata has for its files
- * @param deletes absent if no row is deleted
- * @param conf of the table's storage, prepared for Parquet
- * @param tableName for messages
+ * @param mapping the table's name mapping, for files without field ids
+ * @param values provides values that are not in the file but in the table's metadata
+ * @param deletes the deletes of the file; absent if no row is deleted
+ * @param conf the configuration of the table's storage, prepared for Parquet
+ * @param tableName the name of the table, for messages
  */
 final private[read] case class FileRead(
     fields: Vector[NestedField],
@@ -42,6 +42,6 @@ final private[read] case class FileRead(
     tableName: String
 ) {
 
-  /** The columns in files of the formats that core reads. */
+  /** The columns of the scan in Avro and ORC files. */
   def columns: FileColumns = new FileColumns(fields, mapping, values)
 }

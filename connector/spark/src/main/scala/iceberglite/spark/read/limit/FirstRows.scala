@@ -9,15 +9,15 @@ import iceberglite.spec.types.Literal
 /**
  * Skips files whose bounds show that they contain none of the first rows in an order.
  *
- * It finds a bound before which there are certainly enough rows. A file whose values are all beyond that bound is not
- * needed; a file with values that may be equal to it is, because other columns decide between equal rows. The condition
- * for the requested rows becomes part of the residual of the other files, so that parts of them are skipped too.
+ * The class finds a bound up to which there are certainly enough rows, and skips files whose values are all beyond it.
+ * A file that may have values equal to the bound is read, because other columns decide between equal rows. The bound
+ * becomes part of the residual of the remaining files, so that parts of these files are skipped too.
  *
  * @param rows the number of requested rows; all rows of the files are candidates
  */
 final private[limit] class FirstRows(order: RowOrder, rows: Long) {
 
-  /** Orders values as in an ascending order: the last and first values of a file. */
+  /** The requested order of the values. */
   private val before: Ordering[Literal] = if (order.isAscending) Literal.ordering else Literal.ordering.reverse
 
   private def nearest(facts: ColumnFacts): Option[Literal] = if (order.isAscending) facts.lower else facts.upper
@@ -37,13 +37,15 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
     }
   }
 
-  /** Returns the bound before which there are enough rows; absent if there may be fewer rows in total. */
+  /**
+   * Returns the bound up to which there are certainly enough rows; absent if the files may have fewer rows in total.
+   */
   private def endAmongValues(facts: Vector[ColumnFacts], nulls: Long): Option[End] = {
-    var sure = if (order.nullsFirst) nulls else 0L
+    var minRowCount = if (order.nullsFirst) nulls else 0L
     facts.flatMap(f => farthest(f).map(_ -> f.valuesAtLeast)).sortBy(_._1)(before).iterator
       .find { case (_, values) =>
-        sure += values
-        sure >= rows
+        minRowCount += values
+        minRowCount >= rows
       }
       .map { case (bound, _) => new UpTo(bound) }
   }

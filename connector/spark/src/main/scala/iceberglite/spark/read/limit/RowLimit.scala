@@ -10,7 +10,7 @@ sealed private[read] trait RowLimit extends Product with Serializable {
    * Returns the files to read.
    *
    * @param whole the plan of all files, if it exists already
-   * @param make plans all files, or only enough for a certain number of rows
+   * @param make plans all files or, for a number of rows, enough files for that number
    */
   def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan
 
@@ -35,13 +35,13 @@ private[read] object RowLimit {
 
     override def description: Option[String] = Some(s"limit=$rows")
 
-    /** Returns enough files. All rows of these files match: Spark applies no filter to them. */
+    /** Returns enough files for the limit. All rows of these files match, because Spark applies no filter to them. */
     private def first(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
-      var sure = 0L
+      var minRowCount = 0L
       tasks.takeWhile { task =>
-        val isMissing = sure < rows
-        sure += RowCount.of(task).atLeast
-        isMissing
+        val needsMore = minRowCount < rows
+        minRowCount += RowCount.of(task).atLeast
+        needsMore
       }
     }
   }

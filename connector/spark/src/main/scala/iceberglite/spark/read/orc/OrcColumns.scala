@@ -14,7 +14,7 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
  * Creates Spark's columns over the library's vectors, once for each file.
  *
  * @param positions the positions of rows in the file
- * @param damaged the error for a column with an invalid value: its name, and the reason
+ * @param damaged creates the error for a column with an invalid value from the column's name and the reason
  */
 final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, String) => Throwable) {
 

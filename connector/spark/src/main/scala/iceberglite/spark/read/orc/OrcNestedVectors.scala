@@ -11,22 +11,22 @@ import iceberglite.data.VariantJson
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * A struct. The library has nulls in the fields if the struct is null, and never marks a struct that is not null as
- * repeating.
+ * A struct. If the struct is null, the library also sets its fields to null. It never marks a struct that is not null
+ * as repeating.
  */
 final private[orc] class OrcStructs(inner: StructColumnVector, children: Array[ColumnVector], dataType: DataType)
     extends OrcVector(inner, dataType) {
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 }
 
-/** The offsets of lists and maps in the vectors of their parts. */
+/** A vector of lists or maps, which refer to ranges of the vectors of their elements, or of their keys and values. */
 abstract private[orc] class OrcSequences(
     inner: MultiValuedColumnVector,
     dataType: DataType,
     damaged: String => Throwable
 ) extends OrcVector(inner, dataType) {
 
-  /** Returns the index of the first part, after checking that all of them exist. */
+  /** Returns the index of the first element, after checking that the vector has all elements. */
   final protected def startOf(place: Int, parts: HiveVector): Int = {
     val (start, length) = (inner.offsets(place), inner.lengths(place))
     if (start < 0 || length < 0 || start > parts.isNull.length - length) {

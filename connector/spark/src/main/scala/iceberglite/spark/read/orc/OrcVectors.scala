@@ -18,7 +18,8 @@ abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) ext
   override def isNullAt(rowId: Int): Boolean = !inner.noNulls && inner.isNull(place(rowId))
 
   /**
-   * Counts nulls in the whole capacity, because the library does not tell the number of rows of a vector within a list.
+   * Counts nulls in the whole capacity, because the library does not report the number of rows of a vector within a
+   * list.
    */
   override def numNulls: Int =
     if (inner.noNulls) 0
@@ -39,7 +40,7 @@ final private[orc] class OrcFloatings(inner: DoubleColumnVector, dataType: DataT
   override def getDouble(rowId: Int): Double = inner.vector(place(rowId))
 }
 
-/** Numbers that may exceed the range of their unit. @param damaged the error for an invalid value */
+/** Numbers whose conversion to the unit of the column may overflow. @param damaged the error for an invalid value */
 abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, damaged: String => Throwable)
     extends OrcVector(inner, dataType) {
   protected def exactly(place: Int): Long
@@ -123,7 +124,7 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damage
       Arrays.copyOfRange(inner.vector(at), inner.start(at), inner.start(at) + inner.length(at))
     }
 
-  /** Checks an index: Spark reads beyond an array without an error. */
+  /** Checks the range of a value, because Spark reads beyond an array without an error. */
   private def checked(at: Int): Int = {
     val (bytes, start, length) = (inner.vector(at), inner.start(at), inner.length(at))
     if (start < 0 || length < 0 || start > bytes.length - length) {

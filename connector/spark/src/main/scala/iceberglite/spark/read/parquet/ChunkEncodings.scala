@@ -12,10 +12,10 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import iceberglite.data.parquet.SplitBytes
 
 /**
- * The requirements of the encodings of the columns to read in a file.
+ * How a file must be read because of the encodings of its columns.
  *
- * @param byRows whether Spark's vectorized reader cannot decode some of them
- * @param wholePages whether it can, except for skipping values within a page
+ * @param byRows whether it must be read row by row, because Spark's vectorized reader cannot decode a column
+ * @param wholePages whether pages must be read as a whole, because Spark's reader cannot skip values of a column
  */
 final private[parquet] case class ChunkEncodings(byRows: Boolean, wholePages: Boolean)
 
@@ -23,8 +23,9 @@ private[parquet] object ChunkEncodings {
   private val Dictionaries: Set[Encoding] = Encoding.values.filter(_.usesDictionary).toSet
 
   /**
-   * Returns the requirements. @param unreadable the error for a column that no reader here can decode: its name, and
-   * the encoding
+   * Returns how a file must be read.
+   *
+   * @param unreadable creates the error for a column that no reader can decode from its name and the encoding
    */
   def of(
       footer: ParquetMetadata,
@@ -62,7 +63,8 @@ private[parquet] object ChunkEncodings {
     }
 
   /**
-   * Whether an encoding is used only for levels: by levels that are always zero, and by very old writers for others.
+   * Whether an encoding is used only for levels. Writers list it for levels that are always zero, and very old writers
+   * also use it for other levels.
    */
   private def isPackedLevel(e: Encoding): Boolean = e.name == "BIT_PACKED"
 

@@ -11,9 +11,12 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
 
 /**
- * A node of a file's schema that is read: the part to request, the type in which Spark reads it, and its conversion.
+ * A node of a file's schema that is read.
  *
- * @param columns the primitives below it that a filter may use, by field id
+ * @param requested the part of the node to request from Parquet
+ * @param dataType the type in which Spark reads the requested part
+ * @param reading the conversion of the values that were read
+ * @param columns the primitive columns of the node that a filter may use, by field id
  */
 final private[parquet] case class Match(
     requested: ParquetType,
@@ -28,10 +31,10 @@ final private[parquet] case class StructMatch(children: Vector[Match], sources: 
 /**
  * Matches the columns of a table to those of one file by field id, at every level.
  *
- * @param absent the replacement of a field that the file does not have
- * @param mismatch the error for a column whose type in the file does not match the table: its name, the type in the
- *   file, the requested type
- * @param damaged the error for a column with an invalid value: its name, and the reason
+ * @param absent returns the replacement of a field that the file does not have
+ * @param mismatch creates the error for a column whose type in the file does not match the table, from its name, the
+ *   type in the file and the requested type
+ * @param damaged creates the error for a column with an invalid value from its name and the reason
  */
 final private[parquet] class ColumnMatch(
     absent: (NestedField, Vector[String]) => Source,
@@ -43,12 +46,12 @@ final private[parquet] class ColumnMatch(
   def struct(group: GroupType, wanted: Vector[NestedField], path: NodePath): StructMatch = {
     val byId = childrenOf(group).reverse.flatMap(c => idOf(c).map(_ -> c)).toMap
     val start = StructMatch(Vector.empty, Vector.empty)
-    wanted.foldLeft(start) { (done, field) =>
+    wanted.foldLeft(start) { (result, field) =>
       byId.get(field.id).filterNot(_ => field.fieldType == Type.UnknownType) match {
         case Some(child) =>
           val part = node(child, field.fieldType, path / (field.name, child.getName), Some(field.id))
-          StructMatch(done.children :+ part, done.sources :+ Source.FromFile(done.children.size, part.reading))
-        case None => done.copy(sources = done.sources :+ absent(field, path.names :+ field.name))
+          StructMatch(result.children :+ part, result.sources :+ Source.FromFile(result.children.size, part.reading))
+        case None => result.copy(sources = result.sources :+ absent(field, path.names :+ field.name))
       }
     }
   }
@@ -88,7 +91,7 @@ final private[parquet] class ColumnMatch(
     )
   }
 
-  /** Whether the children to read are the requested ones in order. */
+  /** Whether the children that are read are exactly the requested ones, in order and without a conversion. */
   private def areInPlace(sources: Vector[Source], read: Int): Boolean =
     sources.size == read && sources.zipWithIndex.forall {
       case (Source.FromFile(ordinal, AsIs), i) => ordinal == i
@@ -141,12 +144,13 @@ final private[parquet] class ColumnMatch(
 }
 
 /**
- * The position of a node.
+ * The path of a node.
  *
- * @param names in the table
- * @param inFile in the file, for nodes outside lists and maps
- * @param repeated whether a row may have many of it
- * @param isElement whether it is the element of a list or a part of a map: in old lists, a repeated field itself
+ * @param names the names in the table
+ * @param inFile the names in the file, for nodes outside lists and maps
+ * @param repeated whether a row may have several values of the node
+ * @param isElement whether the node is the element of a list, or a key or value of a map. In old lists, the element is
+ *   the repeated field itself.
  */
 final private[parquet] case class NodePath(
     names: Vector[String],
@@ -198,7 +202,7 @@ private[parquet] object Unwanted {
     if (file.isRepetition(REPEATED)) ArrayType(once) else once
   }
 
-  /** Returns the type of a part: a repeated element is the element, and not a list of its own. */
+  /** Returns the type of an element, key or value. A repeated field that is an element is not a list of its own. */
   private def typeOfPart(file: ParquetType): DataType = typeOf(file) match {
     case ArrayType(element, _) if file.isRepetition(REPEATED) => element
     case other => other

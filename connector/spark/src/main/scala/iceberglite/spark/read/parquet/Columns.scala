@@ -13,7 +13,7 @@ import iceberglite.spark.read.vector.{ListView, LongOrElse, MapView, RowIdByPlac
 private[read] object Columns {
 
   /**
-   * Returns the batch: the reader's own if nothing changes.
+   * Returns the batch. It is the reader's own batch if no column is converted or added.
    *
    * @param positions the positions of the rows in the file, if columns need them
    */

@@ -17,9 +17,9 @@ import iceberglite.spec.types.Type.StructType
  * Determines what to read of a data file for the columns of a scan (spec: "Column Projection").
  *
  * @param wanted columns of the table and metadata columns, in the order of the result
- * @param mapping the table's field ids for files without field ids
- * @param values the values that the table's metadata has for its files
- * @param tableName for messages
+ * @param mapping the table's name mapping, for files without field ids
+ * @param values provides values that are not in the file but in the table's metadata
+ * @param tableName the name of the table, for messages
  */
 final private[read] class FileProjections(
     wanted: Vector[NestedField],
@@ -29,8 +29,9 @@ final private[read] class FileProjections(
 ) {
 
   /**
-   * Returns the projection. @throws UnreadableFile a column of the file has the wrong type, or a required column is
-   * missing
+   * Returns the projection.
+   *
+   * @throws UnreadableFile a column of the file has the wrong type, or a required column is missing
    */
   def of(file: MessageType, task: FileTask): FileProjection = {
     val matching = new ColumnMatch(absent(task), mismatch(task), damaged(task))

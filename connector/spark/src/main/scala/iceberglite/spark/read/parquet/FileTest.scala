@@ -15,7 +15,7 @@ import iceberglite.spec.types.{Literal, Type}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Tests of one column of a file. A test is absent if the file's statistics cannot decide it. */
+/** Creates Parquet filters on one column of a file. A filter is absent if the file's statistics cannot decide it. */
 private[parquet] trait FileTest {
   def isNull: FilterPredicate
   def notNull: FilterPredicate
@@ -29,10 +29,12 @@ private[parquet] trait FileTest {
 
 private[parquet] object FileTest {
 
-  /** The length from which testing a list of values one by one costs more than it saves. */
+  /** The length above which a list is not tested value by value, because that costs more than it saves. */
   val LongList = 20
 
-  /** Returns the tests. @param mayHoldNan NaN is the greatest value in Spark, and statistics do not cover it */
+  /**
+   * Returns the tests. @param mayHoldNan whether there may be NaN, the greatest value in Spark, which statistics omit
+   */
   def of(column: FileColumn, wanted: Type, mayHoldNan: Boolean): Option[FileTest] = {
     val path = column.path.toArray
     val file = column.parquetType
@@ -115,8 +117,9 @@ private[parquet] object FileTest {
 }
 
 /**
- * Tests of ordered values. @param convert converts a value of the table's type to the file's type; absent if there is
- * none
+ * Tests of ordered values.
+ *
+ * @param convert converts a value of the table's type to the file's type; absent if the file's type cannot represent it
  */
 private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
@@ -138,13 +141,15 @@ private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with Su
 
   override def startsWith(prefix: String): Option[FilterPredicate] = None
 
-  /** Tests a list. Parquet looks up a list in dictionaries, but uses its range if there are only bounds. */
+  /**
+   * Tests a list. Of a long list, Parquet looks up each value in dictionaries, but compares only its range with bounds.
+   */
   protected def among(values: Vector[T]): FilterPredicate =
     if (values.size > FileTest.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
     else values.map(v => FilterApi.eq[T, C](column, v): FilterPredicate).reduce(FilterApi.or(_, _))
 }
 
-/** Both zeros are equal in Spark but not in Parquet. */
+/** Tests floating-point numbers. 0.0 and -0.0 are equal in Spark but not in Parquet. */
 final private class FloatingTest[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
     convert: Literal => Option[T],

@@ -24,7 +24,7 @@ import iceberglite.spark.read.vector.RowCompactor
 /**
  * The batches of one part of a Parquet file.
  *
- * @param places the positions of the rows, if they are needed and are not the last column that is read
+ * @param places the positions of the rows, if they are needed and Spark's reader does not return them as last column
  * @param byRows whether Spark's vectorized reader cannot decode the file
  */
 final private[read] class ParquetBatches(
@@ -61,7 +61,8 @@ private[read] object ParquetBatches extends BatchFormat {
   override def format: FileFormat = FileFormat.Parquet
 
   /**
-   * Dates and times use the specification's calendar, regardless of the session and of missing metadata in the file.
+   * The rebase mode for dates and times. They use the specification's calendar, regardless of the session and of
+   * missing metadata in the file.
    */
   private val Calendar = "CORRECTED"
   private val NoZone = "UTC"
@@ -96,7 +97,7 @@ private[read] object ParquetBatches extends BatchFormat {
     Read(task, footer, projection, filter, encodings, base)
   }
 
-  /** The inputs of a read. @param footer with the row groups to read */
+  /** The inputs of a read. @param footer the footer, with only the row groups to read */
   final private[parquet] case class Read(
       task: FileTask,
       footer: ParquetMetadata,
@@ -108,16 +109,16 @@ private[read] object ParquetBatches extends BatchFormat {
     def path: Path = new Path(task.path)
 
     def job(projection: FileProjection): ReadJob = {
-      val made = new ReadJob(base, projection)
-      filter.foreach(ParquetInputFormat.setFilterPredicate(made, _))
-      if (encodings.wholePages) made.setBoolean(ParquetInputFormat.COLUMN_INDEX_FILTERING_ENABLED, false)
-      made
+      val conf = new ReadJob(base, projection)
+      filter.foreach(ParquetInputFormat.setFilterPredicate(conf, _))
+      if (encodings.wholePages) conf.setBoolean(ParquetInputFormat.COLUMN_INDEX_FILTERING_ENABLED, false)
+      conf
     }
   }
 
   private[parquet] def byVectors(read: Read, settings: BatchSettings, deletes: Option[FileDeletes]): ParquetBatches = {
     import read.{footer, projection, task}
-    // Positions are known if nothing is skipped; Spark's reader creates an object for each of them.
+    // If nothing is skipped, positions follow from the footer. Spark's reader would create an object for each position.
     val places = if (read.filter.isEmpty && projection.needsPosition) RowPlaces.of(footer, settings.rows) else None
     val fromReader = projection.needsPosition && places.isEmpty
     val job = read.job(if (fromReader) projection.withPositions else projection)

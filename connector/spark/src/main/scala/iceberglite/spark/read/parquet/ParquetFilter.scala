@@ -6,12 +6,12 @@ import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.{Expression, Predicate, Term}
 
 /**
- * Converts a condition on a table's columns to one on the columns of a file, with the file's names and types: Parquet
- * skips row groups by statistics and dictionaries, and pages by the column index. It is not applied to rows, so it may
- * be weaker than the condition, and it omits tests that the file's statistics do not decide.
+ * Converts a condition on a table's columns to a Parquet filter, with the names and types of one file. Parquet uses it
+ * to skip row groups by statistics and dictionaries, and pages by the column index. The filter is not applied to rows,
+ * so it may be weaker than the condition, and it omits tests that the file's statistics cannot decide.
  *
- * @param columns the columns that are read, by field id: Parquet treats any other column as null in all rows
- * @param withoutNan the columns that certainly contain no NaN
+ * @param columns the columns that are read, by field id. Parquet treats any other column as null in all rows.
+ * @param withoutNan the ids of columns that certainly contain no NaN
  */
 final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNan: Set[Int]) {
 

@@ -126,7 +126,7 @@ private[parquet] object PrimitiveReading {
           case TimeUnit.MICROS => if (nanos) None else as(SparkLong)
           case TimeUnit.MILLIS => if (nanos) None else as(SparkTimestamp)
         }
-      // Only in imported files; Spark converts it to microseconds.
+      // INT96 occurs only in imported files. Spark converts it to microseconds.
       case (INT96, _) if !nanos => as(SparkTimestamp)
       case (INT32, _) if logical.isDefined && isDate(logical) =>
         wanted match {

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** Converts a column that Spark's reader has read to a column of the table. */
+/** The conversion of a column that Spark's reader has read to a column of the table. */
 sealed private[read] trait Reading
 
 private[read] object Reading {
@@ -50,7 +50,7 @@ private[read] object Source {
 /**
  * A column that a filter may use: a primitive of the file outside lists and maps.
  *
- * @param path its names in the file
+ * @param path the path of names in the file
  */
 final private[read] case class FileColumn(path: Vector[String], parquetType: ParquetPrimitive)
 
@@ -58,9 +58,9 @@ final private[read] case class FileColumn(path: Vector[String], parquetType: Par
  * The columns to read of one file, and their conversion.
  *
  * @param requested a part of the file's schema, with its names and types
- * @param readSchema the types in which Spark reads it, with the same names
- * @param columns the requested columns in order
- * @param filterable the columns that are read, by field id
+ * @param readSchema the types in which Spark reads `requested`, with the same names
+ * @param columns the sources of the requested columns, in order
+ * @param filterable the columns that a filter may use, by field id
  */
 final private[read] case class FileProjection(
     requested: MessageType,

@@ -9,10 +9,10 @@ import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import iceberglite.parquet.ParquetShapes._
 
 /**
- * Appends the records of a file to vectors in the layout of Spark's vectorized reader. A record is the number of
- * records since the last [[reset]].
+ * Appends the records of a file to vectors in the layout of Spark's vectorized reader. It returns no records, but the
+ * number of records since the last [[reset]].
  *
- * @param vectors of the fields of `requested`
+ * @param vectors the vectors of the fields of `requested`
  */
 final private[parquet] class RecordVectors(requested: MessageType, vectors: Array[WritableColumnVector])
     extends RecordMaterializer[Int] {
@@ -108,7 +108,9 @@ final private class NodeFields(nodes: Vector[NodeVector]) {
     }
   }
 
-  /** Returns the number of entries of the first field, which between entries is that of all fields. */
+  /**
+   * Returns the number of entries, which is that of the first field. Between entries, all fields have the same number.
+   */
   def entries: Int = all(0).vector.getElementsAppended
 }
 

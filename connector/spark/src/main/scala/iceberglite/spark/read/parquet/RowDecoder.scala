@@ -12,8 +12,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.data.parquet.GuardedPages
 
 /**
- * Decodes with Parquet's own reader, row by row: it supports encodings that Spark's reader lacks. The results are the
- * same.
+ * Decodes row by row with Parquet's own reader, which supports encodings that Spark's reader lacks. The vectors have
+ * the same content as those of Spark's reader.
  *
  * @param capacity maximum number of rows in a batch
  */
@@ -26,28 +26,28 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
     new ColumnIOFactory(reader.getFileMetaData.getCreatedBy).getColumnIO(projection.requested)
 
   private var group: RecordReader[Int] = _
-  private var left = 0L
+  private var rowsLeft = 0L
 
   override val columns: ColumnarBatch = new ColumnarBatch(vectors.toArray[ColumnVector])
 
   override def next(): Boolean = {
     vectors.foreach(_.reset())
     rows.reset()
-    if (left == 0) nextGroup()
-    val count = math.min(left, capacity.toLong).toInt
+    if (rowsLeft == 0) nextGroup()
+    val count = math.min(rowsLeft, capacity.toLong).toInt
     var row = 0
     while (row < count) {
       group.read()
       row += 1
     }
-    left -= count
+    rowsLeft -= count
     columns.setNumRows(count)
     count > 0
   }
 
   private def nextGroup(): Unit = Option(reader.readNextRowGroup()).foreach { pages =>
     group = shape.getRecordReader(GuardedPages.of(pages), rows)
-    left = pages.getRowCount
+    rowsLeft = pages.getRowCount
   }
 
   override def close(): Unit = {
@@ -58,7 +58,12 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
 
 private[parquet] object RowDecoder {
 
-  /** Opens the file. @param footer with the row groups to read, some of which the job's filter may skip */
+  /**
+   * Opens the file.
+   *
+   * @param footer the footer, with only the row groups to read
+   * @return the decoder, and the footer with the row groups that the filter of the job does not skip
+   */
   def open(path: Path, footer: ParquetMetadata, job: ReadJob, capacity: Int): (RowDecoder, ParquetMetadata) = {
     val reader = opened(path, footer, job)
     try {

@@ -10,7 +10,10 @@ import iceberglite.puffin.DeletionVector
 private[parquet] object RowGroups {
 
   /**
-   * Returns a footer with only the row groups that contain one of some rows. @param rows by their positions in the file
+   * Returns the footer with only the row groups that contain one of the given rows. A row group of unknown position is
+   * kept.
+   *
+   * @param rows the positions of the rows in the file
    */
   def holding(footer: ParquetMetadata, rows: DeletionVector): ParquetMetadata = {
     val blocks = new ArrayList[BlockMetaData]

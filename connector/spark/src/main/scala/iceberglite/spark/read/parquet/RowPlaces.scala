@@ -7,7 +7,8 @@ import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector
 import org.apache.spark.sql.types.LongType
 
 /**
- * The positions of rows in their file, for reads of complete row groups. No batch has rows of two row groups.
+ * The `_pos` values of a batch of consecutive rows of one data file, for reads of complete row groups. A batch never
+ * spans two row groups.
  *
  * @param groups the position of the first row of each group, and the number of its rows
  * @param capacity maximum number of rows in a batch
@@ -39,7 +40,7 @@ final private[read] class RowPlaces private (groups: Iterator[(Long, Long)], cap
 
 private[read] object RowPlaces {
 
-  /** Returns the positions. @return absent if the footer lacks the positions of row groups */
+  /** Returns the positions of the rows; absent if the footer lacks the positions of row groups. */
   def of(footer: ParquetMetadata, capacity: Int): Option[RowPlaces] = {
     val groups = footer.getBlocks.asScala.map(block => (block.getRowIndexOffset, block.getRowCount))
     if (groups.exists(_._1 < 0)) None else Some(ofGroups(groups, capacity))

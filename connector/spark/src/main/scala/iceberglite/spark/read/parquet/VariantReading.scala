@@ -17,8 +17,8 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * Variants, a type that Spark 3.5 lacks, as JSON text. Shredded variants are reassembled (Parquet: "Variant
- * Shredding").
+ * Reads variants as JSON text, because Spark 3.5 has no type for them. Shredded variants are reassembled (Parquet:
+ * "Variant Shredding").
  */
 private[parquet] object VariantReading {
   private val Metadata = "metadata"
@@ -28,7 +28,7 @@ private[parquet] object VariantReading {
   /**
    * Matches a variant.
    *
-   * @param unreadable the error for bytes that are not a variant
+   * @param unreadable creates the error for bytes that are not a variant
    * @return absent for a group that is not a variant
    */
   def of(group: GroupType, unreadable: String => Throwable): Option[Match] = {
@@ -43,7 +43,12 @@ private[parquet] object VariantReading {
     )
   }
 
-  /** The reading of a part of a file, and its conversion to a part of a variant. */
+  /**
+   * A part of a variant.
+   *
+   * @param dataType the type in which Spark reads the part
+   * @param column converts the vector that was read
+   */
   final private case class Part[A](dataType: DataType, column: ColumnVector => A)
 
   /** A struct of `value`, the encoded variant, and `typed_value`, the shredded one; either may be missing. */

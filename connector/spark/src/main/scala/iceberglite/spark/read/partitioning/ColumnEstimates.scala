@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
 /**
  * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.
  *
- * @param least like `greatest` in Spark's internal format; absent for strings and binaries, for which Spark needs none
+ * @param least the minimum in Spark's internal format; absent for strings and binaries, as Spark needs none
  * @param length the average size of a value in bytes, if Spark assumes less
  */
 final private[read] case class ColumnEstimate(
@@ -49,8 +49,8 @@ final private[read] case class LongValues(bytes: Long) extends ColumnStatistics 
 private[read] object ColumnEstimates {
 
   /**
-   * Returns the columns with complete statistics: Spark treats a column with a number of values but without bounds as
-   * one of nulls, which joins with nothing.
+   * Returns the statistics of the columns for which they are complete. Spark treats a column with a number of values
+   * but without bounds as all null, and estimates no rows for a join on it.
    *
    * @param averageLength the average size of a column's values in bytes, if Spark assumes less
    */
@@ -67,7 +67,7 @@ private[read] object ColumnEstimates {
     }.toMap
   }
 
-  /** @param sketched the number of distinct values by a sketch */
+  /** Estimates the statistics of one column. @param sketched the number of distinct values from a sketch */
   private def estimate(files: ScanFiles, column: NestedField, sketched: => Option[Long]): Option[ColumnEstimate] =
     column.fieldType match {
       case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.keeps.has(Set(column.id)) =>
@@ -82,8 +82,8 @@ private[read] object ColumnEstimates {
     }
 
   /**
-   * Whether bounds are not needed: Spark compares values of other types with bounds, and without bounds it expects no
-   * matching row.
+   * Whether Spark needs no bounds for a column. It compares values of other types with bounds, and without bounds it
+   * estimates no matching rows.
    */
   private def isText(column: NestedField): Boolean = column.fieldType match {
     case StringType | BinaryType => true
@@ -93,8 +93,8 @@ private[read] object ColumnEstimates {
   private type Bounds = (Option[AnyRef], Option[AnyRef])
 
   /**
-   * The number of integers, dates or times between the bounds, as an upper limit for the distinct values. Keys are mostly
-   * dense, so that this is near enough for the order of joins.
+   * Returns the number of integers, dates or times between the bounds, which is the maximum number of distinct values.
+   * Most keys are dense, so this is accurate enough for ordering joins.
    */
   private def values(least: Option[AnyRef], greatest: Option[AnyRef]): Option[Long] = (least, greatest) match {
     case (Some(from: Integer), Some(to: Integer)) => Some(to.toLong - from.toLong + 1)

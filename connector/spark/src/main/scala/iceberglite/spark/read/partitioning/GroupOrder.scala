@@ -40,16 +40,13 @@ private[read] object GroupOrder {
     f.transform == Identity && f.direction == Ascending && f.nullOrder == NullsFirst && f.sourceIds.size == 1
   }.map(_.sourceId)
 
-  /**
-   * Whether all engines sort a column in the same way: strings and binaries have several orders, and so do zeros and
-   * NaN.
-   */
+  /** Whether all engines sort a column in the same way. They order strings, binaries, zeros and NaN differently. */
   private def isSortedAlike(column: NestedField): Boolean = column.fieldType match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType => true
     case _ => false
   }
 
-  /** Returns the files of a group in an order in which rows are ascending. */
+  /** Returns the files of a group in an order in which rows are ascending; absent if there is none. */
   def arranged(
       tasks: Vector[FileScanTask],
       columns: Vector[NestedField],

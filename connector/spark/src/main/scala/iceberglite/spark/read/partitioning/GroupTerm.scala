@@ -26,7 +26,9 @@ final private[iceberglite] case class GroupTerm(column: NestedField, source: Pri
   }
 
   /**
-   * Returns the expression with which Spark compares the term to that of another scan. @param attribute of the column
+   * Returns the expression by which Spark compares the term to a term of another scan.
+   *
+   * @param attribute the attribute of the column
    */
   def expression(attribute: Attribute): Expression = transform match {
     case Identity => attribute
@@ -37,15 +39,15 @@ final private[iceberglite] case class GroupTerm(column: NestedField, source: Pri
       )
   }
 
-  /** Whether both terms are equivalent for their columns. */
+  /** Whether another term has the same transform and source type. */
   def isLike(that: GroupTerm): Boolean = transform == that.transform && source == that.source
 }
 
 private[iceberglite] object GroupTerm {
 
   /**
-   * Returns the term; absent if Spark compares other values than those of the transform, or if equal values are in two
-   * partitions.
+   * Returns the term. It is absent if Spark compares other values than those of the transform, or if values that are
+   * equal in Spark can be in two partitions.
    */
   def of(column: NestedField, transform: Transform): Option[GroupTerm] = column.fieldType match {
     case t: PrimitiveType if isCompared(t) && isKnown(transform) && transform.canTransform(t) =>

@@ -19,7 +19,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 
 /**
- * The grouping of the files of a scan: rows that differ in a term are in different groups.
+ * The grouping of the files of a scan by the values of terms. Rows that differ in a term are in different groups.
  *
  * @param order the columns by which the rows of each group are ascending, nulls first, if its files are read in order
  */
@@ -71,7 +71,7 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
   private def group(keys: Keys, files: Vector[FileScanTask]): (Vector[Any], Vector[FileScanTask]) =
     (keys.of(files.head).getOrElse(Vector.empty), files)
 
-  /** Caches keys: files of one partition share the tuple. */
+  /** Caches keys by partition tuple, which files of one partition share. */
   final private class Keys {
     private val positions = mutable.Map.empty[Int, Option[Vector[Option[Int]]]]
     private val known = new IdentityHashMap[PartitionTuple, Option[Vector[Any]]]
@@ -102,10 +102,10 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
 
 private[iceberglite] object KeyGrouping {
 
-  /** The value of a term without effect. */
+  /** The key value of a term by which the files are not grouped. */
   private val Anything: Any = 0
 
-  /** Returns the grouping at the user's request: the terms whose columns are read. */
+  /** Returns the grouping that the user requested by an option. It has the terms whose columns are read. */
   def asked(files: ScanFiles, wanted: ScanColumns): Option[KeyGrouping] = {
     val read = wanted.fields.map(_.id).toSet
     val known = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
@@ -113,7 +113,9 @@ private[iceberglite] object KeyGrouping {
       .map(g => if (isOrderKept) g.ordered(files).withoutUnread(read) else g)
   }
 
-  /** Whether the order is kept: with this setting, Spark divides groups, but a sorted group must stay in one piece. */
+  /**
+   * Whether Spark keeps groups in one piece, which the order requires. Partially clustered distribution divides groups.
+   */
   def isOrderKept: Boolean = !SQLConf.get.v2BucketingPartiallyClusteredDistributionEnabled
 
   /** Returns the key of a group as a Spark row. */

@@ -8,24 +8,24 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The columns by which the keys of a join's other side may skip files: the source columns of partitions, and columns
- * for which the bounds of files do not overlap much. If Spark is told of a column, it may not create a Bloom filter for
- * it; therefore columns with similar values in all files are omitted.
+ * The columns for which a runtime filter, which has the keys of a join's other side, may skip files. These are source
+ * columns of partition fields, and columns for which the bounds of files do not overlap much. Other columns are not
+ * reported, because Spark may not create a Bloom filter for a reported column.
  */
 private[read] object RuntimeFilterColumns {
 
   /** The number of files in a sample. */
   private val Sample = 64
 
-  /** Returns the columns. @return includes structs that contain such fields */
+  /** Returns the columns. They include structs that contain such fields. */
   def of(files: ScanFiles, columns: Vector[NestedField]): Vector[NestedField] = {
     val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
-    lazy val sample = evenly(files.plan.tasks)
+    lazy val sample = sampled(files.plan.tasks)
     columns.filter { column =>
       val fields = fieldsOf(Vector(column))
       fields.exists(f => sources.contains(f.id)) ||
       fields.exists { f =>
-        !files.plan.keeps.has(Set(f.id)) || liesApart(new ColumnFactsOf(f, files.table.metadata), sample)
+        !files.plan.keeps.has(Set(f.id)) || haveDistinctRanges(new ColumnFactsOf(f, files.table.metadata), sample)
       }
     }
   }
@@ -36,12 +36,15 @@ private[read] object RuntimeFilterColumns {
     case _: NestedType => Vector.empty
   }
 
-  private def evenly(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
+  private def sampled(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
     if (tasks.size <= Sample) tasks
     else Vector.tabulate(Sample)(i => tasks((i.toLong * tasks.size / Sample).toInt))
 
-  /** Whether a value that is a bound of one file is within the bounds of at most half of the files, on average. */
-  private def liesApart(facts: ColumnFactsOf, tasks: Vector[FileScanTask]): Boolean = {
+  /**
+   * Whether the values of a column differ between files. A bound of one file must be within the bounds of at most half
+   * of the files, on average.
+   */
+  private def haveDistinctRanges(facts: ColumnFactsOf, tasks: Vector[FileScanTask]): Boolean = {
     val ranges = tasks.map(facts).flatMap(f => f.lower.flatMap(low => f.upper.map(low -> _)))
     val hits = ranges.iterator.map { case (low, high) => within(ranges, low) + within(ranges, high) }.sum
     ranges.nonEmpty && 2 * ranges.size >= tasks.size && hits <= ranges.size.toLong * ranges.size

@@ -16,8 +16,8 @@ import iceberglite.spec.expr.Expression._
 import iceberglite.spec.types.Literal
 
 /**
- * A runtime filter that Spark adds from the rows of a join's other side, and its effect on a scan. It is converted,
- * bound and planned once, because it may contain many thousands of values.
+ * A runtime filter, which Spark creates from the rows of a join's other side, and its effect on a scan. It is
+ * converted, bound and planned once, because it may contain many thousands of values.
  *
  * @param bound the filter, bound to the columns of the scan
  */
@@ -35,31 +35,31 @@ final private[read] class RuntimeFilterResidual private (val bound: Expression, 
 private[read] object RuntimeFilterResidual {
 
   /**
-   * The maximum number of values for rows: the condition is sent with every task and tested for every row group and
-   * page; longer lists become ranges.
+   * The maximum number of values in the filter for rows. A longer list is replaced by its range, because the filter is
+   * sent with every task and tested for every row group and page.
    */
-  private val MostValues = 100
+  private val MaxValues = 100
 
   /**
-   * The maximum number of values for files: unless there are many files, longer lists skip hardly more files than their
-   * range.
+   * The maximum number of values in the filter for files, unless there are many files. A longer list is replaced by its
+   * range, because the list would skip hardly more files.
    */
-  private val MostValuesForFiles = 10000
-  private val MostValuesForEachFile = 10
+  private val MaxValuesForFiles = 10000
+  private val MaxValuesForEachFile = 10
 
   def none(files: ScanFiles): RuntimeFilterResidual = new RuntimeFilterResidual(AlwaysTrue, files)
 
   def of(predicates: Array[Predicate], files: ScanFiles, caseSensitive: Boolean): RuntimeFilterResidual = {
-    val most = math.max(MostValuesForFiles.toLong, MostValuesForEachFile.toLong * files.plan.tasks.size)
+    val limit = math.max(MaxValuesForFiles.toLong, MaxValuesForEachFile.toLong * files.plan.tasks.size)
     val filters = new SparkFilters(files.schema, caseSensitive)
-    val converted = predicates.map(withShortList(_, most)).flatMap(filters.convert(_)).map(_.expression)
+    val converted = predicates.map(withShortList(_, limit)).flatMap(filters.convert(_)).map(_.expression)
     new RuntimeFilterResidual(files.bound(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
   }
 
-  /** Replaces a list with more than `most` values by its range, before a literal is created for each value. */
-  private[partitioning] def withShortList(predicate: Predicate, most: Long): Predicate =
+  /** Replaces a list with more than `limit` values by its range, before a literal is created for each value. */
+  private[partitioning] def withShortList(predicate: Predicate, limit: Long): Predicate =
     predicate.children.toVector match {
-      case (column: NamedReference) +: values if predicate.name == "IN" && values.size > most =>
+      case (column: NamedReference) +: values if predicate.name == "IN" && values.size > limit =>
         range(column, values).getOrElse(predicate)
       case _ => predicate
     }
@@ -77,7 +77,7 @@ private[read] object RuntimeFilterResidual {
 
   /** Returns a condition that holds for every row for which the filter holds. */
   def forRows(bound: Expression): Expression = bound match {
-    case In(term, values) if values.size > MostValues =>
+    case In(term, values) if values.size > MaxValues =>
       implicit val ordering: Ordering[Literal] = Evaluate.ordering
       And(GreaterThanOrEqual(term, values.min), LessThanOrEqual(term, values.max))
     case And(l, r) => and(forRows(l), forRows(r))

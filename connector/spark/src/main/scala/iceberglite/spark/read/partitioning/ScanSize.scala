@@ -10,10 +10,10 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Estimates the size of a scan in memory: the rows that remain after planning, times the width that Spark assumes for
- * the columns that are read. This is Apache Iceberg's estimate, with two additions: rows in deletion vectors do not
- * count, and a column of strings, binaries, lists or maps counts with at least its bytes in the files. Values are at
- * least as long in memory.
+ * Estimates the size of a scan in memory. It is the number of rows that remain after planning, times the width that
+ * Spark assumes for the columns that are read. This is Apache Iceberg's estimate, with two additions. Rows that
+ * deletion vectors delete do not count. A column of strings, binaries, lists or maps counts with at least its bytes in
+ * the files, because values are at least as long in memory.
  *
  * @param columns the columns of the table that the scan reads
  * @param schema these columns and the metadata columns that the scan reads
@@ -68,8 +68,8 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   private def width(column: NestedField): Long = SparkTypes.toSpark(column.fieldType).defaultSize.toLong
 
   /**
-   * The bytes that a column needs beyond Spark's assumption, by its id. File metrics are used only if the files are
-   * larger than that in total.
+   * The bytes that each column needs beyond Spark's assumption, by column id. File metrics are used only if the files
+   * are larger than Spark's assumption for all columns.
    */
   private lazy val longValues: Map[Int, Long] =
     if (variable.isEmpty || files.plan.report.resultBytes <= SizeEstimate.of(rows, schema).bytes) Map.empty

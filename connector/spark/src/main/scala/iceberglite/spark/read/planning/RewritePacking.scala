@@ -10,7 +10,7 @@ import iceberglite.scan.{FileScanTask, Splits}
  *
  * @param byPartition whether each partition gets its own files
  * @param fileSize minimum number of bytes that a task rewrites in one partition, if the partition is large enough
- * @param smallestFileSize the minimum if larger parts would leave cores idle
+ * @param smallestFileSize minimum to use instead of `fileSize` if larger parts would leave cores idle
  * @param cores number of tasks that run at once
  */
 final private[iceberglite] case class RewritePacking(
@@ -38,7 +38,7 @@ final private[iceberglite] case class RewritePacking(
    * @param total the bytes of the files
    */
   def tasksOf(total: Long): Int = {
-    val forCores = math.min(cores.toLong, total / RewritePacking.LeastShare)
+    val forCores = math.min(cores.toLong, total / RewritePacking.MinShare)
     math.max(1L, math.max(forCores, total / fileSize)).toInt
   }
 
@@ -63,7 +63,7 @@ final private[iceberglite] case class RewritePacking(
     val tasks = ArrayBuffer.empty[ArrayBuffer[Vector[FileScanTask]]]
     var open = 0L
     groups.foreach { case (files, weight) =>
-      if (tasks.isEmpty || open + weight > size || tasks.last.size == RewritePacking.MostPartitions) {
+      if (tasks.isEmpty || open + weight > size || tasks.last.size == RewritePacking.MaxPartitions) {
         tasks += ArrayBuffer.empty
         open = 0L
       }
@@ -77,9 +77,9 @@ final private[iceberglite] case class RewritePacking(
 private[iceberglite] object RewritePacking {
   private val TasksPerCore = 2
 
-  /** Spark's own minimum size of a task after a shuffle. */
-  private val LeastShare = 1L << 20
+  /** The minimum number of bytes of a task. It is Spark's own minimum for a task after a shuffle. */
+  private val MinShare = 1L << 20
 
   /** The maximum number of partitions in a task, which has a file open for each of them. */
-  private val MostPartitions = 32
+  private val MaxPartitions = 32
 }

@@ -14,14 +14,14 @@ import iceberglite.table.Table
 import iceberglite.tree.PartitionSpecs
 
 /**
- * The files of one scan, planned once: for filter pushdown, statistics, EXPLAIN and reading.
+ * The files of one scan. They are planned once, for filter pushdown, statistics, EXPLAIN and reading.
  *
- * @param filter satisfied by all rows that Spark needs
- * @param limit the number of these rows that Spark needs
- * @param known the plan of all of them, if it exists already
+ * @param filter a condition that all rows that Spark needs satisfy
+ * @param limit the limit on the rows that Spark needs
+ * @param known the plan of all files and its duration, if it exists already
  * @param commits the commits that are read; absent to read the snapshot itself
  * @param planning where manifests are read; absent for the driver
- * @param asked the columns whose metrics are needed, regardless of the number of files
+ * @param measured the ids of columns whose metrics are needed, regardless of the number of files
  * @param wholeFiles whether all rows of the files are read
  */
 final private[iceberglite] class ScanFiles private (
@@ -34,7 +34,7 @@ final private[iceberglite] class ScanFiles private (
     known: Option[(ScanPlan, Long)],
     val commits: Option[CommitScan],
     planning: Option[ScanPlanning],
-    asked: Set[Int],
+    measured: Set[Int],
     wholeFiles: Boolean
 ) {
   def this(
@@ -52,7 +52,7 @@ final private[iceberglite] class ScanFiles private (
   private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
     val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
-    val scan = planning.fold(local)(_.of(local, asked))
+    val scan = planning.fold(local)(_.of(local, measured))
     val make =
       commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, widened.planned, filter, caseSensitive))
     val plan = limit.plan(known.map(_._1), make)
@@ -68,7 +68,7 @@ final private[iceberglite] class ScanFiles private (
   /** Returns the files for a limited number of rows, for a query that applies no filter to rows. */
   def limitedTo(rows: RowLimit): ScanFiles = {
     val known = if (isPlanned) Some(planned) else None
-    new ScanFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, asked, wholeFiles)
+    new ScanFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, measured, wholeFiles)
   }
 
   /**
@@ -78,22 +78,25 @@ final private[iceberglite] class ScanFiles private (
   def withMetricsOf(ids: Set[Int]): ScanFiles =
     if (plan.keeps.has(ids)) this
     else
-      copyWith(filter, asked ++ ids)
+      copyWith(filter, measured ++ ids)
 
-  private def copyWith(filter: Expression, asked: Set[Int]): ScanFiles =
-    new ScanFiles(table, snapshot, schema, filter, caseSensitive, limit, None, commits, planning, asked, wholeFiles)
+  private def copyWith(filter: Expression, measured: Set[Int]): ScanFiles =
+    new ScanFiles(table, snapshot, schema, filter, caseSensitive, limit, None, commits, planning, measured, wholeFiles)
 
   def plan: ScanPlan = planned._1
 
   def planningMs: Long = planned._2
 
-  /** Whether the plan exists already, or the rows are not all rows of the snapshot, which its summary describes. */
+  /**
+   * Whether the size of the scan must be taken from the plan. This is the case if the plan exists already, or if the
+   * snapshot summary does not describe the rows, because the scan does not return all rows of the snapshot.
+   */
   def isPlanNeeded: Boolean =
     isPlanned || filter != AlwaysTrue || limit != RowLimit.None || commits.isDefined
 
   /**
-   * Whether a part of the filter holds for every row of the planned files by their partitions, so that it need not be
-   * applied to rows.
+   * Whether a part of the filter is true for every row of the planned files, so that Spark need not apply it to rows.
+   * The partitions of the files decide this.
    *
    * @param byMetrics whether to use the files' metrics too
    */
@@ -136,10 +139,10 @@ final private[iceberglite] class ScanFiles private (
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {
       val both = Expression.and(filter, bound)
-      copyWith(both, asked).plan.tasks
+      copyWith(both, measured).plan.tasks
     }
 
-  /** Returns the filter of a condition on the rows of a file. */
+  /** Returns a function that creates the filter for the rows of a file. */
   private def filterOf(bound: Expression): FileScanTask => PartitionFilter = {
     val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planned))
     val bySpec = mutable.Map.empty[Int, PartitionFilters]
