@@ -54,7 +54,7 @@ final private[rowlevel] class ChangeBatchWrite(
   }
 
   /**
-   * Not needed: attempts of a task use different file names, and only files of the attempt that Spark reports are
+   * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
    * committed.
    */
   override def useCommitCoordinator: Boolean = false

@@ -13,14 +13,14 @@ import iceberglite.table.{Cleanup, DataFileNames}
  * The metadata that Spark passes with each deleted or updated row.
  *
  * @param partitionSize the number of fields of the partition struct
- * @param rowId the index of the row's id; absent before version 3
+ * @param rowId the index of `_row_id` in the metadata; absent before version 3
  */
 final private[rowlevel] case class ChangeMetadata(partitionSize: Int, rowId: Option[Int])
 
 /**
  * Creates the writers of a statement's tasks on the executors.
  *
- * @param rows absent for DELETE
+ * @param rows creates the writers of new rows; absent for DELETE
  */
 final private[rowlevel] class ChangeWriterFactory(
     rows: Option[TaskWriterFactory],
@@ -84,7 +84,7 @@ final private[rowlevel] class ChangeWriter(
   }
 
   override def commit(): WriterCommitMessage = {
-    // A row that matches several source rows may come more than once.
+    // A row that matches several source rows may be deleted more than once.
     deleted = deletes.count - updated
     val written = target.write(deletes, names, path => deleteFiles :+= path)
     val files: Array[ContentFile] = rows.map(_.commit()) match {

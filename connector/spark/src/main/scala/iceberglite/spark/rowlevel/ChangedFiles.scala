@@ -13,7 +13,7 @@ import iceberglite.table.DataFileNames
  * The delete files of a statement, one deletion vector for each data file.
  *
  * @param dataFiles the data files with deleted rows
- * @param replaced files of tasks that are no longer needed
+ * @param replaced the paths of files of tasks that were merged into others and are no longer needed
  */
 final private[rowlevel] case class UnitedDeletes(
     files: Vector[ContentFile],
@@ -29,7 +29,7 @@ final private[rowlevel] case class UnitedDeletes(
 /**
  * The data files whose rows a statement may change, on the driver.
  *
- * @param read known when Spark has planned the scan
+ * @param read returns the files that the statement reads; called after Spark has planned the scan
  */
 final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: () => StatementFiles) {
   private lazy val files = read()
@@ -37,8 +37,11 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
 
   def filter: Expression = files.filter
 
-  /** Returns the deletes of a single data file; for deletion vectors, all deletes by position. */
-  private def taken(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
+  /**
+   * Returns the existing position deletes of a data file that are merged with the new ones. Before version 3, these are
+   * only delete files of that single data file.
+   */
+  private def mergeable(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
     !d.isEquality && (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && ofFiles)
   }
 
@@ -49,14 +52,14 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
    * file.
    */
   def earlier: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
-    val deletes = taken(task)
+    val deletes = mergeable(task)
     if (deletes.isEmpty) None else Some(path -> deletes.map(_.withoutMetrics))
   }
 
-  /** Returns those that apply only to these data files. */
+  /** Returns the existing delete files that are replaced, because they apply only to one of these data files. */
   def takenIn(dataFiles: Set[String]): Vector[ContentFile] = for {
     path <- dataFiles.toVector.sorted
-    delete <- taken(tasks(path))
+    delete <- mergeable(tasks(path))
     if delete.isVector || delete.file.referencedDataFile.contains(path)
   } yield delete.file
 

@@ -15,13 +15,13 @@ import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
 /**
  * Changes rows by rewriting the files that contain them.
  *
- * @param overwrites whether rows from elsewhere replace those that satisfy the condition; they are not counted
+ * @param overwrites whether new rows replace those that satisfy the condition; these rows are not counted
  */
 final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
     extends RowLevelOperation {
   private var scan: Option[CopyOnWriteScanBuilder] = None
 
-  /** Known when the write is planned, before Spark runs the scan. */
+  /** How the files are packed into tasks. It is known when the write is planned, before Spark runs the scan. */
   @volatile private var packing: Option[RewritePacking] = None
 
   override def command(): Command = statement.command
@@ -56,7 +56,8 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     override def build(): Write = SparkErrors.in(statement.table.name) {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw withoutLineage
       val plan = planOf(info)
-      // All rows that a DELETE writes are copies; for other statements, only the rows themselves tell.
+      // All rows that a DELETE writes are copies. For other statements, a column of the rows states what happened to
+      // each row.
       val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeAt.isDefined)
       val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
@@ -78,8 +79,9 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   }
 
   /**
-   * Returns how many tasks may write rows that stay in the tasks that read them, in an unpartitioned table; absent with
-   * partitions, or if the size of the table is unknown. Known before Spark plans the scan.
+   * Returns the maximum number of tasks that write rows of an unpartitioned table, if rows are written by the tasks
+   * that read them. It is absent for a partitioned table, or if the size of the table is unknown. It is known before
+   * Spark plans the scan.
    */
   def mostTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {

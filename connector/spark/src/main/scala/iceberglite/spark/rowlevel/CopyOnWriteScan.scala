@@ -32,7 +32,7 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
     with SupportsReportStatistics
     with SupportsRuntimeV2Filtering {
 
-  /** Absent if Spark did not determine the files with a row to change. */
+  /** The paths of the files with a row to change; absent if Spark did not determine them. */
   @volatile private var withChanges: Option[Set[String]] = None
 
   private lazy val candidates: Vector[FileScanTask] = inner.planned.map(_.copy(residual = AlwaysTrue))
@@ -59,8 +59,8 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
   override def filterAttributes(): Array[NamedReference] = Array(Expressions.column(MetadataColumns.FilePath.name))
 
   /**
-   * Restricts the files. An UPDATE with a subquery reads the replaced files twice, and the files it replaces must be
-   * those it read: the first result applies.
+   * Restricts the files to those with a row to change. Only the first call has an effect: an UPDATE with a subquery
+   * reads the files twice, and must replace exactly the files that it read first.
    */
   override def filter(predicates: Array[Predicate]): Unit = synchronized {
     if (withChanges.isEmpty) withChanges = Some(predicates.map(pathsOf).reduce(_ intersect _))

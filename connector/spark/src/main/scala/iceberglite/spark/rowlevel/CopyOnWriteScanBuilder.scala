@@ -19,7 +19,7 @@ final private[iceberglite] class CopyOnWriteScanBuilder(
     with SupportsPushDownRequiredColumns {
   private var scan: Option[CopyOnWriteScan] = None
 
-  /** Pushes conditions down: they select files. Spark applies them to rows, except those that partitions decide. */
+  /** Pushes conditions down to select files. Spark applies them to rows, except those that partitions decide. */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = inner.pushPredicates(predicates)
 
   override def pushedPredicates(): Array[Predicate] = inner.pushedPredicates()
@@ -32,6 +32,6 @@ final private[iceberglite] class CopyOnWriteScanBuilder(
     built
   }
 
-  /** Returns the files that were read, when Spark has planned the scan. */
+  /** Returns the files that the statement reads, after Spark has planned the scan. */
   def files: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
 }

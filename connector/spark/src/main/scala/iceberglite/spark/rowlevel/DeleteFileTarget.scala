@@ -14,9 +14,9 @@ import iceberglite.table.{DataFileNames, DataLocations}
 /**
  * The settings for writing delete files in the tasks of a statement. Serializable, for tasks.
  *
- * @param vectors whether deletes are deletion vectors: version 3
- * @param earlier the deletes of a data file that are merged into its new ones
- * @param table its name, for messages
+ * @param vectors whether deletes are deletion vectors (version 3)
+ * @param earlier the existing deletes of each data file, by path, that are merged into its new ones
+ * @param table the name of the table, for messages
  * @param sentBytes maximum bytes of deletion vectors that a task sends to the driver, instead of writing a file
  */
 final private[rowlevel] case class DeleteFileTarget(
@@ -63,7 +63,9 @@ final private[rowlevel] case class DeleteFileTarget(
 
   private def extension: String = s"-deletes${format.extension}"
 
-  /** Returns deletion vectors that are small enough for a message, if they are. */
+  /**
+   * Returns the deletes as deletion vectors in the message to the driver; absent if they are too large for a message.
+   */
   private def sent(files: Vector[Deleted]): Option[TaskDeletes] =
     if (files.iterator.map(_._2.bytes).sum > sentBytes) None
     else Some(TaskDeletes(Array.empty, files.map { case (path, p) => SentVector(path, p.toBytes) }.toArray))
@@ -71,7 +73,7 @@ final private[rowlevel] case class DeleteFileTarget(
   /**
    * Merges position delete files that several tasks have written for the same data files.
    *
-   * @param written with the delete file of each
+   * @param written the deletes of the tasks, each with the metadata of its delete file
    */
   def united(
       written: Vector[(WrittenDeletes, ContentFile)],

@@ -23,7 +23,7 @@ import iceberglite.spark.write.{RowRequirements, WriteMetrics, WritePlan}
 import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.NestedField
 
-/** Changes rows by marking them in delete files, and appending their new versions. */
+/** Changes rows by deleting their old versions with delete files, and appending their new versions. */
 final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) extends SupportsDelta {
   private var scan: Option[IcebergScanBuilder] = None
 
@@ -31,17 +31,17 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
 
   override def rowId(): Array[NamedReference] = columns(MetadataColumns.FilePath, MetadataColumns.Position)
 
-  private val besides: Seq[String] = Seq(MetadataColumns.SpecId.name, MetadataColumns.PartitionName) ++
+  private val otherMetadata: Seq[String] = Seq(MetadataColumns.SpecId.name, MetadataColumns.PartitionName) ++
     (if (statement.hasLineage) Some(MetadataColumns.RowId.name) else None)
 
-  statement.requireMetadata(Seq(MetadataColumns.FilePath.name, MetadataColumns.Position.name) ++ besides)
+  statement.requireMetadata(Seq(MetadataColumns.FilePath.name, MetadataColumns.Position.name) ++ otherMetadata)
 
-  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(besides: _*)
+  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(otherMetadata: _*)
 
   private def columns(fields: NestedField*): Array[NamedReference] =
     fields.map(f => Expressions.column(f.name): NamedReference).toArray
 
-  /** Otherwise, Spark would not pass the id of the updated row. */
+  /** False, because Spark would otherwise not pass the id of the updated row. */
   override def representUpdateAsDeleteAndInsert(): Boolean = false
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {

@@ -12,7 +12,7 @@ import iceberglite.puffin.DeletionVector
 /**
  * The rows of a data file that a task has deleted.
  *
- * @param group the spec and the partition of the file; an unpartitioned file has none
+ * @param group the spec id and the partition of the file; an unpartitioned file has no partition
  */
 final private[iceberglite] class DeletedFrom(val path: UTF8String, val group: (Int, Option[InternalRow])) {
   private[iceberglite] val builder = DeletionVector.newBuilder
@@ -31,12 +31,12 @@ final private[iceberglite] class PositionDeletes(partitionSize: Int) {
 
   /** Adds a row. @param metadata begins with spec id and partition of the file; the caller may reuse it afterwards */
   def add(file: UTF8String, position: Long, metadata: InternalRow): Unit = {
-    if (last == null || last.path != file) turn(file, metadata)
+    if (last == null || last.path != file) switchTo(file, metadata)
     last.builder += position
   }
 
   /** Switches to another file than that of the previous row. */
-  private def turn(file: UTF8String, metadata: InternalRow): Unit = {
+  private def switchTo(file: UTF8String, metadata: InternalRow): Unit = {
     last = files.get(file)
     if (last == null) {
       val path = file.clone()

@@ -46,7 +46,9 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
     if (stays) Some(RewritePacking(statement.table.spec.isPartitioned, fileSize, smallestFileSize, tasksAtOnce))
     else None
 
-  /** Returns the number that Spark uses: the number of partitions of a small shuffle. */
+  /**
+   * Returns the number of tasks to run at once. Spark uses this number as the number of partitions of a small shuffle.
+   */
   private def tasksAtOnce: Int = {
     val cores = statement.session.sparkContext.defaultParallelism
     val wanted =
@@ -58,8 +60,8 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
   }
 
   /**
-   * Returns the target size: a shuffle without adaptive execution sends each partition to one task, which fills files
-   * up to the target size.
+   * Returns the target number of bytes of a task. Without adaptive execution, it is the target file size, because a
+   * shuffle would send each partition to one task, which fills files up to that size.
    */
   private def fileSize: Long =
     if (!conf.adaptiveExecutionEnabled) targetSize

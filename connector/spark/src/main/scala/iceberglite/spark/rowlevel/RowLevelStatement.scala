@@ -20,13 +20,14 @@ import iceberglite.table.{Action, Isolation, IsolationLevel, Table}
 import iceberglite.table.action.RecordApplication
 
 /**
- * A DELETE, UPDATE or MERGE on a table in its state when the statement is planned.
+ * A DELETE, UPDATE or MERGE, and the table for which it is planned.
  *
+ * @param table the table at the time of planning
  * @param schema the columns of the table at the resolution of the statement
- * @param target the branch of the statement's snapshot
- * @param context what the statement's rules and operations tell each other
+ * @param target the branch that the statement reads and commits to
+ * @param context the state that the rules and operations of the statement share
  * @param options the options of the statement (`WITH`)
- * @param merge the changes of the table's columns, which this table already has
+ * @param merge the changes of the table's columns that are committed with the rows; `table` already has them
  */
 final private[iceberglite] class RowLevelStatement(
     val table: Table,
@@ -45,7 +46,7 @@ final private[iceberglite] class RowLevelStatement(
   /** Whether rows are written by the tasks that read them. */
   def staysInTasks: Boolean = context.rowsStay
 
-  /** Called for a MERGE when Spark has planned its joins. */
+  /** Records that rows are written by the tasks that read them. Called for a MERGE when Spark has planned its joins. */
   def keepRowsInTasks(): Unit = context.keepRows()
 
   private val properties = RowLevelStatement.propertiesOf(command)
@@ -57,7 +58,7 @@ final private[iceberglite] class RowLevelStatement(
 
   private def setting[A](property: TableProperty[A]): A = TableProperty.of(property, table.properties)
 
-  /** The state that the statement reads. */
+  /** The snapshot that the statement reads. */
   val snapshot: Option[Snapshot] = target.to.head(table.metadata)
 
   /** The mode. @throws Unsupported the format version of the table does not support it */
@@ -97,10 +98,10 @@ final private[iceberglite] class RowLevelStatement(
   /** Whether rows are distributed and sorted at all. */
   def isDistributed: Boolean = given(WriteOptions.UseTableDistribution)
 
-  /** Returns the table at the start of the statement. */
+  /** Returns the table without the column changes of the statement. */
   def base: Table = merge.fold(table)(_.base)
 
-  /** Records the version of an application's statement, which may be run again. */
+  /** The application and version that the commit records, so that the statement can safely be run again. */
   val once: Option[RecordApplication] = options.application
 
   /** Returns entries for the snapshot's summary. */
@@ -160,8 +161,9 @@ final private[iceberglite] class RowLevelStatement(
   }
 
   /**
-   * Builds a scan of the rows of the statement, possibly with others. @param wholeFiles whether to read all rows of
-   * their files
+   * Builds a scan of the rows of the statement.
+   *
+   * @param wholeFiles whether to read all rows of the files that have such rows
    */
   def scanBuilder(options: CaseInsensitiveStringMap, wholeFiles: Boolean): IcebergScanBuilder =
     new IcebergScanBuilder(table, snapshot, schema, options, session, wholeFiles = wholeFiles)

@@ -10,7 +10,7 @@ import iceberglite.spec.property.DistributionMode
 /** The write plans for rows of a statement. */
 private[rowlevel] object RowPlans {
 
-  /** Returns the plan. @param distribution absent to use the same as other writes */
+  /** Returns the plan. @param distribution the distribution of the rows; absent for that of other writes */
   def of(
       statement: RowLevelStatement,
       written: LogicalWriteInfo,

@@ -13,7 +13,7 @@ import iceberglite.table.Table
  * @param isRowByRow whether the change of a row depends on that row only
  * @param namedMetadata the metadata columns in the statement's conditions and values
  * @param isMerge whether the statement is a MERGE; Spark converts some to appends
- * @param broadcastsSource whether a hint says that the source of a MERGE is small; Spark drops the hint
+ * @param broadcastsSource whether a hint states that the source of a MERGE is small; Spark drops the hint
  * @param seeksByMetadata whether the condition of a copy-on-write MERGE names metadata columns
  * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions
  * @param inserts whether a MERGE may add rows
@@ -33,8 +33,8 @@ final private[iceberglite] case class StatementAnalysis(
 private[iceberglite] object StatementAnalysis {
 
   /**
-   * Returns the metadata columns that copy-on-write carries, which Spark alone would drop: row ids in version 3, and a
-   * column that tells what happened to a row. The remaining rows of a DELETE are known without it.
+   * Returns the metadata columns that copy-on-write passes from the read to the write, which Spark alone would drop.
+   * These are the lineage columns in version 3, and a column that states what happened to a row.
    */
   def carriedBy(table: Table, command: Command): Seq[String] =
     if (copiesOnWrite(table, command)) lineageOf(table) :+ CarryOverColumns.Change.name else Nil

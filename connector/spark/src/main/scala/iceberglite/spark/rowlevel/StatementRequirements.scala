@@ -64,9 +64,10 @@ private[rowlevel] object StatementRequirements {
     }
 
   /**
-   * Rows go to the tasks of their new partition if it may differ from the old one, so that rows that a MERGE inserts
-   * and updates share files. Rows without a new version have no new partition, and go to one task, which adaptive
-   * execution divides. A delete file for each data file can be written by any task that gets all its positions.
+   * Returns the columns by which rows are grouped. It is the new partition if it may differ from the old one, so that
+   * rows that a MERGE inserts and updates share files. Rows without a new version have no new partition; they form one
+   * group, which adaptive execution divides. A delete file for each data file can be written by any task that gets all
+   * positions of that data file.
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)

@@ -8,12 +8,12 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**
- * The changes of a statement to its table.
+ * The target of a statement: its options, and the columns that it adds to the table.
  *
  * @param options the options of the statement
- * @param columns the columns of the statement's rows: the commit of the rows adds those that the table lacks
+ * @param columns the columns of the statement's rows; the commit of the rows adds those that the table lacks
  * @param seen the table at the resolution of the statement
- * @param context shared with other objects that read the table for the statement
+ * @param context the state that is shared with other objects that read the table for the statement
  */
 final private[iceberglite] class StatementTarget private (
     val options: StatementOptions,
@@ -26,7 +26,7 @@ final private[iceberglite] class StatementTarget private (
   def merge(table: Table): Option[SchemaMerge] =
     columns.flatMap(SchemaMerge.ofColumns(table, _, SparkSession.active.sessionState.conf.caseSensitiveAnalysis))
 
-  /** Returns the target with the table at its resolution; absent if the statement adds no columns. */
+  /** Returns the target without options and added columns; absent if the statement adds no columns. */
   def withoutColumns: Option[StatementTarget] =
     columns.map(_ => new StatementTarget(StatementOptions.Empty, None, seen, context))
 
@@ -39,7 +39,7 @@ final private[iceberglite] class StatementTarget private (
 
 private[iceberglite] object StatementTarget {
 
-  /** Returns the target of a statement without such changes. */
+  /** Returns the target of a statement without options and added columns. */
   def plain(): StatementTarget =
     new StatementTarget(StatementOptions.Empty, None, None, new StatementContext)
 }

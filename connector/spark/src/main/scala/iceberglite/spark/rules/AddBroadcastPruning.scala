@@ -19,9 +19,9 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import iceberglite.spark.read.IcebergScan
 
 /**
- * Uses the broadcast side of a join to select the files of the other side that have rows to join: by partitions, and by
- * the bounds of the key's column. Spark itself does so only for a side with a selective condition, because it may have
- * to run that side twice; with an existing broadcast, the only cost is collecting the keys.
+ * Uses the broadcast side of a join to select files of the other side, by partitions and by the bounds of the key
+ * column. Spark itself does so only for a side with a selective condition, because it may have to run that side twice.
+ * With an existing broadcast, the only cost is collecting the keys.
  */
 object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
   private val RowsForEachKey = 10
@@ -71,7 +71,10 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
   private def rows(plan: LogicalPlan): BigInt =
     plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / EstimationUtils.getSizePerRow(plan.output))
 
-  /** Returns the scan that provides a key and can select files by it, and the key as in the rows of the scan. */
+  /**
+   * Returns the scan that provides a key and can select files by it, and the key as an expression on columns of the
+   * scan.
+   */
   private def scanOf(key: Expression, plan: LogicalPlan): Option[(Expression, DataSourceV2ScanRelation)] = plan match {
     case Project(columns, child) if columns.forall(_.deterministic) || key.references.subsetOf(child.outputSet) =>
       val sources = columns.collect { case a: Alias => (a.toAttribute: Attribute) -> a.child }.toMap
@@ -84,7 +87,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => None
   }
 
-  /** Whether the key is a column: Spark passes nothing else to a scan. */
+  /** Whether the key is a column. Spark passes only columns to a scan. */
   private def isColumn(key: Expression): Boolean = key match {
     case _: Attribute => true
     case GetStructField(struct, _, _) => isColumn(struct)

@@ -8,8 +8,9 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.table.SparkTable
 
 /**
- * Refreshes cached plans after a MERGE that adds columns. Spark refreshes the plans of a written table after a write
- * and finds them by the table's columns; here they are the columns before the MERGE.
+ * Refreshes cached plans after a MERGE that adds columns. After a write, Spark refreshes the cached plans of the table
+ * and finds them by the table's columns. Cached plans have the columns before the MERGE, so this rule passes these to
+ * Spark.
  */
 object CachesBeforeMerge extends Rule[LogicalPlan] {
 

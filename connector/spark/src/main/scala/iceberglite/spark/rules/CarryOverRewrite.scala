@@ -13,7 +13,7 @@ import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId
  * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: row lineage,
  * and a column that tells the write what happened to a row ([[RowChangeCode]]).
  *
- * @param wanted their names; names that columns of the table hide are omitted
+ * @param wanted the names of the columns; names that columns of the table hide are omitted
  */
 final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataSourceV2Relation) {
 
@@ -32,7 +32,7 @@ final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataS
 
   val names: Set[String] = columns.map(_.name).toSet
 
-  /** Whether the write learns what happened to a row. */
+  /** Whether the write gets a column that states what happened to a row. */
   def tellsChanges: Boolean = names(CarryOverColumns.Change.name)
 
   /** The values for an updated row: it keeps its id, and the sequence number is that of the commit. */

@@ -12,7 +12,7 @@ private[rules] object ChangedPartitions extends PredicateHelper {
    * Returns whether the assignments can change partitions.
    *
    * @param assignments one for each column of the table; an unchanged column has itself as value
-   * @param condition true for all changed rows; a column that equals its new value is unchanged
+   * @param condition a condition that all changed rows satisfy. It can show that a column equals its new value.
    */
   def by(assignments: Seq[Assignment], condition: Option[Expression], table: SparkTable): Boolean = {
     val partitioning = table.partitionColumns
@@ -21,12 +21,12 @@ private[rules] object ChangedPartitions extends PredicateHelper {
       case EqualNullSafe(left, right) => (left, right)
     }
     assignments.exists {
-      case Assignment(column: Attribute, value) => partitioning(column.name) && !keeps(column, plain(value), equal)
+      case Assignment(column: Attribute, value) => partitioning(column.name) && !isSame(column, plain(value), equal)
       case _ => partitioning.nonEmpty
     }
   }
 
-  private def keeps(column: Attribute, value: Expression, equal: Seq[(Expression, Expression)]): Boolean =
+  private def isSame(column: Attribute, value: Expression, equal: Seq[(Expression, Expression)]): Boolean =
     value.semanticEquals(column) || equal.exists { case (left, right) =>
       left.semanticEquals(column) && right.semanticEquals(value) ||
       right.semanticEquals(column) && left.semanticEquals(value)

@@ -9,18 +9,18 @@ import iceberglite.spark.rowlevel.{CarryOverColumns, CopyOnWrite}
 import iceberglite.spark.write.RowChangeCode
 
 /**
- * Makes a copy-on-write DELETE also pass deleted rows to the write, marked, so that it can count them if metadata does
- * not give their number.
+ * Makes a copy-on-write DELETE also pass deleted rows to the write, with a mark. The write counts these rows. This is
+ * necessary only if metadata does not give their number.
  */
 object CountedDeletes extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case write @ ReplaceData(_, _, Filter(stays, rows), _, _, _) if !SubqueryExpression.hasSubquery(stays) =>
+    case write @ ReplaceData(_, _, Filter(isKept, rows), _, _, _) if !SubqueryExpression.hasSubquery(isKept) =>
       write.operation match {
         case copy: CopyOnWrite if copy.command == Command.DELETE && copy.statement.facts.marksDeletes =>
           val marked = rows.output.map {
             case a if a.name == CarryOverColumns.Change.name && CarryOverRewrite.isCarried(a) =>
-              Alias(If(stays, a, Literal(RowChangeCode.Deleted)), a.name)()
+              Alias(If(isKept, a, Literal(RowChangeCode.Deleted)), a.name)()
             case a => a
           }
           write.copy(query = Project(marked, rows))

@@ -17,13 +17,13 @@ object FilesByMetadata extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(table: DataSourceV2Relation, Literal.TrueLiteral, query, _, None, _) =>
       write.operation match {
-        case copy: CopyOnWrite if copy.statement.facts.seeksByMetadata => sought(write, table, query)
+        case copy: CopyOnWrite if copy.statement.facts.seeksByMetadata => withCondition(write, table, query)
         case _ => plan
       }
     case _ => plan
   }
 
-  private def sought(write: ReplaceData, table: DataSourceV2Relation, query: LogicalPlan): LogicalPlan = {
+  private def withCondition(write: ReplaceData, table: DataSourceV2Relation, query: LogicalPlan): LogicalPlan = {
     def readsTable(side: LogicalPlan) = side.exists {
       case read: DataSourceV2Relation => read.table eq table.table
       case _ => false

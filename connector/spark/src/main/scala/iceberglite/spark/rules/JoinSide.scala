@@ -12,9 +12,9 @@ import iceberglite.spec.partition.Void
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 
 /**
- * A side of a join with a scan whose partitions are those of the side.
+ * A side of a join that has the same partitioning as one of its scans.
  *
- * @param keys the keys of the join by their names at the join, with the corresponding columns of the scan
+ * @param keys the keys of the join as attributes of the side, each with the column of the scan
  */
 final private[rules] case class JoinSide(
     plan: LogicalPlan,
@@ -80,10 +80,10 @@ final private[rules] case class JoinSide(
 /** How Spark will execute the joins below a side. */
 private[rules] trait JoinKinds {
 
-  /** The side of a join that is not broadcast, if the other side is. */
+  /** Returns the side of a join that is not broadcast, if the other side is. */
   def streamed(join: Join): Option[LogicalPlan]
 
-  /** Whether its two sides are grouped for it. */
+  /** Whether the sides of a join are grouped by its keys. */
   def isInPlace(join: Join): Boolean
 }
 
@@ -139,8 +139,8 @@ private[rules] object JoinSide {
     }
 
     /**
-     * Returns the other side of a join. Spark passes the groups to all scans below a join, also those below a
-     * broadcast.
+     * Returns the other side of a join. It must not be grouped for another join, because Spark passes the groups of a
+     * join to all scans below it, also to those below a broadcast.
      */
     private def other(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
 

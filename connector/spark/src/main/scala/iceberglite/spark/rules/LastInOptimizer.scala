@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
  * Adds a rule after all others of a session's optimizer, when the plan contains scans. Spark 3.5 has no such extension
- * point, and the session does not exist yet when extensions are asked for rules: the first query that is analyzed in a
- * session adds the rule.
+ * point, and the session does not exist yet when Spark requests the rules of its extensions. Therefore, the first query
+ * that is analyzed in a session adds the rule.
  *
  * @param rule one rule for all sessions
  */

@@ -47,15 +47,15 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
     } catch { case NonFatal(_) => None }
 
   private def of(value: Long): Long = {
-    val held: Any = if (column.dataType == DateType) value.toInt else value
-    function.eval(InternalRow(held)).asInstanceOf[Number].longValue
+    val typed: Any = if (column.dataType == DateType) value.toInt else value
+    function.eval(InternalRow(typed)).asInstanceOf[Number].longValue
   }
 
   /** Returns the margin in units of the column. */
   private def margin(at: Long): Long = {
     val unit = if (column.dataType == DateType) MicrosPerDay else 1L
     val moment = Instant.EPOCH.plus(at * unit, ChronoUnit.MICROS)
-    val days = zones.map(daysUnsure(_, moment)).foldLeft(0L)(math.max)
+    val days = zones.map(uncertainDays(_, moment)).foldLeft(0L)(math.max)
     days * MicrosPerDay / unit
   }
 }
@@ -63,8 +63,8 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
 /**
  * The column value at which the expression reaches a value.
  *
- * @param from the expression is at least the value from here on, and less before
- * @param margin the distance from there within which this may not hold
+ * @param from the first column value at which the expression is at least that value
+ * @param margin the distance from `from` within which this may not hold
  */
 final private[rules] case class Threshold(from: Long, margin: Long) {
   def isExact: Boolean = margin == 0
@@ -96,8 +96,11 @@ private[rules] object OrderedExpression {
   private def limits(t: DataType): (Long, Long) =
     if (t == DateType) (-280000 * 365L, 280000 * 365L) else (-280000 * MicrosPerYear, 280000 * MicrosPerYear)
 
-  /** Returns the days around a moment for which the clock may change: it may be put forward or back, or skip a day. */
-  private def daysUnsure(zone: ZoneId, moment: Instant): Long = {
+  /**
+   * Returns the number of days around a moment within which clock changes make the result uncertain. Clocks may be put
+   * forward or back, or skip a day.
+   */
+  private def uncertainDays(zone: ZoneId, moment: Instant): Long = {
     val rules = zone.getRules
     val until = moment.plus(DaysAround, ChronoUnit.DAYS)
     val changes = Iterator.iterate(Option(rules.nextTransition(moment.minus(DaysAround, ChronoUnit.DAYS))))(

@@ -121,7 +121,7 @@ object PaddedTargets extends Rule[LogicalPlan] {
     case relation: DataSourceV2Relation if isOurs(relation) => PaddedTargets.withoutNotes(relation)
   }
 
-  /** Returns the table with its columns as stored. */
+  /** Returns the table without the metadata of CHAR and VARCHAR columns. */
   def withoutNotes(relation: DataSourceV2Relation): DataSourceV2Relation =
     relation.copy(output = relation.output.map(CharVarcharUtils.cleanAttrMetadata))
 

@@ -40,8 +40,9 @@ import iceberglite.spec.IcebergError.InvalidArgument
 /**
  * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs to know what
  * happened to a row, and in version 3 must write its id with it (adopted version 3: "Row Lineage"). Spark drops all
- * metadata columns before the write; here they become ordinary columns ([[CarryOverRewrite]]). Also, a table is told
- * whether the rows to write are still in the tasks that read them: subqueries become joins, which may shuffle rows.
+ * metadata columns before the write; here they become ordinary columns ([[CarryOverRewrite]]). The rule also records
+ * whether each row is processed individually, so that the tasks that read rows can write them. Subqueries become joins,
+ * which may shuffle rows.
  */
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
@@ -180,7 +181,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     val copies = !isAppend && table.copiesOnWrite(Command.MERGE)
     val carried = new CarryOverRewrite(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
     val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
-    // Without such a clause, Spark writes a row once for each matching source row, without a check.
+    // Without a WHEN MATCHED clause, Spark writes a row once for each matching source row, without a check.
     val kept = if (matched.isEmpty && copies) Seq(carried.unchanged) else Nil
     // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
     val byMetadata = unmatched.isEmpty && copies &&

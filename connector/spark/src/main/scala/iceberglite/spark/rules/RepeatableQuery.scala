@@ -56,8 +56,8 @@ private[rules] object RepeatableQuery {
 /**
  * Removes group filters whose result may change. Copy-on-write finds the files with rows to change by a separate query
  * and keeps other files. If its result could differ from that of the statement, a row to change could be in a kept
- * file, and a MERGE would insert it again; in this case all files are rewritten that constants in the condition do not
- * exclude.
+ * file, and a MERGE would insert it again. In this case, all files are rewritten except those that constants in the
+ * condition exclude.
  */
 object DropUnstableGroupFilters extends Rule[LogicalPlan] {
 

@@ -49,7 +49,8 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
   }
 
   /**
-   * Returns the condition that holds if a condition is true, and whether it says more about columns than the condition.
+   * Returns a condition on columns that is true if the given condition is true, and whether it tests columns that the
+   * given condition does not test directly.
    */
   private def implied(e: Expression): Option[(Expression, Boolean)] = e match {
     case And(l, r) => (implied(l), implied(r)) match {
@@ -67,8 +68,11 @@ final private[rules] case class ColumnTest(range: Expression, isExact: Boolean)
 
 private[rules] object ColumnTest {
 
-  /** A longer list of values becomes the range from the minimum to the maximum. */
-  private val MostRanges = 20
+  /**
+   * The maximum number of values that are tested one by one. A longer list becomes the range from its minimum to its
+   * maximum.
+   */
+  private val MaxRanges = 20
 
   def of(e: Expression): Option[ColumnTest] = e match {
     case comparison: BinaryComparison => compared(comparison)
@@ -77,7 +81,7 @@ private[rules] object ColumnTest {
     case In(PaddedColumn(text, length), NonNull(values)) => padded(text, length, values)
     case InSet(PaddedColumn(text, length), values) if !values.contains(null) => padded(text, length, values.toSeq)
     case In(Start(start), NonNull(values)) => joined(values.map(start.is))
-    case InSet(Start(start), values) if values.nonEmpty && values.size <= MostRanges && !values.contains(null) =>
+    case InSet(Start(start), values) if values.nonEmpty && values.size <= MaxRanges && !values.contains(null) =>
       joined(values.toSeq.map(start.is))
     case _ => None
   }
@@ -160,11 +164,11 @@ private[rules] object ColumnTest {
     test.copy(range = And(IsNotNull(column), test.range))
 
   private def among(t: OrderedExpression, values: Seq[Long]): Option[ColumnTest] =
-    if (values.size <= MostRanges) joined(values.distinct.map(equal(t, _)))
+    if (values.size <= MaxRanges) joined(values.distinct.map(equal(t, _)))
     else between(t, values.min, values.max).map(_.copy(isExact = false))
 
   private def padded(text: Expression, length: Int, values: Seq[Any]): Option[ColumnTest] =
-    if (values.isEmpty || values.size > MostRanges) None
+    if (values.isEmpty || values.size > MaxRanges) None
     else joined(values.collect { case value: UTF8String =>
       PaddedColumn.test(EqualTo(text, Literal(value, StringType)), text, length, value)
     })

@@ -67,7 +67,10 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   /** Rewrites the joins. @param written the relation of the rows to replace; `original` is the table itself */
   final private class Joins(facts: StatementAnalysis, written: LogicalPlan, original: LogicalPlan) {
 
-    /** Matches a join whose left side is the target, or whose right side is, before an insert. */
+    /**
+     * Matches a join of the target with a small source. The target is the left side or, before an insert, the right
+     * side.
+     */
     private object SmallSource {
       def unapply(join: Join): Option[Expression] =
         if (join.condition.exists(SubqueryExpression.hasSubquery)) None else ofJoin(join)

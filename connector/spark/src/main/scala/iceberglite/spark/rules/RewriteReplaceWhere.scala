@@ -45,8 +45,8 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
       text: String
   ): LogicalPlan = {
     val condition = resolved(text, relation, table.name)
-    val left = table.statementOptions.without(option)
-    val target = if (left == table.statementOptions) relation else relation.copy(table = table.changedWith(left))
+    val others = table.statementOptions.without(option)
+    val target = if (others == table.statementOptions) relation else relation.copy(table = table.changedWith(others))
     write.copy(
       table = target,
       deleteExpr = condition,

@@ -55,8 +55,8 @@ final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session:
   override def streamed(join: Join): Option[LogicalPlan] = {
     def build(hintOnly: Boolean) =
       getBroadcastBuildSide(join.left, join.right, join.joinType, join.hint, hintOnly, conf)
-    val isAsked = hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint)
-    build(hintOnly = true).orElse(if (isAsked) None else build(hintOnly = false))
+    val hasShuffleHint = hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint)
+    build(hintOnly = true).orElse(if (hasShuffleHint) None else build(hintOnly = false))
       .map(side => if (side == BuildLeft) join.right else join.left)
   }
 

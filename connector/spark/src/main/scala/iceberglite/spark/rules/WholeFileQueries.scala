@@ -20,9 +20,9 @@ import iceberglite.spark.conf.ReadOptions.FiltersByMetrics
 import iceberglite.spark.table.SparkTable
 
 /**
- * Marks the scans below aggregates and limits that whole files may answer. Spark pushes these down only if it has no
- * remaining filter, but a filter that the bounds of all files decide is otherwise left to Spark, because it takes the
- * filter of one side of a join as a sign that the other side is worth pruning.
+ * Marks the scans below aggregates and limits that metadata of whole files may answer. Spark pushes aggregates and
+ * limits down only if no filter remains. Without the mark, a filter that the bounds of all files decide is left to
+ * Spark, because Spark takes a filter on one side of a join as a sign that the other side is worth pruning.
  */
 object WholeFileQueries extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
