@@ -10,7 +10,10 @@ object CatalogNames {
   def resolve(session: SparkSession, name: Seq[String]): (CatalogPlugin, Identifier) =
     resolveIn(session, session.sessionState.catalogManager.currentCatalog, name)
 
-  /** Resolves a name with another catalog, and its default namespace, as the defaults. */
+  /**
+   * Like [[resolve]], but `default` is used instead of the current catalog. If it is not the current catalog, a name of
+   * one part is in its default namespace.
+   */
   def resolveIn(session: SparkSession, default: CatalogPlugin, name: Seq[String]): (CatalogPlugin, Identifier) = {
     val manager = session.sessionState.catalogManager
     name match {

@@ -21,7 +21,7 @@ private[iceberglite] object CommitListeners {
   /**
    * Announces that a table was changed, replaced or dropped.
    *
-   * @param through the object that has already seen the change
+   * @param through the shared table that already has the change
    */
   def announce(table: Table, through: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
     everywhere(_.suspect(uuid, through))

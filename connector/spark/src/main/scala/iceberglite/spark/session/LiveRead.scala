@@ -2,9 +2,9 @@ package iceberglite.spark.session
 
 import org.apache.spark.sql.connector.catalog.SupportsRead
 
-/** An iceberg-lite table that shows its current state when it is read. */
+/** An iceberg-lite table whose reads use the current version of the table. */
 private[iceberglite] trait LiveRead extends SupportsRead {
 
-  /** Returns the table in its current state, regardless of later commits. */
+  /** Returns the table fixed at its current version, regardless of later commits. */
   private[iceberglite] def pinned: LiveRead
 }

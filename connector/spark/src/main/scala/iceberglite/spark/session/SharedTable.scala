@@ -13,30 +13,30 @@ final class SharedTable(loaded: Table) extends Committer {
   @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
 
   /** Whether there may be a newer version, which the next access must load. */
-  @volatile private var doubted = false
+  @volatile private var mayBeStale = false
 
   /** Returns the newest version, for a new resolution of the table. */
   def current: Table = {
-    if (doubted) {
-      // Reset the flag first, so that a concurrent doubt is not lost.
-      doubted = false
+    if (mayBeStale) {
+      // Reset the flag first, so that a concurrent call of `doubt` is not lost.
+      mayBeStale = false
       try refresh()
       catch {
         case e: Throwable =>
-          doubted = true
+          mayBeStale = true
           throw e
       }
     }
     newest
   }
 
-  /** Returns the newest known version without asking the catalog. */
+  /** Returns the newest known version without a request to the catalog. */
   def seen: Table = newest
 
-  /** Makes the next access ask the catalog. */
-  def doubt(): Unit = doubted = true
+  /** Makes the next access load the newest version from the catalog. */
+  def doubt(): Unit = mayBeStale = true
 
-  /** Loads commits of others. */
+  /** Loads the newest version, with commits of other writers. */
   def refresh(): Unit = load(loaded.id)
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
@@ -56,12 +56,12 @@ final class SharedTable(loaded: Table) extends Committer {
     advance(version)
   }
 
-  /** Loads the version under the table's name, which may be of another table, without keeping it. */
+  /** Loads the version under the table's name without keeping it. The name may belong to another table now. */
   def atName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
 
   /**
-   * Keeps a version unless a newer one is known: threads report versions in any order, and the metadata log of a
-   * version tells which ones it follows.
+   * Keeps a version unless a newer one is known. Threads report versions in any order; the metadata log of a version
+   * lists the versions that it follows.
    */
   def advance(version: TableVersion): TableVersion = synchronized {
     val known = newest.version

@@ -9,9 +9,9 @@ import scala.collection.JavaConverters._
 import iceberglite.table.Table
 
 /**
- * The recently loaded tables of one catalog. When an entry is `expirationMs` old, the catalog is asked for a newer
- * version, even if the table is in constant use: a busy table is never staler than that. A catalog with pointers
- * compares only the pointer.
+ * The recently loaded tables of one catalog. When an entry is `expirationMs` old, a newer version is requested from the
+ * catalog, even if the table is in constant use: a busy table is never staler than that. A catalog that stores the
+ * location of the metadata file compares only the location.
  *
  * @param expirationMs 0 caches nothing; with a negative value, only commits of this JVM and REFRESH TABLE are visible
  */
@@ -25,7 +25,7 @@ final class TableCache(
   final private class Slot {
     @volatile var entry: Option[Entry] = None
 
-    /** Incremented by every reason to ask the catalog again, also during a request. */
+    /** The number of reasons to request the table again. It is also incremented during a request. */
     val doubts = new AtomicLong
   }
   private case class Entry(live: SharedTable, loadedMs: Long, doubts: Long)
@@ -57,7 +57,7 @@ final class TableCache(
   /** Returns the last known version of the table. */
   def known(name: String): Option[Table] = entryOf(name).map(_.live.current)
 
-  /** Makes the next access load commits of others. */
+  /** Makes the next access load the table again, with commits of other writers. */
   def invalidate(name: String): Unit = {
     Option(slots.get(name)).foreach(_.doubts.incrementAndGet())
     doubt { case (_, known) => known == name }
@@ -83,8 +83,8 @@ final class TableCache(
   private def fresh(slot: Slot, load: => Table): SharedTable = slot.synchronized {
     val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
       // Read the clock and the counter first: the response may lack commits that happen during the request.
-      val (askedMs, doubts) = (nowMs(), slot.doubts.get)
-      Entry(renewed(slot.entry.map(_.live), load), askedMs, doubts)
+      val (requestedMs, doubts) = (nowMs(), slot.doubts.get)
+      Entry(renewed(slot.entry.map(_.live), load), requestedMs, doubts)
     }
     slot.entry = Some(entry)
     entry.live

@@ -28,7 +28,10 @@ object AlterTableStatement {
     SetWriteOrder
   ) ++ RefKind.all.flatMap(kind => CreateOrReplaceRef.statements(kind) :+ new DropRef.Statement(kind))
 
-  /** Returns the table and the statement, if it is one of these; the reader is then after its words. */
+  /**
+   * Returns the table and the statement, if the text begins with one of these statements. The reader is then positioned
+   * after the words of the statement.
+   */
   def begin(reader: SqlReader): Option[(Seq[String], AlterTableStatement)] =
     if (!reader.skip("ALTER", "TABLE")) None
     else for {

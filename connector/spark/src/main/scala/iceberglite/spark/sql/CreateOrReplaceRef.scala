@@ -12,7 +12,7 @@ import iceberglite.table.action.{FastAppend, SetRef}
 
 /**
  * `ALTER TABLE t CREATE BRANCH [IF NOT EXISTS] name`, `CREATE OR REPLACE BRANCH`, `REPLACE BRANCH`, with their options,
- * and likewise for a TAG. Without `AS OF VERSION`, it refers to the table's current snapshot.
+ * and likewise for a TAG. Without `AS OF VERSION`, the branch or tag refers to the table's current snapshot.
  */
 final case class CreateOrReplaceRef(
     table: Seq[String],
@@ -36,7 +36,7 @@ final case class CreateOrReplaceRef(
         Seq(new SetRef(name, options.on(movedTo(existing, snapshotOf(base)))))
       case None if mode == CreateOrReplaceRef.Replace =>
         throw NotFound(kind.name, name, s"Use CREATE OR REPLACE to create it. ${TimeTravel.knownRefs(base)}")
-      case None if kind == RefKind.Branch && options.snapshotId.isEmpty && base.currentSnapshot.isEmpty => begun
+      case None if kind == RefKind.Branch && options.snapshotId.isEmpty && base.currentSnapshot.isEmpty => newBranch
       case None => Seq(new SetRef(name, options.on(kind.of(snapshotOf(base)))))
     }
 
@@ -54,7 +54,7 @@ final case class CreateOrReplaceRef(
   }
 
   /** Starts a branch of a table without a snapshot with an empty snapshot of its own. */
-  private def begun: Seq[Action] =
+  private def newBranch: Seq[Action] =
     new FastAppend(Vector.empty, SnapshotTarget.Branch(name, create = true)) +:
       (if (options.keeps) Seq(new Retained(name, options)) else Nil)
 }

@@ -21,7 +21,7 @@ final private[sql] case class HeldPlan(plan: LogicalPlan, exprId: ExprId = Named
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): HeldPlan = this
 }
 
-/** A statement that may be retried, until its parameters are known. */
+/** A statement that may be retried. It is a placeholder until the parameters of the statement are known. */
 final private[iceberglite] case class DeferredStatement(table: Seq[String], held: HeldPlan, retries: Int)
     extends LeafCommand {
   override lazy val resolved: Boolean = false

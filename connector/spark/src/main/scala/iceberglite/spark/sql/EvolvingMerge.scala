@@ -110,12 +110,15 @@ object EvolvingMerge extends Rule[LogicalPlan] {
       def isPrefix(n: Int): Boolean =
         parts.size > n && parts.take(n).zip(qualifier.takeRight(n)).forall { case (a, b) => conf.resolver(a, b) }
       val prefix = if (isColumn) None else (qualifier.size to 1 by -1).find(isPrefix)
-      Some(parts.drop(prefix.getOrElse(0))).filter(p => isBrought(assigned.value, p.last))
+      Some(parts.drop(prefix.getOrElse(0))).filter(p => determinesType(assigned.value, p.last))
     case _ => None
   }
 
-  /** Whether an assignment determines the column's type: only if the value is a column of the same name. */
-  private def isBrought(value: Expression, name: String): Boolean = value match {
+  /**
+   * Whether an assignment determines the column's type. This is the case only if the value is a column of the same
+   * name.
+   */
+  private def determinesType(value: Expression, name: String): Boolean = value match {
     case UnresolvedAttribute(parts) => conf.resolver(parts.last, name)
     case _ => false
   }

@@ -27,7 +27,10 @@ object FillColumns extends Rule[LogicalPlan] {
       }
   }
 
-  /** Whether the columns can be filled. Spark reports a list of columns that is longer or shorter than the rows. */
+  /**
+   * Whether omitted columns can be filled. If a list of columns is longer or shorter than the rows, Spark reports an
+   * error.
+   */
   private def namesColumns(insert: InsertIntoStatement): Boolean =
     insert.byName || insert.userSpecifiedCols.nonEmpty && insert.userSpecifiedCols.size == insert.query.output.size
 

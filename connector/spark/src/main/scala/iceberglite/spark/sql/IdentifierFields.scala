@@ -40,7 +40,7 @@ final case class DropIdentifierFields(table: Seq[String], columns: Vector[Vector
 
   override protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate = {
     val schema = update.schema
-    val left = columns.foldLeft(schema.identifierFieldIds) { (ids, column) =>
+    val remaining = columns.foldLeft(schema.identifierFieldIds) { (ids, column) =>
       val id = ColumnPath.require(schema, column, caseSensitive).last.id
       if (!ids(id)) {
         throw InvalidArgument(
@@ -51,7 +51,7 @@ final case class DropIdentifierFields(table: Seq[String], columns: Vector[Vector
       }
       ids - id
     }
-    update.setIdentifierFields(left.toSeq.map(schema.paths))
+    update.setIdentifierFields(remaining.toSeq.map(schema.paths))
   }
 }
 

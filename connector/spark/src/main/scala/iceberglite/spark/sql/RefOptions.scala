@@ -35,7 +35,7 @@ object RefOptions {
   private val Minute = 60 * 1000L
   private val units: Seq[(String, Long)] = Seq("DAYS" -> 24 * 60 * Minute, "HOURS" -> 60 * Minute, "MINUTES" -> Minute)
 
-  /** Parses the options. @param kind a tag has no retention of snapshots, because it keeps a single one */
+  /** Parses the options. @param kind a tag has no retention of snapshots, because it keeps a single snapshot */
   def parse(kind: RefKind, reader: SqlReader): RefOptions = {
     val snapshot = if (reader.skip("AS", "OF", "VERSION")) Some(reader.long("the id of a snapshot")) else None
     val retain = if (reader.skip("RETAIN")) Some(duration(reader.number("a number"), reader)) else None

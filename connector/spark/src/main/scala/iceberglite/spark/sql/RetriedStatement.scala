@@ -17,7 +17,7 @@ import iceberglite.table.{Environment, RetryPolicy}
  * Runs a statement, and runs it again after a commit conflict: each time it is resolved and planned on the current
  * state of the table. It is never retried after a commit with an unknown outcome.
  *
- * @param table its name as written
+ * @param table the table's name as written
  * @param statement the parsed statement
  * @param retries maximum number of runs after the first
  */
@@ -25,33 +25,33 @@ final private[iceberglite] case class RetriedStatement(table: Seq[String], state
     extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {
-    val patience = new RetryPolicy(
+    val policy = new RetryPolicy(
       retries,
       RetriedStatement.FirstWaitMs,
-      RetriedStatement.LongestWaitMs,
+      RetriedStatement.MaxWaitMs,
       Long.MaxValue,
       Environment.system
     )
-    attempt(session, patience)
+    attempt(session, policy)
     Seq.empty
   }
 
   @tailrec
-  private def attempt(session: SparkSession, patience: RetryPolicy): Unit = {
-    val lost =
+  private def attempt(session: SparkSession, policy: RetryPolicy): Unit = {
+    val conflict =
       try {
         Statements.run(session, statement.clone())
         None
       } catch { case NonFatal(error) if RetriedStatement.isConflict(error) => Some(error) }
-    lost match {
-      case Some(error) if !patience.waitForNext() => throw error
+    conflict match {
+      case Some(error) if !policy.waitForNext() => throw error
       case Some(error) =>
         logInfo(s"Running a statement on ${table.mkString(".")} again: ${error.getMessage}")
         CatalogNames.resolve(session, table) match {
           case (catalog: TableCatalog, ident) => catalog.invalidateTable(ident)
           case _ =>
         }
-        attempt(session, patience)
+        attempt(session, policy)
       case None =>
     }
   }
@@ -59,7 +59,7 @@ final private[iceberglite] case class RetriedStatement(table: Seq[String], state
 
 private[iceberglite] object RetriedStatement {
   private val FirstWaitMs = 100L
-  private val LongestWaitMs = 60000L
+  private val MaxWaitMs = 60000L
 
   /** Returns the statement itself if there are no retries. */
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
@@ -67,12 +67,12 @@ private[iceberglite] object RetriedStatement {
 
   /** Whether a statement failed only because of commits after it was planned. */
   private[iceberglite] def isConflict(error: Throwable): Boolean = {
-    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(MostCauses).toSeq
+    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(MaxCauses).toSeq
     !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {
       case _: CommitConflict | ValidationFailed(_, true) => true
       case _ => false
     }
   }
 
-  private val MostCauses = 100
+  private val MaxCauses = 100
 }
