@@ -31,8 +31,8 @@ final private[read] class ScanPlanning(
 private[read] object ScanPlanning {
 
   /**
-   * The size limit: decoded manifests are about ten times as large, and above a fraction of the heap the driver keeps
-   * as little as possible.
+   * The default size limit. Decoded manifests are about ten times as large as their files. Above a fraction of the
+   * heap, the driver keeps as few metrics as possible.
    */
   private val ManifestBytes: Long = Runtime.getRuntime.maxMemory / 80
 

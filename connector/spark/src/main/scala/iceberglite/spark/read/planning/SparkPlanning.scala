@@ -10,11 +10,11 @@ import iceberglite.spark.conf.{PlanningMode, PlanningModes}
 import iceberglite.tree.FilePart
 
 /**
- * Reads the parts of a metadata tree on the executors, by a Spark job: each returns the entries that the scan wants, packed
- * as a small manifest.
+ * Reads the parts of a metadata tree on the executors, in a Spark job. Each part results in a small manifest with the
+ * entries that the scan needs.
  *
- * @param cores of the driver, which it would read parts with
- * @param localBytes what a core of the driver reads before a job of Spark is worth its start, in bytes
+ * @param cores the number of cores of the driver, which would otherwise read the parts
+ * @param localBytes the bytes per core of the driver above which a Spark job pays off
  */
 final private[read] class SparkPlanning(
     context: SparkContext,
@@ -54,7 +54,7 @@ final private[read] class SparkPlanning(
     finally shared.destroy()
     results.indices.iterator.map { i =>
       val packed = results(i)
-      // What was taken can go.
+      // The result is no longer needed.
       results(i) = Array.emptyByteArray
       ClusterJob.opened(packed)
     }
@@ -65,7 +65,10 @@ private object SparkPlanning {
   private val LocalBytes = 16L << 20
   private val TasksPerCore = 4
 
-  /** In runs of about the same count, which are a task each. @return what is sent of each, and where it begins */
+  /**
+   * Divides the parts into runs of about the same length, one for each task. @return the serialized runs, and the index
+   * of the first part of each run
+   */
   private def cut(parts: Vector[FilePart], slices: Int): (Vector[Array[Byte]], Vector[Int]) = {
     val firsts = (0 until slices).map(i => (i.toLong * parts.size / slices).toInt).toVector
     val runs = firsts.zip(firsts.tail :+ parts.size).map { case (from, until) => parts.slice(from, until) }

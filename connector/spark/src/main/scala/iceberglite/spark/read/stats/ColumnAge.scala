@@ -14,7 +14,7 @@ import iceberglite.spec.schema.Schema
  */
 final private[stats] class ColumnAge(id: Int, metadata: TableMetadata) {
 
-  /** Not decidable otherwise: a name mapping may find columns of any age in a file without ids. */
+  /** Whether the age can be determined. A name mapping may find columns of any age in a file without ids. */
   private val isKnown = metadata.formatVersion != FormatVersion.V1 &&
     TableProperty.of(TableProperty.NameMappingDefault, metadata.properties).isEmpty
 
@@ -30,7 +30,10 @@ final private[stats] class ColumnAge(id: Int, metadata: TableMetadata) {
   private def isOlder(schema: Schema): Boolean =
     firstSchemaId.exists(schema.schemaId < _) && schema.byId.keysIterator.forall(_ < id)
 
-  /** Version 1 has no sequence numbers: all of its data has 0. */
+  /**
+   * Whether the column was added after the data of a file. It is unknown for data of version 1, whose sequence number
+   * is 0.
+   */
   def isNewerThanDataOf(task: FileScanTask): Boolean =
     isKnown && task.dataSequenceNumber > 0 && olderSequenceNumbers.contains(task.dataSequenceNumber)
 }

@@ -4,12 +4,12 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
- * The metadata about the values of a column in one file, in all of its rows, including deleted ones. NaN is a value,
- * and greater than all others.
+ * What metadata states about the values of a column in one file, in all of its rows, including deleted ones. NaN is a
+ * value, and greater than all others.
  *
  * @param nulls the number of nulls, if known
- * @param lower no value is less
- * @param upper no value is greater
+ * @param lower a lower bound of the values
+ * @param upper an upper bound of the values
  * @param areValues whether the bounds are values that occur
  */
 final private[read] case class ColumnFacts(
@@ -25,10 +25,10 @@ final private[read] case class ColumnFacts(
 
   def mayBeNull: Boolean = !nulls.contains(0L)
 
-  /** Returns a lower limit of the number of remaining rows with a value. */
+  /** Returns the minimum number of remaining rows with a value. */
   def valuesAtLeast: Long = nulls.fold(0L)(n => rows.atLeastOf(rows.total - n))
 
-  /** Returns a lower limit of the number of remaining rows with null. */
+  /** Returns the minimum number of remaining rows with null. */
   def nullsAtLeast: Long = nulls.fold(0L)(rows.atLeastOf)
 
   /** Returns the number of remaining rows with a value, if it is certain. */
@@ -38,7 +38,7 @@ final private[read] case class ColumnFacts(
     else if (!mayBeNull) rows.exactly
     else None
 
-  /** Whether a remaining row has this bound as its value. */
+  /** Whether a remaining row certainly has this bound as its value. */
   def isTaken(bound: Literal): Boolean =
     !ColumnFacts.isZero(bound) && (if (rows.isWhole) areValues || isSingle else isSingle && valuesAtLeast > 0)
 

@@ -12,8 +12,9 @@ import iceberglite.spec.types.DefaultValue.OfPrimitive
 import iceberglite.spec.types.Type._
 
 /**
- * The metadata about one column, for each file: from the file's partition if it determines the column's value, from the
- * age of a column that the file cannot have, and otherwise from the file's metrics. For use by one thread.
+ * Returns the facts about one column for each file. They follow from the file's partition if it determines the column's
+ * value, from the default value if the column is newer than the file, and otherwise from the file's metrics. For use by
+ * one thread.
  */
 final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetadata)
     extends (FileScanTask => ColumnFacts) {

@@ -7,7 +7,7 @@ import iceberglite.scan.FileScanTask
  * cardinality; other delete files do not tell how many rows of a file they delete.
  *
  * @param total all rows of the file, including deleted ones; negative if its entry has no count
- * @param inVectors the number of rows in deletion vectors
+ * @param inVectors the number of rows that deletion vectors delete
  * @param isExact whether no other deletes apply
  */
 final private[read] case class RowCount(total: Long, inVectors: Long, isExact: Boolean) {
@@ -17,7 +17,7 @@ final private[read] case class RowCount(total: Long, inVectors: Long, isExact: B
 
   def atLeast: Long = atLeastOf(total)
 
-  /** Returns a lower limit of how many of some rows remain, if it is unknown whether they are deleted. */
+  /** Returns how many of `some` rows remain at least, if it is unknown which of them are deleted. */
   def atLeastOf(some: Long): Long = if (isExact) math.max(0L, some - inVectors) else 0L
 }
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 
-/** A struct whose children are not exactly those of the file: constants, converted or omitted children. */
+/** A struct whose children differ from those of the file, because some are constant, converted or omitted. */
 final private[read] class StructView(inner: ColumnVector, children: Array[ColumnVector], dataType: StructType)
     extends ForwardingVector(inner, dataType) {
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)

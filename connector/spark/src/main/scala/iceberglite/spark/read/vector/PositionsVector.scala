@@ -2,7 +2,7 @@ package iceberglite.spark.read.vector
 
 import org.apache.spark.sql.types.LongType
 
-/** The positions in their file of consecutive rows. */
+/** The `_pos` values of a batch of consecutive rows of one data file. */
 final private[read] class PositionsVector extends TypedVector(LongType) {
 
   /** The position of the batch's first row. */

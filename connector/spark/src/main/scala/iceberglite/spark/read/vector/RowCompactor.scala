@@ -50,10 +50,10 @@ final private[read] class RowCompactor private (columns: Array[VectorRows]) {
 private[read] object RowCompactor {
 
   /**
-   * Creates the compaction.
+   * Returns the compactor for a batch.
    *
    * @param read a batch of Spark's reader, which reuses its vectors
-   * @param more vectors that are filled with it
+   * @param more an additional vector with values for the rows of the batch
    */
   def of(read: ColumnarBatch, more: Option[WritableColumnVector]): RowCompactor = {
     val columns = Array.tabulate(read.numCols)(read.column) ++ more

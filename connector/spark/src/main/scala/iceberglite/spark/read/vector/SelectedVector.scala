@@ -5,7 +5,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Some rows of another vector, which owns the values: those that are not deleted.
+ * The rows of another vector that are not deleted. The other vector owns the values.
  *
  * @param rows the index of each row in the other vector; refilled for each batch
  */
@@ -38,7 +38,7 @@ final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) 
   override def getUTF8String(rowId: Int): UTF8String = inner.getUTF8String(rows(rowId))
   override def getBinary(rowId: Int): Array[Byte] = inner.getBinary(rows(rowId))
 
-  /** Created on demand: a struct that is null in all rows has no fields. */
+  /** Returns a field. It is created on demand, because a struct that is null in all rows has no fields. */
   override def getChild(ordinal: Int): ColumnVector =
     if (children.isEmpty) inner.getChild(ordinal)
     else {
@@ -47,7 +47,7 @@ final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) 
     }
 }
 
-/** `_deleted`, if deleted rows are marked and not removed. `inner` is false in all rows. */
+/** The column `_deleted` of a scan that marks deleted rows and does not remove them. `inner` is false in all rows. */
 final private[read] class MarksVector(inner: ColumnVector, marks: Array[Boolean])
     extends ForwardingVector(inner, BooleanType) {
   override def getBoolean(rowId: Int): Boolean = marks(rowId)

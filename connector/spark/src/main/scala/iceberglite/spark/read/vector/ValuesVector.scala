@@ -7,9 +7,9 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A few values in memory: the elements of a list that is the same in all rows.
+ * Values in memory, such as the elements of a list that is the same in all rows.
  *
- * @param values in Spark's internal format; null is null
+ * @param values the values in Spark's internal format
  */
 final private[vector] class ValuesVector(values: Array[Any], dataType: DataType) extends ColumnVector(dataType) {
   override def close(): Unit = ()
