@@ -12,8 +12,8 @@ import org.apache.spark.sql.catalyst.trees.Origin
  * @param sql the whole statement, which errors show
  */
 final class SqlReader(val sql: String) {
-  // Tokenized on demand: most statements belong to others, which their first word shows, and may be megabytes of
-  // VALUES.
+  // Tokens are read on demand. Most statements are not the connector's, which their first word shows, and may have
+  // megabytes of VALUES.
   private val tokens = ArrayBuffer.empty[SqlToken]
   private var at = 0
 
@@ -50,7 +50,7 @@ final class SqlReader(val sql: String) {
 
   def expectWord(word: String): Unit = if (!skip(word)) fail(s"expected $word")
 
-  /** Takes an identifier. @param what for messages: "a column" */
+  /** Takes an identifier. @param what what is expected, for messages, such as "a column" */
   def identifier(what: String): String = if (isIdentifier(peek)) take().text else fail(s"expected $what")
 
   private def isIdentifier(token: SqlToken): Boolean = token.kind == SqlToken.Word || token.kind == SqlToken.Quoted
@@ -68,14 +68,14 @@ final class SqlReader(val sql: String) {
   /** Takes a whole number, if it is next. */
   def numberIfAny(): Option[Int] = wholeIfAny(Int.MaxValue).map(_.toInt)
 
-  /** Takes a whole number. @param what for messages: "a number of snapshots" */
+  /** Takes a whole number. @param what what is expected, such as "a number of snapshots" */
   def number(what: String): Int = numberIfAny().getOrElse(fail(s"expected $what"))
 
-  /** Takes a long. @param what for messages: "the id of a snapshot" */
+  /** Takes a long. @param what what is expected, such as "the id of a snapshot" */
   def long(what: String): Long = wholeIfAny(Long.MaxValue).getOrElse(fail(s"expected $what"))
 
-  private def wholeIfAny(most: Long): Option[Long] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
-    val value = Try(token.text.toLong).filter(_ <= most).getOrElse(fail(s"the number is too large, at most $most"))
+  private def wholeIfAny(max: Long): Option[Long] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
+    val value = Try(token.text.toLong).filter(_ <= max).getOrElse(fail(s"the number is too large, at most $max"))
     take()
     value
   }

@@ -21,8 +21,9 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The meaning of `UPDATE SET *` and `INSERT *` if the source does not need all columns of the table: they assign the
- * columns of the source by name. Fields of structs that the source lacks keep their values, or are null in new rows.
+ * The assignments of `UPDATE SET *` and `INSERT *` if the source need not have all columns of the table. They assign
+ * the columns of the source by name. Fields of structs that the source lacks keep their values, or are null in new
+ * rows.
  */
 final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Attribute], resolver: Resolver) {
 

@@ -44,7 +44,10 @@ object StatementWithOptions extends Rule[LogicalPlan] {
       }
   }
 
-  /** Changes the plan manually: Spark's own methods keep a plan that is equal, and the table is equal. */
+  /**
+   * Replaces the table in a plan. Spark's own methods would keep the old plan, because the new table is equal to the
+   * old one.
+   */
   private def changed(target: LogicalPlan, options: StatementOptions): LogicalPlan = target match {
     case alias: SubqueryAlias => alias.copy(child = changed(alias.child, options))
     case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) =>

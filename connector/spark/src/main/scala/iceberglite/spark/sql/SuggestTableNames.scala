@@ -22,8 +22,8 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Suggests an existing table of an iceberg-lite catalog with a name similar to a missing one, or says why there can be
- * no table with this name. Spark asks a catalog only whether a table exists, and its own message has no suggestion.
+ * Suggests an existing table of an iceberg-lite catalog with a name similar to a missing one, or states why there can
+ * be no table with this name. Spark only checks whether the table exists, and its own message has no suggestion.
  */
 final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
 

@@ -22,8 +22,8 @@ trait TableCommand extends LeafRunnableCommand {
   protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action]
 
   /**
-   * Whether to load commits of others first. A statement that must not apply to changes that its user has not seen
-   * starts from the table as known to the session.
+   * Whether to load commits of other writers first. A statement that must not build on changes that its user has not
+   * seen uses the version of the table that the session knows.
    */
   protected def refreshes: Boolean
 

@@ -49,13 +49,13 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**
- * A table, or an earlier state of a table, for Spark.
+ * A table, or an earlier snapshot of a table, for Spark.
  *
  * Its columns are those at the time of its resolution. Its rows are those at the time a scan is planned, so that a data
  * frame created before an INSERT of this session shows the new rows, as with Apache Iceberg.
  *
  * @param source returns the current table
- * @param travel the state of the table
+ * @param travel selects the snapshot of the table
  * @param target the options of the statement that changes the table
  */
 class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementTarget = StatementTarget.plain())
@@ -65,14 +65,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     with SupportsRowLevelOperations
     with SupportsMetadataColumns {
 
-  /** The table at the version at which it was resolved. */
+  /** The version of the table at its resolution. */
   val table: Table = withNewColumns(target.seen.getOrElse(source()))
 
   private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(target.merge(now).fold(now)(_.merged))
 
   /**
-   * The state that a query without time travel reads: a session may read a branch instead of the table. The state is
-   * fixed for a query; otherwise a cached result could be recomputed from another state.
+   * The snapshot that a query reads if its options select none. A session may read a branch instead of the table. The
+   * branch is fixed for a query; otherwise a cached result could be recomputed from another snapshot.
    */
   private val shown: TimeTravel = SparkErrors.in(table.name) {
     if (travel != TimeTravel.Latest) travel
@@ -108,8 +108,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
 
   /**
-   * Returns the state that a statement reads. A statement may read its table several times, for the files with rows to
-   * change and for the rows; all reads use one state.
+   * Returns the version of the table that a statement reads. A statement may read its table several times, for the
+   * files with rows to change and for the rows; all reads use one version.
    */
   private def current(): Table = context.running.fold(withNewColumns(source()))(_.table)
 
@@ -122,22 +122,22 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     new IcebergScanBuilder(now, snapshot, columnsSeen, options, SparkSession.active, appended)
   }
 
-  /** Returns the state to read: options can select one if the name does not. */
+  /** Returns the selection of the snapshot to read. Options can select one if the name does not. */
   private def chosen(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
     case TimeTravel.Latest => shown
-    case asked if travel == TimeTravel.Latest || travel == asked => asked
-    case asked => throw InvalidArgument(
+    case requested if travel == TimeTravel.Latest || travel == requested => requested
+    case requested => throw InvalidArgument(
         "read options",
-        asked.toString,
+        requested.toString,
         s"$name already selects a state of the table, ${travel.selector}; remove one of them"
       )
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = SparkErrors.in(name) {
-    val asked = if (target.options.isEmpty) info else new StatementWriteInfo(info, target.options)
-    val onBranch = branchToChange("write to").map(new BranchWriteInfo(asked, _))
+    val requested = if (target.options.isEmpty) info else new StatementWriteInfo(info, target.options)
+    val onBranch = branchToChange("write to").map(new BranchWriteInfo(requested, _))
     val now = source()
-    new IcebergWriteBuilder(now, onBranch.getOrElse(asked), SparkSession.active, target.merge(now))
+    new IcebergWriteBuilder(now, onBranch.getOrElse(requested), SparkSession.active, target.merge(now))
   }
 
   override private[iceberglite] def pinned: SparkTable = {
@@ -151,13 +151,13 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /** Returns the table for a statement with options. @throws InvalidArgument the name selects another branch */
   private[iceberglite] def changedWith(options: StatementOptions): SparkTable = SparkErrors.in(name) {
     val at = options.branch.fold(travel) { branch =>
-      val asked = TimeTravel.OnBranch(branch)
-      if (travel != TimeTravel.Latest && travel != asked) throw InvalidArgument(
+      val requested = TimeTravel.OnBranch(branch)
+      if (travel != TimeTravel.Latest && travel != requested) throw InvalidArgument(
         s"option ${WriteOptions.Branch.key}",
         branch,
         s"$name already selects a state of the table, ${travel.selector}; remove one of them"
       )
-      asked
+      requested
     }
     new SparkTable(source, at, target.withOptions(options, table))
   }
@@ -196,8 +196,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder =
     SparkErrors.in(name) {
-      val begun = begin(info.command, info.command.toString)
-      () => begun.operation
+      val statement = begin(info.command, info.command.toString)
+      () => statement.operation
     }
 
   /** Returns the operation of an UPDATE that reads each row once. */
@@ -225,9 +225,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val read = merge.fold(now)(_.merged)
     if (read.schema.fields != columnsSeen.fields)
       throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
-    val begun = new RowLevelStatement(read, columnsSeen, command, to, session, context, target.options, merge)
-    context.begin(begun)
-    begun
+    val statement = new RowLevelStatement(read, columnsSeen, command, to, session, context, target.options, merge)
+    context.begin(statement)
+    statement
   }
 
   /** Whether no file contains both rows to delete and rows to keep. */
@@ -239,7 +239,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, target.options, SparkSession.active)
   }
 
-  /** Returns the branch in the table's name. @throws Unsupported the name selects a read-only state */
+  /** Returns the branch in the table's name. @throws Unsupported the name selects a read-only snapshot */
   private def branchToChange(verb: String): Option[String] = travel match {
     case TimeTravel.Latest => None
     case TimeTravel.OnBranch(branch) => Some(branch)

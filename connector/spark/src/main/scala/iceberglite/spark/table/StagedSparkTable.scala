@@ -19,7 +19,7 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     extends SparkTable(() => staged.table, TimeTravel.Latest)
     with SparkStagedTable {
 
-  /** A table that an application already committed with the same version is kept unchanged. */
+  /** Commits the table. If the application has already committed this version, the table is kept unchanged. */
   override def commitStagedChanges(): Unit = SparkErrors.in(name) {
     try {
       CommitListeners.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)

@@ -13,7 +13,7 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.Unsupported
 
 /** A table of a catalog without staging: it exists immediately, and is dropped if the query that fills it fails. */
-@nowarn("cat=deprecation") // the older forms are those that every catalog and table has
+@nowarn("cat=deprecation") // every catalog and table has the deprecated methods
 final private[iceberglite] class UnstagedTable(catalog: TableCatalog, ident: Identifier, table: Table)
     extends StagedTable
     with SupportsWrite {
