@@ -55,11 +55,11 @@ final private[write] class FanOutRouter(
 
   override def put(row: InternalRow): Unit = {
     partitioner.read(row, next)
-    if (current != null && next == current.key) write(current, row) else turn(row)
+    if (current != null && next == current.key) write(current, row) else switchTo(row)
   }
 
   /** Switches to another partition than that of the previous row. */
-  private def turn(row: InternalRow): Unit = open.get(next) match {
+  private def switchTo(row: InternalRow): Unit = open.get(next) match {
     case null if open.size >= bounds.files => overflowing.put(next, row)
     case null =>
       val key = next.retained
@@ -89,9 +89,9 @@ final private[write] class FanOutRouter(
   }
 
   private def overflowing: Overflow = overflow.getOrElse {
-    val begun = new Overflow(newOverflow())
-    overflow = Some(begun)
-    begun
+    val created = new Overflow(newOverflow())
+    overflow = Some(created)
+    created
   }
 
   override def finish(): Unit = {

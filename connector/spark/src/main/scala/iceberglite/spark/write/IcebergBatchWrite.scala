@@ -16,7 +16,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
     TaskWriterFactory.of(plan, ending.operationId)
 
   /**
-   * Not needed: attempts of a task use different file names, and only files of the attempt that Spark reports are
+   * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
    * committed.
    */
   override def useCommitCoordinator: Boolean = false
@@ -53,8 +53,8 @@ private[iceberglite] object TaskWriterFactory {
  * Creates the writers of a write's tasks on the executors.
  *
  * @param clustered whether the rows of a partition come one after the other
- * @param sorted whether they come in the sort order of the files
- * @param table its name, for messages
+ * @param sorted whether the rows come in the sort order of the files
+ * @param table the name of the table, for messages
  */
 final private[iceberglite] class TaskWriterFactory private (
     rows: RowsToWrite,

@@ -12,12 +12,12 @@ final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
 
   override def requiredDistribution: Distribution = plan.requirements.distribution
 
-  /** Spark may split a large partition and combine small ones. */
+  /** False, so that Spark may split a large partition and combine small ones. */
   override def distributionStrictlyRequired: Boolean = false
 
   override def requiredOrdering: Array[SortOrder] = plan.requirements.ordering
 
-  /** Spark accepts an advisory size only if it must shuffle. */
+  /** It is 0 without a shuffle, because Spark accepts an advisory size only if it must shuffle. */
   override def advisoryPartitionSizeInBytes: Long = if (plan.requirements.isDistributed) plan.advisorySize else 0L
 
   override def toBatch: BatchWrite = new IcebergBatchWrite(plan, mode)

@@ -27,8 +27,8 @@ object MetadataDelete {
 
   /**
    * Deletes files, if [[canDelete]] returned true. Matching files of concurrent commits are deleted too, as if the
-   * statement had run after them: this is serializable, so that no conflict detection is needed. A concurrently added
-   * file that matches in part fails the statement.
+   * statement had run after them. This is serializable, so that no conflict detection is needed. The statement fails if
+   * a concurrently added file matches only in part.
    *
    * @param options the options of the statement
    */

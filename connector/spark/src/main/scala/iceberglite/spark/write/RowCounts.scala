@@ -40,7 +40,7 @@ final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, d
 }
 
 /**
- * The counting of rows in copy-on-write.
+ * How the changed rows of a copy-on-write statement are counted.
  *
  * @param marksDeletes whether the tasks count deleted rows
  */

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
 
-/** Stores rows with a number, and returns them in the order of the numbers; uses the disk if memory is low. */
+/** Stores rows with a number, and returns them in the order of the numbers. It uses the disk if memory is low. */
 private[write] trait RowOverflow extends AutoCloseable {
   def put(number: Long, row: InternalRow): Unit
 
@@ -31,7 +31,7 @@ final private[write] class SparkRowOverflow(schema: StructType) extends RowOverf
     }
   }
 
-  /** Rows are compared by the number only. */
+  /** Treats all rows as equal, so that only the numbers determine the order. */
   private val equal: java.util.function.Supplier[RecordComparator] = () =>
     (_: Any, _: Long, _: Int, _: Any, _: Long, _: Int) => 0
 

@@ -106,7 +106,7 @@ private[iceberglite] object RowRequirements {
       id <- if (sourceIds.size == 1) sourceIds.headOption else None
       field <- schema.byId.get(id)
       source <- Some(field.fieldType).collect { case p: PrimitiveType if isOnceInRow(schema, id) => p }
-      if transform == Identity || isTheSameInSpark(source)
+      if transform == Identity || hasSameTransforms(source)
       spark = PartitionTerm(schema.paths(id), transform).sparkTransform
       if transform == Identity || hasFunction(spark.name, spark.arguments.length, source)
     } yield spark
@@ -117,10 +117,10 @@ private[iceberglite] object RowRequirements {
       .forall(_.fieldType.isInstanceOf[Type.StructType])
 
   /**
-   * Whether Spark's values have the same hashes and roundings: types that are strings and plain numbers in Spark do
-   * not.
+   * Whether the transforms of Spark's values have the results of the specification. They have not for types that Spark
+   * represents as strings or plain numbers.
    */
-  private def isTheSameInSpark(source: PrimitiveType): Boolean = source match {
+  private def hasSameTransforms(source: PrimitiveType): Boolean = source match {
     case UuidType | TimestampNsType | TimestampTzNsType => false
     case _ => true
   }

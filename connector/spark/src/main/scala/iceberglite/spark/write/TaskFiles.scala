@@ -17,7 +17,7 @@ import iceberglite.table.{Cleanup, DataFileNames}
  * own files.
  *
  * @param order the order of the rows in each file
- * @param table its name, for messages
+ * @param table the name of the table, for messages
  */
 final private[write] class TaskFiles(
     target: FilesToWrite,

@@ -8,7 +8,7 @@ import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 /**
  * Writes the rows of one task into data files. The files of a failed task are removed.
  *
- * @param changeAt the index of the column that tells what happened to a row ([[RowChangeCode]]); absent if there is none
+ * @param changeAt the index of the column with the [[RowChangeCode]] of each row; absent if there is none
  */
 final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter, changeAt: Option[Int])
     extends DataWriter[InternalRow] {
@@ -18,12 +18,12 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
   private var updated = 0L
   private var deleted = 0L
 
-  override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || stays(row.getInt(changeOrdinal))) {
+  override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || isKept(row.getInt(changeOrdinal))) {
     router.put(row)
     records += 1
   }
 
-  private def stays(change: Int): Boolean = {
+  private def isKept(change: Int): Boolean = {
     change match {
       case RowChangeCode.Updated => updated += 1
       case RowChangeCode.Inserted => inserted += 1

@@ -6,8 +6,8 @@ import iceberglite.storage.{FileIO, FileInfo}
 import iceberglite.table.{Cleanup, DataLocations}
 
 /**
- * The files of tasks without a result: when a job fails, Spark kills running tasks, and ignores a task that ends at
- * that moment. Its files have the write's id in their names.
+ * Removes the files of tasks whose result Spark did not report. When a job fails, Spark kills running tasks, and
+ * ignores a task that ends at that moment. The files of such a task have the write's id in their names.
  */
 private[iceberglite] object UncommittedFiles {
 
@@ -15,12 +15,12 @@ private[iceberglite] object UncommittedFiles {
    * The maximum number of directories to search, because a table may have very many partitions; other files are found
    * by the removal of orphan files.
    */
-  private val MostDirectories = 1000
+  private val MaxDirectories = 1000
 
   /**
    * Removes the files.
    *
-   * @param locations of the table's data files
+   * @param locations the locations of the table's data files
    * @param known the files that Spark has reported
    */
   def remove(io: FileIO, locations: DataLocations, operationId: String, known: Seq[String]): Unit = {
@@ -32,7 +32,7 @@ private[iceberglite] object UncommittedFiles {
     Cleanup.quietly(s"look for files of a failed write in $directory") {
       val waiting = mutable.Queue(directory)
       var seen = 0
-      while (waiting.nonEmpty && seen < MostDirectories) {
+      while (waiting.nonEmpty && seen < MaxDirectories) {
         val (inside, files) = io.list(waiting.dequeue()).partition(_.isDirectory)
         waiting ++= inside.map(_.path)
         seen += 1

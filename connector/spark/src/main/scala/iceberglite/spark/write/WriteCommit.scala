@@ -12,13 +12,13 @@ import iceberglite.table.{Action, DataLocations, Table}
 import iceberglite.table.action.RecordApplication
 
 /**
- * What a write commits.
+ * The content of the commit of a write.
  *
  * @param base the table at the start of the write
  * @param summary entries for the snapshot's summary
- * @param action absent if nothing changes
+ * @param action the change of the table's files; absent if nothing changes
  * @param once records the version of an application's write, even if it changes nothing
- * @param first an action that precedes the other in the same commit
+ * @param first an action that precedes `action` in the same commit
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
@@ -31,8 +31,8 @@ final private[iceberglite] case class PendingCommit(
 }
 
 /**
- * The single commit of a write, whatever its kind: names its files, commits them, and removes them if they are
- * certainly not committed. Spark calls `abort` after every failure, including a failed commit.
+ * The single commit of a write of any kind. The class names the files of the write, commits them, and removes them if
+ * they are certainly not committed. Spark calls `abort` after every failure, including a failed commit.
  */
 final private[iceberglite] class WriteCommit(table: Table) {
   import WriteCommit._
@@ -40,15 +40,15 @@ final private[iceberglite] class WriteCommit(table: Table) {
   /** The id in the names of the files of this write, which no other write uses. */
   val operationId: String = UUID.randomUUID().toString
 
-  /** Where the files of this write are. */
+  /** The locations of the files of this write. */
   val locations: DataLocations = DataLocations.of(table.location, table.properties)
 
   /** Whether the table may refer to the files. */
   @volatile private var maybeCommitted = false
-  @volatile private var ofDriver = Vector.empty[String]
+  @volatile private var driverFiles = Vector.empty[String]
 
-  /** Called before the driver itself creates a file of the write. */
-  def creates(path: String): Unit = ofDriver :+= path
+  /** Records a file of the write. Called before the driver itself creates the file. */
+  def creates(path: String): Unit = driverFiles :+= path
 
   /**
    * Commits the results of the tasks.
@@ -77,13 +77,13 @@ final private[iceberglite] class WriteCommit(table: Table) {
     }
   }
 
-  /** Runs a commit of the files of this write, which another class describes. */
+  /** Runs a commit of the files of this write that another class has prepared. */
   def attempt[A](commit: => A): A = {
     maybeCommitted = true
     try commit
     catch {
       case unknown: CommitStateUnknown => throw unknown
-      // A definite answer. Any other exception, such as an interrupt, may occur after the commit.
+      // The commit certainly failed. After any other exception, such as an interrupt, it may have succeeded.
       case failure: IcebergError =>
         maybeCommitted = false
         throw failure
@@ -96,7 +96,7 @@ final private[iceberglite] class WriteCommit(table: Table) {
 
   /** Removes the files of a write, unless the table may refer to them. @param known those that tasks have reported */
   def remove(known: Vector[String]): Unit =
-    if (!maybeCommitted) UncommittedFiles.remove(table.io, locations, operationId, (known ++ ofDriver).distinct)
+    if (!maybeCommitted) UncommittedFiles.remove(table.io, locations, operationId, (known ++ driverFiles).distinct)
 }
 
 private[iceberglite] object WriteCommit {

@@ -20,7 +20,7 @@ sealed private[iceberglite] trait WriteMode {
   def counted(tasks: Vector[RowCounts]): Map[String, String]
 }
 
-/** Writes new rows without known older versions. */
+/** A write whose rows are not new versions of existing rows. */
 sealed private[write] trait NewRows extends WriteMode {
   override def counted(tasks: Vector[RowCounts]): Map[String, String] = Map.empty
 }
@@ -44,8 +44,8 @@ private[iceberglite] object WriteMode {
   /**
    * Replaces the files that a statement has read.
    *
-   * @param read known when its tasks have finished
-   * @param counts how rows are counted, if they are
+   * @param read returns the files that the statement has read; called after its tasks have finished
+   * @param counts how changed rows are counted; absent if they are not
    */
   final case class ReplaceRead(read: () => StatementFiles, counts: Option[CountedRows]) extends WriteMode {
     override def action(

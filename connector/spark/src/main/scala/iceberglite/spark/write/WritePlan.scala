@@ -20,9 +20,9 @@ import iceberglite.table.action.RecordApplication
 /**
  * The rows of a write.
  *
- * @param schema their columns, and the types of these in Spark
- * @param input the columns to store, and where the rows have their values
- * @param changeAt the index of the column that tells what happened to a row ([[RowChangeCode]]); absent if there is none
+ * @param schema the columns of the rows, with their Spark types
+ * @param input the columns to store, and the sources of their values
+ * @param changeAt the index of the column with the [[RowChangeCode]] of each row; absent if there is none
  */
 final private[iceberglite] case class RowsToWrite(
     schema: SparkStruct,
@@ -33,9 +33,9 @@ final private[iceberglite] case class RowsToWrite(
 /**
  * The data files of a write.
  *
- * @param partitionType of the spec in the table; the rows may have values of narrower types
+ * @param partitionType the partition type of the spec in the table; the rows may have values of narrower types
  * @param sortOrder the order of the rows in each file, if they come sorted
- * @param targetSize in bytes
+ * @param targetSize the target size of a file, in bytes
  */
 final private[iceberglite] case class FilesToWrite(
     spec: PartitionSpec,
@@ -126,7 +126,7 @@ private[iceberglite] object WritePlan {
       RowsToWrite(info.schema, input),
       filesOf(table, input, spec, order, settings),
       requirementsOf(schemaOf(table, input), spec, order, settings, distribution),
-      math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
+      math.max(settings(WriteOptions.AdvisoryPartitionSize), sessionAdvisorySize(settings, session)),
       CommitSettings(
         isolationOf(settings, target.to.head(table.metadata)),
         target.to,
@@ -163,7 +163,7 @@ private[iceberglite] object WritePlan {
     new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema, besides)
   }
 
-  /** Returns the validation of an overwrite. @param read the state at which the write begins */
+  /** Returns the validation of an overwrite. @param read the snapshot at which the write begins */
   private def isolationOf(settings: Settings, read: Option[Snapshot]): Option[Isolation] =
     WriteOptions.Isolation.given(settings).map { level =>
       Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings).orElse(read.map(_.snapshotId)))
@@ -209,8 +209,8 @@ private[iceberglite] object WritePlan {
       WriteOptions.Fanout.given(settings).getOrElse(true)
     )
 
-  /** Returns the session's advisory size for all shuffles, if it is larger. */
-  private def sparksAdvice(settings: Settings, session: SparkSession): Long =
+  /** Returns the session's advisory size for all shuffles; 0 if there is an advisory size for writes. */
+  private def sessionAdvisorySize(settings: Settings, session: SparkSession): Long =
     if (WriteOptions.AdvisoryPartitionSize.given(settings).isDefined) 0L
     else session.sessionState.conf.getConf(org.apache.spark.sql.internal.SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
 }

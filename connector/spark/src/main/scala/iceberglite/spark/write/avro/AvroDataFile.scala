@@ -35,10 +35,13 @@ final private[avro] class AvroDataFile(
 
   override def buffered: Long = file.buffered
 
-  /** Blocks in memory are too short to write them early. */
+  /** Does nothing, because blocks in memory are too short to write them early. */
   override def flush(): Unit = ()
 
-  /** There are no column sizes and split offsets: rows are stored one after the other, in short blocks. */
+  /**
+   * Completes the file. It has no column sizes and split offsets, because rows are stored one after the other, in short
+   * blocks.
+   */
   override def finish(): WrittenFile =
     WrittenFile(
       path,

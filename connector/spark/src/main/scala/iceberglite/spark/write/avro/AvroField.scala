@@ -13,7 +13,7 @@ private[avro] trait AvroField {
   /** Encodes the value in a row, a struct or an array; it may be null. */
   def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit
 
-  /** Handles an absent value: the enclosing struct is null. */
+  /** Handles an absent value, because the enclosing struct is null. */
   def absent(): Unit
 }
 
@@ -25,7 +25,7 @@ private[avro] trait AvroField {
  */
 abstract private[avro] class StoredField(name: String, required: Boolean) extends AvroField {
 
-  /** Whether there is a value to encode; encodes a null. */
+  /** Returns whether there is a value to encode. A null is encoded here. */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
     val present = !values.isNullAt(ordinal)
     if (!required) out.writeBranch(present) else if (!present) RowFaults.nullIn(name)
@@ -102,14 +102,14 @@ final private[avro] class MapField(name: String, required: Boolean, key: AvroFie
 /**
  * A field that the rows lack.
  *
- * @param constant contains its value
+ * @param constant a row that contains the value of the field
  */
 final private[avro] class ConstantField(field: AvroField, constant: InternalRow) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit = field.put(constant, 0, out)
   override def absent(): Unit = field.absent()
 }
 
-/** A field of a type that is not written: a reader treats the missing column as null; any value is an error. */
+/** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
 final private[avro] class UnwrittenField(name: String, fieldType: Type) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)

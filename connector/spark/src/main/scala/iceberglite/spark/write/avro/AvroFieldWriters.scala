@@ -33,7 +33,7 @@ private[avro] object AvroFieldWriters {
     /**
      * Returns the encoders of fields.
      *
-     * @param path of the enclosing field
+     * @param path the path of the enclosing field
      * @param counted false inside of lists and maps
      */
     def fields(inputs: Vector[InputField], path: Vector[String], counted: Boolean): Vector[AvroField] =

@@ -20,8 +20,8 @@ import iceberglite.storage.FileIO
 /**
  * Avro files of a table.
  *
- * @param codec its name in the table's properties
- * @param level of the codec; absent for the codec's default
+ * @param codec the name of the codec in the table's properties
+ * @param level the level of the codec; absent for its default
  * @param keyValues other entries of the header, such as the table's schema
  */
 final private[write] class AvroFormat(

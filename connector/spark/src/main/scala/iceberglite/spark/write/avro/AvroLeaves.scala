@@ -95,7 +95,7 @@ final private[avro] class DoubleLeaf(name: String, required: Boolean, tally: Dou
     }
 }
 
-/** Up to 18 digits from a long, the highest byte first. */
+/** Encodes decimals of up to 18 digits from a long, the highest byte first. */
 final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
     extends AvroLeaf(name, required, tally) {
   private val topShift = 8 * (AvroSchemas.bytesOfDecimal(t.precision) - 1)
@@ -112,7 +112,7 @@ final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally
     }
 }
 
-/** Sign-extended to the length of the type. */
+/** Encodes larger decimals, sign-extended to the length of the type. */
 final private[avro] class DecimalLeaf(name: String, required: Boolean, tally: DecimalTally, t: DecimalType)
     extends AvroLeaf(name, required, tally) {
   private val length = AvroSchemas.bytesOfDecimal(t.precision)

@@ -38,7 +38,7 @@ private[iceberglite] trait DataFileWriter {
   /** The approximate number of buffered bytes. */
   def buffered: Long
 
-  /** Writes the buffer, as far as the format allows it: smaller units make the file slower to read. */
+  /** Writes the buffered rows, as far as the format allows it. Smaller units make the file slower to read. */
   def flush(): Unit
 
   /** Completes the file. */

@@ -188,7 +188,7 @@ final private[iceberglite] class InputColumns(
         val value = partOf(map.valueField, values, valueContainsNull, path)
         val types = map.copy(key = key.field.fieldType, value = value.field.fieldType)
         types.copy(valueRequired = value.field.required) -> Vector(key, value)
-      case (p: PrimitiveType, _) => heldAs(p, dataType).getOrElse(throw unlike(t, dataType, path)) -> Vector.empty
+      case (p: PrimitiveType, _) => fileType(p, dataType).getOrElse(throw unlike(t, dataType, path)) -> Vector.empty
       case _ => throw unlike(t, dataType, path)
     }
 
@@ -203,7 +203,7 @@ final private[iceberglite] class InputColumns(
   /**
    * Returns the type of the values in files: the column's type, or one that is read as if it had been promoted to it.
    */
-  private def heldAs(t: PrimitiveType, dataType: DataType): Option[PrimitiveType] = (t, dataType) match {
+  private def fileType(t: PrimitiveType, dataType: DataType): Option[PrimitiveType] = (t, dataType) match {
     case (IntType, ByteType | ShortType) => Some(IntType)
     case (LongType, ByteType | ShortType | IntegerType) => Some(IntType)
     case (DoubleType, SparkFloat) => Some(FloatType)

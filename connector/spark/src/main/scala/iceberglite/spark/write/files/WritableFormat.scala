@@ -20,7 +20,7 @@ private[write] trait WritableFormat {
 /**
  * The files of a write, independent of their format.
  *
- * @param input the columns and where rows have their values
+ * @param input the columns to store, and the sources of their values
  * @param keyValues other entries of the files' metadata, such as the table's schema
  */
 final private[write] case class FilesOfWrite(

@@ -26,18 +26,18 @@ sealed abstract private[write] class ColumnTally {
   def bounds: Option[(Literal, Literal)]
 }
 
-/** For numbers. @param literal converts a number to a value of the column */
+/** Collects the metrics of numbers. @param literal converts a number to a value of the column */
 final private[write] class LongTally(literal: Long => Literal) extends ColumnTally {
-  private var least = Long.MaxValue
-  private var greatest = Long.MinValue
+  private var min = Long.MaxValue
+  private var max = Long.MinValue
 
   def add(value: Long): Unit = {
-    if (value < least) least = value
-    if (value > greatest) greatest = value
+    if (value < min) min = value
+    if (value > max) max = value
   }
 
   override def bounds: Option[(Literal, Literal)] =
-    if (least <= greatest) Some((literal(least), literal(greatest))) else None
+    if (min <= max) Some((literal(min), literal(max))) else None
 }
 
 final private[write] class FloatTally extends ColumnTally {
@@ -58,44 +58,44 @@ final private[write] class DoubleTally extends ColumnTally {
   override def bounds: Option[(Literal, Literal)] = range.values.bounds
 }
 
-/** For decimals that do not fit a long. */
+/** Collects the metrics of decimals that do not fit a long. */
 final private[write] class DecimalTally extends ColumnTally {
-  private var least: BigDecimal = _
-  private var greatest: BigDecimal = _
+  private var min: BigDecimal = _
+  private var max: BigDecimal = _
 
   def add(value: BigDecimal): Unit =
-    if (least == null) {
-      least = value
-      greatest = value
-    } else if (value.compareTo(least) < 0) least = value
-    else if (value.compareTo(greatest) > 0) greatest = value
+    if (min == null) {
+      min = value
+      max = value
+    } else if (value.compareTo(min) < 0) min = value
+    else if (value.compareTo(max) > 0) max = value
 
   override def bounds: Option[(Literal, Literal)] =
-    if (least == null) None else Some((DecimalLiteral(least), DecimalLiteral(greatest)))
+    if (min == null) None else Some((DecimalLiteral(min), DecimalLiteral(max)))
 }
 
 /**
- * For strings, binaries and UUIDs, which are ordered by their unsigned bytes.
+ * Collects the metrics of strings, binaries and UUIDs, which are ordered by their unsigned bytes.
  *
  * @param columnType the type of the column
  * @param bounded whether bounds are needed, for which bytes are copied
  */
 final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolean) extends ColumnTally {
-  private val least = new Copy
-  private val greatest = new Copy
+  private val min = new Copy
+  private val max = new Copy
 
   def add(bytes: Array[Byte], offset: Int, length: Int): Unit = if (bounded) {
-    if (least.isEmpty) {
-      least.take(bytes, offset, length)
-      greatest.take(bytes, offset, length)
-    } else if (least.compare(bytes, offset, length) > 0) least.take(bytes, offset, length)
-    else if (greatest.compare(bytes, offset, length) < 0) greatest.take(bytes, offset, length)
+    if (min.isEmpty) {
+      min.take(bytes, offset, length)
+      max.take(bytes, offset, length)
+    } else if (min.compare(bytes, offset, length) > 0) min.take(bytes, offset, length)
+    else if (max.compare(bytes, offset, length) < 0) max.take(bytes, offset, length)
   }
 
   override def bounds: Option[(Literal, Literal)] =
-    if (least.isEmpty) None else Some((least.literal, greatest.literal))
+    if (min.isEmpty) None else Some((min.literal, max.literal))
 
-  /** A reusable copy of bytes: in sorted rows, every value is the current maximum. */
+  /** A reusable copy of bytes. In sorted rows, every value is a new maximum and is copied. */
   final private class Copy {
     private var bytes = new Array[Byte](32)
     private var length = -1

@@ -10,10 +10,10 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The metrics of the columns of one file, for formats whose own statistics are incomplete: Avro has none, ORC none for
- * binary columns and none without NaN.
+ * Collects the metrics of the columns of one file, for formats whose own statistics are incomplete. Avro has no
+ * statistics. ORC has none for binary columns, and none that exclude NaN.
  *
- * Fields inside of lists and maps are omitted, as in Apache Iceberg: their counts are not counts of rows.
+ * Fields inside of lists and maps are omitted, as in Apache Iceberg, because their counts are not counts of rows.
  *
  * @param modes the metrics mode of each column
  */
@@ -55,7 +55,7 @@ final private[write] class FileTallies(modes: MetricsModes) {
    * Returns the metrics.
    *
    * @param records the number of records in the file
-   * @param sizes of the columns in the file; absent for formats that store rows
+   * @param sizes the sizes of the columns in the file; absent for formats that store rows
    */
   def metrics(records: Long, sizes: Option[Map[Int, Long]]): MetricMaps = {
     val seen = columns.toVector.map { case (id, tally) =>

@@ -18,7 +18,7 @@ private[orc] trait OrcField {
    */
   def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit
 
-  /** Handles an absent value: the enclosing struct is null. */
+  /** Handles an absent value, because the enclosing struct is null. */
   def absent(): Unit
 }
 
@@ -30,7 +30,7 @@ private[orc] trait OrcField {
  */
 abstract private[orc] class StoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
 
-  /** Whether there is a value to put; puts a null. */
+  /** Returns whether there is a value to put. A null is put here. */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, at: Int): Boolean =
     if (!values.isNullAt(ordinal)) true
     else {
@@ -112,14 +112,14 @@ final private[orc] class MapField(
 /**
  * A field that the rows lack.
  *
- * @param constant contains its value
+ * @param constant a row that contains the value of the field
  */
 final private[orc] class ConstantField(field: OrcField, constant: InternalRow) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = field.put(constant, 0, at)
   override def absent(): Unit = field.absent()
 }
 
-/** A field of a type that is not written: a reader treats the missing column as null; any value is an error. */
+/** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
 final private[orc] class UnwrittenField(name: String, fieldType: Type) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)

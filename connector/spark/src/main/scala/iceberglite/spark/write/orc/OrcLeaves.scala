@@ -107,7 +107,7 @@ final private[orc] class DoubleLeaf(name: String, required: Boolean, vector: Dou
   }
 }
 
-/** Up to 18 digits, in a long. */
+/** Puts decimals of up to 18 digits, as a long. */
 final private[orc] class LongDecimalLeaf(
     name: String,
     required: Boolean,
@@ -136,7 +136,7 @@ final private[orc] class DecimalLeaf(
   }
 }
 
-/** The bytes are copied: a batch is written long after the row was reused. */
+/** Puts strings. The bytes are copied, because a batch is written long after the row was reused. */
 final private[orc] class StringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {

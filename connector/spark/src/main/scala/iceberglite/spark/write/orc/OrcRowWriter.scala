@@ -26,7 +26,7 @@ final private[orc] class OrcRowWriter(fields: Array[OrcField], ordinals: Array[I
 
 private[orc] object OrcRowWriter {
 
-  /** Creates the columns. @param batch with columns for the same fields in the same order */
+  /** Creates the writer. @param batch the batch, with columns for the same fields in the same order */
   def of(input: Vector[InputField], batch: VectorizedRowBatch, tallies: FileTallies): OrcRowWriter = {
     val fields = new Builder(tallies).fields(input, batch.cols, Vector.empty, counted = true)
     new OrcRowWriter(fields.toArray, input.map(_.ordinal).toArray)
@@ -37,8 +37,8 @@ private[orc] object OrcRowWriter {
     /**
      * Returns the fields.
      *
-     * @param vectors of the stored fields, in the same order
-     * @param path of the enclosing field
+     * @param vectors the vectors of the stored fields, in the same order
+     * @param path the path of the enclosing field
      * @param counted false inside of lists and maps
      */
     def fields(

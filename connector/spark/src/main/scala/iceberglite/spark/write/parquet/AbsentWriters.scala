@@ -9,7 +9,7 @@ import iceberglite.spec.types.Type
 /**
  * A field that the rows lack.
  *
- * @param constant contains its value
+ * @param constant a row that contains the value of the field
  */
 final private[parquet] class ConstantWriter(
     name: String,
@@ -24,7 +24,7 @@ final private[parquet] class ConstantWriter(
   override def leaves: Vector[LeafWriter] = field.leaves
 }
 
-/** A field of a type that is not written: a reader treats the missing column as null; any value is an error. */
+/** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
 final private[parquet] class UnwrittenField(name: String, fieldType: Type)
     extends FieldWriter(name, optional = true, definition = 0) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =

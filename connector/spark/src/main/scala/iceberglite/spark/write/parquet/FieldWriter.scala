@@ -22,7 +22,10 @@ abstract private[parquet] class FieldWriter(name: String, optional: Boolean, pro
    */
   def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit
 
-  /** Writes an absent value: an enclosing field is null or empty from `level` on. */
+  /**
+   * Writes an absent value, because an enclosing field is null or empty. @param level the definition level of that
+   * field
+   */
   def writeAbsent(repetition: Int, level: Int): Unit
 
   /** The columns in the order of the file's schema. */

@@ -107,7 +107,7 @@ final private[parquet] class DoubleLeaf(d: ColumnDescriptor, id: Int, name: Stri
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-/** Up to 9 digits, in an int. */
+/** Writes decimals of up to 9 digits, as an int. */
 final private[parquet] class IntDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -121,7 +121,7 @@ final private[parquet] class IntDecimalLeaf(
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong.toInt, repetition, definition)
 }
 
-/** Up to 18 digits, in a long. */
+/** Writes decimals of up to 18 digits, as a long. */
 final private[parquet] class LongDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -135,7 +135,7 @@ final private[parquet] class LongDecimalLeaf(
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong, repetition, definition)
 }
 
-/** The number of bytes depends on the precision; sign-extended to the left. */
+/** Writes larger decimals, sign-extended to the left. The number of bytes depends on the precision. */
 final private[parquet] class BytesDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,

@@ -9,7 +9,7 @@ import iceberglite.spec.types.Literal
  *
  * @param path the ordinals of the enclosing structs, and of the column
  * @param sizes the number of fields of each struct
- * @param constants a row with the value for each of them that the rows lack; null for the others
+ * @param constants for each part of the path, a row with its value if the rows lack it; otherwise null
  */
 final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int], constants: Array[InternalRow]) {
   val ordinal: Int = path.last
@@ -42,7 +42,7 @@ sealed abstract private[write] class PartitionColumn {
 
 private[write] object PartitionColumn {
 
-  /** Computes a number: no function type of Scala reads it from a row without boxing. */
+  /** Computes a number from a row. Function types of Scala would box it. */
   trait NumberOf {
     def apply(row: InternalRow, ordinal: Int): Long
   }

@@ -22,7 +22,10 @@ final private[write] class PartitionKey(size: Int) {
     objects(i) = PartitionKey.Number
   }
 
-  /** Sets a value. @param value with its own equality; a Spark string may reference the row */
+  /**
+   * Sets a value other than a number. @param value an object with its own equality; a Spark string may reference the
+   * row
+   */
   def setObject(i: Int, value: AnyRef): Unit = {
     numbers(i) = 0L
     objects(i) = value

@@ -23,7 +23,7 @@ import iceberglite.spec.types.Type._
  *
  * @param column the full name, for messages
  * @param source the column's type in the table
- * @param dataType its type in the rows
+ * @param dataType the column's type in the rows
  */
 final private[write] class RowTransforms(
     column: String,
@@ -101,7 +101,7 @@ final private[write] class RowTransforms(
     case _ => None
   }
 
-  /** Truncates text; a code point has at least one byte. */
+  /** Truncates text to a number of code points. Each code point has at least one byte. */
   private def cut(text: UTF8String, width: Int): UTF8String =
     if (text.numBytes <= width) text else text.substring(0, width)
 

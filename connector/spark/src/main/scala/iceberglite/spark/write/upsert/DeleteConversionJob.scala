@@ -24,7 +24,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
   /**
    * Writes the new delete files and commits them. They are removed after a definite failure.
    *
-   * @param commit commits them
+   * @param commit commits the new delete files
    */
   def run[A](deletes: EqualityDeletes)(commit: Vector[ContentFile] => A): A = {
     var found = Vector.empty[ContentFile]

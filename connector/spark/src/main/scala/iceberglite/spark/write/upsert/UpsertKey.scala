@@ -21,7 +21,7 @@ import iceberglite.table.Table
 /**
  * The columns that identify rows, in the order of their ids.
  *
- * @param schema of the table
+ * @param schema the schema of the table
  * @param fields the compared fields, which may be parts of structs
  */
 final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[NestedField]) {
@@ -30,10 +30,10 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   private def terms: Array[SparkExpression] =
     ids.map(id => PartitionTerm(schema.paths(id), Identity).sparkTransform: SparkExpression).toArray
 
-  /** Sends all rows with a key to one task. */
+  /** Returns the distribution that sends all rows with a key to one task. */
   def distribution: ClusteredDistribution = Distributions.clustered(terms)
 
-  /** Sorts rows with the same key next to each other. */
+  /** Returns the order in which rows with the same key are next to each other. */
   def ordering: Array[SortOrder] =
     terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
 

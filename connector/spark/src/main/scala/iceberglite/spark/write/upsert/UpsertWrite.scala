@@ -58,7 +58,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   )
 
   /**
-   * Not needed: attempts of a task use different file names, and only files of the attempt that Spark reports are
+   * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
    * committed.
    */
   override def useCommitCoordinator: Boolean = false

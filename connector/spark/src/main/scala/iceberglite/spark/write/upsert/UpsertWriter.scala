@@ -21,8 +21,8 @@ import iceberglite.spec.file.ContentFile
 /**
  * Creates the writers of an upsert's tasks on the executors.
  *
- * @param schema of the rows
- * @param keys identify rows
+ * @param schema the schema of the rows
+ * @param keys the columns that identify rows
  */
 final private[upsert] class UpsertWriterFactory(
     rows: TaskWriterFactory,
@@ -44,7 +44,7 @@ final private[upsert] class UpsertWriterFactory(
 /**
  * Writes the rows of one task, and their keys as deletes of existing rows. The files of a failed task are removed.
  *
- * @param markAt -1 if no row only deletes
+ * @param markAt the index of the column that marks rows that only delete; -1 if there is none
  */
 final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, keys: RowKeys, markAt: Int)
     extends DataWriter[InternalRow] {
@@ -79,7 +79,7 @@ final private[upsert] class WrittenUpsert(val rows: Array[ContentFile], val dele
   override def paths: Vector[String] = (rows ++ deletes).iterator.map(_.path).toVector
 }
 
-/** The keys of rows that are sorted by them. */
+/** Checks the keys of rows that are sorted by key. */
 final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn], table: String) {
   private val columns: Vector[Expression] = keys.map { key =>
     val top = schema(key.place.head)
@@ -87,7 +87,7 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
     key.place.tail.foldLeft(column)(GetStructField(_, _))
   }
   private val keyOf = UnsafeProjection.create(columns)
-  private val spelt: Array[Int] = keys.indices.filter(keys(_).spelling.isDefined).toArray
+  private val checkedKeys: Array[Int] = keys.indices.filter(keys(_).spelling.isDefined).toArray
   private var last: UnsafeRow = _
 
   /**
@@ -96,7 +96,7 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
    */
   def next(row: InternalRow): Unit = {
     val key = keyOf(row)
-    spelt.foreach(requireSpelling(key, _))
+    checkedKeys.foreach(requireSpelling(key, _))
     if (last != null && last == key) throw ValidationFailed(
       s"Cannot upsert into $table: two of the rows have the key ${describe(row)}, and it is unclear which row is " +
         "newer. Remove one of them"
@@ -123,13 +123,13 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
 /**
  * A column of the key.
  *
- * @param name for messages
- * @param place its path in the rows, from the top
- * @param spelling the required spelling of its texts, so that equal values are equal texts
+ * @param name the name of the column, for messages
+ * @param place the path of positions to the column in the rows, outermost first
+ * @param spelling the required spelling of its values, so that equal values are equal texts
  */
 final private[upsert] case class KeyColumn(name: String, place: Vector[Int], spelling: Option[KeySpelling])
 
-/** The canonical one of several spellings of the same value. */
+/** The required spelling of values that can be spelled in several ways. */
 sealed private[upsert] trait KeySpelling {
   def fits(text: UTF8String): Boolean
   def remedy(column: String): String
@@ -141,7 +141,7 @@ private[upsert] object KeySpelling {
     override def remedy(column: String): String = s"write UUIDs in lower case, lower($column)"
   }
 
-  /** Spark pads the values itself, except for tables that accept any schema. */
+  /** Values that are padded to a length. Spark pads them itself, except for tables that accept any schema. */
   final case class Padded(length: Int) extends KeySpelling {
     override def fits(text: UTF8String): Boolean = text.numChars >= length
     override def remedy(column: String): String = s"it is a CHAR($length), write rpad($column, $length, ' ')"
