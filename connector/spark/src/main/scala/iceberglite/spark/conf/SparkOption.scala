@@ -138,6 +138,6 @@ object SparkOption {
     s"The $action option $key has no effect on iceberg-lite tables. There is no such option"
   }
 
-  /** Returns a key in lower case without dashes. Keys that differ only in these are similar. */
+  /** Returns the letters and digits of a key in lower case. Keys that differ only in case or dashes are similar. */
   private def lettersOf(key: String): String = key.toLowerCase(Locale.ROOT).filter(_.isLetterOrDigit)
 }

@@ -8,8 +8,8 @@ import iceberglite.table.Table
 trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with SupportsNamespaces {
 
   /**
-   * Returns an iceberg-lite table by its name, for statements that change it. The catalog's cache contains the returned
-   * table, and so has its commits.
+   * Returns an iceberg-lite table by its name, for statements that change it. The catalog sees commits that are made
+   * with the returned object.
    *
    * @throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException the table does not exist
    */
