@@ -37,6 +37,7 @@ object SnapshotSummary {
 
   /** The key of the write-audit-publish id under which a snapshot was staged. */
   val WapId = "wap.id"
+
   /** The key of the write-audit-publish id of the staged snapshot that this one publishes. */
   val PublishedWapId = "published-wap-id"
 

@@ -57,7 +57,10 @@ class ConcurrencySuite extends AnyFunSuite {
 
   for (fixture <- fixtures; shared <- Seq(true, false)) {
     val who = if (shared) "threads of one catalog" else "catalogs of their own"
-    test(s"$Threads concurrent writers lose no rows and leave no unreferenced files: ${fixture.kind}, $who", slow(fixture): _*) {
+    test(
+      s"$Threads concurrent writers lose no rows and leave no unreferenced files: ${fixture.kind}, $who",
+      slow(fixture): _*
+    ) {
       withPlace(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))

@@ -1,10 +1,13 @@
 package iceberglite.catalog
 
+import java.io.InputStream
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
+import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.table.TestTables._
@@ -132,6 +135,38 @@ class HadoopCatalogSuite extends AnyFunSuite {
           } else files.createExclusively(path, contents)
       }
       assert(liveFiles(append(opened(overtaken).table(Id), "mine")) == Vector("f001", "mine", "theirs"))
+    }
+  }
+
+  test("a commit that others built on is not reported as failed when they delete its base and its log entry") {
+    withCatalog { (catalog, files) =>
+      val settings = Seq(
+        "write.metadata.delete-after-commit.enabled" -> "true",
+        "write.metadata.previous-versions-max" -> "1"
+      )
+      val base = grown(catalog, 3, settings: _*).metadataLocation
+      var created = false
+      var overtaken = false
+      val racing = new FileIOWrapper(files) {
+        override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+          created = true
+          files.createExclusively(path, contents)
+        }
+        override def open(path: String): InputStream = {
+          if (created && !overtaken && path == base) {
+            overtaken = true
+            (1 to 3).foreach(i => append(opened(files).table(Id), s"later$i"))
+          }
+          files.open(path)
+        }
+      }
+      val versions = new VersionedTable(racing, "mem://wh/db/t", "db.t")
+      val before = versions.newest().get
+      val change = Change(Vector(SetProperties(Map("a" -> "b"))), Vector.empty)
+      intercept[CommitStateUnknown] {
+        versions.commit(Some(before), NextVersion.of("db.t", Some(before), change, before.metadata.lastUpdatedMs + 1))
+      }
+      assert(overtaken && opened(files).table(Id).properties("a") == "b")
     }
   }
 

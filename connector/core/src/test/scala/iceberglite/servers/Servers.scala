@@ -11,7 +11,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 
 /** A server of tests/servers, with its connection properties. */
-  /** The process exits when its pipe is closed, so also when this JVM is killed. */
+/** The process exits when its pipe is closed, so also when this JVM is killed. */
 final class Server private[servers] (kind: String, isShared: Boolean) {
 
   private def started: String = {

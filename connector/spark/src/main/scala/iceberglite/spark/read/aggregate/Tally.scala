@@ -67,7 +67,7 @@ final private[aggregate] class ExtremeTally(
   private var taken: Option[Literal] = None
 
   override def add(task: FileScanTask): Unit = if (known) {
-    val column =  facts(task)
+    val column = facts(task)
     if (!column.hasNoValue) bound(column) match {
       case None => known = false
       case Some(value) =>
