@@ -40,12 +40,11 @@ SLOW = (
 
 
 def seed() -> str:
-    """Return what everything random comes from: given, or of the commit, so that each one leaves out something else."""
-    given = os.environ.get("ICEBERG_LITE_SEED")
-    if given:
-        return given
-    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    return str(int(asked.stdout[:7], 16)) if asked.returncode == 0 else "20240229"
+    """Return the seed of all random values; make nightly sets a new one.
+
+    An ordinary run uses the same seed each time: a new one may find a fault that is not of the change at hand.
+    """
+    return os.environ.get("ICEBERG_LITE_SEED", "20240229")
 
 
 class Run:
