@@ -5,7 +5,7 @@ ThisBuild / versionScheme := Some("semver-spec")
 
 val bundle = taskKey[Seq[File]]("Puts the connector's jar and its drivers where the Python package expects them")
 
-/** Tests of which one shows little and all take long: docs/testing.md. `Test` is both tiers. */
+/** The tier of slow tests, see docs/testing.md. `Test` is both tiers. */
 lazy val Fast = config("fast").extend(Test)
 lazy val Slow = config("slow").extend(Test)
 

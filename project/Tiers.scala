@@ -5,23 +5,23 @@ import sbt.Tests.{Argument, Group, SubProcess}
 /** The two tiers of tests, which tests/run.py starts: docs/testing.md. */
 object Tiers {
 
-  /** Of ScalaTest: for suites as an annotation, for tests as a tag. */
+  /** ScalaTest's own tag: an annotation of suites, and a tag of tests. */
   private val slowTag = "org.scalatest.tags.Slow"
 
-  /** Suites of random rounds, of which the fast tier has a few. */
+  /** The tag of suites with random rounds: the fast tier runs a few rounds, the slow tier all. */
   private val roundsTag = "iceberglite.MoreRounds"
 
-  /** A test that takes longer hangs: ScalaTest says so, and tests/run.py ends its JVM. */
+  /** Makes ScalaTest report a test that runs longer; tests/run.py then ends its JVM. */
   private def hangsAfter(seconds: Int): Argument =
     Argument(TestFrameworks.ScalaTest, "-W", seconds.toString, seconds.toString)
 
   val fast: Seq[Argument] = Seq(hangsAfter(120), Argument(TestFrameworks.ScalaTest, "-l", slowTag))
   val slow: Seq[Argument] = Seq(hangsAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
 
-  /** What compiles a lot, and runs most of it a few times; the first compiler's frames take more of the stack. */
+  /** Options for JVMs that compile much code and run it a few times. The frames of C1 need a larger stack. */
   val quickStart: Seq[String] = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xss4m")
 
-  /** Where tests put their files, if the caller says it. */
+  /** The directory of temporary files, if the environment sets one. */
   def temporary: Seq[String] = sys.env.get("TMPDIR").filter(_.nonEmpty).map(d => s"-Djava.io.tmpdir=$d").toSeq
 
   /** The tests of a project in a tier, whose reports have a directory of their own. */
@@ -34,7 +34,7 @@ object Tiers {
       )
     )
 
-  /** Those that use servers in one JVM, all others in another, both at the same time. */
+  /** Runs the suites that use servers in one JVM, and all others in another JVM at the same time. */
   def split(tier: Configuration, servers: Set[String]): Seq[Setting[_]] = Seq(
     tier / parallelExecution := true,
     tier / testGrouping := {

@@ -22,11 +22,11 @@ object Fuzz {
 
   val seed: Long = env("ICEBERG_LITE_SEED").fold(DefaultSeed)(_.toLong)
 
-  /** How often to try: `normal` times in the slow tier, and an eighth of it, but no less than `least`, in the fast one. */
+  /** Returns the number of rounds: `normal` in the slow tier; in the fast tier an eighth of it, at least `least`. */
   def rounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.max(math.min(normal, least), normal / 8) else normal * multiplier
 
-  /** The same of rounds that take seconds each, of which a long run has fewer. */
+  /** Returns the number of rounds for tests whose rounds take seconds each; a long run multiplies it less. */
   def slowRounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
 
@@ -44,19 +44,19 @@ object Fuzz {
       check(what, round, damage(random))(read)
     }
 
-  /** The same with bytes that are damaged by [[mutate]]; each round takes one of the valid inputs. */
+  /** Calls `read` with bytes damaged by [[mutate]]; each round damages one of the valid inputs. */
   def bytes(what: String, normal: Int, valid: IndexedSeq[Array[Byte]])(read: Array[Byte] => Any): Unit = {
     accepted(what, valid)(read)
     run(what, normal)(random => mutate(valid(random.nextInt(valid.size)), random))(read)
   }
 
-  /** The same with JSON that is damaged by [[mutateJson]]. */
+  /** Calls `read` with JSON damaged by [[mutateJson]]; each round damages one of the valid inputs. */
   def json(what: String, normal: Int, valid: IndexedSeq[String])(read: String => Any): Unit = {
     accepted(what, valid)(read)
     run(what, normal)(random => mutateJson(valid(random.nextInt(valid.size)), random))(read)
   }
 
-  /** A parser that refuses everything would pass too: something that is not damaged it must take. */
+  /** Requires that the parser accepts a valid input; a parser that rejects everything would pass otherwise. */
   private def accepted[A](what: String, valid: Seq[A])(read: A => Any): Unit =
     if (!valid.exists(input => Try(read(input)).isSuccess)) {
       throw new AssertionError(s"$what: everything is refused, damaged or not: ${show(valid.head)}")

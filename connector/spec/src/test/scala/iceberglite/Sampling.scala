@@ -6,19 +6,19 @@ import java.nio.file.{Files, Paths}
 import org.scalatest.Tag
 import org.scalatest.tagobjects.Slow
 
-/** What of the tests runs: the tier that tests/run.py is at, and what is left to other seeds. */
+/** Which tests run: those of the tier that tests/run.py selects, and of large sets those that the seed selects. */
 object Sampling {
 
-  /** Whether a run of the other tier has the rest, so that a few rounds are enough. */
+  /** Whether this is the fast tier, in which a few rounds are enough. */
   val isFast: Boolean = Option(System.getProperty("iceberglite.tier")).contains("fast")
 
-  /** Whether nothing is left to other seeds. */
+  /** Whether large sets of cases run completely, instead of a sample. */
   val isOff: Boolean = sys.env.get("ICEBERG_LITE_ALL").exists(_.nonEmpty)
 
-  /** The tags of a test of which a small round alone is in the fast tier. */
+  /** Returns the tags of a test that is in the fast tier only if it is small. */
   def slowUnless(isSmall: Boolean): Seq[Tag] = if (isSmall) Nil else Seq(Slow)
 
-  /** Says what this run leaves out; tests/run.py shows it beside the number of tests. */
+  /** Records what this run leaves out; tests/run.py prints it before the number of tests. */
   def leaves(out: Int, of: Int, what: String): Unit =
     for (directory <- sys.env.get("ICEBERG_LITE_LEFT_OUT").filter(_ => out > 0)) {
       val file = Paths.get(directory, what.replaceAll("\\W+", "-"))
@@ -27,5 +27,5 @@ object Sampling {
     }
 }
 
-/** What [[MoreRounds]] is for suites, for single tests. */
+/** The counterpart of [[MoreRounds]] for single tests. */
 object Rounds extends Tag("iceberglite.MoreRounds")

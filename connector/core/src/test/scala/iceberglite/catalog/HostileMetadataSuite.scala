@@ -143,7 +143,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       copies(victim.metadata).zipWithIndex.foreach { case (copy, n) =>
         for (name <- Seq(Evil, id)) {
           catalog.register(name, forged(copy))
-          // The same name, location and UUID are the same table.
+          // Two entries with equal name, location and UUID are one table.
           if (!(kind == "jdbc" && name == id && n == 1)) spared(catalog.drop(name, purge = true), ofEvil)
           else catalog.drop(name, purge = false)
         }

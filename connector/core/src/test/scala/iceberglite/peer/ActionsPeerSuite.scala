@@ -32,7 +32,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** The same operations in Apache Iceberg and here give the same tables and the same conflicts. */
+/** Compares the tables and the conflicts of random operations with those of Apache Iceberg. */
 class ActionsPeerSuite extends AnyFunSuite {
 
   Seq(V2, V3).foreach { version =>

@@ -38,7 +38,7 @@ class PeerJdbcSuite extends AnyFunSuite {
       Catalogs.open("lite", properties ++ more, new HadoopFileIO(new Configuration(false)))
 
     def theirs(more: (String, String)*): PeerCatalog = {
-      // The same timeout that we use for other writers of a SQLite file.
+      // This timeout is also used for other writers of a SQLite file.
       val patient = if (database.url.startsWith("jdbc:sqlite:")) Map("jdbc.busy_timeout" -> "10000") else Map.empty
       CatalogUtil.loadCatalog(
         classOf[PeerCatalog].getName,

@@ -24,7 +24,7 @@ class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
   private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
 
-  /** Of eight six are to die, of four all. */
+  /** The number of writers to kill: six of eight, or all of four. */
   private val writers = if (Sampling.isFast) 4 else 8
 
   /** The fast tier has the one without a server. */

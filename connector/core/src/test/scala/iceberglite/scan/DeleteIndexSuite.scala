@@ -239,7 +239,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     // Bounds from before a promotion have their old length.
     val ints: Option[(Literal, Literal)] = Some((IntLiteral(1), IntLiteral(5)))
     assert(!applies(ids(ints, Some(0)), high) && applies(ids(ints, Some(0)), ids(long(5, 9), Some(0))))
-    // Of an invalid length.
+    // This value has an invalid length.
     val odd = MetricMaps(
       nullValueCounts = Some(Map(1 -> 0L)),
       lowerBounds = Some(Map(1 -> ByteBuffer.wrap(Array[Byte](1, 2, 3)))),

@@ -45,7 +45,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private def features: Vector[Vector[SqlScenario]] =
     scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)
 
-  /** The scenarios of a feature by turns, each on the next catalog, until all of both have had theirs. */
+  /** Pairs the scenarios of a feature with the catalogs in turn, until each scenario and each catalog has a pair. */
   private def turns(feature: Vector[SqlScenario]): Vector[Place] = {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Fuzz.seed}"), 1 << 20)
     (start until start + math.max(feature.size, catalogs.size)).toVector.flatMap { turn =>
@@ -54,7 +54,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Those whose turn came on a catalog that does not take them. */
+  /** Places for the scenarios that have no pair, because the catalog of their turn skips them. */
   private def others: Vector[Place] = {
     val placed = features.flatMap(turns).map(_.scenario).toSet
     scenarios.filterNot(placed).flatMap(s => catalogs.find(_.takes(s)).map(Place(s, _)))

@@ -46,7 +46,7 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     def invoke(buckets: Int, value: Int): Int = of(buckets, Murmur3.hashInt(value))
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
 
-    /** The same function as for long, because an int and a long with the same value are in the same bucket. */
+    /** Uses the function for long, because an int and a long with the same value are in the same bucket. */
     override def canonicalName: String =
       if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName
   }
