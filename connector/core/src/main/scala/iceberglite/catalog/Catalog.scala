@@ -84,7 +84,7 @@ trait Catalog extends Committer with AutoCloseable {
    *
    * @param directory the table's name, in a form that is valid in a path
    */
-  protected def uniqueIfAsked(directory: String): String =
+  protected def uniqueDirectoryName(directory: String): String =
     if (!CatalogProperty.UniqueTableLocation.flag(name, properties)) directory
     else s"$directory-${environment.uuid().toString.replace("-", "")}"
 

@@ -65,8 +65,8 @@ object CatalogProperties {
 
   /** Returns the warning for an unknown key. @throws InvalidArgument the key is similar to a known one */
   private def unknown(catalog: String, key: String): String = {
-    Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { meant =>
-      throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $meant?")
+    Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { similar =>
+      throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $similar?")
     }
     s"The property $key of catalog $catalog has no effect. There is no such property"
   }

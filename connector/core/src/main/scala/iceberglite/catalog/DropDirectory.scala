@@ -30,7 +30,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    * @throws ValidationFailed the directory may contain files of other tables
    */
   def apply(purge: Boolean): Boolean = {
-    val exists = versions.isThere
+    val exists = versions.exists
     if (exists) {
       refuseLink()
       refuseOtherCatalogs()
@@ -43,10 +43,11 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       // not be deleted.
       io.delete(TableLocations.inside(metadata, "version-hint.text"))
       ownMetadata.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
-      EmptyDirectories.removeAll(io, location).foreach { left =>
+      EmptyDirectories.removeAll(io, location).foreach { remaining =>
         DropDirectory.log.warn(Redaction(
-          s"Dropping $table kept files in $location that its metadata does not refer to, for example $left. They may be " +
-            "left over from failed writes, or belong to another table: delete the directory if nobody needs them"
+          s"Dropping $table kept files in $location that its metadata does not refer to, for example $remaining. " +
+            "They may be left over from failed writes, or belong to another table: delete the directory if nobody " +
+            "needs them"
         ))
       }
     }
@@ -60,8 +61,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    * a second name of another table's directory.
    */
   private def refuseLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
-    val around = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
-    around.find(d => isLink(d.parent, d) && (d == directory || isNeighbour(d))).foreach { link =>
+    val ancestors = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
+    ancestors.find(d => isLink(d.parent, d) && (d == directory || targetsSibling(d))).foreach { link =>
       throw ValidationFailed(
         s"Cannot drop table $table: $link is a symbolic link to ${io.realDirectory(link.text)}. Drop the table by " +
           "its real directory, or remove the link"
@@ -69,7 +70,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     }
   }
 
-  private def isNeighbour(link: StoragePath): Boolean =
+  private def targetsSibling(link: StoragePath): Boolean =
     real(link).exists(target => real(link.parent).exists(target.isBelow))
 
   private def isLink(directory: StoragePath, child: StoragePath): Boolean =

@@ -1,6 +1,6 @@
 package iceberglite.catalog
 
-import iceberglite.catalog.HadoopCatalog.ShownNames
+import iceberglite.catalog.HadoopCatalog.MaxShownNames
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
@@ -41,8 +41,8 @@ final class HadoopCatalog(
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
     // Engines set the owner of a namespace automatically.
-    val wanted = properties - "owner"
-    if (wanted.nonEmpty) throw noProperties(namespace, wanted.keySet)
+    val userProperties = properties - "owner"
+    if (userProperties.nonEmpty) throw noProperties(namespace, userProperties.keySet)
     val directory = directoryOf(namespace)
     if (io.exists(directory)) {
       throw AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
@@ -60,9 +60,9 @@ final class HadoopCatalog(
     else {
       val directory = directoryOf(namespace)
       // Hidden and plain files count too: they do not belong to this catalog and may belong to another table.
-      val inside = io.list(directory).map(file => nameOf(file.path)).sorted
-      if (inside.nonEmpty) {
-        val (shown, more) = inside.splitAt(ShownNames)
+      val contents = io.list(directory).map(file => nameOf(file.path)).sorted
+      if (contents.nonEmpty) {
+        val (shown, more) = contents.splitAt(MaxShownNames)
         throw ValidationFailed(
           s"Cannot drop namespace ${fullName(namespace)}: its directory $directory is not empty. It holds " +
             shown.mkString(", ") + (if (more.isEmpty) "" else s" and ${more.size} more")
@@ -107,7 +107,7 @@ final class HadoopCatalog(
   )
 
   override def defaultLocation(id: TableIdentifier): String =
-    TableLocations.inside(directoryOf(id.namespace), checked("table name", id.name))
+    TableLocations.inside(directoryOf(id.namespace), checkName("table name", id.name))
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
 
@@ -132,7 +132,7 @@ final class HadoopCatalog(
   private def versions(id: TableIdentifier): VersionedTable =
     new VersionedTable(io, defaultLocation(id), fullName(id))
 
-  private def isTable(directory: String): Boolean = new VersionedTable(io, directory, directory).isThere
+  private def isTable(directory: String): Boolean = new VersionedTable(io, directory, directory).exists
 
   /** Returns the directories in a namespace, by name, without hidden ones. */
   private def directories(namespace: Vector[String]): Vector[(String, String)] = {
@@ -144,10 +144,10 @@ final class HadoopCatalog(
   private def nameOf(path: String): String = path.stripSuffix("/").split('/').last
 
   private def directoryOf(namespace: Vector[String]): String =
-    namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checked("namespace", level)))
+    namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checkName("namespace", level)))
 
   /** Checks a part of a name: it must not lead out of its directory, or to a directory that listings omit. */
-  private def checked(kind: String, part: String): String =
+  private def checkName(kind: String, part: String): String =
     if (part.isEmpty || part.startsWith(".") || part.exists(c => c == '/' || c < ' ')) {
       throw InvalidArgument(
         kind,
@@ -173,7 +173,7 @@ final class HadoopCatalog(
 object HadoopCatalog extends CatalogFamily {
 
   /** The maximum number of files that an error message lists. */
-  private val ShownNames = 5
+  private val MaxShownNames = 5
 
   override val catalogType: String = "hadoop"
 

@@ -29,14 +29,14 @@ private[catalog] trait Pointer[V] {
 sealed trait PointerMove
 
 object PointerMove {
-  case object Done extends PointerMove
+  case object Succeeded extends PointerMove
 
   /** The move had no effect: the pointer has another location, was removed or, for a creation, already exists. */
-  case object Elsewhere extends PointerMove
+  case object Conflict extends PointerMove
 
   /** The move had no effect because the catalog was busy; a retry may succeed. */
   final case class Busy(reason: String) extends PointerMove
 
   /** The outcome is unknown, because the response did not arrive. */
-  final case class Lost(cause: Throwable) extends PointerMove
+  final case class Unknown(cause: Throwable) extends PointerMove
 }

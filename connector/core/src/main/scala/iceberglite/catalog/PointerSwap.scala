@@ -11,7 +11,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
 /** The operations on the metadata that a pointer can refer to: that of a table or of a view. */
-private[catalog] trait Pointed[V] {
+private[catalog] trait PointerTarget[V] {
   def location(state: V): String
   def contents(state: V): Array[Byte]
   def properties(state: V): Map[String, String]
@@ -33,7 +33,7 @@ private[catalog] trait Pointed[V] {
 final private[catalog] class PointerSwap[V](
     name: String,
     pointer: Pointer[V],
-    pointed: Pointed[V],
+    target: PointerTarget[V],
     io: FileIO,
     environment: Environment,
     warehouse: String
@@ -49,38 +49,38 @@ final private[catalog] class PointerSwap[V](
   def commit(base: Option[V], next: V): Unit = new Commit(base, next).run()
 
   final private class Commit(base: Option[V], next: V) {
-    private val ours = pointed.location(next)
-    private lazy val retryPolicy = RetryPolicy.statusChecks(pointed.properties(next), environment)
+    private val newFile = target.location(next)
+    private lazy val retryPolicy = RetryPolicy.statusChecks(target.properties(next), environment)
 
     def run(): Unit = {
       write()
       move() match {
-        case Right(Done) => ()
-        case Right(Elsewhere) => if (!hasSucceeded) throw conflict("the catalog now points to another metadata file")
+        case Right(Succeeded) => ()
+        case Right(Conflict) => if (!hasSucceeded) throw conflict("the catalog now points to another metadata file")
         case Right(Busy(reason)) => throw conflict(s"the catalog is busy ($reason)")
-        case Right(Lost(cause)) => retryMove(cause)
+        case Right(Unknown(cause)) => retryMove(cause)
         case Left(known: CommitStateUnknown) => throw known
         case Left(refused: IcebergError) =>
-          deleteOurs()
+          deleteNewFile()
           throw refused
         case Left(other) => throw unknown(other)
       }
     }
 
     private def write(): Unit =
-      try Warehouse.using(warehouse)(io.write(ours, pointed.contents(next)))
+      try Warehouse.using(warehouse)(io.write(newFile, target.contents(next)))
       catch {
         case failure: Throwable =>
-          deleteOurs()
+          deleteNewFile()
           throw failure
       }
 
     /** Retries the move. From here on, an earlier attempt may have succeeded, or may still succeed. */
     @tailrec
     private def retryMove(cause: Throwable): Unit = move() match {
-      case Right(Done) => ()
-      case Right(Elsewhere) => if (!earlierAttemptSucceeded()) throw conflict("another commit came first")
-      case Right(Busy(_) | Lost(_)) | Left(_: IcebergError) =>
+      case Right(Succeeded) => ()
+      case Right(Conflict) => if (!earlierAttemptSucceeded()) throw conflict("another commit came first")
+      case Right(Busy(_) | Unknown(_)) | Left(_: IcebergError) =>
         if (waitForRetry()) retryMove(cause) else throw unknown(cause)
       case Left(other) => throw unknown(other)
     }
@@ -91,41 +91,41 @@ final private[catalog] class PointerSwap[V](
 
     /**
      * Whether this commit succeeded although the catalog reported a conflict. A driver with its own retries may report
-     * a conflict with its own first attempt. Other writers may have committed since; then their log lists our file.
+     * a conflict with its own first attempt. Other writers may have committed since; then their log lists the new file.
      */
     private def hasSucceeded: Boolean = orUnknown {
       val now = pointer.read()
-      now.contains(ours) || now.exists(path => !isBase(path) && loggedAt(path).contains(ours))
+      now.contains(newFile) || now.exists(path => !isBase(path) && withLog(path).contains(newFile))
     }
 
     /**
-     * Whether an earlier attempt succeeded: the pointer is at our file, or another commit is based on it. Another
-     * commit on our base proves that all attempts failed and cannot succeed any more.
+     * Whether an earlier attempt succeeded: the pointer is at the new file, or another commit is based on it. Another
+     * commit on the same base proves that all attempts failed and cannot succeed any more.
      */
     private def earlierAttemptSucceeded(): Boolean = orUnknown {
       val now = pointer.read()
-      now.contains(ours) || {
-        val log = now.fold(Vector.empty[String])(loggedAt)
-        val excluded = base.exists(b => log.contains(pointed.location(b)))
-        if (!log.contains(ours) && !excluded) {
-          val seen = now.fold("it is no longer in the catalog")(path => s"the catalog points to $path")
-          throw unknown(new IllegalStateException(seen))
+      now.contains(newFile) || {
+        val log = now.fold(Vector.empty[String])(withLog)
+        val isRuledOut = base.exists(b => log.contains(target.location(b)))
+        if (!log.contains(newFile) && !isRuledOut) {
+          val current = now.fold("it is no longer in the catalog")(path => s"the catalog points to $path")
+          throw unknown(new IllegalStateException(current))
         }
-        log.contains(ours)
+        log.contains(newFile)
       }
     }
 
-    private def isBase(path: String): Boolean = base.exists(pointed.location(_) == path)
+    private def isBase(path: String): Boolean = base.exists(target.location(_) == path)
 
     /**
      * Returns `path` and the files in its metadata log. If the file is missing, other commits have replaced and deleted
      * it; then the pointer's current file is read instead.
      */
     @tailrec
-    private def loggedAt(path: String): Vector[String] = Try(path +: pointed.log(io, path)) match {
+    private def withLog(path: String): Vector[String] = Try(path +: target.log(io, path)) match {
       case Success(log) => log
       case Failure(failure) => pointer.read().filter(_ != path) match {
-          case Some(newer) => loggedAt(newer)
+          case Some(newer) => withLog(newer)
           case None => throw failure
         }
     }
@@ -146,13 +146,13 @@ final private[catalog] class PointerSwap[V](
       }
 
     private def conflict(reason: String): CommitConflict = {
-      deleteOurs()
+      deleteNewFile()
       CommitConflict(name, reason)
     }
 
-    private def deleteOurs(): Unit = Cleanup.delete(io, Vector(ours))
+    private def deleteNewFile(): Unit = Cleanup.delete(io, Vector(newFile))
 
     private def unknown(cause: Throwable): CommitStateUnknown =
-      CommitStateUnknown(name, ours, Option(cause.getMessage).getOrElse(cause.toString), Some(cause))
+      CommitStateUnknown(name, newFile, Option(cause.getMessage).getOrElse(cause.toString), Some(cause))
   }
 }

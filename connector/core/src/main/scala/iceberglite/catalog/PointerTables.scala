@@ -35,9 +35,9 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
       case None => None
       case Some((p, Success(metadata))) => Some(TableVersion(metadata, p))
       case Some((_, Failure(failure))) =>
-        val now = pointer.read()
-        if (now == path) throw failure
-        load(pointer, now)
+        val current = pointer.read()
+        if (current == path) throw failure
+        load(pointer, current)
     }
 
   /**
@@ -81,10 +81,10 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
       StorageFailed("register", s"$metadataFile as $name", advice, cause)
     }
     pointer.create(TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)) match {
-      case PointerMove.Done => ()
-      case PointerMove.Elsewhere => throw AlreadyExists("table", name, "Drop it first or choose another name")
+      case PointerMove.Succeeded => ()
+      case PointerMove.Conflict => throw AlreadyExists("table", name, "Drop it first or choose another name")
       case PointerMove.Busy(reason) => throw failed(reason, None)
-      case PointerMove.Lost(cause) =>
+      case PointerMove.Unknown(cause) =>
         if (!pointer.read().contains(metadataFile)) throw failed(String.valueOf(cause.getMessage), Some(cause))
     }
   }
@@ -98,15 +98,15 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
 private[catalog] object PointerTables {
 
   /** Returns a file name, `00000-<uuid>.metadata.json`, with the number incremented from the previous file. */
-  def fileName(before: Option[String], environment: Environment, codec: MetadataCodec): String = {
-    val version = before.fold(0)(path => MetadataFiles.version(path).fold(0)(_ + 1))
+  def fileName(previous: Option[String], environment: Environment, codec: MetadataCodec): String = {
+    val version = previous.fold(0)(path => MetadataFiles.version(path).fold(0)(_ + 1))
     MetadataFiles.fileName(version, environment.uuid(), codec)
   }
 
   private def codecOf(metadata: TableMetadata): MetadataCodec =
     MetadataCodec.of(TableProperty.of(TableProperty.MetadataCodec, metadata.properties))
 
-  private object Tables extends Pointed[TableVersion] {
+  private object Tables extends PointerTarget[TableVersion] {
     override def location(state: TableVersion): String = state.metadataLocation
 
     override def contents(state: TableVersion): Array[Byte] =

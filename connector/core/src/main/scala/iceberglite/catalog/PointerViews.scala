@@ -28,7 +28,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
     val now = environment.nowMs()
     val next = base match {
       case None => ViewUpdate.create(change.updates, now)
-      case Some(before) => ViewUpdate.applyAll(before.metadata, change.updates, now)
+      case Some(current) => ViewUpdate.applyAll(current.metadata, change.updates, now)
     }
     val state = ViewState(next, nextFile(base, next))
     val swap = new PointerSwap(name, pointer, PointerViews.Views, io, environment, warehouse)
@@ -54,7 +54,7 @@ private[catalog] object PointerViews {
   private def codecOf(view: ViewMetadata): MetadataCodec =
     view.properties.get(TableProperty.MetadataCodec.key).fold[MetadataCodec](MetadataCodec.Gzip)(MetadataCodec.of)
 
-  private object Views extends Pointed[ViewState] {
+  private object Views extends PointerTarget[ViewState] {
     override def location(state: ViewState): String = state.metadataLocation
 
     override def contents(state: ViewState): Array[Byte] =

@@ -10,8 +10,8 @@ object Spelling {
    */
   def closest(word: String, known: Iterable[String]): Option[String] = {
     val lower = word.toLowerCase
-    val near = known.map(k => k -> distance(lower, k.toLowerCase)).filter { case (k, d) => d <= tolerance(k, word) }
-    if (known.exists(_ == word) || near.isEmpty) None else Some(near.minBy(_.swap)._1)
+    val similar = known.map(k => k -> distance(lower, k.toLowerCase)).filter { case (k, d) => d <= tolerance(k, word) }
+    if (known.exists(_ == word) || similar.isEmpty) None else Some(similar.minBy(_.swap)._1)
   }
 
   /** Returns the maximum distance of two similar words. Two changes in a word of four letters make a different word. */

@@ -14,7 +14,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   private val hintFile = TableLocations.inside(directory, "version-hint.text")
 
   /** Whether the table exists: it has a version hint or a metadata file, also one of a catalog with pointers. */
-  def isThere: Boolean = io.exists(hintFile) || names().nonEmpty
+  def exists: Boolean = io.exists(hintFile) || names().nonEmpty
 
   /** Returns the names of all metadata files, including those of catalogs with pointers. */
   def names(): Vector[String] = io.list(directory).map(f => f.path.substring(f.path.lastIndexOf('/') + 1))
@@ -23,10 +23,10 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   /**
    * Returns the newest version. Scans forward from the version hint, or lists the directory if the hint is not usable.
    */
-  def newest(): Option[TableVersion] = fromHint().filter(isNewest).orElse(listed())
+  def newest(): Option[TableVersion] = fromHint().filter(isNewest).orElse(newestByListing())
 
   private def fromHint(): Option[TableVersion] = hint().flatMap(n => read(n).map(n -> _)).flatMap {
-    case (number, hinted) => forward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(readIfThere)
+    case (number, hinted) => scanForward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(readIfExists)
   }
 
   /**
@@ -36,12 +36,12 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   private def isNewest(version: TableVersion): Boolean =
     !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) || {
       val found = numberIn(version.metadataLocation)
-      val there = names().flatMap(numberIn)
-      there.forall(n => found.exists(n <= _)) || found.exists(n => there.contains(n + 1))
+      val versions = names().flatMap(numberIn)
+      versions.forall(n => found.exists(n <= _)) || found.exists(n => versions.contains(n + 1))
     }
 
   /** Returns the newest version by a listing, without the hint. */
-  def listed(): Option[TableVersion] = listed(VersionFiles.Listings)
+  def newestByListing(): Option[TableVersion] = newestByListing(VersionFiles.MaxListings)
 
   def pathOf(number: Int, codec: MetadataCodec): String =
     TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
@@ -66,14 +66,14 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   /**
    * Removes the temporary files of killed writers. A file is removed if it is more than a day older than the new file
-   * `written`, by the storage's clock. If its writer is still active, that writer fails without effect and retries its
+   * `newFile`, by the storage's clock. If its writer is still active, that writer fails without effect and retries its
    * commit.
    */
-  def removeStale(written: String): Unit = {
-    val there = io.list(directory)
-    val name = written.substring(written.lastIndexOf('/') + 1)
-    there.find(file => file.path.endsWith(s"/$name")).foreach { newest =>
-      there.filter(file => isTemporary(file.path) && newest.modifiedMs - file.modifiedMs > VersionFiles.StaleMs)
+  def removeStale(newFile: String): Unit = {
+    val entries = io.list(directory)
+    val name = newFile.substring(newFile.lastIndexOf('/') + 1)
+    entries.find(file => file.path.endsWith(s"/$name")).foreach { newest =>
+      entries.filter(file => isTemporary(file.path) && newest.modifiedMs - file.modifiedMs > VersionFiles.StaleMs)
         .foreach(file =>
           io.delete(TableLocations.inside(directory, file.path.substring(file.path.lastIndexOf('/') + 1)))
         )
@@ -85,13 +85,14 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     case _ => false
   }
 
-  def readIfThere(path: String): Option[TableVersion] = ifThere(path)(TableVersion(MetadataFiles.read(io, path), path))
+  def readIfExists(path: String): Option[TableVersion] =
+    ifExists(path)(TableVersion(MetadataFiles.read(io, path), path))
 
   /**
    * Returns the content of a file; `None` only if the file does not exist. If the read fails but the file exists
    * afterwards, the read is retried: where old versions are deleted, a slow writer can briefly recreate one of them.
    */
-  def ifThere[A](path: String)(read: => A): Option[A] = {
+  def ifExists[A](path: String)(read: => A): Option[A] = {
     @tailrec def attempt(left: Int): Option[A] = {
       val found =
         try Some(Some(read))
@@ -101,7 +102,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
         case None => attempt(left - 1)
       }
     }
-    attempt(VersionFiles.Rereads)
+    attempt(VersionFiles.MaxRereads)
   }
 
   /**
@@ -109,38 +110,39 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
    */
   private def read(number: Int): Option[TableVersion] = {
     val names = MetadataCodec.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCodec.Plain) + ".gz")
-    names.iterator.map(readIfThere).collectFirst { case Some(version) => version }
+    names.iterator.map(readIfExists).collectFirst { case Some(version) => version }
   }
 
   /** Scans forward from a version, for a limited number of steps. */
   @tailrec
-  private def forward(number: Int, found: Option[String], steps: Int): Option[String] =
+  private def scanForward(number: Int, found: Option[String], steps: Int): Option[String] =
     MetadataCodec.all.map(pathOf(number + 1, _)).find(io.exists) match {
       case None => found
       // The hint is too far behind. A listing is faster, and also finds versions after a gap of deleted files.
-      case Some(_) if steps == 0 => newestListed()
-      case newer => forward(number + 1, newer, steps - 1)
+      case Some(_) if steps == 0 => newestListedPath()
+      case newer => scanForward(number + 1, newer, steps - 1)
     }
 
-  def newestListed(): Option[String] = {
+  def newestListedPath(): Option[String] = {
     val versions = names().flatMap(name => numberIn(name).map(_ -> name))
     if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
   }
 
   /** Whether a table may exist. The hint is written after the commit, so the directory may exist without it. */
-  private def isBegun: Boolean = io.exists(hintFile) || io.exists(directory)
+  private def mayExist: Boolean = io.exists(hintFile) || io.exists(directory)
 
   /**
    * Finds the newest version by listings. With concurrent commits and deletes, a listed file may be missing when it is
    * read, and a listing may miss new files: list again.
    */
   @tailrec
-  private def listed(remaining: Int): Option[TableVersion] = {
-    val found = newestListed()
-    val version = found.flatMap(readIfThere)
+  private def newestByListing(remaining: Int): Option[TableVersion] = {
+    val found = newestListedPath()
+    val version = found.flatMap(readIfExists)
     // Stop earlier for a table that may never have existed than for one that has just disappeared.
-    val cost = if (found.isEmpty) VersionFiles.EmptyListing else 1
-    if (version.isDefined || remaining < cost || found.isEmpty && !isBegun) version else listed(remaining - cost)
+    val cost = if (found.isEmpty) VersionFiles.EmptyListingCost else 1
+    if (version.isDefined || remaining < cost || found.isEmpty && !mayExist) version
+    else newestByListing(remaining - cost)
   }
 }
 
@@ -154,11 +156,11 @@ private[catalog] object VersionFiles {
   private val MaxSteps = 16
 
   /** The maximum number of listings of a directory whose files change. */
-  private val Listings = 50
+  private val MaxListings = 50
 
   /** The maximum number of retries if a file exists but could not be read. */
-  private val Rereads = 3
+  private val MaxRereads = 3
 
   /** The number of listings that one listing without a version counts as. */
-  private val EmptyListing = 5
+  private val EmptyListingCost = 5
 }

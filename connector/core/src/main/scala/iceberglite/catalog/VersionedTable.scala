@@ -20,8 +20,8 @@ import iceberglite.table._
 final private[catalog] class VersionedTable(io: FileIO, location: String, table: String) {
   private val files = new VersionFiles(io, location)
 
-  /** Whether the table exists, see [[VersionFiles.isThere]]. */
-  def isThere: Boolean = files.isThere
+  /** Whether the table exists, see [[VersionFiles.exists]]. */
+  def exists: Boolean = files.exists
 
   def newest(): Option[TableVersion] = files.newest()
 
@@ -33,10 +33,10 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
     )
     val path = files.pathOf(number, codec)
-    base.fold(refuseTaken())(refuseReplaced(_, next.metadata))
-    if (!claim(path, MetadataFiles.bytes(next.metadata, codec))) throw taken(number, path)
+    base.fold(refuseExistingMetadata())(refuseReplaced(_, next.metadata))
+    if (!createFile(path, MetadataFiles.bytes(next.metadata, codec))) throw versionExists(number, path)
     val committed = TableVersion(next.metadata, path)
-    base.fold(withdrawIfTaken(number, path)) { b =>
+    base.fold(withdrawIfDuplicate(number, path)) { b =>
       withdrawIfOvertaken(b, committed, number)
       withdrawIfReplaced(b, committed, number)
     }
@@ -60,12 +60,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     )
   )
 
-  private def taken(number: Int, path: String): CommitConflict =
+  private def versionExists(number: Int, path: String): CommitConflict =
     CommitConflict(table, s"version $number already exists ($path)")
 
   /** Rejects a new table in a directory with metadata, including metadata of a table in another catalog. */
-  private def refuseTaken(): Unit = files.names().sorted.headOption.foreach { name =>
-    files.numberIn(name).foreach(number => throw taken(number, TableLocations.inside(files.directory, name)))
+  private def refuseExistingMetadata(): Unit = files.names().sorted.headOption.foreach { name =>
+    files.numberIn(name).foreach(number => throw versionExists(number, TableLocations.inside(files.directory, name)))
     throw AlreadyExists(
       "table",
       s"$table in $location",
@@ -77,13 +77,13 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * Deletes the new file if a concurrent writer created the same version with another codec. Both writers check after
    * they have created their files, so that at most one file remains.
    */
-  private def withdrawIfTaken(number: Int, path: String): Unit = {
+  private def withdrawIfDuplicate(number: Int, path: String): Unit = {
     val other = orUnknown(path) {
       val found = MetadataCodec.all.map(files.pathOf(number, _)).filterNot(_ == path).find(io.exists)
       found.foreach(_ => io.delete(path))
       found
     }
-    other.foreach(theirs => throw taken(number, theirs))
+    other.foreach(otherPath => throw versionExists(number, otherPath))
   }
 
   /**
@@ -91,11 +91,11 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    *
    * @return false if another commit has the name
    */
-  private def claim(path: String, contents: Array[Byte]): Boolean = created(path, contents) match {
+  private def createFile(path: String, contents: Array[Byte]): Boolean = tryCreate(path, contents) match {
     case Right(true) => true
     // A storage with its own retries may report a conflict with its own first attempt.
-    case Right(false) => isOurs(path, contents).getOrElse(false)
-    case Left(refused: StorageFailed) => isOurs(path, contents).getOrElse(throw refused)
+    case Right(false) => isOwnFile(path, contents).getOrElse(false)
+    case Left(refused: StorageFailed) => isOwnFile(path, contents).getOrElse(throw refused)
     case Left(unclear: CommitStateUnknown) => retryCreate(path, contents, unclear)
     case Left(definite: IcebergError) => throw definite
     case Left(NonFatal(e)) => retryCreate(path, contents, e)
@@ -107,18 +107,18 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * which commit created it.
    */
   private def retryCreate(path: String, contents: Array[Byte], failure: Throwable): Boolean =
-    isOurs(path, contents).getOrElse {
-      created(path, contents).right.toOption.filter(identity).orElse(isOurs(path, contents))
+    isOwnFile(path, contents).getOrElse {
+      tryCreate(path, contents).right.toOption.filter(identity).orElse(isOwnFile(path, contents))
         .getOrElse(throw unknown(path, String.valueOf(failure.getMessage), Some(failure)))
     }
 
-  private def created(path: String, contents: Array[Byte]): Either[Throwable, Boolean] =
+  private def tryCreate(path: String, contents: Array[Byte]): Either[Throwable, Boolean] =
     try Right(io.createExclusively(path, contents))
     catch { case e: Throwable => Left(e) }
 
   /** Whether a file belongs to this commit; `None` if it does not exist. */
-  private def isOurs(path: String, contents: Array[Byte]): Option[Boolean] =
-    orUnknown(path)(files.ifThere(path)(io.read(path)).map(Arrays.equals(_, contents)))
+  private def isOwnFile(path: String, contents: Array[Byte]): Option[Boolean] =
+    orUnknown(path)(files.ifExists(path)(io.read(path)).map(Arrays.equals(_, contents)))
 
   /** Runs a check after a commit that may have succeeded: a failure of the check means an unknown outcome. */
   private def orUnknown[A](path: String)(check: => A): A =
@@ -137,13 +137,13 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * checked before the commit.
    */
   private def refuseReplaced(base: TableVersion, next: TableMetadata): Unit = {
-    val moved = deletesOldVersions(base) && highest(base).exists(_ > numberOf(base))
-    if (moved || isOldBase(base, next) && !isSame(base, files.readIfThere(base.metadataLocation))) {
+    val hasNewerVersion = deletesOldVersions(base) && highest(base).exists(_ > numberOf(base))
+    if (hasNewerVersion || isOldBase(base, next) && !isSame(base, files.readIfExists(base.metadataLocation))) {
       throw CommitConflict(table, s"${base.metadataLocation} is not the newest version, or was changed")
     }
   }
 
-  private def isSame(base: TableVersion, there: Option[TableVersion]): Boolean = there.map(_.metadata).exists { m =>
+  private def isSame(base: TableVersion, current: Option[TableVersion]): Boolean = current.map(_.metadata).exists { m =>
     m.uuid == base.metadata.uuid && m.lastUpdatedMs == base.metadata.lastUpdatedMs
   }
 
@@ -158,19 +158,21 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * version, so that only a listing is reliable; otherwise the hint is never that far behind.
    */
   private def highest(base: TableVersion): Option[Int] =
-    if (deletesOldVersions(base)) files.newestListed().flatMap(files.numberIn) else files.hint()
+    if (deletesOldVersions(base)) files.newestListedPath().flatMap(files.numberIn) else files.hint()
 
   /**
    * Withdraws a commit on an outdated base. The file name can be free because its version was deleted long ago; the
    * commit would then fork the history. Therefore it is kept only if the newest version follows it.
    */
-  private def withdrawIfOvertaken(base: TableVersion, ours: TableVersion, number: Int): Unit = {
-    val overtaken = orUnknown(ours.metadataLocation) {
-      (deletesOldVersions(base) || isOldBase(base, ours.metadata)) && highest(base).exists(_ > number) &&
-      files.listed().exists(newest => !follows(newest, base, ours).getOrElse(throw logTooShort(newest, ours)))
+  private def withdrawIfOvertaken(base: TableVersion, committed: TableVersion, number: Int): Unit = {
+    val overtaken = orUnknown(committed.metadataLocation) {
+      (deletesOldVersions(base) || isOldBase(base, committed.metadata)) && highest(base).exists(_ > number) &&
+      files.newestByListing().exists(newest =>
+        !follows(newest, base, committed).getOrElse(throw logTooShort(newest, committed))
+      )
     }
     if (overtaken) {
-      Cleanup.delete(io, Vector(ours.metadataLocation))
+      Cleanup.delete(io, Vector(committed.metadataLocation))
       throw CommitConflict(table, s"the table has long moved on from version ${number - 1}")
     }
   }
@@ -180,11 +182,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * restore deleted metadata, or belong to another table. The UUID in the base's file decides; timestamps do not,
    * because clocks differ and the timestamp of the base may be in the future.
    */
-  private def withdrawIfReplaced(base: TableVersion, ours: TableVersion, number: Int): Unit = {
-    val replaced =
-      orUnknown(ours.metadataLocation)(!isUnreplaced(base) && !files.listed().exists(isLaterVersion(_, base, ours)))
+  private def withdrawIfReplaced(base: TableVersion, committed: TableVersion, number: Int): Unit = {
+    val replaced = orUnknown(committed.metadataLocation) {
+      !isUnreplaced(base) && !files.newestByListing().exists(isLaterVersion(_, base, committed))
+    }
     if (replaced) {
-      Cleanup.delete(io, Vector(ours.metadataLocation))
+      Cleanup.delete(io, Vector(committed.metadataLocation))
       throw CommitConflict(
         table,
         s"version ${number - 1} no longer exists, or belongs to another table that was created in its place"
@@ -193,14 +196,14 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Whether a version was committed on top of ours. Later commits may have deleted the base's file, and the log of the
-   * newest version may no longer go back to ours: then the outcome is unknown, unless it is another table.
+   * Whether a version was committed on top of this one. Later commits may have deleted the base's file, and the log of
+   * the newest version may no longer go back to this one: then the outcome is unknown, unless it is another table.
    */
-  private def isLaterVersion(newest: TableVersion, base: TableVersion, ours: TableVersion): Boolean = {
+  private def isLaterVersion(newest: TableVersion, base: TableVersion, committed: TableVersion): Boolean = {
     val uuids = base.metadata.uuid ++ newest.metadata.uuid
     val isOtherTable = uuids.toSet.size > 1
-    newest.metadataLocation != ours.metadataLocation && !isOtherTable &&
-    follows(newest, base, ours).getOrElse(throw logTooShort(newest, ours))
+    newest.metadataLocation != committed.metadataLocation && !isOtherTable &&
+    follows(newest, base, committed).getOrElse(throw logTooShort(newest, committed))
   }
 
   /**
@@ -208,12 +211,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * the update time is compared.
    */
   private def isUnreplaced(base: TableVersion): Boolean = base.metadata.uuid match {
-    case None => isSame(base, files.readIfThere(base.metadataLocation))
-    case uuid => files.ifThere(base.metadataLocation)(MetadataFiles.uuid(io, base.metadataLocation)).contains(uuid)
+    case None => isSame(base, files.readIfExists(base.metadataLocation))
+    case uuid => files.ifExists(base.metadataLocation)(MetadataFiles.uuid(io, base.metadataLocation)).contains(uuid)
   }
 
-  private def logTooShort(newest: TableVersion, ours: TableVersion): CommitStateUnknown = unknown(
-    ours.metadataLocation,
+  private def logTooShort(newest: TableVersion, committed: TableVersion): CommitStateUnknown = unknown(
+    committed.metadataLocation,
     s"the log of ${newest.metadataLocation} does not go back that far (${TableProperty.PreviousVersionsMax.key})",
     None
   )
@@ -222,13 +225,13 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * Whether `newest` is, or is based on, the version of this commit. If the commit added snapshots, `newest` must
    * contain one of them; otherwise, its metadata log must list the commit. `None` if the log does not go back that far.
    */
-  private def follows(newest: TableVersion, base: TableVersion, ours: TableVersion): Option[Boolean] = {
-    val added = ours.metadata.snapshotsById.keySet -- base.metadata.snapshotsById.keySet
+  private def follows(newest: TableVersion, base: TableVersion, committed: TableVersion): Option[Boolean] = {
+    val added = committed.metadata.snapshotsById.keySet -- base.metadata.snapshotsById.keySet
     val log = newest.metadata.metadataLog
     if (added.nonEmpty) Some(added.exists(newest.metadata.snapshotsById.contains))
-    else if (newest.metadataLocation == ours.metadataLocation) Some(true)
-    else if (log.flatMap(e => files.numberIn(e.metadataFile)).exists(_ <= numberOf(ours))) Some(
-      log.exists(e => e.metadataFile == ours.metadataLocation && e.timestampMs == ours.metadata.lastUpdatedMs)
+    else if (newest.metadataLocation == committed.metadataLocation) Some(true)
+    else if (log.flatMap(e => files.numberIn(e.metadataFile)).exists(_ <= numberOf(committed))) Some(
+      log.exists(e => e.metadataFile == committed.metadataLocation && e.timestampMs == committed.metadata.lastUpdatedMs)
     )
     else None
   }

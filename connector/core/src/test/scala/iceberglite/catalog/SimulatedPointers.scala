@@ -1,6 +1,6 @@
 package iceberglite.catalog
 
-import iceberglite.catalog.PointerMove.{Done, Elsewhere, Lost}
+import iceberglite.catalog.PointerMove.{Conflict, Succeeded, Unknown}
 import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
 import iceberglite.storage.FileIO
 import iceberglite.table._
@@ -37,8 +37,8 @@ final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Envi
     override def swap(base: TableVersion, next: TableVersion): PointerMove = move(Some(base.metadataLocation), next)
 
     private def move(from: Option[String], next: TableVersion): PointerMove =
-      try if (at.swap(from, next.metadataLocation)) Done else Elsewhere
-      catch { case down: SimulatedPointer.Down => if (down.unknown) Lost(down) else throw failed(down) }
+      try if (at.swap(from, next.metadataLocation)) Succeeded else Conflict
+      catch { case down: SimulatedPointer.Down => if (down.unknown) Unknown(down) else throw failed(down) }
 
     private def failed(down: SimulatedPointer.Down) =
       StorageFailed("ask", "the catalog", "by the simulation", Some(down))

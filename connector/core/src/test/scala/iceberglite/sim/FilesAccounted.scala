@@ -14,7 +14,7 @@ object FilesAccounted extends Check {
     val newest = history.chain.versions.last
     val store = history.ended.simulation.store
     val needed = referenced(history, newest.metadata) + newest.location
-    val missing = needed.filterNot(store.isThere).map(path => s"$path is missing")
+    val missing = needed.filterNot(store.exists).map(path => s"$path is missing")
     // Old metadata files are kept, unless the table property deletes them.
     val known = needed ++ history.chain.versions.map(_.location) + s"${History.Location}/metadata/version-hint.text"
     val litter = (store.paths -- known).toVector.sorted.flatMap(path => unexplained(history, path))

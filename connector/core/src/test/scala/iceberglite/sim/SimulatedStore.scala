@@ -32,7 +32,7 @@ final class SimulatedStore {
 
   def find(path: String): Option[StoredFile] = Option(files.get(path))
 
-  def isThere(path: String): Boolean = files.containsKey(path)
+  def exists(path: String): Boolean = files.containsKey(path)
 
   def put(file: StoredFile): Unit = {
     if (SimulatedStore.isMetadata(file.path)) created :+= file
@@ -42,7 +42,7 @@ final class SimulatedStore {
 
   /** @return false if the path exists */
   def putIfAbsent(file: StoredFile): Boolean = {
-    val free = !isThere(file.path) || !exclusive
+    val free = !exists(file.path) || !exclusive
     if (free) put(file)
     free
   }

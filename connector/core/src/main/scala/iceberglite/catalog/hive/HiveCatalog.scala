@@ -36,9 +36,9 @@ final class HiveCatalog private (
 ) extends Catalog with ViewCatalog {
   import metastore.namespaces
 
-  private val shownWarehouse = warehouse.getOrElse(s"of the Hive Metastore ${metastore.uri}")
-  private val tables = new PointerTables(io, environment, shownWarehouse)
-  private val views = new PointerViews(io, environment, shownWarehouse)
+  private val warehouseText = warehouse.getOrElse(s"of the Hive Metastore ${metastore.uri}")
+  private val tables = new PointerTables(io, environment, warehouseText)
+  private val views = new PointerViews(io, environment, warehouseText)
   private val locations = CatalogProperty.ownedLocations(properties)
   private val listAll = HiveProperty.ListAll.flag(name, properties)
 
@@ -69,15 +69,16 @@ final class HiveCatalog private (
     namespace.size == 1 && namespaces.drop(namespace.head)
 
   override def listTables(namespace: Vector[String]): Vector[TableIdentifier] =
-    if (listAll) listed(namespace)(metastore.names) else listed(namespace)(metastore.marked(_, HiveKind.OfTable))
+    if (listAll) listIdentifiers(namespace)(metastore.names)
+    else listIdentifiers(namespace)(metastore.namesOfKind(_, HiveKind.IcebergTable))
 
   override def tableExists(id: TableIdentifier): Boolean = tablePointer(id).read().isDefined
 
   override def load(id: TableIdentifier): TableVersion =
-    tables.load(tablePointer(id)).getOrElse(throw notFound(HiveKind.OfTable, id))
+    tables.load(tablePointer(id)).getOrElse(throw notFound(HiveKind.IcebergTable, id))
 
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
-    tables.reload(tablePointer(id), known).getOrElse(throw notFound(HiveKind.OfTable, id))
+    tables.reload(tablePointer(id), known).getOrElse(throw notFound(HiveKind.IcebergTable, id))
 
   /** Loads the table. If another kind of object has the name, the error is reported before data is written. */
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = {
@@ -87,13 +88,14 @@ final class HiveCatalog private (
   }
 
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
-    if (purge) dropAndPurge(id) else tableExists(id) && metastore.drop(HiveKind.OfTable, id, fullName(id)).isDefined
+    if (purge) dropAndPurge(id)
+    else tableExists(id) && metastore.drop(HiveKind.IcebergTable, id, fullName(id)).isDefined
 
   /** Drops a table and purges exactly the dropped version, even with concurrent commits. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
     PurgeTable.refuseWithoutGc(fullName(id), version)
     val known = ownership(id, version)
-    val dropped = metastore.drop(HiveKind.OfTable, id, fullName(id))
+    val dropped = metastore.drop(HiveKind.IcebergTable, id, fullName(id))
     dropped.foreach { location =>
       val last = if (location == version.metadataLocation) version.metadata else MetadataFiles.read(io, location)
       PurgeTable(io, fullName(id), TableVersion(last, location), known)
@@ -101,7 +103,7 @@ final class HiveCatalog private (
     dropped.isDefined
   }
 
-  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renameObject(HiveKind.OfTable, from, to)
+  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renameObject(HiveKind.IcebergTable, from, to)
 
   override def register(id: TableIdentifier, metadataFile: String): Table = {
     requireNamespace(id.namespace)
@@ -114,7 +116,7 @@ final class HiveCatalog private (
     tables.commit(fullName(id), tablePointer(id), base, change, ownership(id, _))
   }
 
-  override def defaultLocation(id: TableIdentifier): String = locationOf(id, uniqueIfAsked(id.name))
+  override def defaultLocation(id: TableIdentifier): String = locationOf(id, uniqueDirectoryName(id.name))
 
   private def locationOf(id: TableIdentifier, directory: String): String =
     TableLocations.inside(namespaces.location(database(id.namespace)), directory)
@@ -129,29 +131,31 @@ final class HiveCatalog private (
     others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
     claims = () =>
       TableClaims.all(io) {
-        for (place <- otherPlaces(id) if place.isTable; location <- place.metadataLocation)
-          yield fullName(place.id) -> location
+        for (table <- otherLocations(id) if table.isTable; location <- table.metadataLocation)
+          yield fullName(table.id) -> location
       }
   )
 
   /** Returns all other tables of the Metastore, including those of other formats. */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] =
-    otherPlaces(id).flatMap { place =>
-      val shown = fullName(place.id)
-      place.metadataLocation.flatMap(OtherTable.of(io, shown, _)) ++
-        place.directory.flatMap(OtherTable.at(io, shown, _, place.metadataLocation))
+    otherLocations(id).flatMap { table =>
+      val shown = fullName(table.id)
+      table.metadataLocation.flatMap(OtherTable.of(io, shown, _)) ++
+        table.directory.flatMap(OtherTable.at(io, shown, _, table.metadataLocation))
     }
 
-  private def otherPlaces(id: TableIdentifier): Vector[HivePlace] =
-    metastore.places().filterNot(p => p.id == TableIdentifier(id.namespace.map(_.toLowerCase), id.name.toLowerCase))
+  private def otherLocations(id: TableIdentifier): Vector[HiveTableLocation] =
+    metastore.tableLocations().filterNot(p =>
+      p.id == TableIdentifier(id.namespace.map(_.toLowerCase), id.name.toLowerCase)
+    )
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] =
-    listed(namespace)(metastore.marked(_, HiveKind.OfView))
+    listIdentifiers(namespace)(metastore.namesOfKind(_, HiveKind.IcebergView))
 
   override def viewExists(id: TableIdentifier): Boolean = viewPointer(id).read().isDefined
 
   override def loadView(id: TableIdentifier): ViewState =
-    views.load(viewPointer(id)).getOrElse(throw notFound(HiveKind.OfView, id))
+    views.load(viewPointer(id)).getOrElse(throw notFound(HiveKind.IcebergView, id))
 
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     if (base.isEmpty) requireNew(id)
@@ -159,12 +163,13 @@ final class HiveCatalog private (
   }
 
   override def dropView(id: TableIdentifier): Boolean = {
-    val dropped = if (viewExists(id)) metastore.drop(HiveKind.OfView, id, fullName(id)) else None
+    val dropped = if (viewExists(id)) metastore.drop(HiveKind.IcebergView, id, fullName(id)) else None
     Cleanup.delete(io, dropped)
     dropped.isDefined
   }
 
-  override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = renameObject(HiveKind.OfView, from, to)
+  override def renameView(from: TableIdentifier, to: TableIdentifier): Unit =
+    renameObject(HiveKind.IcebergView, from, to)
 
   override def close(): Unit = metastore.close()
 
@@ -174,13 +179,13 @@ final class HiveCatalog private (
   }
 
   private def tablePointer(id: TableIdentifier): Pointer[TableVersion] =
-    metastore.pointer(HiveKind.OfTable, id, fullName(id))
+    metastore.pointer(HiveKind.IcebergTable, id, fullName(id))
 
   private def viewPointer(id: TableIdentifier): Pointer[ViewState] =
-    metastore.pointer(HiveKind.OfView, id, fullName(id))
+    metastore.pointer(HiveKind.IcebergView, id, fullName(id))
 
   /** Lists names. An empty result may mean that the database does not exist. */
-  private def listed(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
+  private def listIdentifiers(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
     val found = if (namespace.size == 1) names(namespace.head) else Vector.empty
     if (found.isEmpty) requireNamespace(namespace)
     found.map(TableIdentifier(namespace, _))

@@ -51,7 +51,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   def use[A](calls: IMetaStoreClient => A): A = {
     permits.acquireUninterruptibly()
     try {
-      val client = take().getOrElse(connect())
+      val client = pollIdle().getOrElse(connect())
       var reusable = false
       try {
         val result = calls(client)
@@ -59,16 +59,16 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
         result
       } catch {
         case failure: TException =>
-          reusable = HiveFailure.isAnswer(failure)
+          reusable = HiveFailure.isResponse(failure)
           throw failure
-      } finally if (reusable) giveBack(client) else drop(client)
+      } finally if (reusable) returnToPool(client) else discard(client)
     } finally permits.release()
   }
 
   /** Makes calls that may be executed twice. They are retried once if the connection broke. */
-  def repeating[A](calls: IMetaStoreClient => A): A =
+  def withRetry[A](calls: IMetaStoreClient => A): A =
     try use(calls)
-    catch { case failure: TException if HiveFailure.isLost(failure) => use(calls) }
+    catch { case failure: TException if HiveFailure.isConnectionLost(failure) => use(calls) }
 
   override def close(): Unit = {
     val unused = synchronized {
@@ -80,25 +80,25 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
     unused.foreach(i => closeQuietly(i.client))
   }
 
-  private def take(): Option[IMetaStoreClient] = synchronized {
+  private def pollIdle(): Option[IMetaStoreClient] = synchronized {
     val last = idle.headOption
     idle = idle.drop(1)
     last.map(_.client)
   }
 
-  private def giveBack(client: IMetaStoreClient): Unit = {
-    val kept = synchronized {
+  private def returnToPool(client: IMetaStoreClient): Unit = {
+    val isPooled = synchronized {
       if (!closed) {
         if (idle.isEmpty) HiveTimers.once(idleMs, "close connections to the Hive Metastore")(closeUnused())
         idle ::= Idle(client, environment.nowMs())
       }
       !closed
     }
-    if (!kept) closeQuietly(client)
+    if (!isPooled) closeQuietly(client)
   }
 
   /** Closes a broken connection, and idle ones, which are probably broken too. */
-  private def drop(client: IMetaStoreClient): Unit = {
+  private def discard(client: IMetaStoreClient): Unit = {
     val others = synchronized {
       val all = idle
       idle = Nil

@@ -10,20 +10,20 @@ import iceberglite.spec.IcebergError.StorageFailed
 private[hive] object HiveFailure {
 
   /** Whether the connection broke, so that the outcome is unknown. Some calls of Hive's client wrap this failure. */
-  def isLost(failure: Throwable): Boolean = failure match {
+  def isConnectionLost(failure: Throwable): Boolean = failure match {
     case _: TTransportException => true
     case wrapped: MetaException => text(wrapped).contains("TTransportException")
     case _ => false
   }
 
   /** Whether the server responded, so that the connection can be reused. */
-  def isAnswer(failure: Throwable): Boolean = failure match {
-    case _: TBase[_, _] | _: TApplicationException => !isLost(failure)
+  def isResponse(failure: Throwable): Boolean = failure match {
+    case _: TBase[_, _] | _: TApplicationException => !isConnectionLost(failure)
     case _ => false
   }
 
   /** Converts a failure of a call. @param what the operation that failed, for the message */
-  def storage(what: String, uri: String, failure: TException): StorageFailed =
+  def toStorageFailed(what: String, uri: String, failure: TException): StorageFailed =
     StorageFailed(what, s"in the Hive Metastore $uri", text(failure), Some(failure))
 
   def text(failure: Throwable): String =

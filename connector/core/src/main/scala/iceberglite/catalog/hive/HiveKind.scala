@@ -20,32 +20,32 @@ sealed private[catalog] trait HiveKind[V] {
   /** The value of `table_type`. */
   def marker: String
 
-  def is(table: Table): Boolean
+  def matches(table: Table): Boolean
   def locationOf(state: V): String
   def properties(state: V): Map[String, String]
 
   /** Creates the Metastore's table for a new object. */
-  def made(id: TableIdentifier, state: V, seconds: Int): Table
+  def newTable(id: TableIdentifier, state: V, seconds: Int): Table
 
   /** Updates the Metastore's table to the next state. */
   def update(table: Table, base: Option[V], next: V, settings: HiveSettings): Unit
 
   /** Returns the location of the newest metadata file; `None` for a table of another kind. */
   final def location(table: Table): Option[String] =
-    if (is(table)) HiveKind.parameters(table).get(HiveParameters.LocationKey) else None
+    if (matches(table)) HiveKind.parameters(table).get(HiveParameters.LocationKey) else None
 }
 
 private[catalog] object HiveKind {
 
-  case object OfTable extends HiveKind[TableVersion] {
+  case object IcebergTable extends HiveKind[TableVersion] {
     override val noun = "table"
     override val marker = "ICEBERG"
-    override def is(table: Table): Boolean = isMarked(table, marker)
+    override def matches(table: Table): Boolean = hasMarker(table, marker)
     override def locationOf(state: TableVersion): String = state.metadataLocation
     override def properties(state: TableVersion): Map[String, String] = state.metadata.properties
 
-    override def made(id: TableIdentifier, state: TableVersion, seconds: Int): Table = {
-      val table = empty(id, properties(state), seconds, TableType.EXTERNAL_TABLE)
+    override def newTable(id: TableIdentifier, state: TableVersion, seconds: Int): Table = {
+      val table = newHiveTable(id, properties(state), seconds, TableType.EXTERNAL_TABLE)
       // The table type alone does not make the table external.
       table.putToParameters("EXTERNAL", "TRUE")
       table
@@ -63,18 +63,18 @@ private[catalog] object HiveKind {
     }
   }
 
-  case object OfView extends HiveKind[ViewState] {
+  case object IcebergView extends HiveKind[ViewState] {
     override val noun = "view"
     override val marker = "ICEBERG-VIEW"
 
-    override def is(table: Table): Boolean =
-      isMarked(table, marker) && TableType.VIRTUAL_VIEW.name.equalsIgnoreCase(table.getTableType)
+    override def matches(table: Table): Boolean =
+      hasMarker(table, marker) && TableType.VIRTUAL_VIEW.name.equalsIgnoreCase(table.getTableType)
 
     override def locationOf(state: ViewState): String = state.metadataLocation
     override def properties(state: ViewState): Map[String, String] = state.metadata.properties
 
-    override def made(id: TableIdentifier, state: ViewState, seconds: Int): Table =
-      empty(id, properties(state), seconds, TableType.VIRTUAL_VIEW)
+    override def newTable(id: TableIdentifier, state: ViewState, seconds: Int): Table =
+      newHiveTable(id, properties(state), seconds, TableType.VIRTUAL_VIEW)
 
     override def update(table: Table, base: Option[ViewState], next: ViewState, settings: HiveSettings): Unit = {
       val view = next.metadata
@@ -96,17 +96,22 @@ private[catalog] object HiveKind {
     }
   }
 
-  val all: Seq[HiveKind[_]] = Seq(OfTable, OfView)
+  val all: Seq[HiveKind[_]] = Seq(IcebergTable, IcebergView)
 
   def parameters(table: Table): Map[String, String] =
     Option(table.getParameters).fold(Map.empty[String, String])(_.asScala.toMap)
 
-  private def isMarked(table: Table, marker: String): Boolean =
+  private def hasMarker(table: Table, marker: String): Boolean =
     parameters(table).get(HiveParameters.TypeKey).exists(_.equalsIgnoreCase(marker))
 
   private def asJava(parameters: Map[String, String]): JavaMap[String, String] = new JavaMap(parameters.asJava)
 
-  private def empty(id: TableIdentifier, properties: Map[String, String], seconds: Int, kind: TableType): Table = {
+  private def newHiveTable(
+      id: TableIdentifier,
+      properties: Map[String, String],
+      seconds: Int,
+      kind: TableType
+  ): Table = {
     val table = new Table
     table.setDbName(id.namespace.head)
     table.setTableName(id.name)

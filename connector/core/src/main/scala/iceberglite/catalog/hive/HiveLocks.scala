@@ -38,14 +38,14 @@ final private[hive] class HiveLocks(
    * @throws StorageFailed the thread was interrupted while it waited, or there is no connection; `body` did not run
    * @throws Unsupported the Metastore does not support locks
    */
-  def holding[A](database: String, table: String, name: String)(body: HeldLock => A): Either[String, A] = {
+  def withLock[A](database: String, table: String, name: String)(body: AcquiredLock => A): Either[String, A] = {
     val key = Seq(connections.uri, database, table).mkString(" ").toLowerCase(Locale.ROOT)
     var running = false
-    def run(lock: HeldLock): A = {
+    def run(lock: AcquiredLock): A = {
       running = true
       body(lock)
     }
-    try TableLocks.in(key, settings.acquire.timeoutMs)(new Request(database, table, name).holding(run))
+    try TableLocks.withLock(key, settings.acquire.timeoutMs)(new LockSession(database, table, name).withLock(run))
         .getOrElse(Left(s"another thread of this process held it for ${settings.acquire.timeoutMs} ms"))
     catch {
       case interrupted: InterruptedException if !running =>
@@ -57,60 +57,60 @@ final private[hive] class HiveLocks(
   /**
    * One lock, from its request to its release. The `agent` identifies the lock on the server if the response was lost.
    */
-  final private class Request(database: String, table: String, name: String) {
+  final private class LockSession(database: String, table: String, name: String) {
     private val agent = s"Iceberg-${environment.uuid()}"
 
-    def holding[A](body: HeldLock => A): Either[String, A] =
-      request(settings.request.begin(environment)).right.flatMap { case (id, state) =>
-        try acquired(id, state, settings.acquire.begin(environment)).right.map(_ => withHeartbeats(id)(body))
+    def withLock[A](body: AcquiredLock => A): Either[String, A] =
+      requestLock(settings.request.newPolicy(environment)).right.flatMap { case (id, state) =>
+        try awaitAcquired(id, state, settings.acquire.newPolicy(environment)).right.map(_ => withHeartbeats(id)(body))
         finally Cleanup.quietly(s"unlock $name")(unlock(id))
       }
 
-    private def withHeartbeats[A](id: Long)(body: HeldLock => A): A = {
-      val lock = new HeldLock(id, connections, environment)
-      val heartbeats = HiveTimers.every(settings.heartbeatMs, s"renew the lock on $name")(lock.beat())
+    private def withHeartbeats[A](id: Long)(body: AcquiredLock => A): A = {
+      val lock = new AcquiredLock(id, connections, environment)
+      val heartbeats = HiveTimers.every(settings.heartbeatMs, s"renew the lock on $name")(lock.heartbeat())
       try body(lock)
       finally heartbeats.cancel(false)
     }
 
     @tailrec
-    private def request(retryPolicy: RetryPolicy): Either[String, (Long, LockState)] = requestOnce() match {
-      case Answered(result) => result
-      case Unheard(failure) =>
-        Try(find()).toOption.flatten match {
+    private def requestLock(retryPolicy: RetryPolicy): Either[String, (Long, LockState)] = requestOnce() match {
+      case Responded(result) => result
+      case NoResponse(failure) =>
+        Try(findLock()).toOption.flatten match {
           case Some(found) => Right(found)
-          case None if retryPolicy.waitForNext() => request(retryPolicy)
+          case None if retryPolicy.waitForNext() => requestLock(retryPolicy)
           case None => Left(s"the lock was requested, but no response came (${HiveFailure.text(failure)})")
         }
     }
 
-    private def requestOnce(): Asked =
+    private def requestOnce(): LockResponse =
       try {
-        val answer = connections.use(_.lock(lockRequest))
-        Answered(Right(answer.getLockid -> answer.getState))
+        val response = connections.use(_.lock(lockRequest))
+        Responded(Right(response.getLockid -> response.getState))
       } catch {
-        case failure: TException if HiveFailure.isLost(failure) => Unheard(failure)
-        case refused: TException => Answered(Left(s"the lock was refused (${reasonOf(refused)})"))
+        case failure: TException if HiveFailure.isConnectionLost(failure) => NoResponse(failure)
+        case refused: TException => Responded(Left(s"the lock was refused (${reasonOf(refused)})"))
       }
 
     @tailrec
-    private def acquired(id: Long, state: LockState, retryPolicy: RetryPolicy): Either[String, Unit] =
+    private def awaitAcquired(id: Long, state: LockState, retryPolicy: RetryPolicy): Either[String, Unit] =
       state match {
         case LockState.ACQUIRED => Right(())
         case LockState.WAITING =>
           if (!retryPolicy.waitForNext()) Left(s"other writers held its lock for ${settings.acquire.timeoutMs} ms")
-          else check(id) match {
-            case Right(next) => acquired(id, next, retryPolicy)
+          else queryState(id) match {
+            case Right(next) => awaitAcquired(id, next, retryPolicy)
             case Left(reason) => Left(reason)
           }
         case other => Left(s"the request for its lock ended in the state $other")
       }
 
-    private def check(id: Long): Either[String, LockState] =
-      try Right(connections.repeating(_.checkLock(id)).getState)
+    private def queryState(id: Long): Either[String, LockState] =
+      try Right(connections.withRetry(_.checkLock(id)).getState)
       catch { case failure: TException => Left(s"waiting for its lock failed (${HiveFailure.text(failure)})") }
 
-    private def unlock(id: Long): Unit = connections.repeating(_.unlock(id))
+    private def unlock(id: Long): Unit = connections.withRetry(_.unlock(id))
 
     private def lockRequest: LockRequest = {
       val component = new LockComponent(LockType.EXCLUSIVE, LockLevel.TABLE, database)
@@ -124,20 +124,20 @@ final private[hive] class HiveLocks(
     }
 
     /** Finds the lock on the server after a lost response. Otherwise it could remain there and block other writers. */
-    private def find(): Option[(Long, LockState)] = {
+    private def findLock(): Option[(Long, LockState)] = {
       val filter = new ShowLocksRequest
       filter.setDbname(database)
       filter.setTablename(table)
-      val locks = connections.repeating(_.showLocks(filter)).getLocks.asScala
+      val locks = connections.withRetry(_.showLocks(filter)).getLocks.asScala
       locks.find(_.getAgentInfo == agent).map(lock => lock.getLockid -> lock.getState)
     }
   }
 }
 
 private[hive] object HiveLocks {
-  sealed private trait Asked
-  final private case class Answered(result: Either[String, (Long, LockState)]) extends Asked
-  final private case class Unheard(failure: TException) extends Asked
+  sealed private trait LockResponse
+  final private case class Responded(result: Either[String, (Long, LockState)]) extends LockResponse
+  final private case class NoResponse(failure: TException) extends LockResponse
 
   /** A text in the error of a Metastore without transaction tables, whatever database it uses. */
   private val NoTable = "HIVE_LOCKS"
@@ -156,34 +156,34 @@ private[hive] object HiveLocks {
  * An acquired lock. The server expires it if this process does not renew it in time, for example because the process
  * was suspended. A heartbeat request detects this.
  */
-final private[hive] class HeldLock(id: Long, connections: HiveConnections, environment: Environment) {
-  import HeldLock._
+final private[hive] class AcquiredLock(id: Long, connections: HiveConnections, environment: Environment) {
+  import AcquiredLock._
 
   @volatile private var confirmedMs = environment.nowMs()
-  @volatile private var lost = Option.empty[String]
+  @volatile private var confirmedLoss = Option.empty[String]
 
   /** Renews the lock, and detects its loss. */
-  def beat(): Unit =
+  def heartbeat(): Unit =
     try {
-      connections.repeating(_.heartbeat(NoTransaction, id))
+      connections.withRetry(_.heartbeat(NoTransaction, id))
       confirmedMs = environment.nowMs()
     } catch {
-      case answer: TException if HiveFailure.isAnswer(answer) => lost = Some(HiveFailure.text(answer))
+      case error: TException if HiveFailure.isResponse(error) => confirmedLoss = Some(HiveFailure.text(error))
     }
 
   /** Returns the reason why the lock may be lost, if any. Sends a heartbeat if the last confirmation is too old. */
-  def doubt(): Option[String] = {
+  def lossReason(): Option[String] = {
     val age = environment.nowMs() - confirmedMs
-    if (lost.isDefined || age >= 0 && age < FreshMs) lost
+    if (confirmedLoss.isDefined || age >= 0 && age < FreshMs) confirmedLoss
     else
       try {
-        beat()
-        lost
+        heartbeat()
+        confirmedLoss
       } catch { case failure @ (_: TException | _: StorageFailed) => Some(HiveFailure.text(failure)) }
   }
 }
 
-private[hive] object HeldLock {
+private[hive] object AcquiredLock {
   private val NoTransaction = 0L
 
   /** The time for which a confirmation is valid. It is shorter than the lock timeout of any Metastore. */

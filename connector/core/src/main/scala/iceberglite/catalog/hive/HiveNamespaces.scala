@@ -26,7 +26,7 @@ final private[catalog] class HiveNamespaces(
 ) {
   import HiveNamespaces._
 
-  def all(): Vector[String] = objects.asking("list namespaces")(_.getAllDatabases).asScala.toVector.sorted
+  def all(): Vector[String] = objects.query("list namespaces")(_.getAllDatabases).asScala.toVector.sorted
 
   def properties(name: String): Option[Map[String, String]] = find(name).map { database =>
     val owner = Option(database.getOwnerName).filter(_.nonEmpty)
@@ -48,26 +48,26 @@ final private[catalog] class HiveNamespaces(
       case _: AlreadyExistsException => throw taken
       case refused: InvalidObjectException =>
         throw InvalidArgument("namespace", name, s"The Hive Metastore rejected it: ${HiveFailure.text(refused)}")
-      case lost: TException if HiveFailure.isLost(lost) && find(name).isDefined => ()
+      case lost: TException if HiveFailure.isConnectionLost(lost) && find(name).isDefined => ()
     }
   }
 
   /** Updates the properties of a database. @throws NotFound the database does not exist */
   def alter(name: String, set: Map[String, String], remove: Set[String]): Unit = {
     val known = properties(name).getOrElse(throw missing(name))
-    val ownerGone = remove.exists(key => key == Owner || key == IcebergOwner)
-    val kept = known -- remove -- (if (ownerGone) Seq(Owner, OwnerType) else Nil)
-    val wanted = if (set.contains(IcebergOwner)) kept - Owner - OwnerType ++ set else kept ++ set
-    val database = toDatabase(name, wanted)
-    convertingFailure(s"change the namespace $name")(connections.repeating(_.alterDatabase(name, database)))
+    val ownerRemoved = remove.exists(key => key == Owner || key == IcebergOwner)
+    val kept = known -- remove -- (if (ownerRemoved) Seq(Owner, OwnerType) else Nil)
+    val updated = if (set.contains(IcebergOwner)) kept - Owner - OwnerType ++ set else kept ++ set
+    val database = toDatabase(name, updated)
+    convertingFailure(s"change the namespace $name")(connections.withRetry(_.alterDatabase(name, database)))
   }
 
   /** Drops a database. @throws ValidationFailed it is not empty */
   def drop(name: String): Boolean = find(name).isDefined && {
-    val inside = objects.names(name)
+    val tables = objects.names(name)
     def notEmpty(contents: String) =
       ValidationFailed(s"Cannot drop namespace $catalog.$name: it is not empty. It holds $contents")
-    if (inside.nonEmpty) throw notEmpty(inside.mkString(", "))
+    if (tables.nonEmpty) throw notEmpty(tables.mkString(", "))
     convertingFailure(s"drop the namespace $name") {
       try {
         val (deleteData, ignoreUnknown, cascade) = (false, false, false)
@@ -76,7 +76,7 @@ final private[catalog] class HiveNamespaces(
       } catch {
         case _: NoSuchObjectException => false
         case _: InvalidOperationException => throw notEmpty("something that was created concurrently, or functions")
-        case lost: TException if HiveFailure.isLost(lost) && find(name).isEmpty => true
+        case lost: TException if HiveFailure.isConnectionLost(lost) && find(name).isEmpty => true
       }
     }
   }
@@ -87,7 +87,7 @@ final private[catalog] class HiveNamespaces(
    */
   def hasDefaultLocation(name: String, defaultFileSystem: String): Boolean = {
     def pathOf(location: String) = StoragePath.of(location, defaultFileSystem)
-    val top = warehouse.orElse(Some(objects.asking("ask for the warehouse")(_.getConfigValue(WarehouseKey, "")))
+    val top = warehouse.orElse(Some(objects.query("ask for the warehouse")(_.getConfigValue(WarehouseKey, "")))
       .filter(_.nonEmpty))
     val expected = top.toVector.flatMap { w =>
       TableLocations.inside(w, s"${name.toLowerCase(Locale.ROOT)}.db") +: (if (name == Default) Vector(w)
@@ -105,7 +105,7 @@ final private[catalog] class HiveNamespaces(
   def missing(name: String): NotFound =
     NotFound("namespace", s"$catalog.$name", "List the namespaces with SHOW NAMESPACES")
 
-  private def find(name: String): Option[Database] = objects.asking("look for a namespace") { client =>
+  private def find(name: String): Option[Database] = objects.query("look for a namespace") { client =>
     try Some(client.getDatabase(name))
     catch { case _: NoSuchObjectException => None }
   }

@@ -14,7 +14,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
 
   def find(id: TableIdentifier): Option[Table] =
     if (id.namespace.size != 1) None
-    else asking(s"look for ${id.name}") { client =>
+    else query(s"look for ${id.name}") { client =>
       try Some(client.getTable(id.namespace.head, id.name))
       catch { case _: NoSuchObjectException => None }
     }
@@ -23,7 +23,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
    * Returns the names of the tables of one kind. The filter uses `like`, because not all databases of servers support
    * `=` for long texts.
    */
-  def marked(database: String, kind: HiveKind[_]): Vector[String] = asking("list tables") {
+  def namesOfKind(database: String, kind: HiveKind[_]): Vector[String] = query("list tables") {
     _.listTableNamesByFilter(
       database,
       s"""hive_filter_field_params__${HiveParameters.TypeKey} like "${kind.marker}"""",
@@ -32,19 +32,20 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   }.asScala.toVector.sorted
 
   /** Returns the names of all tables. */
-  def names(database: String): Vector[String] = asking("list tables")(_.getAllTables(database)).asScala.toVector.sorted
+  def names(database: String): Vector[String] = query("list tables")(_.getAllTables(database)).asScala.toVector.sorted
 
   /** Returns the locations of the tables of a database, including those of other formats. */
-  def places(database: String): Vector[HivePlace] = names(database).grouped(HiveObjects.BatchSize).flatMap { batch =>
-    asking("look for other tables")(_.getTableObjectsByName(database, batch.asJava)).asScala.map { table =>
-      HivePlace(
-        TableIdentifier(Vector(table.getDbName), table.getTableName),
-        Option(table.getSd).flatMap(storage => Option(storage.getLocation)).filter(_.nonEmpty),
-        HiveKind.parameters(table).get(HiveParameters.LocationKey),
-        HiveKind.OfTable.is(table)
-      )
-    }
-  }.toVector
+  def tableLocations(database: String): Vector[HiveTableLocation] =
+    names(database).grouped(HiveObjects.BatchSize).flatMap { batch =>
+      query("look for other tables")(_.getTableObjectsByName(database, batch.asJava)).asScala.map { table =>
+        HiveTableLocation(
+          TableIdentifier(Vector(table.getDbName), table.getTableName),
+          Option(table.getSd).flatMap(storage => Option(storage.getLocation)).filter(_.nonEmpty),
+          HiveKind.parameters(table).get(HiveParameters.LocationKey),
+          HiveKind.IcebergTable.matches(table)
+        )
+      }
+    }.toVector
 
   /** Creates a table. @throws TException the server rejects it or does not respond */
   def create(table: Table): Unit = connections.use(_.createTable(table))
@@ -75,15 +76,16 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   }
 
   /** Makes read-only calls. @throws StorageFailed the call failed */
-  def asking[A](what: String)(call: IMetaStoreClient => A): A =
-    try connections.repeating(call)
-    catch { case failure: TException => throw HiveFailure.storage(what, connections.uri, failure) }
+  def query[A](what: String)(call: IMetaStoreClient => A): A =
+    try connections.withRetry(call)
+    catch { case failure: TException => throw HiveFailure.toStorageFailed(what, connections.uri, failure) }
 
-  def failed(what: String, failure: TException): StorageFailed = HiveFailure.storage(what, connections.uri, failure)
+  def failed(what: String, failure: TException): StorageFailed =
+    HiveFailure.toStorageFailed(what, connections.uri, failure)
 }
 
 /** The location of a table of the Metastore. @param isTable whether it is an Iceberg table, and not a view */
-final private[catalog] case class HivePlace(
+final private[catalog] case class HiveTableLocation(
     id: TableIdentifier,
     directory: Option[String],
     metadataLocation: Option[String],

@@ -41,12 +41,13 @@ private[hive] object HiveParameters {
       settings: HiveSettings
   ): Map[String, String] = {
     val metadata = next.metadata
-    val shown = new Shown(settings.maxParameter)
-    val kept = before -- removed(base.map(_.metadata.properties), metadata.properties) -- Shown.keys - StorageHandler._1
+    val summary = new SummaryParameters(settings.maxParameter)
+    val removed = removedKeys(base.map(_.metadata.properties), metadata.properties) ++ SummaryParameters.keys
+    val kept = before -- removed - StorageHandler._1
     val common = kept ++ toHive(metadata.properties) ++
-      metadata.uuid.map(Shown.Uuid -> _.toString) ++
+      metadata.uuid.map(SummaryParameters.Uuid -> _.toString) ++
       pointers("ICEBERG", base.map(_.metadataLocation), next.metadataLocation) ++
-      metadata.currentSnapshot.fold(Map.empty[String, String])(counts) ++ shown.of(metadata)
+      metadata.currentSnapshot.fold(Map.empty[String, String])(counts) ++ summary.of(metadata)
     val withEngine = if (engine(metadata.properties, settings)) common + StorageHandler else common
     if (settings.keepStatistics) withEngine else withEngine - StatisticsAccurate + NoStatistics
   }
@@ -58,16 +59,17 @@ private[hive] object HiveParameters {
       settings: HiveSettings
   ): Map[String, String] = {
     val view = next.metadata
-    before -- removed(base.map(_.metadata.properties), view.properties) - Shown.SchemaKey ++ toHive(view.properties) ++
-      view.uuid.map(Shown.Uuid -> _.toString) ++
+    val removed = removedKeys(base.map(_.metadata.properties), view.properties) + SummaryParameters.SchemaKey
+    before -- removed ++ toHive(view.properties) ++
+      view.uuid.map(SummaryParameters.Uuid -> _.toString) ++
       pointers("ICEBERG-VIEW", base.map(_.metadataLocation), next.metadataLocation) ++
-      new Shown(settings.maxParameter).schema(view.schema)
+      new SummaryParameters(settings.maxParameter).schema(view.schema)
   }
 
   private def toHive(properties: Map[String, String]): Map[String, String] =
     (properties - OwnerKey).map { case (key, value) => translated.getOrElse(key, key) -> value }
 
-  private def removed(base: Option[Map[String, String]], next: Map[String, String]): Set[String] =
+  private def removedKeys(base: Option[Map[String, String]], next: Map[String, String]): Set[String] =
     (base.getOrElse(Map.empty).keySet -- next.keySet).map(key => translated.getOrElse(key, key))
 
   private def pointers(kind: String, base: Option[String], next: String): Map[String, String] =
@@ -78,7 +80,7 @@ private[hive] object HiveParameters {
     Seq("total-data-files" -> "numFiles", "total-records" -> "numRows", "total-files-size" -> "totalSize")
       .flatMap { case (key, hive) => snapshot.summary.get(key).map(hive -> _) }.toMap
 
-  private object Shown {
+  private object SummaryParameters {
     val Uuid = "uuid"
     val SnapshotCount = "snapshot-count"
     val SnapshotId = "current-snapshot-id"
@@ -93,25 +95,25 @@ private[hive] object HiveParameters {
   /**
    * Parts of the metadata, for users of the Metastore only. @param max maximum number of characters of each part
    */
-  final private class Shown(max: Long) {
-    import Shown._
+  final private class SummaryParameters(max: Long) {
+    import SummaryParameters._
 
     def of(metadata: TableMetadata): Map[String, String] = Map(SnapshotCount -> metadata.snapshots.size.toString) ++
       metadata.currentSnapshot.fold(Map.empty[String, String])(snapshot) ++
       schema(metadata.schema) ++
-      (if (metadata.spec.isPartitioned) ifShortEnough(SpecKey, PartitionSpecJson.toJson(metadata.spec)) else None) ++
-      (if (metadata.sortOrder.isSorted) ifShortEnough(OrderKey, SortOrderJson.toJson(metadata.sortOrder)) else None)
+      (if (metadata.spec.isPartitioned) unlessTooLong(SpecKey, PartitionSpecJson.toJson(metadata.spec)) else None) ++
+      (if (metadata.sortOrder.isSorted) unlessTooLong(OrderKey, SortOrderJson.toJson(metadata.sortOrder)) else None)
 
-    def schema(schema: Schema): Option[(String, String)] = ifShortEnough(SchemaKey, SchemaJson.toJson(schema))
+    def schema(schema: Schema): Option[(String, String)] = unlessTooLong(SchemaKey, SchemaJson.toJson(schema))
 
     private def snapshot(snapshot: Snapshot): Map[String, String] =
       if (max <= 0) Map.empty
       else Map(
         SnapshotId -> snapshot.snapshotId.toString,
         SnapshotTime -> snapshot.timestampMs.toString
-      ) ++ ifShortEnough(SnapshotSummary, SummaryJson.toJson(snapshot))
+      ) ++ unlessTooLong(SnapshotSummary, SummaryJson.toJson(snapshot))
 
-    private def ifShortEnough(key: String, text: => String): Option[(String, String)] =
+    private def unlessTooLong(key: String, text: => String): Option[(String, String)] =
       if (max <= 0) None
       else Some(key -> text).filter { case (_, value) =>
         if (value.length > max) log.info(s"$key is not shown in the Metastore: it has more than $max characters")

@@ -13,7 +13,7 @@ import iceberglite.table.{Environment, TableIdentifier}
 final private[catalog] case class HiveAccess(
     objects: HiveObjects,
     locks: HiveLocks,
-    swaps: SwapSupport,
+    swapSupport: SwapSupport,
     settings: HiveSettings,
     environment: Environment
 )
@@ -36,10 +36,10 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     objects.find(id) match {
       case Some(table) => resultIfTaken(table)
       case None =>
-        val table = kind.made(id, next, (environment.nowMs() / 1000).toInt)
+        val table = kind.newTable(id, next, (environment.nowMs() / 1000).toInt)
         kind.update(table, None, next, settings)
         resultOf(objects.create(table)) {
-          case _: AlreadyExistsException => objects.find(id).fold[PointerMove](PointerMove.Elsewhere)(resultIfTaken)
+          case _: AlreadyExistsException => objects.find(id).fold[PointerMove](PointerMove.Conflict)(resultIfTaken)
           case _: NoSuchObjectException => throw NotFound("namespace", id.namespace.mkString("."), "Create it first")
         }
     }
@@ -47,12 +47,12 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
 
   override def swap(base: V, next: V): PointerMove = withLock(kind.properties(base)) { lock =>
     objects.find(id).filter(kind.location(_).contains(kind.locationOf(base))) match {
-      case None => PointerMove.Elsewhere
+      case None => PointerMove.Conflict
       case Some(table) =>
         val changed = table.deepCopy()
         kind.update(changed, Some(base), next, settings)
         lock match {
-          case Some(held) => alterWithLock(held)(alter(table, changed, None))
+          case Some(acquired) => alterWithLock(acquired)(alter(table, changed, None))
           case None => compareAndAlter(table, changed, kind.locationOf(base))
         }
     }
@@ -62,18 +62,18 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
    * Runs a move with the lock, unless the table or the configuration disables the lock. Moves of views always use the
    * lock, because it cannot be tested safely whether the server compares the values of views.
    */
-  private def withLock(properties: Map[String, String])(move: Option[HeldLock] => PointerMove): PointerMove = {
+  private def withLock(properties: Map[String, String])(move: Option[AcquiredLock] => PointerMove): PointerMove = {
     val locked = properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
-    if (!locked && kind == HiveKind.OfTable) move(None)
-    else locks.holding(id.namespace.head, id.name, name)(lock => move(Some(lock))).fold(PointerMove.Busy, identity)
+    if (!locked && kind == HiveKind.IcebergTable) move(None)
+    else locks.withLock(id.namespace.head, id.name, name)(lock => move(Some(lock))).fold(PointerMove.Busy, identity)
   }
 
-  private def alterWithLock(lock: HeldLock)(alter: => PointerMove): PointerMove = lock.doubt() match {
+  private def alterWithLock(lock: AcquiredLock)(alter: => PointerMove): PointerMove = lock.lossReason() match {
     case Some(reason) => PointerMove.Busy(s"its lock was lost before the commit: $reason")
     case None => alter match {
         // If the lock was lost, another writer may have acquired it and overwritten the new value.
-        case PointerMove.Done => lock.doubt().fold[PointerMove](PointerMove.Done) { reason =>
-            PointerMove.Lost(new IllegalStateException(s"its lock was lost during the commit: $reason"))
+        case PointerMove.Succeeded => lock.lossReason().fold[PointerMove](PointerMove.Succeeded) { reason =>
+            PointerMove.Unknown(new IllegalStateException(s"its lock was lost during the commit: $reason"))
           }
         case other => other
       }
@@ -81,7 +81,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
 
   private def compareAndAlter(table: Table, changed: Table, expected: String): PointerMove =
     try {
-      swaps.require(id, table)
+      swapSupport.require(id, table)
       alter(table, changed, Some(HiveParameters.LocationKey -> expected))
     } catch { case failure: TException => throw objects.failed(s"ask how to commit $name", failure) }
 
@@ -91,8 +91,8 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
    */
   private def alter(table: Table, changed: Table, expected: Option[(String, String)]): PointerMove =
     resultOf(objects.alter(id, changed, expected)) {
-      case modified if SwapSupport.isModified(modified) => PointerMove.Elsewhere
-      case e: InvalidOperationException if isMissing(e) => PointerMove.Elsewhere
+      case modified if SwapSupport.isModified(modified) => PointerMove.Conflict
+      case e: InvalidOperationException if isMissing(e) => PointerMove.Conflict
       case e: InvalidOperationException if isIncompatible(e) && changed.getSd.getCols != table.getSd.getCols =>
         log.info(s"The Hive Metastore keeps the former columns of $name: ${HiveFailure.text(e)}")
         changed.getSd.setCols(table.getSd.getCols)
@@ -103,32 +103,32 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   private def resultOf(call: => Unit)(known: PartialFunction[TException, PointerMove]): PointerMove =
     try {
       call
-      PointerMove.Done
+      PointerMove.Succeeded
     } catch {
-      case answer: TException if known.isDefinedAt(answer) => known(answer)
+      case error: TException if known.isDefinedAt(error) => known(error)
       case refused @ (_: InvalidObjectException | _: InvalidOperationException) =>
         throw ValidationFailed(s"The Hive Metastore rejected the ${kind.noun} $name: ${HiveFailure.text(refused)}")
-      case failure: TException => PointerMove.Lost(failure)
+      case failure: TException => PointerMove.Unknown(failure)
     }
 
   private def resultIfTaken(table: Table): PointerMove =
-    if (kind.location(table).isDefined) PointerMove.Elsewhere else throw occupied(table, name)
+    if (kind.location(table).isDefined) PointerMove.Conflict else throw alreadyExists(table, name)
 }
 
 private[catalog] object HivePointer {
   private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HivePointer")
 
-  private def isMissing(answer: InvalidOperationException): Boolean = {
-    val text = HiveFailure.text(answer)
+  private def isMissing(error: InvalidOperationException): Boolean = {
+    val text = HiveFailure.text(error)
     text.contains("not found") || text.contains("doesn't exist")
   }
 
-  private def isIncompatible(answer: InvalidOperationException): Boolean =
-    HiveFailure.text(answer).contains("types incompatible")
+  private def isIncompatible(error: InvalidOperationException): Boolean =
+    HiveFailure.text(error).contains("types incompatible")
 
   /** Returns the error if another kind of object has the name. */
-  private[hive] def occupied(table: Table, name: String): IcebergError = {
-    val what = HiveKind.all.find(_.is(table)).fold("table of another format")(_.noun)
+  private[hive] def alreadyExists(table: Table, name: String): IcebergError = {
+    val what = HiveKind.all.find(_.matches(table)).fold("table of another format")(_.noun)
     AlreadyExists(what, name, "Drop it first or choose another name")
   }
 }

@@ -11,8 +11,9 @@ import iceberglite.table.{Environment, RetryPolicy}
  * The timeout of an operation and the pauses between its attempts, in milliseconds. The pauses increase from `minMs` to
  * `maxMs`.
  */
-final private[hive] case class Waits(timeoutMs: Long, minMs: Long, maxMs: Long) {
-  def begin(environment: Environment): RetryPolicy = new RetryPolicy(Int.MaxValue, minMs, maxMs, timeoutMs, environment)
+final private[hive] case class RetryTimes(timeoutMs: Long, minMs: Long, maxMs: Long) {
+  def newPolicy(environment: Environment): RetryPolicy =
+    new RetryPolicy(Int.MaxValue, minMs, maxMs, timeoutMs, environment)
 }
 
 /**
@@ -31,8 +32,8 @@ final private[catalog] case class HiveSettings(
     engine: Boolean,
     keepStatistics: Boolean,
     maxParameter: Long,
-    acquire: Waits,
-    request: Waits,
+    acquire: RetryTimes,
+    request: RetryTimes,
     heartbeatMs: Long
 )
 
@@ -47,15 +48,15 @@ private[catalog] object HiveSettings {
   /** Reads the settings. @throws InvalidArgument a value is invalid */
   def of(conf: Configuration): HiveSettings = {
     def millis(name: String, default: Long): Long = number(conf, s"iceberg.hive.$name-ms", default)
-    def waits(timeout: String, pauses: String): Waits =
-      Waits(millis(timeout, Minutes3), millis(s"$pauses-min-wait", 50), millis(s"$pauses-max-wait", 5000))
+    def retryTimes(timeout: String, pauses: String): RetryTimes =
+      RetryTimes(millis(timeout, Minutes3), millis(s"$pauses-min-wait", 50), millis(s"$pauses-max-wait", 5000))
     HiveSettings(
       flag(conf, LockEnabled, default = true),
       flag(conf, EngineEnabled, default = false),
       flag(conf, KeepStatistics, default = false),
       number(conf, MaxParameter, 32672),
-      waits("lock-timeout", "lock-check"),
-      waits("lock-creation-timeout", "lock-creation"),
+      retryTimes("lock-timeout", "lock-check"),
+      retryTimes("lock-creation-timeout", "lock-creation"),
       math.max(2, millis("lock-heartbeat-interval", 240000))
     )
   }

@@ -24,19 +24,19 @@ final private[catalog] class Metastore private (
 
   def names(database: String): Vector[String] = objects.names(database)
 
-  def marked(database: String, kind: HiveKind[_]): Vector[String] = objects.marked(database, kind)
+  def namesOfKind(database: String, kind: HiveKind[_]): Vector[String] = objects.namesOfKind(database, kind)
 
   /** Returns the locations of all tables and views of all databases. */
-  def places(): Vector[HivePlace] = namespaces.all().flatMap(objects.places)
+  def tableLocations(): Vector[HiveTableLocation] = namespaces.all().flatMap(objects.tableLocations)
 
   /** Returns the kind of the object with this name, for messages; `None` if the name is free. */
   def otherKind(id: TableIdentifier): Option[String] = objects.find(id).map { table =>
-    HiveKind.all.find(_.is(table)).fold(s"${table.getTableType} of another format")(_.noun)
+    HiveKind.all.find(_.matches(table)).fold(s"${table.getTableType} of another format")(_.noun)
   }
 
   /** Checks that a name is free. @throws iceberglite.spec.IcebergError.AlreadyExists an object has the name */
   def refuseOther(id: TableIdentifier, name: String): Unit =
-    objects.find(id).foreach(table => throw HivePointer.occupied(table, name))
+    objects.find(id).foreach(table => throw HivePointer.alreadyExists(table, name))
 
   /**
    * Removes a table or view from the Metastore; its files are kept.
@@ -50,7 +50,7 @@ final private[catalog] class Metastore private (
         true
       } catch {
         case _: NoSuchObjectException => false
-        case lost: TException if HiveFailure.isLost(lost) && objects.find(id).isEmpty => true
+        case lost: TException if HiveFailure.isConnectionLost(lost) && objects.find(id).isEmpty => true
       }
     }
   }
@@ -67,13 +67,13 @@ final private[catalog] class Metastore private (
     withLock(from, name, "rename") {
       objects.find(from).filter(kind.location(_).isDefined).exists { table =>
         refuseOther(to, newName)
-        val moved = table.deepCopy()
-        moved.setDbName(to.namespace.head)
-        moved.setTableName(to.name)
-        try objects.alter(from, moved)
+        val renamed = table.deepCopy()
+        renamed.setDbName(to.namespace.head)
+        renamed.setTableName(to.name)
+        try objects.alter(from, renamed)
         catch {
           case _: InvalidOperationException if objects.find(to).isDefined => refuseOther(to, newName)
-          case lost: TException if HiveFailure.isLost(lost) && hasMoved(kind, table, to) => ()
+          case lost: TException if HiveFailure.isConnectionLost(lost) && hasMoved(kind, table, to) => ()
         }
         true
       }
@@ -87,7 +87,7 @@ final private[catalog] class Metastore private (
   private def withLock[A](id: TableIdentifier, name: String, what: String)(body: => A): A =
     try {
       if (!access.settings.lock || id.namespace.size != 1) body
-      else access.locks.holding(id.namespace.head, id.name, name)(_ => body)
+      else access.locks.withLock(id.namespace.head, id.name, name)(_ => body)
         .fold(reason => throw StorageFailed("lock", name, reason), identity)
     } catch { case failure: TException => throw objects.failed(s"$what $name", failure) }
 }

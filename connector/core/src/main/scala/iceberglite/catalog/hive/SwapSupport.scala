@@ -45,8 +45,8 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
 private[hive] object SwapSupport {
 
   /** Whether a response means that the current value is not the expected one. */
-  def isModified(answer: TException): Boolean = {
-    val text = HiveFailure.text(answer)
+  def isModified(error: TException): Boolean = {
+    val text = HiveFailure.text(error)
     text.contains("has been modified") && text.contains(s"key '${HiveParameters.LocationKey}'")
   }
 }

@@ -5,12 +5,12 @@ import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 
 /** Locks within this process, one for each table. A thread acquires one before it requests the Metastore's lock. */
 private[hive] object TableLocks {
-  final private class Turn {
+  final private class TableLock {
     val lock = new ReentrantLock(true)
     var users = 0
   }
 
-  private val turns = new ConcurrentHashMap[String, Turn]
+  private val locks = new ConcurrentHashMap[String, TableLock]
 
   /**
    * Runs an operation with the lock of a table.
@@ -18,32 +18,32 @@ private[hive] object TableLocks {
    * @param key the key of the table, the same in all catalogs
    * @return `None` if the lock was not acquired within `timeoutMs`
    */
-  def in[A](key: String, timeoutMs: Long)(body: => A): Option[A] = {
-    val turn = enter(key)
-    try if (!turn.lock.tryLock(timeoutMs, TimeUnit.MILLISECONDS)) None
+  def withLock[A](key: String, timeoutMs: Long)(body: => A): Option[A] = {
+    val tableLock = acquireEntry(key)
+    try if (!tableLock.lock.tryLock(timeoutMs, TimeUnit.MILLISECONDS)) None
       else {
         try Some(body)
-        finally turn.lock.unlock()
+        finally tableLock.lock.unlock()
       }
-    finally leave(key)
+    finally releaseEntry(key)
   }
 
-  private def enter(key: String): Turn = turns.compute(
+  private def acquireEntry(key: String): TableLock = locks.compute(
     key,
     { (_, known) =>
-      val turn = Option(known).getOrElse(new Turn)
-      turn.users += 1
-      turn
+      val tableLock = Option(known).getOrElse(new TableLock)
+      tableLock.users += 1
+      tableLock
     }
   )
 
-  private def leave(key: String): Unit = {
-    turns.computeIfPresent(
+  private def releaseEntry(key: String): Unit = {
+    locks.computeIfPresent(
       key,
-      { (_, turn) =>
-        turn.users -= 1
+      { (_, tableLock) =>
+        tableLock.users -= 1
         // The map removes the entry for null.
-        Some(turn).filter(_.users > 0).orNull
+        Some(tableLock).filter(_.users > 0).orNull
       }
     )
     ()

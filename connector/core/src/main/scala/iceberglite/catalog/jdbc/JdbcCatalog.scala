@@ -53,7 +53,7 @@ final class JdbcCatalog private (
   override def toString: String = s"catalog $name in $session"
 
   private def allNamespaces(): Vector[Vector[String]] =
-    session.repeating("list namespaces")(rows.namespaces() ++ namespaces.all()).distinct.map(JdbcNames.levels)
+    session.withRetries("list namespaces")(rows.namespaces() ++ namespaces.all()).distinct.map(JdbcNames.levels)
 
   override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] = {
     val all = allNamespaces()
@@ -70,40 +70,41 @@ final class JdbcCatalog private (
   }
 
   private def propertiesOf(namespace: Vector[String]): Map[String, String] =
-    session.repeating("read namespace properties")(namespaces.properties(JdbcNames.text(namespace)))
+    session.withRetries("read namespace properties")(namespaces.properties(JdbcNames.join(namespace)))
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
-    def taken = AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
+    def alreadyExists = AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
     val text = JdbcNames.newNamespace(namespace)
-    if (namespaceExists(namespace)) throw taken
+    if (namespaceExists(namespace)) throw alreadyExists
     var attempts = 0
-    val created = session.repeating("create a namespace") {
+    val created = session.withRetries("create a namespace") {
       attempts += 1
-      namespaces.create(text, properties, again = attempts > 1)
+      namespaces.create(text, properties, isRetry = attempts > 1)
     }
-    if (!created) throw taken
+    if (!created) throw alreadyExists
   }
 
   override def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit = {
     requireNamespace(namespace)
-    session.repeating("change a namespace")(namespaces.alter(JdbcNames.text(namespace), set, remove))
+    session.withRetries("change a namespace")(namespaces.alter(JdbcNames.join(namespace), set, remove))
   }
 
   override def dropNamespace(namespace: Vector[String]): Boolean =
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
-      val kinds = if (session.repeating("look for views")(rows.hasViews)) RowKind.all else Seq(RowKind.Table)
-      val inside = kinds.flatMap(names(_, namespace)) ++ listNamespaces(namespace).map(_.last)
-      if (inside.nonEmpty) {
+      val kinds = if (session.withRetries("look for views")(rows.hasViews)) RowKind.all else Seq(RowKind.Table)
+      val contents = kinds.flatMap(names(_, namespace)) ++ listNamespaces(namespace).map(_.last)
+      if (contents.nonEmpty) {
         throw ValidationFailed(
-          s"Cannot drop namespace ${fullName(namespace)}: it is not empty. It holds ${inside.sorted.mkString(", ")}"
+          s"Cannot drop namespace ${fullName(namespace)}: it is not empty. It holds ${contents.sorted.mkString(", ")}"
         )
       }
-      session.repeating("drop a namespace")(namespaces.delete(JdbcNames.text(namespace)))
+      session.withRetries("drop a namespace")(namespaces.delete(JdbcNames.join(namespace)))
       true
     }
 
-  override def listTables(namespace: Vector[String]): Vector[TableIdentifier] = listed(RowKind.Table, namespace)
+  override def listTables(namespace: Vector[String]): Vector[TableIdentifier] =
+    listIdentifiers(RowKind.Table, namespace)
 
   override def tableExists(id: TableIdentifier): Boolean = tablePointer(id).read().isDefined
 
@@ -129,9 +130,9 @@ final class JdbcCatalog private (
     if (purge) dropAndPurge(id)
     else {
       var attempts = 0
-      session.repeating("drop a table") {
+      session.withRetries("drop a table") {
         attempts += 1
-        rows.delete(RowKind.Table, JdbcNames.text(id.namespace), id.name, None) > 0 || attempts > 1
+        rows.delete(RowKind.Table, JdbcNames.join(id.namespace), id.name, None) > 0 || attempts > 1
       }
     }
 
@@ -142,9 +143,9 @@ final class JdbcCatalog private (
     case Some(version) =>
       PurgeTable.refuseWithoutGc(fullName(id), version)
       val known = ownership(id, version)
-      val at = Some(version.metadataLocation)
-      val dropped = session.repeating("drop a table", twice = false) {
-        rows.delete(RowKind.Table, JdbcNames.text(id.namespace), id.name, at)
+      val expectedLocation = Some(version.metadataLocation)
+      val dropped = session.withRetries("drop a table", idempotent = false) {
+        rows.delete(RowKind.Table, JdbcNames.join(id.namespace), id.name, expectedLocation)
       }
       if (dropped == 0) dropAndPurge(id)
       else {
@@ -156,7 +157,7 @@ final class JdbcCatalog private (
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renameRow(RowKind.Table, from, to)
 
   override def register(id: TableIdentifier, metadataFile: String): Table = {
-    JdbcNames.refuseWrong(RowKind.Table, id)
+    JdbcNames.checkNewName(RowKind.Table, id)
     requireIfStrict(id.namespace)
     tables.register(fullName(id), tablePointer(id), metadataFile)
     table(id)
@@ -164,17 +165,17 @@ final class JdbcCatalog private (
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     if (base.isEmpty) {
-      JdbcNames.refuseWrong(RowKind.Table, id)
+      JdbcNames.checkNewName(RowKind.Table, id)
       requireIfStrict(id.namespace)
     }
     tables.commit(fullName(id), tablePointer(id), base, change, ownership(id, _))
   }
 
-  override def defaultLocation(id: TableIdentifier): String = locationOf(id, uniqueIfAsked(id.name))
+  override def defaultLocation(id: TableIdentifier): String = locationOf(id, uniqueDirectoryName(id.name))
 
   private def locationOf(id: TableIdentifier, directory: String): String = {
     def inside(parent: String, kind: String, name: String): String =
-      TableLocations.inside(parent, JdbcNames.directory(kind, name))
+      TableLocations.inside(parent, JdbcNames.checkDirectoryName(kind, name))
     def ofNamespace = id.namespace.foldLeft(warehouse)(inside(_, "namespace", _))
     val parent = propertiesOf(id.namespace).getOrElse("location", ofNamespace)
     inside(parent, "table name", directory)
@@ -187,8 +188,8 @@ final class JdbcCatalog private (
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
-    claims = () => TableClaims.all(io)(others(id, rows.allTables()).map(row => shown(row) -> row.location)),
-    currentMetadata = file => others(id, rows.withFile(file)).map(_.location)
+    claims = () => TableClaims.all(io)(others(id, rows.allTables()).map(row => qualifiedName(row) -> row.location)),
+    currentMetadata = file => others(id, rows.findByFileName(file)).map(_.location)
   )
 
   /**
@@ -197,20 +198,20 @@ final class JdbcCatalog private (
    */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = others(id, rows.all()).flatMap { row =>
     val directory = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
-    OtherTable.of(io, shown(row), row.location) ++
-      (if (row.catalog == storedName) OtherTable.at(io, shown(row), directory, Some(row.location)) else None)
+    OtherTable.of(io, qualifiedName(row), row.location) ++
+      (if (row.catalog == storedName) OtherTable.at(io, qualifiedName(row), directory, Some(row.location)) else None)
   }
 
   private def others(id: TableIdentifier, found: => Vector[JdbcRows.Row]): Vector[JdbcRows.Row] =
-    session.repeating("look for other tables")(found).filterNot { row =>
-      row.catalog == storedName && row.namespace == JdbcNames.text(id.namespace) && row.name == id.name
+    session.withRetries("look for other tables")(found).filterNot { row =>
+      row.catalog == storedName && row.namespace == JdbcNames.join(id.namespace) && row.name == id.name
     }
 
-  private def shown(row: JdbcRows.Row): String = s"${row.catalog}.${row.namespace}.${row.name}"
+  private def qualifiedName(row: JdbcRows.Row): String = s"${row.catalog}.${row.namespace}.${row.name}"
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] = {
     requireViews()
-    listed(RowKind.View, namespace)
+    listIdentifiers(RowKind.View, namespace)
   }
 
   override def viewExists(id: TableIdentifier): Boolean = viewLocation(id).isDefined
@@ -221,7 +222,7 @@ final class JdbcCatalog private (
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     requireViews()
     if (base.isEmpty) {
-      JdbcNames.refuseWrong(RowKind.View, id)
+      JdbcNames.checkNewName(RowKind.View, id)
       requireIfStrict(id.namespace)
     }
     views.commit(fullName(id), viewPointer(id), base, change)
@@ -230,8 +231,8 @@ final class JdbcCatalog private (
   override def dropView(id: TableIdentifier): Boolean = viewLocation(id) match {
     case None => false
     case Some(location) =>
-      val dropped = session.repeating("drop a view", twice = false) {
-        rows.delete(RowKind.View, JdbcNames.text(id.namespace), id.name, Some(location))
+      val dropped = session.withRetries("drop a view", idempotent = false) {
+        rows.delete(RowKind.View, JdbcNames.join(id.namespace), id.name, Some(location))
       }
       if (dropped > 0) Cleanup.delete(io, Vector(location))
       // If no row was deleted, the view was replaced concurrently, and the new view is dropped.
@@ -246,11 +247,11 @@ final class JdbcCatalog private (
   override def close(): Unit = session.close()
 
   private def renameRow(kind: RowKind, from: TableIdentifier, to: TableIdentifier): Unit = {
-    JdbcNames.refuseWrong(kind, to)
+    JdbcNames.checkNewName(kind, to)
     requireNamespace(to.namespace)
     val before = pointer[String](kind, from, identity).read().getOrElse(throw notFound(kind, from))
-    val count = session.repeating(s"rename a ${kind.noun}") {
-      try rows.rename(kind, JdbcNames.text(from.namespace), from.name, JdbcNames.text(to.namespace), to.name)
+    val count = session.withRetries(s"rename a ${kind.noun}") {
+      try rows.rename(kind, JdbcNames.join(from.namespace), from.name, JdbcNames.join(to.namespace), to.name)
       catch {
         case e: SQLException if SqlState.isDuplicate(e) =>
           throw AlreadyExists("table or view", fullName(to), "Drop it first or choose another name")
@@ -261,8 +262,16 @@ final class JdbcCatalog private (
   }
 
   private def pointer[V](kind: RowKind, id: TableIdentifier, locationOf: V => String): JdbcPointer[V] = {
-    val text = JdbcNames.text(id.namespace)
-    new JdbcPointer(session, rows, kind, text, JdbcNames.plain(s"${kind.noun} name", id.name), fullName(id), locationOf)
+    val text = JdbcNames.join(id.namespace)
+    new JdbcPointer(
+      session,
+      rows,
+      kind,
+      text,
+      JdbcNames.checkCharacters(s"${kind.noun} name", id.name),
+      fullName(id),
+      locationOf
+    )
   }
 
   private def tablePointer(id: TableIdentifier): JdbcPointer[TableVersion] =
@@ -272,7 +281,7 @@ final class JdbcCatalog private (
 
   private def viewLocation(id: TableIdentifier): Option[String] = if (hasViews) viewPointer(id).read() else None
 
-  private def hasViews: Boolean = session.repeating("look for views")(rows.hasViews)
+  private def hasViews: Boolean = session.withRetries("look for views")(rows.hasViews)
 
   private def requireViews(): Unit = if (!hasViews) {
     throw Unsupported(
@@ -281,13 +290,13 @@ final class JdbcCatalog private (
     )
   }
 
-  private def listed(kind: RowKind, namespace: Vector[String]): Vector[TableIdentifier] = {
+  private def listIdentifiers(kind: RowKind, namespace: Vector[String]): Vector[TableIdentifier] = {
     requireNamespace(namespace)
     names(kind, namespace).map(TableIdentifier(namespace, _))
   }
 
   private def names(kind: RowKind, namespace: Vector[String]): Vector[String] =
-    session.repeating(s"list ${kind.noun}s")(rows.names(kind, JdbcNames.text(namespace)))
+    session.withRetries(s"list ${kind.noun}s")(rows.names(kind, JdbcNames.join(namespace)))
 
   private def requireIfStrict(namespace: Vector[String]): Unit = if (strict) requireNamespace(namespace)
 

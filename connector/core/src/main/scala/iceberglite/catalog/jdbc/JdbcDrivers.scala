@@ -16,20 +16,20 @@ private[catalog] object JdbcDrivers {
   /**
    * A known database with the default settings of its driver. They set timeouts, so that a dead connection is detected.
    */
-  final private case class Known(prefix: String, driver: String, jar: String, defaults: Map[String, String])
+  final private case class KnownDatabase(prefix: String, driver: String, jar: String, defaults: Map[String, String])
 
-  private val known: Seq[Known] = Seq(
+  private val knownDatabases: Seq[KnownDatabase] = Seq(
     // The time that a statement waits for another process that writes to the file, in milliseconds.
-    Known("jdbc:sqlite:", "org.sqlite.JDBC", "org.xerial:sqlite-jdbc", Map("busy_timeout" -> "10000")),
+    KnownDatabase("jdbc:sqlite:", "org.sqlite.JDBC", "org.xerial:sqlite-jdbc", Map("busy_timeout" -> "10000")),
     // In seconds.
-    Known(
+    KnownDatabase(
       "jdbc:postgresql:",
       "org.postgresql.Driver",
       "org.postgresql:postgresql",
       Map("connectTimeout" -> "10", "socketTimeout" -> "60", "tcpKeepAlive" -> "true")
     ),
     // In milliseconds.
-    Known(
+    KnownDatabase(
       "jdbc:mysql:",
       "com.mysql.cj.jdbc.Driver",
       "com.mysql:mysql-connector-j",
@@ -37,7 +37,7 @@ private[catalog] object JdbcDrivers {
     )
   )
 
-  private def of(url: JdbcUrl): Option[Known] = known.find(k => url.text.startsWith(k.prefix))
+  private def of(url: JdbcUrl): Option[KnownDatabase] = knownDatabases.find(k => url.text.startsWith(k.prefix))
 
   def defaults(url: JdbcUrl): Map[String, String] = of(url).fold(Map.empty[String, String])(_.defaults)
 
@@ -48,19 +48,19 @@ private[catalog] object JdbcDrivers {
    */
   def driver(url: JdbcUrl): Driver = {
     val loaders = Seq(Thread.currentThread.getContextClassLoader, getClass.getClassLoader).flatMap(Option(_)).distinct
-    val byName = for (loader <- loaders; k <- of(url); driver <- instance(k.driver, loader)) yield driver
-    val listed = loaders.flatMap(registered).find(d => Try(d.acceptsURL(url.text)).getOrElse(false))
-    byName.headOption.orElse(listed).getOrElse {
+    val byName = for (loader <- loaders; k <- of(url); driver <- newInstanceOf(k.driver, loader)) yield driver
+    val registeredDriver = loaders.flatMap(registeredDrivers).find(d => Try(d.acceptsURL(url.text)).getOrElse(false))
+    byName.headOption.orElse(registeredDriver).getOrElse {
       val jar = of(url).fold("its jar")(k => s"the jar of ${k.jar}")
       throw NotFound("JDBC driver", url.toString, s"Add $jar to the session, with --jars or spark.jars.packages")
     }
   }
 
-  private def instance(name: String, loader: ClassLoader): Option[Driver] =
+  private def newInstanceOf(name: String, loader: ClassLoader): Option[Driver] =
     Try(Class.forName(name, true, loader).getDeclaredConstructor().newInstance()).toOption
       .collect { case driver: Driver => driver }
 
-  private def registered(loader: ClassLoader): Vector[Driver] = {
+  private def registeredDrivers(loader: ClassLoader): Vector[Driver] = {
     val drivers = ServiceLoader.load(classOf[Driver], loader).iterator
     // Ignore a listed driver that cannot be loaded.
     def next(): Option[Driver] =

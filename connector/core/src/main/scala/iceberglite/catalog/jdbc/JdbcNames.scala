@@ -7,18 +7,18 @@ import iceberglite.table.TableIdentifier
 private[catalog] object JdbcNames {
 
   /** Joins a namespace's levels by dots. @throws InvalidArgument a level is empty or contains a dot */
-  def text(namespace: Vector[String]): String = {
+  def join(namespace: Vector[String]): String = {
     namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
       throw InvalidArgument("namespace", s"'$level'", "In a JDBC catalog a level must not be empty or contain a dot")
     }
-    plain("namespace", namespace.mkString("."))
+    checkCharacters("namespace", namespace.mkString("."))
   }
 
   def levels(namespace: String): Vector[String] =
     if (namespace.isEmpty) Vector.empty else namespace.split('.').toVector
 
   /** Rejects the character NUL, which databases reject or treat as the end of a text. */
-  def plain(kind: String, name: String): String =
+  def checkCharacters(kind: String, name: String): String =
     if (name.indexOf(0.toChar) < 0) name
     else {
       val shown = name.replace(0.toChar, '?')
@@ -26,18 +26,18 @@ private[catalog] object JdbcNames {
     }
 
   /** Checks the name of a new namespace, and joins its levels. */
-  def newNamespace(namespace: Vector[String]): String = checkLength("namespace", text(namespace))
+  def newNamespace(namespace: Vector[String]): String = checkLength("namespace", join(namespace))
 
   /** Checks the name of a new table or view. */
-  def refuseWrong(kind: RowKind, id: TableIdentifier): Unit = {
+  def checkNewName(kind: RowKind, id: TableIdentifier): Unit = {
     if (id.name.isEmpty) throw InvalidArgument(s"${kind.noun} name", "''", "It must not be empty")
-    checkLength(s"${kind.noun} name", plain(s"${kind.noun} name", id.name))
+    checkLength(s"${kind.noun} name", checkCharacters(s"${kind.noun} name", id.name))
     newNamespace(id.namespace)
     ()
   }
 
   /** Checks a name that is used as a directory in a default location: it must not lead out of the warehouse. */
-  def directory(kind: String, name: String): String =
+  def checkDirectoryName(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {
       throw InvalidArgument(kind, s"'$name'", "It is used as a directory name: it must not have a slash or be . or ..")
     } else name

@@ -14,9 +14,9 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   }
 
   /** Returns the properties without the marker. */
-  def properties(namespace: String): Map[String, String] = stored(namespace) - Exists._1
+  def properties(namespace: String): Map[String, String] = storedProperties(namespace) - Exists._1
 
-  private def stored(namespace: String): Map[String, String] = {
+  private def storedProperties(namespace: String): Map[String, String] = {
     val _ = tables.layout
     session.query(
       s"SELECT property_key, property_value FROM $Namespaces WHERE $ThisNamespace",
@@ -28,21 +28,21 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   /**
    * Creates a namespace.
    *
-   * @param again whether this is a retry: an existing namespace with the same properties then counts as created
+   * @param isRetry whether this is a retry: an existing namespace with the same properties then counts as created
    * @return false if another writer has created it
    */
-  def create(namespace: String, properties: Map[String, String], again: Boolean): Boolean = {
+  def create(namespace: String, properties: Map[String, String], isRetry: Boolean): Boolean = {
     val _ = tables.layout
-    val wanted = properties + Exists
+    val requested = properties + Exists
     try {
-      session.atomically(statements => insert(statements, namespace, wanted))
+      session.inTransaction(statements => insert(statements, namespace, requested))
       true
-    } catch { case e: SQLException if SqlState.isDuplicate(e) => again && stored(namespace) == wanted }
+    } catch { case e: SQLException if SqlState.isDuplicate(e) => isRetry && storedProperties(namespace) == requested }
   }
 
   def alter(namespace: String, set: Map[String, String], remove: Set[String]): Unit = {
     val _ = tables.layout
-    session.atomically { statements =>
+    session.inTransaction { statements =>
       // Use the same order in all transactions, to avoid deadlocks.
       (remove ++ set.keySet - Exists._1).toVector.sorted.foreach { key =>
         statements.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace AND property_key = ?", catalog, namespace, key)

@@ -23,7 +23,7 @@ final private[catalog] class JdbcPointer[V](
 ) extends Pointer[V] {
 
   override def read(): Option[String] =
-    session.repeating(s"look for a ${kind.noun}")(rows.location(kind, namespace, name))
+    session.withRetries(s"look for a ${kind.noun}")(rows.location(kind, namespace, name))
 
   override def create(next: V): PointerMove = resultOf(next) {
     try rows.insert(kind, namespace, name, locationOf(next)) > 0
@@ -42,24 +42,24 @@ final private[catalog] class JdbcPointer[V](
       val hasMoved =
         try move
         catch {
-          case none: NoConnection if none.passing =>
+          case none: NoConnection if none.isTransient =>
             session.awaitServer()
             move
         }
-      if (hasMoved) Done else Elsewhere
+      if (hasMoved) Succeeded else Conflict
     } catch {
-      case lost: LostConnection => Lost(lost.getCause)
+      case lost: LostConnection => Unknown(lost.getCause)
       case busy: SQLException if SqlState.isBusy(busy) => Busy(busy.getMessage)
       case long: SQLException if SqlState.isTooLong(long) =>
         val reason = s"It is longer than the catalog database supports (${long.getMessage})"
         throw InvalidArgument("metadata location", locationOf(next), s"$reason. Choose another location for $fullName")
-      case refused: Exception => throw session.told(s"commit $fullName", refused)
+      case refused: Exception => throw session.toIcebergError(s"commit $fullName", refused)
     }
 
   /** Rejects a table with the name of a view, and vice versa. */
   private def refuseOtherKind(): Unit =
     RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
-      if (session.repeating("look for what has a name")(rows.location(other, namespace, name)).isDefined) {
+      if (session.withRetries("look for what has a name")(rows.location(other, namespace, name)).isDefined) {
         throw AlreadyExists(
           other.noun,
           fullName,

@@ -52,12 +52,12 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     from
   )
 
-  /** Deletes a row. @param at the required location; `None` for any location */
-  def delete(kind: RowKind, namespace: String, name: String, at: Option[String]): Int = {
-    val there = at.fold("")(_ => " AND metadata_location = ?")
+  /** Deletes a row. @param expectedLocation the required location; `None` for any location */
+  def delete(kind: RowKind, namespace: String, name: String, expectedLocation: Option[String]): Int = {
+    val locationCondition = expectedLocation.fold("")(_ => " AND metadata_location = ?")
     session.update(
-      s"DELETE FROM $Tables WHERE $ThisRow$there${conditionFor(kind)}",
-      Vector(catalog, namespace, name) ++ at: _*
+      s"DELETE FROM $Tables WHERE $ThisRow$locationCondition${conditionFor(kind)}",
+      Vector(catalog, namespace, name) ++ expectedLocation: _*
     )
   }
 
@@ -78,17 +78,17 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
   )(_.getString(1)).sorted
 
   /** Returns the tables and views of all catalogs in the database. */
-  def all(): Vector[Row] = where("metadata_location IS NOT NULL")
+  def all(): Vector[Row] = select("metadata_location IS NOT NULL")
 
   /** Returns the tables of all catalogs in the database. */
-  def allTables(): Vector[Row] = where(s"metadata_location IS NOT NULL${conditionFor(RowKind.Table)}")
+  def allTables(): Vector[Row] = select(s"metadata_location IS NOT NULL${conditionFor(RowKind.Table)}")
 
   /**
    * Returns the tables and views of all catalogs in the database whose current metadata file has the file name `name`.
    */
-  def withFile(name: String): Vector[Row] = where("metadata_location LIKE ?", s"%/$name")
+  def findByFileName(name: String): Vector[Row] = select("metadata_location LIKE ?", s"%/$name")
 
-  private def where(condition: String, values: String*): Vector[Row] = {
+  private def select(condition: String, values: String*): Vector[Row] = {
     val _ = tables.layout
     session.query(
       s"SELECT catalog_name, table_namespace, table_name, metadata_location FROM $Tables WHERE $condition",

@@ -14,8 +14,8 @@ import iceberglite.table.{Environment, RetryPolicy}
 /** The connection broke during a statement: it is unknown whether the database executed it. */
 final private[catalog] class LostConnection(cause: SQLException) extends Exception(cause)
 
-/** No connection could be opened, so nothing was executed. @param passing whether the reason may be temporary */
-final private[catalog] class NoConnection(cause: Throwable, val passing: Boolean) extends Exception(cause)
+/** No connection could be opened, so nothing was executed. @param isTransient whether the reason may be temporary */
+final private[catalog] class NoConnection(cause: Throwable, val isTransient: Boolean) extends Exception(cause)
 
 /**
  * A pool of connections to a catalog's database. Connections are opened when threads need them, up to a limit, and
@@ -42,7 +42,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   def query[A](sql: String, parameters: String*)(row: ResultSet => A): Vector[A] = use(_.query(sql, parameters)(row))
 
   /** Runs several statements in one transaction. */
-  def atomically[A](body: JdbcStatements => A): A = use { statements =>
+  def inTransaction[A](body: JdbcStatements => A): A = use { statements =>
     val connection = statements.connection
     connection.setAutoCommit(false)
     try {
@@ -70,21 +70,21 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
       val connection = Option(idle.pollFirst()).getOrElse(connect())
       try {
         val result = statements(new JdbcStatements(connection))
-        keep(connection)
+        returnToPool(connection)
         result
-      } catch { case failure: Throwable => throw converted(failure, connection) }
+      } catch { case failure: Throwable => throw convertFailure(failure, connection) }
     } finally free.release()
   }
 
-  private def converted(failure: Throwable, connection: Connection): Throwable = failure match {
-    case answer: SQLException if isLost(answer) || !isAlive(connection) =>
+  private def convertFailure(failure: Throwable, connection: Connection): Throwable = failure match {
+    case error: SQLException if isConnectionLost(error) || !isAlive(connection) =>
       Try(connection.close())
       // Other connections are probably broken too.
       discardIdle()
-      new LostConnection(url.redacted(answer))
-    case answer: SQLException =>
-      keep(connection)
-      url.redacted(answer)
+      new LostConnection(url.redacted(error))
+    case error: SQLException =>
+      returnToPool(connection)
+      url.redacted(error)
     case other =>
       Try(connection.close())
       other
@@ -94,37 +94,39 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    * Retries an operation after a broken connection, and for a limited time while the server is unavailable or busy.
    *
    * @param what the operation, for the message
-   * @param twice whether the operation may be executed twice; if not, it is not retried after an unknown outcome
+   * @param idempotent whether the operation may be executed twice; if not, it is not retried after an
+   *   unknown outcome
    * @throws StorageFailed all retries failed, or the database rejected it
    */
-  def repeating[A](what: String, twice: Boolean = true)(body: => A): A = {
+  def withRetries[A](what: String, idempotent: Boolean = true)(body: => A): A = {
     lazy val retryPolicy = new RetryPolicy(
-      JdbcSession.Retries,
+      JdbcSession.MaxRetries,
       JdbcSession.MinWaitMs,
       JdbcSession.MaxWaitMs,
       JdbcSession.TotalMs,
       environment
     )
     @tailrec
-    def attempt(again: Boolean): A =
+    def attempt(isRetry: Boolean): A =
       Try(body) match {
         case Success(result) => result
         case Failure(failure) =>
-          val lost = failure.isInstanceOf[LostConnection]
-          val atOnce = lost && twice && !again
-          if (atOnce || isTemporary(failure) && (twice || !lost) && waitForRetry(retryPolicy)) attempt(again = true)
-          else throw told(what, failure)
+          val outcomeUnknown = failure.isInstanceOf[LostConnection]
+          val retryImmediately = outcomeUnknown && idempotent && !isRetry
+          if (retryImmediately || isTransient(failure) && (idempotent || !outcomeUnknown) && waitForRetry(retryPolicy))
+            attempt(isRetry = true)
+          else throw toIcebergError(what, failure)
       }
-    attempt(again = false)
+    attempt(isRetry = false)
   }
 
   /** Waits for a limited time for a connection. */
-  def awaitServer(): Unit = repeating("connect")(use(_ => ()))
+  def awaitServer(): Unit = withRetries("connect")(use(_ => ()))
 
-  private def isTemporary(failure: Throwable): Boolean = failure match {
+  private def isTransient(failure: Throwable): Boolean = failure match {
     case _: LostConnection => true
-    case none: NoConnection => none.passing
-    case answer: SQLException => SqlState.isBusy(answer)
+    case none: NoConnection => none.isTransient
+    case error: SQLException => SqlState.isBusy(error)
     case _ => false
   }
 
@@ -137,7 +139,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     }
 
   /** Converts a failure to [[StorageFailed]]; errors of other kinds are returned unchanged. */
-  def told(what: String, failure: Throwable): Throwable = failure match {
+  def toIcebergError(what: String, failure: Throwable): Throwable = failure match {
     case _: SQLException | _: LostConnection | _: NoConnection =>
       val origin = Option(failure.getCause).filter(_ => !failure.isInstanceOf[SQLException]).getOrElse(failure)
       val message = Option(origin.getMessage).getOrElse(origin.toString)
@@ -151,7 +153,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /** Returns a connection to the pool, never with an open transaction: later statements would not be committed. */
-  private def keep(connection: Connection): Unit = {
+  private def returnToPool(connection: Connection): Unit = {
     if (Try(connection.getAutoCommit).getOrElse(false)) idle.addFirst(connection) else Try(connection.close())
     if (closed) discardIdle()
   }
@@ -165,22 +167,23 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   private def connect(): Connection = {
-    val chosen = driver
+    val jdbcDriver = driver
     val properties = new Properties
     url.settings(JdbcDrivers.defaults(url)).foreach { case (key, value) => properties.setProperty(key, value) }
     try {
-      val connection = Option(chosen.connect(url.text, properties))
-        .getOrElse(throw new SQLException(s"${chosen.getClass.getName} does not take this URL"))
+      val connection = Option(jdbcDriver.connect(url.text, properties))
+        .getOrElse(throw new SQLException(s"${jdbcDriver.getClass.getName} does not take this URL"))
       hasConnected = true
       connection
     } catch {
       case e: SQLException =>
-        throw new NoConnection(url.redacted(e), hasConnected || SqlState.isNotNow(e) || SqlState.isRefused(e))
-      case NonFatal(e) => throw new NoConnection(url.redacted(new SQLException(e.toString, e)), passing = false)
+        throw new NoConnection(url.redacted(e), hasConnected || SqlState.isUnavailable(e) || SqlState.isRefused(e))
+      case NonFatal(e) => throw new NoConnection(url.redacted(new SQLException(e.toString, e)), isTransient = false)
     }
   }
 
-  private def isLost(answer: SQLException): Boolean = SqlState.isLost(answer) || retryable(SqlState.of(answer))
+  private def isConnectionLost(error: SQLException): Boolean =
+    SqlState.isConnectionLost(error) || retryable(SqlState.stateOf(error))
 
   private def isAlive(connection: Connection): Boolean =
     Try(connection.isValid(JdbcSession.AliveSeconds)).getOrElse(false)
@@ -190,7 +193,7 @@ private[catalog] object JdbcSession {
   private val AliveSeconds = 5
 
   /** The number of retries is not limited, only their total time, during which a server may restart. */
-  private val Retries = Int.MaxValue
+  private val MaxRetries = Int.MaxValue
   private val MinWaitMs = 100L
   private val MaxWaitMs = 2000L
   private val TotalMs = 10000L

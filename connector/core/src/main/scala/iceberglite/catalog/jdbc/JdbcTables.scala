@@ -7,13 +7,13 @@ import iceberglite.spec.IcebergError.NotFound
 /**
  * The two catalog tables in the layout of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
  *
- * @param init whether missing tables are created; otherwise, they are an error
+ * @param createMissing whether missing tables are created; otherwise, they are an error
  * @param requested the layout that the user requests
  */
 final private[catalog] class JdbcTables(
     session: JdbcSession,
     catalog: String,
-    init: Boolean,
+    createMissing: Boolean,
     requested: Option[JdbcLayout]
 ) {
   import JdbcTables._
@@ -22,15 +22,17 @@ final private[catalog] class JdbcTables(
   lazy val layout: JdbcLayout = {
     val columns = if (requested.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
     val missing = Seq(Tables -> s"$columns$TablesKey", Namespaces -> CreateNamespaces)
-    missing.filterNot(t => has(t._1, "catalog_name")).foreach { case (name, create) => make(name, create) }
-    if (requested.contains(JdbcLayout.V1) && !has(Tables, "iceberg_type")) {
+    missing.filterNot(t => columnExists(t._1, "catalog_name")).foreach { case (name, create) =>
+      createTable(name, create)
+    }
+    if (requested.contains(JdbcLayout.V1) && !columnExists(Tables, "iceberg_type")) {
       createUnlessExists(Tables, "iceberg_type")(s"ALTER TABLE $Tables ADD COLUMN $TypeColumn")
     }
-    if (has(Tables, "iceberg_type")) JdbcLayout.V1 else JdbcLayout.V0
+    if (columnExists(Tables, "iceberg_type")) JdbcLayout.V1 else JdbcLayout.V0
   }
 
-  private def make(table: String, create: String): Unit = {
-    if (!init) {
+  private def createTable(table: String, create: String): Unit = {
+    if (!createMissing) {
       val key = JdbcProperty.InitTables.key
       throw NotFound("table", table, s"Catalog $catalog has $key=false: create the table, or remove the property")
     }
@@ -42,9 +44,9 @@ final private[catalog] class JdbcTables(
     try {
       session.update(statement)
       ()
-    } catch { case e: SQLException => if (!has(table, column)) throw e }
+    } catch { case e: SQLException => if (!columnExists(table, column)) throw e }
 
-  private def has(table: String, column: String): Boolean =
+  private def columnExists(table: String, column: String): Boolean =
     try {
       session.query(s"SELECT $column FROM $table WHERE 1 = 0")(_ => ())
       true

@@ -28,7 +28,7 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
 
   /** Returns a message without secrets. */
   def redacted(message: String): String =
-    secrets.foldLeft(message.replace(text, toString))((shown, secret) => shown.replace(secret, Hidden))
+    secrets.foldLeft(message.replace(text, toString))((shown, secret) => shown.replace(secret, Mask))
 
   /** Returns a failure without secrets; if its causes contain secrets, they are removed. */
   def redacted(failure: SQLException): SQLException =
@@ -38,7 +38,7 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
   private lazy val secrets: Vector[String] = {
     val parameters = text.split("[?;&]").drop(1).toVector.map(_.span(_ != '=')).map { case (k, v) => k -> v.drop(1) }
     val values = (parameters ++ settings).collect { case (key, value) if Secret.findFirstIn(key).isDefined => value }
-    (values ++ passwordInAuthority).flatMap(v => Vector(v, decoded(v))).distinct.filter(_.nonEmpty).sortBy(-_.length)
+    (values ++ passwordInAuthority).flatMap(v => Vector(v, decode(v))).distinct.filter(_.nonEmpty).sortBy(-_.length)
   }
 
   /** Returns the password in `//user:password@host`, and in Oracle's `user/password@host`. */
@@ -50,10 +50,10 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
 }
 
 private[catalog] object JdbcUrl {
-  private val Hidden = "***"
+  private val Mask = "***"
   private val Secret = "(?i)passw|pwd|secret|token|credential|key".r
 
-  private def decoded(value: String): String = Try(URLDecoder.decode(value, "UTF-8")).getOrElse(value)
+  private def decode(value: String): String = Try(URLDecoder.decode(value, "UTF-8")).getOrElse(value)
 
   private def messages(failure: Throwable): Vector[String] = {
     @tailrec

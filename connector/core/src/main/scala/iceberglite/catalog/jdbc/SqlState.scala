@@ -23,10 +23,10 @@ private[catalog] object SqlState {
   private val MySqlLocked = 1205
 
   /** Statement completion unknown (standard); the server is shutting down, or was shut down (PostgreSQL). */
-  private val Unclear = Set("40003", "57P01", "57P02")
+  private val OutcomeUnknown = Set("40003", "57P01", "57P02")
 
   /** The server is starting, or has reached its maximum number of connections (PostgreSQL, MySQL). */
-  private val NotNow = Set("57P03", "53300", "08004")
+  private val Unavailable = Set("57P03", "53300", "08004")
 
   /** The table or column does not exist: PostgreSQL, MySQL, Derby. */
   private val Missing = Set("42P01", "42703", "42S02", "42S22", "42X05", "42X04")
@@ -37,21 +37,24 @@ private[catalog] object SqlState {
    */
   def isBusy(e: SQLException): Boolean =
     if (isSqlite(e)) SqliteBusy(e.getErrorCode & 0xff)
-    else of(e).startsWith("40") && !Unclear(of(e)) || of(e) == Locked || e.getErrorCode == MySqlLocked
+    else {
+      val state = stateOf(e)
+      state.startsWith("40") && !OutcomeUnknown(state) || state == Locked || e.getErrorCode == MySqlLocked
+    }
 
   def isDuplicate(e: SQLException): Boolean =
-    if (isSqlite(e)) (e.getErrorCode & 0xff) == SqliteConstraint else of(e).startsWith("23")
+    if (isSqlite(e)) (e.getErrorCode & 0xff) == SqliteConstraint else stateOf(e).startsWith("23")
 
   /** Whether a value is longer than its column. */
-  def isTooLong(e: SQLException): Boolean = of(e) == "22001"
+  def isTooLong(e: SQLException): Boolean = stateOf(e) == "22001"
 
-  def isMissing(e: SQLException): Boolean = if (isSqlite(e)) e.getErrorCode == SqliteError else Missing(of(e))
+  def isMissing(e: SQLException): Boolean = if (isSqlite(e)) e.getErrorCode == SqliteError else Missing(stateOf(e))
 
   /** Whether the connection is broken, and the outcome of the statement is unknown. */
-  def isLost(e: SQLException): Boolean = of(e).startsWith("08") || Unclear(of(e))
+  def isConnectionLost(e: SQLException): Boolean = stateOf(e).startsWith("08") || OutcomeUnknown(stateOf(e))
 
   /** Whether the server cannot accept a connection at the moment. */
-  def isNotNow(e: SQLException): Boolean = NotNow(of(e))
+  def isUnavailable(e: SQLException): Boolean = Unavailable(stateOf(e))
 
   /** Whether nothing listens at the server's address. The server may be starting. */
   def isRefused(e: SQLException): Boolean =
@@ -61,7 +64,7 @@ private[catalog] object SqlState {
   /** Limits the search for causes, which can be circular. */
   private val MaxCauses = 20
 
-  def of(e: SQLException): String = Try(e.getSQLState).toOption.flatMap(Option(_)).getOrElse("")
+  def stateOf(e: SQLException): String = Try(e.getSQLState).toOption.flatMap(Option(_)).getOrElse("")
 
   private def isSqlite(e: SQLException): Boolean = e.getClass.getName.startsWith("org.sqlite.")
 }

@@ -35,9 +35,9 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   def repartition(): Option[String] = if (!isEvolved || random.nextBoolean()) None
   else {
     val field = pick("p", "bucket(3, id)", "truncate(10, n)", "truncate(1, p)")
-    val isThere = partitions.contains(field)
-    partitions = if (isThere) partitions.filterNot(_ == field) else partitions :+ field
-    Some(s"ALTER TABLE %s ${if (isThere) "DROP" else "ADD"} PARTITION FIELD $field")
+    val isPartitioned = partitions.contains(field)
+    partitions = if (isPartitioned) partitions.filterNot(_ == field) else partitions :+ field
+    Some(s"ALTER TABLE %s ${if (isPartitioned) "DROP" else "ADD"} PARTITION FIELD $field")
   }
 
   private def others: Vector[String] = columns.map(_._1).filterNot(fixed.contains)
