@@ -71,7 +71,7 @@ trait Catalog extends Committer with AutoCloseable {
   def defaultLocation(id: TableIdentifier): String
 
   /** Adds the properties that this catalog sets on new tables: `table-default.*` and `table-override.*`. */
-  protected def completed(creation: TableCreation): TableCreation = {
+  protected def withCatalogProperties(creation: TableCreation): TableCreation = {
     val defaults = CatalogProperty.TableDefault.in(properties)
     creation.copy(properties = defaults ++ creation.properties ++ CatalogProperty.TableOverride.in(properties))
   }
@@ -101,7 +101,7 @@ trait Catalog extends Committer with AutoCloseable {
     val base = loadIfExists(id)
     StagedTable.begin(
       CommitTarget(id, fullName(id), io, this),
-      new TableStart.Creation(completed(creation), mode, defaultLocation(id), environment.uuid()),
+      new TableStart.Creation(withCatalogProperties(creation), mode, defaultLocation(id), environment.uuid()),
       base,
       environment
     )

@@ -14,7 +14,7 @@ private[catalog] trait Auth {
    *
    * @param tableToken a token that the server issued for a table; a token that the user configured takes precedence
    */
-  def prove(call: Call, tableToken: Option[String]): Call
+  def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall
 
   /**
    * Discards rejected credentials, after the server rejected a request. @return whether a retry may use other
@@ -29,46 +29,47 @@ private[catalog] trait Auth {
 private[catalog] object Auth {
   val Authorization = "Authorization"
 
-  object Nobody extends Auth {
-    override def prove(call: Call, tableToken: Option[String]): Call = tableToken.fold(call)(bearer(call, _))
+  object NoAuth extends Auth {
+    override def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall =
+      tableToken.fold(call)(bearer(call, _))
   }
 
   final class Basic(user: String, password: String) extends Auth {
     private val encoded = basic(s"$user:$password")
 
-    override def prove(call: Call, tableToken: Option[String]): Call = call.set(Authorization, encoded)
+    override def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall = call.set(Authorization, encoded)
     override def secrets: Vector[String] = Vector(encoded.stripPrefix("Basic "))
   }
 
-  def bearer(call: Call, token: String): Call = call.set(Authorization, s"Bearer $token")
+  def bearer(call: HttpCall, token: String): HttpCall = call.set(Authorization, s"Bearer $token")
 
   def basic(userAndPassword: String): String =
     s"Basic ${Base64.getEncoder.encodeToString(userAndPassword.getBytes(UTF_8))}"
 
   /** Returns the configured authentication. */
   def of(settings: RestSettings, client: RestClient, environment: Environment): Auth =
-    kind(settings) match {
+    authType(settings) match {
       case "sigv4" =>
         val delegate = settings.text(RestProperty.SigV4Delegate).getOrElse("none").toLowerCase
-        SigV4(settings, named(delegate, RestProperty.SigV4Delegate.key, settings, client, environment), environment)
-      case other => named(other, RestProperty.AuthType.key, settings, client, environment)
+        SigV4(settings, ofType(delegate, RestProperty.SigV4Delegate.key, settings, client, environment), environment)
+      case other => ofType(other, RestProperty.AuthType.key, settings, client, environment)
     }
 
-  private def kind(settings: RestSettings): String = {
+  private def authType(settings: RestSettings): String = {
     val oauth2 = Seq(RestProperty.Token, RestProperty.Credential).exists(settings.text(_).isDefined)
-    val old = settings.properties.get(RestProperty.OldSigV4).exists(_.trim.equalsIgnoreCase("true"))
+    val sigV4Enabled = settings.properties.get(RestProperty.OldSigV4).exists(_.trim.equalsIgnoreCase("true"))
     settings.text(RestProperty.AuthType).map(_.toLowerCase)
-      .getOrElse(if (old) "sigv4" else if (oauth2) "oauth2" else "none")
+      .getOrElse(if (sigV4Enabled) "sigv4" else if (oauth2) "oauth2" else "none")
   }
 
-  private def named(
-      kind: String,
+  private def ofType(
+      authType: String,
       key: String,
       settings: RestSettings,
       client: RestClient,
       environment: Environment
-  ): Auth = kind match {
-    case "none" => Nobody
+  ): Auth = authType match {
+    case "none" => NoAuth
     case "basic" =>
       new Basic(required(settings, RestProperty.BasicUser), required(settings, RestProperty.BasicPassword))
     case "oauth2" => new OAuth2(settings, client, environment)

@@ -40,12 +40,12 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     settings.text(RestProperty.SigningRegion).getOrElse(new DefaultAwsRegionProviderChain().getRegion)
 
   /** Signs a request. @throws RuntimeException the SDK finds no credentials or no region */
-  def sign(call: Call): Call = {
+  def sign(call: HttpCall): HttpCall = {
     val signer = new AWS4Signer
     signer.setServiceName(settings.text(RestProperty.SigningName).getOrElse(""))
     signer.setRegionName(region)
     signer.setOverrideDate(new Date(environment.nowMs()))
-    val request = signable(call)
+    val request = toSignable(call)
     signer.sign(request, credentials.getCredentials)
     // The HTTP client itself sets the Host header.
     request.getHeaders.asScala.filterNot(_._1.equalsIgnoreCase("Host")).foldLeft(call) { case (signed, (name, value)) =>
@@ -53,7 +53,7 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     }
   }
 
-  private def signable(call: Call): SignableRequest[Unit] = {
+  private def toSignable(call: HttpCall): SignableRequest[Unit] = {
     val request = new DefaultRequest[Unit](settings.text(RestProperty.SigningName).getOrElse(""))
     request.setHttpMethod(HttpMethodName.valueOf(call.method))
     request.setEndpoint(new URI(s"${call.uri.getScheme}://${call.uri.getRawAuthority}"))
@@ -74,8 +74,8 @@ private[catalog] object AwsSigner {
   private def parameters(uri: URI): Vector[(String, String)] =
     Option(uri.getRawQuery).toVector.flatMap(_.split('&')).filter(_.nonEmpty).map { pair =>
       val (name, value) = pair.span(_ != '=')
-      (decoded(name), decoded(value.drop(1)))
+      (decode(name), decode(value.drop(1)))
     }
 
-  private def decoded(text: String): String = java.net.URLDecoder.decode(text, "UTF-8")
+  private def decode(text: String): String = java.net.URLDecoder.decode(text, "UTF-8")
 }

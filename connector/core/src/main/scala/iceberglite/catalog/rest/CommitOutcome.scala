@@ -16,39 +16,50 @@ private[catalog] object CommitOutcome {
    * Determines the outcome.
    *
    * @param table the name of the table, for messages
-   * @param refused the errors for rejections that have a specific meaning for this commit
+   * @param errors the errors for rejections that have a specific meaning for this commit
    * @param alreadyCommitted returns the result of an earlier attempt for rejections that mean that it succeeded
    * @return the response, or the result of an earlier attempt
    */
-  def apply[A](table: String, server: RestServer, ask: Ask)(refused: PartialFunction[Refusal, IcebergError])(
-      alreadyCommitted: PartialFunction[Refusal, Option[A]]
-  ): Either[A, Answer] = server.client.exchange(server.prepared(ask)) match {
-    case Outcome.Done(answer) => Right(answer)
-    case Outcome.Unsent(reason) => throw server.client.failed(ask.what, reason)
+  def apply[A](
+      table: String,
+      server: RestServer,
+      request: RestRequest
+  )(errors: PartialFunction[ErrorResponse, IcebergError])(
+      alreadyCommitted: PartialFunction[ErrorResponse, Option[A]]
+  ): Either[A, RestResponse] = server.client.exchange(server.prepare(request)) match {
+    case Outcome.Succeeded(response) => Right(response)
+    case Outcome.Unsent(reason) => throw server.client.failed(request.what, reason)
     case Outcome.Unknown(reason) => throw unknown(table, reason)
-    case Outcome.Refused(answer, inDoubt) =>
-      val refusal = server.client.refusalOf(answer, inDoubt)
-      alreadyCommitted.lift(refusal).flatten match {
-        case Some(before) => Left(before)
-        case None if isUnclear(refusal) => throw unknown(table, s"the server returned ${server.client.textOf(refusal)}")
-        case None => throw refused.applyOrElse(refusal, (r: Refusal) => errorOf(table, server, ask, r))
+    case Outcome.Rejected(response, earlierOutcomeUnknown) =>
+      val errorResponse = server.client.errorResponseOf(response, earlierOutcomeUnknown)
+      alreadyCommitted.lift(errorResponse).flatten match {
+        case Some(earlier) => Left(earlier)
+        case None if isOutcomeUnknown(errorResponse) =>
+          throw unknown(table, s"the server returned ${server.client.textOf(errorResponse)}")
+        case None => throw errors.applyOrElse(errorResponse, (r: ErrorResponse) => errorOf(table, server, request, r))
       }
   }
 
   /** Returns the error for a rejection. If an earlier attempt may have succeeded, the outcome is unknown. */
-  private def errorOf(table: String, server: RestServer, ask: Ask, refusal: Refusal): IcebergError =
-    if (refusal.inDoubt)
-      unknown(table, s"the server returned ${server.client.textOf(refusal)} to the last of several attempts")
-    else server.client.error(ask.what, refusal)
+  private def errorOf(
+      table: String,
+      server: RestServer,
+      request: RestRequest,
+      errorResponse: ErrorResponse
+  ): IcebergError =
+    if (errorResponse.earlierOutcomeUnknown)
+      unknown(table, s"the server returned ${server.client.textOf(errorResponse)} to the last of several attempts")
+    else server.client.toIcebergError(request.what, errorResponse)
 
   /**
    * Whether the outcome is unknown after an error of the server or of a proxy. The OpenAPI description excludes 501.
    */
-  private def isUnclear(refusal: Refusal): Boolean = refusal.status >= 500 && refusal.status != 501 ||
-    refusal.status == 408
+  private def isOutcomeUnknown(errorResponse: ErrorResponse): Boolean =
+    errorResponse.status >= 500 && errorResponse.status != 501 ||
+      errorResponse.status == 408
 
   /** Reads the response to a successful commit. If the response is invalid, the new state is unknown. */
-  def unreadable[A](table: String)(read: => A): A =
+  def readResponse[A](table: String)(read: => A): A =
     try read
     catch { case e: InvalidMetadata => throw unknown(table, s"the server's response cannot be read (${e.getMessage})") }
 

@@ -15,14 +15,16 @@ final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, now
   private val entries = new util.LinkedHashMap[(TableIdentifier, Boolean), Entry](16, 0.75f, true)
 
   /** Returns a cached table. @param refsOnly whether it was loaded only with the snapshots of references */
-  def known(id: TableIdentifier, refsOnly: Boolean): Option[Entry] = synchronized {
-    Option(entries.get((id, refsOnly))).filter(e => nowMs() - e.loadedMs < expirationMs && e.until.forall(_ > nowMs()))
+  def get(id: TableIdentifier, refsOnly: Boolean): Option[Entry] = synchronized {
+    Option(entries.get((id, refsOnly))).filter(e =>
+      nowMs() - e.loadedMs < expirationMs && e.expiresMs.forall(_ > nowMs())
+    )
   }
 
-  /** Caches a table. @param until the expiration of its storage credentials, after which it must be loaded again */
-  def keep(id: TableIdentifier, refsOnly: Boolean, etag: String, version: TableVersion, until: Option[Long]): Unit =
+  /** Caches a table. @param expiresMs the expiration of its storage credentials, after which it must be loaded again */
+  def put(id: TableIdentifier, refsOnly: Boolean, etag: String, version: TableVersion, expiresMs: Option[Long]): Unit =
     synchronized {
-      entries.put((id, refsOnly), Entry(etag, version, nowMs(), until))
+      entries.put((id, refsOnly), Entry(etag, version, nowMs(), expiresMs))
       while (entries.size > capacity) {
         val oldest = entries.keySet.iterator
         oldest.next()
@@ -30,11 +32,11 @@ final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, now
       }
     }
 
-  def forget(id: TableIdentifier): Unit = synchronized {
+  def invalidate(id: TableIdentifier): Unit = synchronized {
     Seq(true, false).foreach(refsOnly => entries.remove((id, refsOnly)))
   }
 }
 
 private[catalog] object LoadedTables {
-  final case class Entry(etag: String, version: TableVersion, loadedMs: Long, until: Option[Long])
+  final case class Entry(etag: String, version: TableVersion, loadedMs: Long, expiresMs: Option[Long])
 }

@@ -8,7 +8,7 @@ import scala.util.Try
 
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, StorageFailed}
-import iceberglite.spec.rest.RestAnswerJson
+import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
 
 /**
@@ -21,10 +21,11 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
   private val credential = settings.text(RestProperty.Credential)
   private val refreshEnabled = settings.flag(RestProperty.TokenRefresh)
   private val exchangeEnabled = settings.flag(RestProperty.TokenExchange)
-  private val server = settings.text(RestProperty.TokenServer).fold(tokensOf(settings.server))(tokenServer)
-  private var current: Option[Held] = settings.text(RestProperty.Token).map(t => Held(t, expiryOf(t), refused = false))
+  private val server = settings.text(RestProperty.TokenServer).fold(tokenEndpoint(settings.server))(tokenServer)
+  private var current: Option[CurrentToken] =
+    settings.text(RestProperty.Token).map(t => CurrentToken(t, expiryOf(t), refreshFailed = false))
 
-  override def prove(call: Call, tableToken: Option[String]): Call =
+  override def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall =
     tableToken.orElse(token()).fold(call)(Auth.bearer(call, _))
 
   override def secrets: Vector[String] = synchronized(current.map(_.token).toVector)
@@ -38,73 +39,75 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
   private def token(): Option[String] = synchronized {
     current match {
       case None => current = credential.map(fetchToken)
-      case Some(held) if isDue(held) => current = Some(refresh(held))
+      case Some(existing) if needsRefresh(existing) => current = Some(refresh(existing))
       case Some(_) => ()
     }
     current.map(_.token)
   }
 
   /** Whether the token must be refreshed, early enough that it is still valid when a request arrives. */
-  private def isDue(held: Held): Boolean = refreshEnabled && !held.refused && held.expiry.exists { e =>
-    e.atMs - environment.nowMs() <= math.min(MaxEarlyMs, e.lifetimeMs / 10)
-  }
+  private def needsRefresh(existing: CurrentToken): Boolean =
+    refreshEnabled && !existing.refreshFailed && existing.expiry.exists { e =>
+      e.atMs - environment.nowMs() <= math.min(MaxEarlyMs, e.lifetimeMs / 10)
+    }
 
-  private def refresh(old: Held): Held = {
+  private def refresh(old: CurrentToken): CurrentToken = {
     val isValid = old.expiry.exists(_.atMs > environment.nowMs())
     try {
       if (exchangeEnabled && isValid) exchangeToken(old)
       else credential.map(fetchToken)
-        .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(refused = true))
+        .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(refreshFailed = true))
     } catch {
       // Some servers do not support token exchange; this does not matter while the old token is valid.
       case _: IcebergError if credential.isDefined => fetchToken(credential.get)
-      case _: IcebergError if isValid => old.copy(refused = true)
+      case _: IcebergError if isValid => old.copy(refreshFailed = true)
     }
   }
 
-  private def exchangeToken(old: Held): Held = {
+  private def exchangeToken(old: CurrentToken): CurrentToken = {
     val form = Vector(
       "grant_type" -> "urn:ietf:params:oauth:grant-type:token-exchange",
       "subject_token" -> old.token,
       "subject_token_type" -> AccessTokenType
     )
     val isValid = old.expiry.exists(_.atMs > environment.nowMs())
-    val proof = if (isValid) Some(s"Bearer ${old.token}") else credential.filter(_.contains(":")).map(Auth.basic)
-    ask(form, proof)
+    val authorization =
+      if (isValid) Some(s"Bearer ${old.token}") else credential.filter(_.contains(":")).map(Auth.basic)
+    requestToken(form, authorization)
   }
 
-  private def fetchToken(secret: String): Held = {
+  private def fetchToken(secret: String): CurrentToken = {
     val (id, password) = secret.split(":", 2) match {
       case Array(id, password) => (Some(id.trim), password.trim)
       case _ => (None, secret.trim)
     }
     val clientId = id.map("client_id" -> _).toVector
-    ask(("grant_type" -> "client_credentials") +: (clientId :+ ("client_secret" -> password)), None)
+    requestToken(("grant_type" -> "client_credentials") +: (clientId :+ ("client_secret" -> password)), None)
   }
 
-  private def ask(form: Vector[(String, String)], proof: Option[String]): Held = {
+  private def requestToken(form: Vector[(String, String)], authorization: Option[String]): CurrentToken = {
     val options = Seq(
       "scope" -> RestProperty.Scope,
       "audience" -> RestProperty.Audience,
       "resource" -> RestProperty.Resource
     ).flatMap { case (name, property) => settings.text(property).map(name -> _) }
-    val call = Call(
+    val call = HttpCall(
       "POST",
       server,
-      proof.map(Auth.Authorization -> _).toVector,
-      Some(RestPaths.form(form ++ options).getBytes(UTF_8))
+      authorization.map(Auth.Authorization -> _).toVector,
+      Some(RestPaths.formEncode(form ++ options).getBytes(UTF_8))
     )
       .set("Content-Type", "application/x-www-form-urlencoded")
     val secrets = form.collect { case ("client_secret" | "subject_token", value) => value }
-    val answer = client.tokens(call, secrets)
-    val where = s"the answer of ${RestSettings.shown(server)}"
+    val response = client.requestToken(call, secrets)
+    val where = s"the response of ${RestSettings.redacted(server)}"
     val token =
-      try RestAnswerJson.token(where, answer.body)
+      try RestResponseJson.token(where, response.body)
       catch {
-        case _: InvalidMetadata => throw StorageFailed("get a token", s"from ${RestSettings.shown(server)}", NoToken)
+        case _: InvalidMetadata => throw StorageFailed("get a token", s"from ${RestSettings.redacted(server)}", NoToken)
       }
     val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
-    Held(token.value, expiry, refused = false)
+    CurrentToken(token.value, expiry, refreshFailed = false)
   }
 
   private def expiryOf(token: String): Option[Expiry] = Some(
@@ -138,17 +141,21 @@ private[catalog] object OAuth2 {
   /** The expiration of a token. @param lifetimeMs its lifetime when it was issued */
   final private case class Expiry(atMs: Long, lifetimeMs: Long)
 
-  /** The current token. @param refused whether it could not be refreshed, so that no further refresh is attempted */
-  final private case class Held(token: String, expiry: Option[Expiry], refused: Boolean) {
-    override def toString: String = "Held"
+  /**
+   * The current token.
+   *
+   * @param refreshFailed whether it could not be refreshed, so that no further refresh is attempted
+   */
+  final private case class CurrentToken(token: String, expiry: Option[Expiry], refreshFailed: Boolean) {
+    override def toString: String = "CurrentToken"
   }
 
-  private def tokensOf(server: URI): URI = URI.create(s"$server/v1/oauth/tokens")
+  private def tokenEndpoint(server: URI): URI = URI.create(s"$server/v1/oauth/tokens")
 
   /** Returns the claim `exp` of a JSON web token; other tokens have none. */
   private def expiryOfJwt(token: String): Option[Long] = token.split('.') match {
     case Array(_, claims, _) =>
-      Try(Base64.getUrlDecoder.decode(claims)).toOption.flatMap(RestAnswerJson.expiry).map(_ * 1000)
+      Try(Base64.getUrlDecoder.decode(claims)).toOption.flatMap(RestResponseJson.expiry).map(_ * 1000)
     case _ => None
   }
 }

@@ -15,12 +15,12 @@ final class RestCatalog private (
     val io: FileIO,
     protected val environment: Environment,
     initialClient: RestClient,
-    wire: RestSettings => Wire
+    transport: RestSettings => Transport
 ) extends Catalog
     with ViewCatalog {
 
   /** The connection, which is opened on first use: a session may have catalogs that it never uses. */
-  private lazy val server: RestServer = RestServer.connect(initialClient, wire, environment)
+  private lazy val server: RestServer = RestServer.connect(initialClient, transport, environment)
 
   private val namespaces = new RestNamespaces(name, () => server)
   private val views = new RestViews(name, () => server)
@@ -78,17 +78,22 @@ final class RestCatalog private (
   /** Stages a table. The server determines its location, its properties, and the access to its files. */
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     val base = loadIfExists(id)
-    val wanted = completed(creation)
+    val requested = withCatalogProperties(creation)
     def target(access: Option[FileIO]) = CommitTarget(id, fullName(id), access.getOrElse(io), this)
     if (base.isDefined || mode == StageMode.Replace) {
-      val start = new TableStart.Creation(wanted, mode, "", environment.uuid())
+      val start = new TableStart.Creation(requested, mode, "", environment.uuid())
       StagedTable.begin(target(base.flatMap(_.io)), start, base, environment)
     } else {
       val uuid = environment.uuid()
       val draft =
-        new TableStart.Creation(wanted, mode, RestCatalog.Unplaced, uuid).begin(fullName(id), None, environment.nowMs())
-      val staged = tables.staged(id, draft.metadata, wanted.location)
-      val complete = wanted.copy(location = Some(staged.location), properties = staged.properties ++ wanted.properties)
+        new TableStart.Creation(requested, mode, RestCatalog.UndeterminedLocation, uuid).begin(
+          fullName(id),
+          None,
+          environment.nowMs()
+        )
+      val staged = tables.stage(id, draft.metadata, requested.location)
+      val complete =
+        requested.copy(location = Some(staged.location), properties = staged.properties ++ requested.properties)
       val start = new TableStart.Creation(complete, mode, staged.location, uuid)
       StagedTable.begin(target(staged.io), start, None, environment)
     }
@@ -99,11 +104,11 @@ final class RestCatalog private (
    * server.
    */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
-    val purged = if (purge) loadIfExists(id) else None
-    purged.foreach(PurgeTable.refuseWithoutGc(fullName(id), _))
-    val byServer = purge && initialClient.settings.flag(RestProperty.PurgeByServer)
-    val dropped = tables.drop(id, byServer)
-    if (dropped && !byServer) purged.foreach { version =>
+    val versionToPurge = if (purge) loadIfExists(id) else None
+    versionToPurge.foreach(PurgeTable.refuseWithoutGc(fullName(id), _))
+    val purgeByServer = purge && initialClient.settings.flag(RestProperty.PurgeByServer)
+    val dropped = tables.drop(id, purgeByServer)
+    if (dropped && !purgeByServer) versionToPurge.foreach { version =>
       PurgeTable(version.io.getOrElse(io), fullName(id), version, ownership(id, version))
     }
     dropped
@@ -126,7 +131,8 @@ final class RestCatalog private (
    * created.
    */
   override def defaultLocation(id: TableIdentifier): String =
-    namespaces.load(id.namespace).get("location").fold(RestCatalog.Unplaced)(TableLocations.inside(_, id.name))
+    namespaces.load(id.namespace).get("location")
+      .fold(RestCatalog.UndeterminedLocation)(TableLocations.inside(_, id.name))
 
   private def tableAt(id: TableIdentifier, version: TableVersion): Table =
     new Table(id, fullName(id), version, version.io.getOrElse(io), this)
@@ -148,7 +154,7 @@ object RestCatalog extends CatalogFamily {
   override val catalogType: String = "rest"
 
   /** A placeholder for a location until the server has determined it, equivalent to no location. */
-  private val Unplaced = "unplaced"
+  private val UndeterminedLocation = "unplaced"
 
   override def open(
       name: String,
@@ -158,7 +164,14 @@ object RestCatalog extends CatalogFamily {
   ): Catalog = {
     val settings = new RestSettings(name, properties)
     settings.requireClientPlanning()
-    val wire = (s: RestSettings) => new JdkWire(s)
-    new RestCatalog(name, properties, io, environment, new RestClient(settings, wire(settings), environment), wire)
+    val transport = (s: RestSettings) => new JdkTransport(s)
+    new RestCatalog(
+      name,
+      properties,
+      io,
+      environment,
+      new RestClient(settings, transport(settings), environment),
+      transport
+    )
   }
 }

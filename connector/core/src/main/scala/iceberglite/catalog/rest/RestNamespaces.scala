@@ -4,18 +4,18 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
-import iceberglite.spec.rest.{RestAnswerJson, RestRequestJson}
+import iceberglite.spec.rest.{RestRequestJson, RestResponseJson}
 import iceberglite.table.TableIdentifier
 
 /** The namespaces of a server, and the names of their tables and views. */
-final private[catalog] class RestNamespaces(catalog: String, server: () => RestServer) {
+final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => RestServer) {
 
   def list(parent: Vector[String]): Vector[Vector[String]] = {
     val what = if (parent.isEmpty) s"list the namespaces of $catalog" else s"list the namespaces in ${name(parent)}"
-    val paths = server().paths
-    val below = if (parent.isEmpty) Vector.empty else Vector("parent" -> paths.parameter(parent))
-    pages(Ask(what, Endpoint.ListNamespaces, paths.namespaces, below), parent)(RestAnswerJson.namespaces)
-      .distinct.sortBy(_.lastOption)
+    val paths = lazyServer().paths
+    val parentParameter = if (parent.isEmpty) Vector.empty else Vector("parent" -> paths.parameter(parent))
+    val request = RestRequest(what, Endpoint.ListNamespaces, paths.namespaces, parentParameter)
+    readPages(request, parent)(RestResponseJson.namespaces).distinct.sortBy(_.lastOption)
   }
 
   def tables(namespace: Vector[String]): Vector[TableIdentifier] =
@@ -31,81 +31,90 @@ final private[catalog] class RestNamespaces(catalog: String, server: () => RestS
       path: RestPaths => String
   ): Vector[TableIdentifier] =
     if (namespace.isEmpty) Vector.empty
-    else pages(Ask(what, endpoint, path(server().paths)), namespace)(RestAnswerJson.names)
+    else readPages(RestRequest(what, endpoint, path(lazyServer().paths)), namespace)(RestResponseJson.names)
       .map(n => TableIdentifier(n.namespace, n.name)).distinct.sortBy(_.name)
 
   /** Returns the items of all pages of a listing. Fails if the server repeats a page token. */
-  private def pages[A](
-      ask: Ask,
-      in: Vector[String]
-  )(read: (String, Array[Byte]) => RestAnswerJson.Page[A]): Vector[A] = {
-    val at = server()
-    val size = at.settings.optionalNumber(RestProperty.PageSize, 1)
+  private def readPages[A](
+      request: RestRequest,
+      parent: Vector[String]
+  )(read: (String, Array[Byte]) => RestResponseJson.Page[A]): Vector[A] = {
+    val server = lazyServer()
+    val size = server.settings.optionalNumber(RestProperty.PageSize, 1)
     @tailrec
-    def from(token: String, seen: Set[String], items: Vector[A]): Vector[A] = {
-      val paging = size.toVector.flatMap(n => Vector("pageToken" -> token, "pageSize" -> n.toString))
-      val paged = if (token.isEmpty) paging else ("pageToken" -> token) +: paging.filterNot(_._1 == "pageToken")
-      val answer =
-        at.ask(ask.copy(query = ask.query ++ paged)) { case r if r.status == 404 && r.isOfCatalog => missing(in) }
-      val page = read(at.client.named(ask), answer.body)
+    def fetch(token: String, seen: Set[String], items: Vector[A]): Vector[A] = {
+      val sizeParameters = size.toVector.flatMap(n => Vector("pageToken" -> token, "pageSize" -> n.toString))
+      val pageParameters =
+        if (token.isEmpty) sizeParameters else ("pageToken" -> token) +: sizeParameters.filterNot(_._1 == "pageToken")
+      val response =
+        server.send(request.copy(query = request.query ++ pageParameters)) {
+          case r if r.status == 404 && r.isFromCatalog => missing(parent)
+        }
+      val page = read(server.client.responseName(request), response.body)
       page.next match {
         case None => items ++ page.items
         case Some(next) if seen(next) =>
-          throw at.client.failed(ask.what, "it returns pages without end; its paging is broken")
-        case Some(next) => from(next, seen + next, items ++ page.items)
+          throw server.client.failed(request.what, "it returns pages without end; its paging is broken")
+        case Some(next) => fetch(next, seen + next, items ++ page.items)
       }
     }
-    from("", Set.empty, Vector.empty)
+    fetch("", Set.empty, Vector.empty)
   }
 
   def exists(namespace: Vector[String]): Boolean = namespace.isEmpty || {
-    val endpoint = if (server().has(Endpoint.NamespaceExists)) Endpoint.NamespaceExists else Endpoint.LoadNamespace
-    val ask = Ask(s"look for namespace ${name(namespace)}", endpoint, server().paths.namespace(namespace))
-    Missing.find(server(), ask).isDefined
+    val endpoint = if (lazyServer().has(Endpoint.NamespaceExists)) Endpoint.NamespaceExists else Endpoint.LoadNamespace
+    val request =
+      RestRequest(s"look for namespace ${name(namespace)}", endpoint, lazyServer().paths.namespace(namespace))
+    Lookup.find(lazyServer(), request).isDefined
   }
 
   def load(namespace: Vector[String]): Map[String, String] =
     if (namespace.isEmpty) Map.empty
     else {
-      val ask = Ask(s"load namespace ${name(namespace)}", Endpoint.LoadNamespace, server().paths.namespace(namespace))
-      val answer = Missing.find(server(), ask).getOrElse(throw missing(namespace))
-      RestAnswerJson.properties(server().client.named(ask), answer.body)
+      val request = RestRequest(
+        s"load namespace ${name(namespace)}",
+        Endpoint.LoadNamespace,
+        lazyServer().paths.namespace(namespace)
+      )
+      val response = Lookup.find(lazyServer(), request).getOrElse(throw missing(namespace))
+      RestResponseJson.properties(lazyServer().client.responseName(request), response.body)
     }
 
   def create(namespace: Vector[String], properties: Map[String, String]): Unit = {
-    val ask = Ask(
+    val request = RestRequest(
       s"create namespace ${name(namespace)}",
       Endpoint.CreateNamespace,
-      server().paths.namespaces,
+      lazyServer().paths.namespaces,
       body = Some(RestRequestJson.createNamespace(namespace, properties))
     )
-    server().ask(ask) {
+    lazyServer().send(request) {
       case r if r.status == 409 =>
         AlreadyExists("namespace", name(namespace), "Use the existing one, or choose another name")
-      case r if r.status == 404 && r.isOfCatalog => missing(namespace.dropRight(1))
+      case r if r.status == 404 && r.isFromCatalog => missing(namespace.dropRight(1))
     }
     ()
   }
 
   def alter(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit = {
-    val ask = Ask(
+    val request = RestRequest(
       s"change the properties of namespace ${name(namespace)}",
       Endpoint.UpdateProperties,
-      server().paths.properties(namespace),
+      lazyServer().paths.properties(namespace),
       body = Some(RestRequestJson.updateProperties(remove, set)),
-      repeat = Some(Repeat.Guarded)
+      retryMode = Some(RetryMode.Guarded)
     )
-    server().ask(ask) { case r if r.status == 404 && r.isOfCatalog => missing(namespace) }
+    lazyServer().send(request) { case r if r.status == 404 && r.isFromCatalog => missing(namespace) }
     ()
   }
 
   def drop(namespace: Vector[String]): Boolean = namespace.nonEmpty && {
-    val ask = Ask(s"drop namespace ${name(namespace)}", Endpoint.DropNamespace, server().paths.namespace(namespace))
-    Missing.findOr(server(), ask) {
-      case r if r.status == 409 || r.kind == "NamespaceNotEmptyException" =>
-        val inside = Try(tables(namespace).map(_.name) ++ list(namespace).map(_.last)).getOrElse(Vector.empty)
-        val holds = if (inside.isEmpty) s" ${r.message}" else s" It holds ${inside.sorted.mkString(", ")}"
-        ValidationFailed(s"Cannot drop namespace ${name(namespace)}: it is not empty.$holds")
+    val request =
+      RestRequest(s"drop namespace ${name(namespace)}", Endpoint.DropNamespace, lazyServer().paths.namespace(namespace))
+    Lookup.findOr(lazyServer(), request) {
+      case r if r.status == 409 || r.errorType == "NamespaceNotEmptyException" =>
+        val children = Try(tables(namespace).map(_.name) ++ list(namespace).map(_.last)).getOrElse(Vector.empty)
+        val contents = if (children.isEmpty) s" ${r.message}" else s" It holds ${children.sorted.mkString(", ")}"
+        ValidationFailed(s"Cannot drop namespace ${name(namespace)}: it is not empty.$contents")
     }.isDefined
   }
 

@@ -17,7 +17,7 @@ import iceberglite.table.TableIdentifier
 final private[catalog] class RestPaths(prefix: Option[String], separator: String) {
   import RestPaths._
 
-  private val plainSeparator = Try(URLDecoder.decode(separator.replace("+", "%2B"), "UTF-8")).toOption
+  private val decodedSeparator = Try(URLDecoder.decode(separator.replace("+", "%2B"), "UTF-8")).toOption
     .filter(decoded => decoded.nonEmpty && separator.matches(EncodedText))
     .getOrElse(throw InvalidArgument(RestProperty.NamespaceSeparator.key, separator, "It must be percent-encoded text"))
 
@@ -25,7 +25,7 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
     "/v1" + prefix.map(_.split('/').filter(_.nonEmpty).map(p => s"/${segment(p)}").mkString).getOrElse("")
 
   def namespaces: String = s"$root/namespaces"
-  def namespace(levels: Vector[String]): String = s"$namespaces/${encoded(levels)}"
+  def namespace(levels: Vector[String]): String = s"$namespaces/${encode(levels)}"
   def properties(levels: Vector[String]): String = s"${namespace(levels)}/properties"
   def tables(levels: Vector[String]): String = s"${namespace(levels)}/tables"
   def table(id: TableIdentifier): String = s"${tables(id.namespace)}/${name(id)}"
@@ -42,16 +42,16 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
   }
 
   /** Returns the levels of a namespace as one path segment. */
-  private def encoded(levels: Vector[String]): String = checked(levels).map(segment).mkString(separator)
+  private def encode(levels: Vector[String]): String = checkLevels(levels).map(segment).mkString(separator)
 
   /** Returns the levels as the value of a query parameter, which is percent-encoded with the others. */
-  def parameter(levels: Vector[String]): String = checked(levels).mkString(plainSeparator)
+  def parameter(levels: Vector[String]): String = checkLevels(levels).mkString(decodedSeparator)
 
-  private def checked(levels: Vector[String]): Vector[String] = {
+  private def checkLevels(levels: Vector[String]): Vector[String] = {
     if (levels.isEmpty) throw InvalidArgument("namespace", "", "A table must be in a namespace; specify one")
     levels.foreach { level =>
       if (level.isEmpty) throw InvalidArgument("namespace", levels.mkString("."), "One of its levels is empty")
-      if (level.contains(plainSeparator)) {
+      if (level.contains(decodedSeparator)) {
         throw InvalidArgument(
           "namespace",
           levels.mkString("."),
@@ -68,16 +68,16 @@ private[catalog] object RestPaths {
   private val Unreserved = (('A' to 'Z') ++ ('a' to 'z') ++ ('0' to '9') ++ "-._~").map(_.toByte).toSet
 
   /** Returns text as one path segment. Segments of dots are encoded, because they would change the path. */
-  def segment(text: String): String = if (text == "." || text == "..") text.replace(".", "%2E") else percent(text)
+  def segment(text: String): String = if (text == "." || text == "..") text.replace(".", "%2E") else percentEncode(text)
 
-  def percent(text: String): String =
+  def percentEncode(text: String): String =
     text.getBytes(UTF_8).map(b => if (Unreserved(b)) b.toChar.toString else "%%%02X".format(b & 0xff)).mkString
 
   /** Returns `?a=b&c=d`, or an empty string. */
   def query(parameters: Vector[(String, String)]): String =
-    if (parameters.isEmpty) "" else s"?${form(parameters)}"
+    if (parameters.isEmpty) "" else s"?${formEncode(parameters)}"
 
   /** Returns the parameters as the body of a form. */
-  def form(parameters: Vector[(String, String)]): String =
-    parameters.map { case (key, value) => s"${percent(key)}=${percent(value)}" }.mkString("&")
+  def formEncode(parameters: Vector[(String, String)]): String =
+    parameters.map { case (key, value) => s"${percentEncode(key)}=${percentEncode(value)}" }.mkString("&")
 }

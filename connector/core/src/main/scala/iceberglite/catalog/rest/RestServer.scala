@@ -5,19 +5,19 @@ import java.net.URI
 import iceberglite.catalog.CatalogProperty
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
-import iceberglite.spec.rest.RestAnswerJson
+import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
 
 /**
  * A server with its loaded configuration.
  *
- * @param idempotent whether it supports the header Idempotency-Key
+ * @param supportsIdempotencyKeys whether it supports the header Idempotency-Key
  */
 final private[catalog] class RestServer private (
     val client: RestClient,
     val paths: RestPaths,
     endpoints: Set[Endpoint],
-    idempotent: Boolean,
+    supportsIdempotencyKeys: Boolean,
     environment: Environment
 ) {
   def settings: RestSettings = client.settings
@@ -28,18 +28,25 @@ final private[catalog] class RestServer private (
    * Checks that the server has the endpoint. If the server supports it, adds an idempotency key, so that the request
    * may be retried.
    */
-  def prepared(ask: Ask): Ask = {
-    if (!has(ask.endpoint)) {
-      throw Unsupported(s"to ${ask.what}", s"The REST catalog at ${client.shown} does not support ${ask.endpoint}")
+  def prepare(request: RestRequest): RestRequest = {
+    if (!has(request.endpoint)) {
+      throw Unsupported(
+        s"to ${request.what}",
+        s"The REST catalog at ${client.address} does not support ${request.endpoint}"
+      )
     }
-    val changes = ask.endpoint.method == "POST" || ask.endpoint.method == "DELETE"
-    if (idempotent && changes) {
-      ask.copy(headers = ask.headers :+ (RestServer.IdempotencyKey -> newUuid7()), repeat = Some(Repeat.Always))
-    } else ask
+    val isChange = request.endpoint.method == "POST" || request.endpoint.method == "DELETE"
+    if (supportsIdempotencyKeys && isChange) {
+      request.copy(
+        headers = request.headers :+ (RestServer.IdempotencyKey -> newUuid7()),
+        retryMode = Some(RetryMode.Always)
+      )
+    } else request
   }
 
-  def ask(ask: Ask)(refused: PartialFunction[Refusal, IcebergError] = PartialFunction.empty): Answer =
-    client.ask(prepared(ask))(refused)
+  def send(request: RestRequest)(errors: PartialFunction[ErrorResponse, IcebergError] = PartialFunction.empty)
+      : RestResponse =
+    client.send(prepare(request))(errors)
 
   /** Returns a UUID of version 7 (RFC 9562), as the protocol requires: it begins with the time. */
   private def newUuid7(): String = {
@@ -53,7 +60,7 @@ private[catalog] object RestServer {
   private val IdempotencyKey = "Idempotency-Key"
 
   /** The properties on which authentication depends. */
-  private def authValues(properties: Map[String, String]): Map[String, String] =
+  private def authProperties(properties: Map[String, String]): Map[String, String] =
     properties.filterKeys(k => k.startsWith("rest.") || authKeys(k)).map(identity)
 
   private val authKeys: Set[String] = Seq(
@@ -73,37 +80,40 @@ private[catalog] object RestServer {
    * Loads the server's configuration. The user's properties take precedence over its defaults, but not over its
    * overrides.
    */
-  def connect(first: RestClient, wire: RestSettings => Wire, environment: Environment): RestServer = {
-    val settings = first.settings
-    val ask = Ask(
+  def connect(initialClient: RestClient, transport: RestSettings => Transport, environment: Environment): RestServer = {
+    val settings = initialClient.settings
+    val request = RestRequest(
       s"read the configuration of catalog ${settings.catalog}",
       Endpoint.GetConfig,
       Endpoint.GetConfig.path,
       settings.text(CatalogProperty.Warehouse).map(CatalogProperty.Warehouse.key -> _).toVector
     )
-    val answer = first.ask(ask) {
-      case r if r.status == 404 && r.isOfCatalog =>
+    val response = initialClient.send(request) {
+      case r if r.status == 404 && r.isFromCatalog =>
         val warehouse = settings.text(CatalogProperty.Warehouse).getOrElse("")
         NotFound(
           "warehouse",
           warehouse,
-          s"The REST catalog at ${first.shown} says: ${first.textOf(r)}. Set warehouse to an existing one"
+          s"The REST catalog at ${initialClient.address} says: ${initialClient.textOf(r)}. Set warehouse to an " +
+            "existing one"
         )
     }
-    val config = RestAnswerJson.config(first.named(ask), answer.body)
+    val config = RestResponseJson.config(initialClient.responseName(request), response.body)
     val merged = config.defaults ++ settings.properties ++ config.overrides
     refuseOtherServer(settings, merged)
     val client =
-      if (authValues(merged) == authValues(settings.properties) && headers(merged) == headers(settings.properties))
-        first.within(merged)
+      if (
+        authProperties(merged) == authProperties(settings.properties) && headers(merged) == headers(settings.properties)
+      )
+        initialClient.withProperties(merged)
       else {
         val changed = new RestSettings(settings.catalog, merged)
-        new RestClient(changed, wire(changed), environment)
+        new RestClient(changed, transport(changed), environment)
       }
     of(client, config, environment)
   }
 
-  private def of(client: RestClient, config: RestAnswerJson.Config, environment: Environment): RestServer = {
+  private def of(client: RestClient, config: RestResponseJson.Config, environment: Environment): RestServer = {
     val settings = client.settings
     settings.requireClientPlanning()
     val separator = settings.text(RestProperty.NamespaceSeparator).getOrElse("")
@@ -111,7 +121,7 @@ private[catalog] object RestServer {
       client,
       new RestPaths(settings.properties.get("prefix").map(_.trim), separator),
       Endpoint.of(config.endpoints, settings.flag(RestProperty.ViewEndpoints)),
-      config.idempotent,
+      config.supportsIdempotencyKeys,
       environment
     )
   }
@@ -128,7 +138,7 @@ private[catalog] object RestServer {
     } throw InvalidArgument(
       s"$key of catalog ${settings.catalog}",
       value.takeWhile(_ != '?'),
-      s"The server at ${RestSettings.shown(settings.server)} sends it, and it is another server. If you trust that " +
-        s"server, set $key yourself"
+      s"The server at ${RestSettings.redacted(settings.server)} sends it, and it is another server. If you trust " +
+        s"that server, set $key yourself"
     )
 }

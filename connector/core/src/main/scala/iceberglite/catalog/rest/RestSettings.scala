@@ -29,7 +29,7 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
   val onlyRefs: Boolean = text(RestProperty.SnapshotLoading).map(_.toUpperCase) match {
     case Some("REFS") => true
     case Some("ALL") | None => false
-    case Some(other) => throw wrong(RestProperty.SnapshotLoading, other, "It must be ALL or REFS")
+    case Some(other) => throw invalid(RestProperty.SnapshotLoading, other, "It must be ALL or REFS")
   }
 
   def requireClientPlanning(): Unit = text(RestProperty.ScanPlanning).foreach { mode =>
@@ -55,10 +55,10 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
     (keys.flatMap(_.in(properties)) ++ credential ++ headers).toVector
   }
 
-  private def wrong(property: CatalogProperty, value: String, reason: String): InvalidArgument =
+  private def invalid(property: CatalogProperty, value: String, reason: String): InvalidArgument =
     InvalidArgument(s"${property.key} of catalog $catalog", value, reason)
 
-  override def toString: String = s"RestSettings($catalog, ${RestSettings.shown(server)})"
+  override def toString: String = s"RestSettings($catalog, ${RestSettings.redacted(server)})"
 }
 
 private[catalog] object RestSettings {
@@ -67,23 +67,23 @@ private[catalog] object RestSettings {
     Seq("authorization", "token", "key", "secret", "cookie", "password").exists(header.toLowerCase.contains)
 
   /** Returns a server's address for messages, without parts that may contain a password. */
-  def shown(uri: URI): String = {
+  def redacted(uri: URI): String = {
     val port = if (uri.getPort < 0) "" else s":${uri.getPort}"
     s"${uri.getScheme}://${uri.getHost}$port${Option(uri.getRawPath).getOrElse("")}"
   }
 
   private def server(catalog: String, text: String): URI = {
-    def wrong(reason: String) = InvalidArgument(
+    def invalid(reason: String) = InvalidArgument(
       s"${CatalogProperty.Uri.key} of catalog $catalog",
       text.replaceAll("//[^/@]*@", "//***@").takeWhile(_ != '?'),
       reason
     )
-    val uri = Try(new URI(text.reverse.dropWhile(_ == '/').reverse)).getOrElse(throw wrong("It is not a URI"))
+    val uri = Try(new URI(text.reverse.dropWhile(_ == '/').reverse)).getOrElse(throw invalid("It is not a URI"))
     val scheme = Option(uri.getScheme).map(_.toLowerCase)
-    if (!scheme.exists(Set("http", "https"))) throw wrong("It must begin with https:// (or http://)")
-    if (Option(uri.getHost).isEmpty) throw wrong("It has no host")
-    if (Option(uri.getRawUserInfo).isDefined) throw wrong("Set user and password with rest.auth.basic.*")
-    if (Option(uri.getRawQuery).orElse(Option(uri.getRawFragment)).isDefined) throw wrong("It must end with a path")
+    if (!scheme.exists(Set("http", "https"))) throw invalid("It must begin with https:// (or http://)")
+    if (Option(uri.getHost).isEmpty) throw invalid("It has no host")
+    if (Option(uri.getRawUserInfo).isDefined) throw invalid("Set user and password with rest.auth.basic.*")
+    if (Option(uri.getRawQuery).orElse(Option(uri.getRawFragment)).isDefined) throw invalid("It must end with a path")
     uri
   }
 

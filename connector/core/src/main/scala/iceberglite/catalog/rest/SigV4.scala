@@ -18,22 +18,22 @@ private[catalog] object SigV4 {
               "org.apache.hadoop:hadoop-aws:3.3.4 and com.amazonaws:aws-java-sdk-bundle:1.12.262 to the session"
           )
       }
-    new Signing(signer, delegate, settings)
+    new SigV4Auth(signer, delegate, settings)
   }
 
-  final private class Signing(signer: AwsSigner, delegate: Auth, settings: RestSettings) extends Auth {
-    override def prove(call: Call, tableToken: Option[String]): Call = {
-      val proven = delegate.prove(call, tableToken)
-      val moved = proven.header(Auth.Authorization).fold(proven)(proof =>
-        proven.copy(headers = proven.headers.filterNot(_._1.equalsIgnoreCase(Auth.Authorization)))
-          .set("Original-Authorization", proof)
+  final private class SigV4Auth(signer: AwsSigner, delegate: Auth, settings: RestSettings) extends Auth {
+    override def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall = {
+      val authenticated = delegate.authenticate(call, tableToken)
+      val withOriginalHeader = authenticated.header(Auth.Authorization).fold(authenticated)(authorization =>
+        authenticated.copy(headers = authenticated.headers.filterNot(_._1.equalsIgnoreCase(Auth.Authorization)))
+          .set("Original-Authorization", authorization)
       )
-      try signer.sign(moved)
+      try signer.sign(withOriginalHeader)
       catch {
         case e: RuntimeException =>
           val reason = s"AWS provides no credentials or no region (${e.getClass.getSimpleName}). Set " +
             s"${RestProperty.AccessKey.key}, ${RestProperty.SecretKey.key} and ${RestProperty.SigningRegion.key}"
-          throw StorageFailed("sign a request", s"to ${RestSettings.shown(settings.server)}", reason)
+          throw StorageFailed("sign a request", s"to ${RestSettings.redacted(settings.server)}", reason)
       }
     }
 

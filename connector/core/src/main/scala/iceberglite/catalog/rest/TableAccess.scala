@@ -2,16 +2,16 @@ package iceberglite.catalog.rest
 
 import scala.util.Try
 
-import iceberglite.spec.rest.RestAnswerJson.{Credential, LoadedTable}
+import iceberglite.spec.rest.RestResponseJson.{Credential, LoadedTable}
 import iceberglite.storage.{FileIO, S3Settings}
 
 /**
  * The access to one table's files.
  *
  * @param io the access with the table's credentials; if absent, the catalog's access is used
- * @param until the expiration of the credentials, in milliseconds since 1970
+ * @param expiresMs the expiration of the credentials, in milliseconds since 1970
  */
-final private[catalog] case class TableAccess(io: Option[FileIO], until: Option[Long])
+final private[catalog] case class TableAccess(io: Option[FileIO], expiresMs: Option[Long])
 
 private[catalog] object TableAccess {
   private val ExpiresAtMs = "s3.session-token-expires-at-ms"
@@ -27,16 +27,19 @@ private[catalog] object TableAccess {
    * for the table's location is used.
    */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
-    val sent = table.config ++
-      best(table.credentials, table.metadata.location).fold(Map.empty[String, String])(_.config)
-    val settings = sent.filter { case (key, value) => isAccepted(key) && value.nonEmpty }
+    val config = table.config ++
+      credentialFor(table.credentials, table.metadata.location).fold(Map.empty[String, String])(_.config)
+    val settings = config.filter { case (key, value) => isAccepted(key) && value.nonEmpty }
     if (settings.isEmpty) TableAccess(None, None)
     else
-      TableAccess(Some(io.configured(settings)), sent.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption))
+      TableAccess(
+        Some(io.configured(settings)),
+        config.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption)
+      )
   }
 
   /** Selects the credential with the longest prefix (REST OpenAPI description: `StorageCredential`). */
-  private[rest] def best(credentials: Vector[Credential], location: String): Option[Credential] = {
+  private[rest] def credentialFor(credentials: Vector[Credential], location: String): Option[Credential] = {
     val matching = credentials.filter(c => location.startsWith(c.prefix))
     if (matching.isEmpty) None else Some(matching.maxBy(_.prefix.length))
   }

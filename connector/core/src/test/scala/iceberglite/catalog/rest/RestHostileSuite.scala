@@ -108,7 +108,7 @@ class RestHostileSuite extends AnyFunSuite {
   test("a response that is too long is aborted, compressed or not") {
     withStub { stub =>
       val settings = new RestSettings("lite", Map("uri" -> stub.uri))
-      val wire = new JdkWire(settings, maxBytes = 10000)
+      val transport = new JdkTransport(settings, maxBytes = 10000)
       val endless = new Reply {
         override def send(exchange: HttpExchange): Unit = {
           exchange.sendResponseHeaders(200, 0)
@@ -126,10 +126,12 @@ class RestHostileSuite extends AnyFunSuite {
       stub.on("GET /bomb")(bytes(200, packed.toByteArray).having("Content-Encoding" -> "gzip"))
       stub.on("GET /cut")(bytes(200, packed.toByteArray.take(30)).having("Content-Encoding" -> "gzip"))
       Seq("endless", "bomb").foreach { page =>
-        val delivery = wire.send(Call("GET", java.net.URI.create(s"${stub.uri}/$page")))
-        assert(delivery == Delivery.Lost("its response is longer than 10000 bytes"), page)
+        val result = transport.send(HttpCall("GET", java.net.URI.create(s"${stub.uri}/$page")))
+        assert(result == SendResult.NoResponse("its response is longer than 10000 bytes"), page)
       }
-      assert(wire.send(Call("GET", java.net.URI.create(s"${stub.uri}/cut"))).isInstanceOf[Delivery.Lost])
+      assert(
+        transport.send(HttpCall("GET", java.net.URI.create(s"${stub.uri}/cut"))).isInstanceOf[SendResult.NoResponse]
+      )
     }
   }
 
@@ -221,7 +223,8 @@ class RestHostileSuite extends AnyFunSuite {
     withStub { stub =>
       val properties = Map("uri" -> stub.uri, "token" -> "t0ken-of-mine", "credential" -> "me:s3cret-of-mine")
       val settings = new RestSettings("lite", properties)
-      val call = Auth.bearer(Call("GET", java.net.URI.create(s"${stub.uri}/x?token=t0ken-of-mine")), "t0ken-of-mine")
+      val call =
+        Auth.bearer(HttpCall("GET", java.net.URI.create(s"${stub.uri}/x?token=t0ken-of-mine")), "t0ken-of-mine")
       val shown = Seq(settings.toString, call.toString, stub.catalog(properties.toSeq: _*).toString)
       assert(!shown.exists(s => secrets.exists(s.contains)))
     }

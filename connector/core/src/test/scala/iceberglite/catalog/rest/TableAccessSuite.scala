@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.rest.RestAnswerJson.Credential
+import iceberglite.spec.rest.RestResponseJson.Credential
 import iceberglite.spec.table.NewTable
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Table, TableIdentifier}
@@ -46,8 +46,8 @@ class TableAccessSuite extends AnyFunSuite {
 
   test("the credentials with the longest matching prefix are used, and they override the configuration") {
     val credentials = Vector("s3", "s3://bucket/db/", "s3://bucket/db/other", "gs").map(Credential(_, Map.empty))
-    assert(TableAccess.best(credentials, location).map(_.prefix).contains("s3://bucket/db/"))
-    assert(TableAccess.best(credentials.drop(2), location).isEmpty)
+    assert(TableAccess.credentialFor(credentials, location).map(_.prefix).contains("s3://bucket/db/"))
+    assert(TableAccess.credentialFor(credentials.drop(2), location).isEmpty)
     withStub { stub =>
       val more =
         s""","config":${config("AK1")},"storage-credentials":[{"prefix":"s3://bucket","config":${config("AK2")}}]"""

@@ -9,27 +9,27 @@ import iceberglite.spec.update.MetadataUpdate._
  * that the same commit adds. Therefore a schema, spec or sort order that the table already has is not sent, and later
  * updates refer to it by its id.
  */
-private[catalog] object SentUpdates {
+private[catalog] object RequestUpdates {
 
   def apply(base: TableMetadata, updates: Vector[MetadataUpdate]): Vector[MetadataUpdate] =
     if (!updates.exists(refersToLastAdded)) updates
     else {
       val states = updates.indices.map(i => MetadataUpdate.applyAll(base, updates.take(i + 1), base.lastUpdatedMs))
-      updates.indices.foldLeft((Vector.empty[MetadataUpdate], Set.empty[Kind])) { case ((sent, known), i) =>
+      updates.indices.foldLeft((Vector.empty[MetadataUpdate], Set.empty[Kind])) { case ((result, known), i) =>
         val before = if (i == 0) base else states(i - 1)
-        step(updates(i), before, states(i), known) match {
-          case (update, nowKnown) => (sent ++ update, nowKnown)
+        convert(updates(i), before, states(i), known) match {
+          case (update, nowKnown) => (result ++ update, nowKnown)
         }
       }._1
     }
 
   sealed private trait Kind
-  private case object OfSchema extends Kind
-  private case object OfSpec extends Kind
-  private case object OfOrder extends Kind
+  private case object SchemaKind extends Kind
+  private case object SpecKind extends Kind
+  private case object SortOrderKind extends Kind
 
   /** Converts one update. @param known the kinds whose last added object the table already had */
-  private def step(
+  private def convert(
       update: MetadataUpdate,
       before: TableMetadata,
       after: TableMetadata,
@@ -38,14 +38,14 @@ private[catalog] object SentUpdates {
     def added(kind: Kind, isNew: Boolean) = if (isNew) (Some(update), known - kind) else (None, known + kind)
     update match {
       case _: AddSchema =>
-        added(OfSchema, before.schemas != after.schemas || before.lastColumnId != after.lastColumnId)
-      case _: AddPartitionSpec => added(OfSpec, before.specs != after.specs)
-      case _: AddSortOrder => added(OfOrder, before.sortOrders != after.sortOrders)
-      case SetCurrentSchema(MetadataUpdate.LastAdded) if known(OfSchema) =>
+        added(SchemaKind, before.schemas != after.schemas || before.lastColumnId != after.lastColumnId)
+      case _: AddPartitionSpec => added(SpecKind, before.specs != after.specs)
+      case _: AddSortOrder => added(SortOrderKind, before.sortOrders != after.sortOrders)
+      case SetCurrentSchema(MetadataUpdate.LastAdded) if known(SchemaKind) =>
         (Some(SetCurrentSchema(after.currentSchemaId)), known)
-      case SetDefaultSpec(MetadataUpdate.LastAdded) if known(OfSpec) =>
+      case SetDefaultSpec(MetadataUpdate.LastAdded) if known(SpecKind) =>
         (Some(SetDefaultSpec(after.defaultSpecId)), known)
-      case SetDefaultSortOrder(MetadataUpdate.LastAdded) if known(OfOrder) =>
+      case SetDefaultSortOrder(MetadataUpdate.LastAdded) if known(SortOrderKind) =>
         (Some(SetDefaultSortOrder(after.defaultSortOrderId)), known)
       case other => (Some(other), known)
     }

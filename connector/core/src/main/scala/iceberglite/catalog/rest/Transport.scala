@@ -7,7 +7,7 @@ import java.net.URI
  *
  * @param body the body; the headers contain its content type
  */
-final private[catalog] case class Call(
+final private[catalog] case class HttpCall(
     method: String,
     uri: URI,
     headers: Vector[(String, String)] = Vector.empty,
@@ -15,36 +15,36 @@ final private[catalog] case class Call(
 ) {
 
   /** Returns the request with a header that replaces existing headers of the same name. */
-  def set(name: String, value: String): Call =
+  def set(name: String, value: String): HttpCall =
     copy(headers = headers.filterNot(_._1.equalsIgnoreCase(name)) :+ (name -> value))
 
   /** Returns the request with a header, unless the request already has a header of this name. */
-  def default(name: String, value: String): Call = if (header(name).isDefined) this else set(name, value)
+  def default(name: String, value: String): HttpCall = if (header(name).isDefined) this else set(name, value)
 
   def header(name: String): Option[String] = headers.collectFirst { case (n, v) if n.equalsIgnoreCase(name) => v }
 
-  override def toString: String = s"$method ${RestSettings.shown(uri)}"
+  override def toString: String = s"$method ${RestSettings.redacted(uri)}"
 }
 
 /** A response. @param headers the headers by lower-case name; of repeated headers, only the first */
-final private[catalog] case class Answer(status: Int, headers: Map[String, String], body: Array[Byte]) {
+final private[catalog] case class RestResponse(status: Int, headers: Map[String, String], body: Array[Byte]) {
   override def toString: String = s"$status with ${body.length} bytes"
 }
 
 /** The result of sending a request. */
-sealed private[catalog] trait Delivery
+sealed private[catalog] trait SendResult
 
-private[catalog] object Delivery {
-  final case class Answered(answer: Answer) extends Delivery
+private[catalog] object SendResult {
+  final case class Responded(response: RestResponse) extends SendResult
 
-  /** The server has not received the request. @param passing whether the reason may be temporary */
-  final case class NotSent(reason: String, passing: Boolean) extends Delivery
+  /** The server has not received the request. @param isTransient whether the reason may be temporary */
+  final case class NotSent(reason: String, isTransient: Boolean) extends SendResult
 
   /** It is unknown whether the server processed the request. */
-  final case class Lost(reason: String) extends Delivery
+  final case class NoResponse(reason: String) extends SendResult
 }
 
 /** Sends requests to servers, with limits on time and size. */
-private[catalog] trait Wire {
-  def send(call: Call): Delivery
+private[catalog] trait Transport {
+  def send(call: HttpCall): SendResult
 }

@@ -9,17 +9,17 @@ import iceberglite.spec.view.ViewMetadata
  * The responses of a REST catalog, according to its OpenAPI description. The first argument of each method is the name
  * of the response in messages.
  */
-object RestAnswerJson {
+object RestResponseJson {
 
   /**
    * @param endpoints the endpoints of the server; if absent, the default ones
-   * @param idempotent whether the server supports idempotency keys
+   * @param supportsIdempotencyKeys whether the server supports idempotency keys
    */
   final case class Config(
       defaults: Map[String, String],
       overrides: Map[String, String],
       endpoints: Option[Vector[String]],
-      idempotent: Boolean
+      supportsIdempotencyKeys: Boolean
   )
 
   /** One page of a listing. @param next the token for the next page; absent at the end */
@@ -43,7 +43,7 @@ object RestAnswerJson {
   final case class LoadedView(metadataLocation: String, metadata: ViewMetadata)
 
   /** @param status the status in the body, which may differ from the HTTP status */
-  final case class Refusal(kind: String, message: String, status: Option[Int])
+  final case class ErrorResponse(errorType: String, message: String, status: Option[Int])
 
   /** @param expiresInSeconds absent if the server does not give it */
   final case class Token(value: String, expiresInSeconds: Option[Long]) {
@@ -97,9 +97,9 @@ object RestAnswerJson {
   }
 
   /** @throws InvalidMetadata the response is not an error according to the protocol */
-  def refusal(file: String, json: Array[Byte]): Refusal = {
+  def errorResponse(file: String, json: Array[Byte]): ErrorResponse = {
     val error = JsonValue.parse(file, json)("error")
-    Refusal(
+    ErrorResponse(
       error.optionalString("type").getOrElse(""),
       error.optionalString("message").getOrElse(""),
       error.optionalInt("code")
@@ -107,9 +107,9 @@ object RestAnswerJson {
   }
 
   /** Reads the error response of an OAuth2 server. */
-  def oauthRefusal(file: String, json: Array[Byte]): Refusal = {
+  def oauthErrorResponse(file: String, json: Array[Byte]): ErrorResponse = {
     val root = JsonValue.parse(file, json)
-    Refusal(root.string("error"), root.optionalString("error_description").getOrElse(""), None)
+    ErrorResponse(root.string("error"), root.optionalString("error_description").getOrElse(""), None)
   }
 
   def token(file: String, json: Array[Byte]): Token = secret(file, "$") {

@@ -15,7 +15,7 @@ import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
-import iceberglite.catalog.rest.Delivery.{Answered, Lost, NotSent}
+import iceberglite.catalog.rest.SendResult.{NoResponse, NotSent, Responded}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -24,7 +24,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
  *
  * @param maxBytes maximum size of a response body, also after decompression
  */
-final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = JdkWire.MaxBytes) extends Wire {
+final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int = JdkTransport.MaxBytes)
+    extends Transport {
   private val connectMs = settings.number(RestProperty.ConnectTimeoutMs, 1)
   private val timeoutMs = settings.number(RestProperty.TimeoutMs, 1)
 
@@ -42,30 +43,30 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
     builder.build()
   }
 
-  override def send(call: Call): Delivery = {
+  override def send(call: HttpCall): SendResult = {
     val body = new BoundedBody(maxBytes)
-    val answer =
+    val future =
       client.sendAsync(request(call.default("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
-    try Answered(decompressed(answer.get(timeoutMs, TimeUnit.MILLISECONDS)))
+    try Responded(decompress(future.get(timeoutMs, TimeUnit.MILLISECONDS)))
     catch {
       case e: ExecutionException => failed(Option(e.getCause).getOrElse(e))
       case _: TimeoutException =>
-        abandon(answer, body)
-        Lost(s"there was no response within $timeoutMs ms (${RestProperty.TimeoutMs.key})")
+        abandon(future, body)
+        NoResponse(s"there was no response within $timeoutMs ms (${RestProperty.TimeoutMs.key})")
       case _: InterruptedException =>
-        abandon(answer, body)
+        abandon(future, body)
         Thread.currentThread.interrupt()
-        Lost("the thread was interrupted")
-      case e: IOException => Lost(reason(e))
+        NoResponse("the thread was interrupted")
+      case e: IOException => NoResponse(reason(e))
     }
   }
 
-  private def abandon(answer: CompletableFuture[_], body: BoundedBody): Unit = {
-    answer.cancel(true)
+  private def abandon(future: CompletableFuture[_], body: BoundedBody): Unit = {
+    future.cancel(true)
     body.cancel()
   }
 
-  private def request(call: Call): HttpRequest = {
+  private def request(call: HttpCall): HttpRequest = {
     val builder = HttpRequest.newBuilder(call.uri)
     call.headers.foreach { case (name, value) =>
       try builder.setHeader(name, value)
@@ -81,13 +82,13 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
     builder.method(call.method, call.body.fold(BodyPublishers.noBody())(BodyPublishers.ofByteArray)).build()
   }
 
-  private def decompressed(response: HttpResponse[Array[Byte]]): Answer = {
+  private def decompress(response: HttpResponse[Array[Byte]]): RestResponse = {
     val headers = response.headers.map.asScala.collect {
       case (name, values) if !values.isEmpty =>
         name.toLowerCase -> values.get(0)
     }.toMap
     val isCompressed = headers.get("content-encoding").exists(_.equalsIgnoreCase("gzip")) && response.body.nonEmpty
-    Answer(response.statusCode, headers, if (isCompressed) gunzip(response.body) else response.body)
+    RestResponse(response.statusCode, headers, if (isCompressed) gunzip(response.body) else response.body)
   }
 
   private def gunzip(body: Array[Byte]): Array[Byte] = {
@@ -97,14 +98,14 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
   }
 
   @tailrec
-  private def failed(e: Throwable): Delivery = e match {
+  private def failed(e: Throwable): SendResult = e match {
     case wrapped: java.util.concurrent.CompletionException if Option(wrapped.getCause).isDefined =>
       failed(wrapped.getCause)
-    case _: HttpConnectTimeoutException => NotSent(s"no connection within $connectMs ms", passing = true)
-    case c: ConnectException if isUnresolved(c) => NotSent("its host name is unknown", passing = false)
-    case c: ConnectException => NotSent(s"no connection (${reason(c)})", passing = true)
-    case s: SSLException => NotSent(s"no secure connection (${reason(s)})", passing = false)
-    case NonFatal(other) => Lost(reason(other))
+    case _: HttpConnectTimeoutException => NotSent(s"no connection within $connectMs ms", isTransient = true)
+    case c: ConnectException if isUnresolved(c) => NotSent("its host name is unknown", isTransient = false)
+    case c: ConnectException => NotSent(s"no connection (${reason(c)})", isTransient = true)
+    case s: SSLException => NotSent(s"no secure connection (${reason(s)})", isTransient = false)
+    case NonFatal(other) => NoResponse(reason(other))
     case fatal => throw fatal
   }
 
@@ -115,7 +116,7 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
   private def reason(e: Throwable): String = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)
 }
 
-private[catalog] object JdkWire {
+private[catalog] object JdkTransport {
 
   /** The default maximum size of a response body. It is far larger than the metadata of any usable table. */
   val MaxBytes: Int = 256 << 20

@@ -1,0 +1,34 @@
+package iceberglite.catalog.rest
+
+import iceberglite.spec.IcebergError
+
+/**
+ * Sends requests for objects that may not exist. A 404 response of a proxy is an error, because it does not mean that
+ * the object was dropped.
+ */
+private[catalog] object Lookup {
+
+  /** Sends a request. @return absent if the catalog reports that the object does not exist */
+  def find(server: RestServer, request: RestRequest): Option[RestResponse] =
+    findOr(server, request)(PartialFunction.empty)
+
+  /** Sends a request. @param errors the errors for rejections with a specific meaning, also for some 404 responses */
+  def findOr(
+      server: RestServer,
+      request: RestRequest
+  )(errors: PartialFunction[ErrorResponse, IcebergError]): Option[RestResponse] =
+    server.client.exchange(server.prepare(request)) match {
+      case Outcome.Succeeded(response) => Some(response)
+      case Outcome.Rejected(response, earlierOutcomeUnknown) =>
+        val errorResponse = server.client.errorResponseOf(response, earlierOutcomeUnknown)
+        if (errors.isDefinedAt(errorResponse)) throw errors(errorResponse)
+        else if (isMissing(errorResponse, request)) None
+        else throw server.client.toIcebergError(request.what, errorResponse)
+      case Outcome.Unsent(reason) => throw server.client.failed(request.what, reason)
+      case Outcome.Unknown(reason) => throw server.client.failed(request.what, reason)
+    }
+
+  /** Whether the object is missing. A response to HEAD has no body with an error type. */
+  private def isMissing(errorResponse: ErrorResponse, request: RestRequest): Boolean =
+    errorResponse.status == 404 && (errorResponse.isFromCatalog || request.endpoint.method == "HEAD")
+}

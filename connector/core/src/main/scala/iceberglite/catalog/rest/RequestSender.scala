@@ -1,0 +1,141 @@
+package iceberglite.catalog.rest
+
+import java.time.ZonedDateTime
+import java.time.format.DateTimeFormatter.RFC_1123_DATE_TIME
+
+import scala.annotation.tailrec
+import scala.util.Try
+
+import iceberglite.catalog.rest.SendResult.{NoResponse, NotSent, Responded}
+import iceberglite.table.Environment
+
+/** Whether a request may be retried. */
+sealed private[catalog] trait RetryMode
+
+private[catalog] object RetryMode {
+
+  /** The request is idempotent. */
+  case object Always extends RetryMode
+
+  /**
+   * The request has requirements, which fail in a retry if an earlier attempt succeeded. After such a failure, the
+   * caller must check whether the earlier attempt succeeded.
+   */
+  case object Guarded extends RetryMode
+
+  /** The request must not be retried if the server may have processed it. */
+  case object IfNotProcessed extends RetryMode
+}
+
+/** The result of a request after all attempts. */
+sealed private[catalog] trait Outcome
+
+private[catalog] object Outcome {
+  final case class Succeeded(response: RestResponse) extends Outcome
+
+  /** A rejection. @param earlierOutcomeUnknown whether an earlier attempt may have succeeded */
+  final case class Rejected(response: RestResponse, earlierOutcomeUnknown: Boolean) extends Outcome
+  final case class Unsent(reason: String) extends Outcome
+  final case class Unknown(reason: String) extends Outcome
+}
+
+/**
+ * Sends requests, and retries those that were rejected temporarily or failed in transit. The pause before a retry
+ * doubles each time, or is longer if the server requests it.
+ */
+final private[catalog] class RequestSender(settings: RestSettings, transport: Transport, environment: Environment) {
+  import Outcome._
+  import RequestSender._
+
+  private val maxRetries = settings.number(RestProperty.MaxRetries, 0)
+
+  /** Sends a request. @param auth adds authentication to each attempt */
+  def send(call: HttpCall, retryMode: RetryMode, auth: Auth, tableToken: Option[String] = None): Outcome = {
+    @tailrec
+    def attempt(state: AttemptState): Outcome = {
+      val result = transport.send(auth.authenticate(call, tableToken.filterNot(_ => state.renewed)))
+      val outcome = outcomeOf(result, state)
+      nextState(result, state, retryMode, auth, tableToken) match {
+        case Some(retryState) => attempt(retryState)
+        case None => outcome
+      }
+    }
+    attempt(AttemptState(0, renewed = false, earlierOutcomeUnknown = false))
+  }
+
+  private def outcomeOf(result: SendResult, state: AttemptState): Outcome = result match {
+    case Responded(response) if isSuccess(response) => Succeeded(response)
+    case Responded(response) => Rejected(response, state.earlierOutcomeUnknown)
+    case NotSent(reason, _) if state.earlierOutcomeUnknown => Unknown(reason)
+    case NotSent(reason, _) => Unsent(reason)
+    case NoResponse(reason) => Unknown(reason)
+  }
+
+  /** Waits before a retry and returns its state; `None` if the request is not retried. */
+  private def nextState(
+      result: SendResult,
+      state: AttemptState,
+      retryMode: RetryMode,
+      auth: Auth,
+      tableToken: Option[String]
+  ): Option[AttemptState] = result match {
+    case Responded(RestResponse(401 | 419, _, _)) =>
+      val mayDiffer = !state.renewed && (auth.renew() || tableToken.isDefined)
+      if (mayDiffer) Some(state.copy(renewed = true)) else None
+    case Responded(response @ RestResponse(429, _, _)) => backOff(state, retryAfter(response))
+    case Responded(response @ RestResponse(503, _, _))
+        if retryMode != RetryMode.IfNotProcessed || retryAfter(response).isDefined =>
+      backOff(state.copy(earlierOutcomeUnknown = true), retryAfter(response))
+    case Responded(RestResponse(502 | 504, _, _)) if retryMode == RetryMode.Always =>
+      backOff(state.copy(earlierOutcomeUnknown = true), None)
+    case NoResponse(_) if retryMode == RetryMode.Always => backOff(state.copy(earlierOutcomeUnknown = true), None)
+    case NotSent(_, true) => backOff(state, None)
+    case _ => None
+  }
+
+  private def backOff(state: AttemptState, requestedMs: Option[Long]): Option[AttemptState] = {
+    val full = math.min(MaxWaitMs, MinWaitMs << math.min(state.tries, MaxDoublings))
+    val ownMs = (full * (0.5 + environment.randomFraction() / 2)).toLong
+    val wait = math.max(ownMs, requestedMs.getOrElse(0L))
+    if (state.tries >= maxRetries || wait > MaxRequestedMs || !sleep(wait)) None
+    else Some(state.copy(tries = state.tries + 1))
+  }
+
+  private def sleep(ms: Long): Boolean =
+    if (Thread.currentThread.isInterrupted) false
+    else
+      try {
+        environment.sleep(ms)
+        true
+      } catch {
+        case _: InterruptedException =>
+          Thread.currentThread.interrupt()
+          false
+      }
+
+  /** Returns the requested wait in milliseconds; the header has seconds or a time. */
+  private def retryAfter(response: RestResponse): Option[Long] =
+    response.headers.get("retry-after").map(_.trim).flatMap { text =>
+      Try(text.toLong).toOption.filter(_ >= 0).map(seconds =>
+        if (seconds > MaxRequestedMs) Long.MaxValue else seconds * 1000
+      )
+        .orElse(
+          Try(ZonedDateTime.parse(text, RFC_1123_DATE_TIME).toInstant.toEpochMilli - environment.nowMs()).toOption
+        )
+        .map(math.max(0L, _))
+    }
+}
+
+private[catalog] object RequestSender {
+  private val MinWaitMs = 100L
+  private val MaxWaitMs = 10000L
+  private val MaxDoublings = 10
+
+  /** The maximum pause that a server can request. If it requests a longer pause, the request fails. */
+  private val MaxRequestedMs = 60000L
+
+  /** The state of the attempts. @param earlierOutcomeUnknown whether an earlier attempt may have succeeded */
+  final private case class AttemptState(tries: Int, renewed: Boolean, earlierOutcomeUnknown: Boolean)
+
+  private def isSuccess(response: RestResponse): Boolean = response.status / 100 == 2 || response.status == 304
+}
