@@ -6,7 +6,7 @@ import java.util.Arrays
 
 import org.apache.parquet.io.SeekableInputStream
 
-import iceberglite.storage.StorageErrors.reading
+import iceberglite.storage.StorageErrors.wrapReadErrors
 
 /** The bytes of an Avro file in order, either all in memory or read from a stream. */
 sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
@@ -94,7 +94,7 @@ private[iceberglite] object AvroSource {
     override def fill(bytes: Int): Unit = if (current.remaining < bytes && !atEnd) {
       val wanted = math.max(bytes - current.remaining, ChunkBytes)
       // `readNBytes` allocates as bytes arrive, so a false length costs no memory.
-      val more = reading(path)(stream.readNBytes(wanted))
+      val more = wrapReadErrors(path)(stream.readNBytes(wanted))
       val left = current.remaining
       val joined = Arrays.copyOf(Arrays.copyOfRange(current.bytes, current.position, current.end), left + more.length)
       System.arraycopy(more, 0, joined, left, more.length)
@@ -111,7 +111,7 @@ private[iceberglite] object AvroSource {
       val buffered = math.min(count, current.remaining.toLong).toInt
       current.skip(buffered)
       if (count > buffered && !atEnd) {
-        reading(path)(skip(count - buffered))
+        wrapReadErrors(path)(skip(count - buffered))
         before += count - buffered
       }
     }

@@ -62,7 +62,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /** Writes the hint asynchronously, because an outdated hint is also valid. */
-  def writeHint(number: Int): Unit = io.replaceSoon(hintFile, number.toString.getBytes("UTF-8"))
+  def writeHint(number: Int): Unit = io.replaceAsync(hintFile, number.toString.getBytes("UTF-8"))
 
   /**
    * Removes the temporary files of killed writers. A file is removed if it is more than a day older than the new file

@@ -26,7 +26,7 @@ object ParquetInput {
   private val MinLength = 12L
 
   /** Opens a file. @throws UnreadableFile if it is not a Parquet file, or is damaged */
-  def of(io: FileIO, path: String): InputFile = StorageErrors.reading(path) {
+  def of(io: FileIO, path: String): InputFile = StorageErrors.wrapReadErrors(path) {
     try of(DataInput.of(io, path))
     catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
   }

@@ -26,7 +26,7 @@ private[storage] object CatalogFileSystem {
   private case class Key(scheme: String, authority: Option[String], user: UserGroupInformation, settings: String)
 
   final private class Entry(name: URI, conf: Configuration) {
-    lazy val system: FileSystem = FileSystem.get(name, withoutWrapper(name.getScheme, conf))
+    lazy val fileSystem: FileSystem = FileSystem.get(name, withoutWrapper(name.getScheme, conf))
   }
 
   /**
@@ -42,7 +42,7 @@ private[storage] object CatalogFileSystem {
   private def shared(name: URI, conf: Configuration): FileSystem = {
     val settings = conf.get(StorageSettings.Fingerprint, "")
     val key = Key(name.getScheme, Option(name.getAuthority), UserGroupInformation.getCurrentUser, settings)
-    entries.synchronized(entries.computeIfAbsent(key, _ => new Entry(name, conf))).system
+    entries.synchronized(entries.computeIfAbsent(key, _ => new Entry(name, conf))).fileSystem
   }
 
   /** Returns the wrapped file system, for operations that Hadoop's interface does not offer. */
@@ -53,9 +53,9 @@ private[storage] object CatalogFileSystem {
 
   private def withoutWrapper(scheme: String, conf: Configuration): Configuration = {
     val original = new Configuration(conf)
-    Option(conf.get(StorageSettings.classBehind(scheme))) match {
-      case Some(name) => original.set(StorageSettings.implOf(scheme), name)
-      case None => original.unset(StorageSettings.implOf(scheme))
+    Option(conf.get(StorageSettings.wrappedClassKey(scheme))) match {
+      case Some(name) => original.set(StorageSettings.implKey(scheme), name)
+      case None => original.unset(StorageSettings.implKey(scheme))
     }
     original
   }

@@ -9,13 +9,13 @@ import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 
-import iceberglite.storage.StorageErrors.reading
+import iceberglite.storage.StorageErrors.wrapReadErrors
 
 /** Opens data files on any storage for reading; the counterpart of [[DataOutput]]. */
 object DataInput {
 
   /** Returns a file to read. @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
-  def of(io: FileIO, path: String): InputFile = reading(path) {
+  def of(io: FileIO, path: String): InputFile = wrapReadErrors(path) {
     io match {
       case hadoop: HadoopFileIO => hadoop.local(path)
           .fold[InputFile](HadoopInputFile.fromPath(new Path(path), hadoop.configuration))(new LocalInput(_))

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 
-import iceberglite.storage.StorageErrors.changing
+import iceberglite.storage.StorageErrors.wrapErrors
 
 /**
  * Creates new data files as streams. Local files bypass Hadoop's local file system under the same conditions as in
@@ -32,7 +32,7 @@ object DataOutput {
     protected def open(blockSizeHint: Long): PositionOutputStream
 
     final override def create(blockSizeHint: Long): PositionOutputStream =
-      new NamedStream(path, changing("create", path)(open(blockSizeHint)))
+      new NamedStream(path, wrapErrors("create", path)(open(blockSizeHint)))
     final override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream = create(blockSizeHint)
     override def supportsBlockSize: Boolean = false
     override def defaultBlockSize: Long = 0
@@ -105,9 +105,9 @@ object DataOutput {
       try out.write(bytes, offset, length)
       catch { case e: IOException => throw StorageErrors.failed("write", path, e) }
 
-    override def flush(): Unit = changing("write", path)(out.flush())
+    override def flush(): Unit = wrapErrors("write", path)(out.flush())
 
-    override def close(): Unit = changing("close", path)(out.close())
+    override def close(): Unit = wrapErrors("close", path)(out.close())
   }
 
   private class CountedStream(out: OutputStream) extends PositionOutputStream {

@@ -58,7 +58,7 @@ trait FileIO extends FileSink with Serializable {
     val in = open(path)
     try {
       val skipped = FileIO.skip(in, offset)
-      FileIO.whole(path, offset, length, if (skipped) in.readNBytes(length) else Array.emptyByteArray)
+      FileIO.requireComplete(path, offset, length, if (skipped) in.readNBytes(length) else Array.emptyByteArray)
     } finally in.close()
   }
 
@@ -97,7 +97,7 @@ trait FileIO extends FileSink with Serializable {
    * written. Reads through this object see the new content at once, and the JVM waits for pending writes before it
    * exits. A failure is only logged.
    */
-  def replaceSoon(path: String, contents: Array[Byte]): Unit = replace(path, contents)
+  def replaceAsync(path: String, contents: Array[Byte]): Unit = replace(path, contents)
 
   /** Deletes a file. Does nothing if it does not exist. */
   def delete(path: String): Unit
@@ -149,7 +149,7 @@ object FileIO {
   }
 
   /** Returns the bytes that were read for a range. @throws UnreadableFile if the file ended before the range did */
-  private[iceberglite] def whole(path: String, offset: Long, length: Int, read: Array[Byte]): Array[Byte] =
+  private[iceberglite] def requireComplete(path: String, offset: Long, length: Int, read: Array[Byte]): Array[Byte] =
     if (read.length == length) read
     else throw UnreadableFile(
       path,

@@ -21,7 +21,7 @@ private[storage] object FileSystemJars {
    * Runs `body`, which loads the classes of a file system. If they are missing, the error names the jar that contains
    * them.
    */
-  def needed[A](scheme: String)(body: => A): A =
+  def explainMissingJar[A](scheme: String)(body: => A): A =
     try body
     catch {
       case e @ (_: RuntimeException | _: LinkageError | _: java.io.IOException) =>
@@ -40,10 +40,10 @@ private[storage] object FileSystemJars {
   private def missingClass(e: Throwable, depth: Int): Option[String] = e match {
     case missing @ (_: ClassNotFoundException | _: NoClassDefFoundError) =>
       Option(missing.getMessage).map(_.replace('/', '.').stripPrefix("Class ").stripSuffix(" not found"))
-        .filter(name => Families.exists(name.startsWith))
+        .filter(name => JarPackages.exists(name.startsWith))
     case _ if depth == 0 => None
     case other => Option(other.getCause).flatMap(missingClass(_, depth - 1))
   }
 
-  private val Families = Seq("org.apache.hadoop.", "com.amazonaws.", "com.google.cloud.hadoop.", "com.aliyun.")
+  private val JarPackages = Seq("org.apache.hadoop.", "com.amazonaws.", "com.google.cloud.hadoop.", "com.aliyun.")
 }

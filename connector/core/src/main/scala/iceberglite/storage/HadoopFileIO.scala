@@ -8,7 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem
 
-import iceberglite.storage.StorageErrors.{changing, reading}
+import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
 
 /**
  * Accesses files through Hadoop's file systems. Local files bypass Hadoop as long as the configured class for `file` is
@@ -43,66 +43,66 @@ final class HadoopFileIO(
 
   @transient private lazy val hadoop = new HadoopFiles(configuration)
 
-  @transient private lazy val writeBehind = new WriteBehind(replaceLate)
+  @transient private lazy val writeBehind = new WriteBehind(replaceIfDirectoryExists)
 
   /** Whether `java.nio` may replace the file system of the scheme `file`. */
   @transient private lazy val bypassesHadoop: Boolean =
     Option(configuration.get("fs.file.impl")).forall(_ == "org.apache.hadoop.fs.LocalFileSystem")
 
-  @transient private lazy val defaultIsLocal: Boolean = FileSystem.getDefaultUri(configuration).getScheme == "file"
+  @transient private lazy val isDefaultLocal: Boolean = FileSystem.getDefaultUri(configuration).getScheme == "file"
 
   override def open(path: String): InputStream =
-    reading(path)(local(path).fold[InputStream](hadoop.open(path))(LocalFiles.open))
+    wrapReadErrors(path)(local(path).fold[InputStream](hadoop.open(path))(LocalFiles.open))
 
   override def read(path: String): Array[Byte] = read(path, ReadBounds.Any)
 
   override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
     writeBehind.contentsOf(path).getOrElse(
-      reading(path)(local(path).fold(hadoop.read(path, bounds))(LocalFiles.read(path, _, bounds)))
+      wrapReadErrors(path)(local(path).fold(hadoop.read(path, bounds))(LocalFiles.read(path, _, bounds)))
     )
 
-  override def readRange(path: String, offset: Long, length: Int): Array[Byte] = reading(path) {
+  override def readRange(path: String, offset: Long, length: Int): Array[Byte] = wrapReadErrors(path) {
     ReadBounds.checkRange(path, length)
     val read =
       local(path).fold(hadoop.readRange(path, offset, length))(LocalFiles.readRange(_, offset, length))
-    FileIO.whole(path, offset, length, read)
+    FileIO.requireComplete(path, offset, length, read)
   }
 
   override def exists(path: String): Boolean = info(path).isDefined
 
   override def info(path: String): Option[FileInfo] =
-    changing("look at", path)(local(path).fold(hadoop.info(path))(LocalFiles.info))
+    wrapErrors("look at", path)(local(path).fold(hadoop.info(path))(LocalFiles.info))
 
   override def write(path: String, contents: Array[Byte]): Unit =
-    changing("write", path)(local(path).fold(hadoop.write(path, contents))(LocalFiles.write(_, contents, syncs)))
+    wrapErrors("write", path)(local(path).fold(hadoop.write(path, contents))(LocalFiles.write(_, contents, syncs)))
 
-  override def createExclusively(path: String, contents: Array[Byte]): Boolean = changing("create", path) {
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean = wrapErrors("create", path) {
     local(path).fold(hadoop.createExclusively(path, contents))(LocalFiles.createExclusively(_, contents, syncs))
   }
 
   override def replace(path: String, contents: Array[Byte]): Unit =
-    changing("replace", path)(local(path).fold(hadoop.replace(path, contents))(LocalFiles.replace(_, contents)))
+    wrapErrors("replace", path)(local(path).fold(hadoop.replace(path, contents))(LocalFiles.replace(_, contents)))
 
-  override def replaceSoon(path: String, contents: Array[Byte]): Unit = writeBehind.put(path, contents)
+  override def replaceAsync(path: String, contents: Array[Byte]): Unit = writeBehind.put(path, contents)
 
   /**
    * Replaces a file in the background. Does nothing if the directory no longer exists, because writing would create it
    * again.
    */
-  private def replaceLate(path: String, contents: Array[Byte]): Unit =
+  private def replaceIfDirectoryExists(path: String, contents: Array[Byte]): Unit =
     if (local(path).forall(file => Files.isDirectory(file.toAbsolutePath.getParent))) replace(path, contents)
 
   override def isRemote(path: String): Boolean = local(path).isEmpty
 
   override def delete(path: String): Unit = {
-    writeBehind.forget(path)
-    changing("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
+    writeBehind.discard(path)
+    wrapErrors("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
   }
 
   override def list(directory: String): Vector[FileInfo] =
-    changing("list", directory)(local(directory).fold(hadoop.list(directory))(LocalFiles.list))
+    wrapErrors("list", directory)(local(directory).fold(hadoop.list(directory))(LocalFiles.list))
 
-  override def makeDirectory(path: String): Unit = changing("make the directory", path) {
+  override def makeDirectory(path: String): Unit = wrapErrors("make the directory", path) {
     local(path).fold(hadoop.makeDirectory(path)) { p =>
       Files.createDirectories(p)
       ()
@@ -110,19 +110,19 @@ final class HadoopFileIO(
   }
 
   override def deleteDirectory(path: String): Unit = {
-    writeBehind.forget(path)
-    changing("delete the directory", path)(local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory))
+    writeBehind.discard(path)
+    wrapErrors("delete the directory", path)(local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory))
   }
 
-  override def deleteEmptyDirectory(path: String): Unit = changing("delete the empty directory", path) {
+  override def deleteEmptyDirectory(path: String): Unit = wrapErrors("delete the empty directory", path) {
     local(path).fold(hadoop.deleteEmptyDirectory(path)) { directory =>
       Files.deleteIfExists(directory)
       ()
     }
   }
 
-  override def renameDirectory(from: String, to: String): Unit = changing("move the directory", from) {
-    writeBehind.forget(from)
+  override def renameDirectory(from: String, to: String): Unit = wrapErrors("move the directory", from) {
+    writeBehind.discard(from)
     (local(from), local(to)) match {
       case (Some(source), Some(target)) => LocalFiles.renameDirectory(source, target)
       case _ => hadoop.renameDirectory(from, to)
@@ -145,7 +145,7 @@ final class HadoopFileIO(
       val rest = path.substring(HadoopFileIO.LocalScheme.length)
       val name = if (rest.startsWith("///")) rest.substring(2) else rest
       if (name.startsWith("/") && !name.startsWith("//")) Some(Paths.get(name)) else None
-    } else if (defaultIsLocal && path.nonEmpty && !HadoopFileIO.hasScheme(path)) Some(Paths.get(path))
+    } else if (isDefaultLocal && path.nonEmpty && !HadoopFileIO.hasScheme(path)) Some(Paths.get(path))
     else None
 }
 

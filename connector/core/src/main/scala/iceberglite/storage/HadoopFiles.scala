@@ -20,11 +20,11 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
 
   def open(path: String): InputStream = {
     val file = pathOf(path)
-    opened(system(file), file)
+    openFile(fileSystem(file), file)
   }
 
   /** Opens a file for reading. Rejects pipes, because reading one would block. */
-  private def opened(fs: FileSystem, file: Path): FSDataInputStream = {
+  private def openFile(fs: FileSystem, file: Path): FSDataInputStream = {
     if (schemeOf(fs) == LocalScheme && Files.exists(localOf(file))) LocalFiles.requireRegular(localOf(file))
     fs.open(file)
   }
@@ -32,9 +32,9 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   /** Reads to the end without requesting the length, which saves a round trip. */
   def read(path: String, bounds: ReadBounds): Array[Byte] = {
     val file = pathOf(path)
-    val fs = system(file)
+    val fs = fileSystem(file)
     s3Of(fs).map(_.read(file, bounds)).getOrElse {
-      val in = opened(fs, file)
+      val in = openFile(fs, file)
       try bounds.read(path, in)
       finally in.close()
     }
@@ -43,7 +43,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   /** Reads a range. Returns fewer bytes if the file is shorter. */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
     val file = pathOf(path)
-    val in = opened(system(file), file)
+    val in = openFile(fileSystem(file), file)
     try {
       in.seek(offset)
       in.readNBytes(length)
@@ -52,22 +52,22 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
 
   def info(path: String): Option[FileInfo] = {
     val file = pathOf(path)
-    try Some(info(system(file).getFileStatus(file)))
+    try Some(info(fileSystem(file).getFileStatus(file)))
     catch { case NonFatal(e) if StorageErrors.isMissing(e) => None }
   }
 
   def write(path: String, contents: Array[Byte]): Unit = {
     val file = pathOf(path)
-    val fs = system(file)
+    val fs = fileSystem(file)
     s3Of(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents))
   }
 
   def createExclusively(path: String, contents: Array[Byte]): Boolean = {
     val file = pathOf(path)
-    val fs = system(file)
+    val fs = fileSystem(file)
     schemeOf(fs) match {
-      case LocalScheme => linkWritten(fs, file, contents)
-      case scheme if ExclusiveRename(scheme) => renameWritten(fs, path, contents)
+      case LocalScheme => createByLink(fs, file, contents)
+      case scheme if ExclusiveRename(scheme) => createByRename(fs, path, contents)
       case scheme => s3Of(fs).map(_.createExclusively(file, contents))
           .getOrElse(throw notExclusive(path, s"$scheme (${fs.getClass.getName})"))
     }
@@ -81,7 +81,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   /** Replaces a file. Used for files for which a lost race between two writers is harmless. */
   def replace(path: String, contents: Array[Byte]): Unit = {
     val file = pathOf(path)
-    val fs = system(file)
+    val fs = fileSystem(file)
     schemeOf(fs) match {
       case LocalScheme => LocalFiles.moveOver(localOf(writeTemporary(fs, file, contents)), localOf(file))
       case scheme if ExclusiveRename(scheme) =>
@@ -94,7 +94,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
 
   def delete(path: String): Unit = {
     val file = pathOf(path)
-    val fs = system(file)
+    val fs = fileSystem(file)
     if (mayDelete(fs)) fs.delete(file, false)
     ()
   }
@@ -108,31 +108,32 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
 
   def list(directory: String): Vector[FileInfo] = {
     val path = pathOf(directory)
-    try system(path).listStatus(path).iterator.map(info).toVector
+    try fileSystem(path).listStatus(path).iterator.map(info).toVector
     catch { case e: FileNotFoundException if StorageErrors.isMissing(e) => Vector.empty }
   }
 
   def makeDirectory(path: String): Unit = {
     val directory = pathOf(path)
-    if (!system(directory).mkdirs(directory)) throw StorageFailed("make the directory", path, "The storage refused it")
+    if (!fileSystem(directory).mkdirs(directory))
+      throw StorageFailed("make the directory", path, "The storage refused it")
   }
 
-  def deleteDirectory(path: String): Unit = deleteDirectory(path, andContents = true)
+  def deleteDirectory(path: String): Unit = deleteDirectory(path, recursive = true)
 
   /** Deletes a directory without its content. Hadoop's file systems refuse this if the directory is not empty. */
-  def deleteEmptyDirectory(path: String): Unit = deleteDirectory(path, andContents = false)
+  def deleteEmptyDirectory(path: String): Unit = deleteDirectory(path, recursive = false)
 
-  private def deleteDirectory(path: String, andContents: Boolean): Unit = {
+  private def deleteDirectory(path: String, recursive: Boolean): Unit = {
     val directory = pathOf(path)
-    val fs = system(directory)
-    if (mayDelete(fs)) fs.delete(directory, andContents)
+    val fs = fileSystem(directory)
+    if (mayDelete(fs)) fs.delete(directory, recursive)
     ()
   }
 
   /** Moves a directory. Hadoop moves a directory INTO an existing target directory, so the target is checked first. */
   def renameDirectory(from: String, to: String): Unit = {
     val (source, target) = (pathOf(from), pathOf(to))
-    val fs = system(source)
+    val fs = fileSystem(source)
     if (!mayDelete(fs)) throw Unsupported(
       s"moving the directory $from with s3.delete-enabled=false",
       "S3 moves files by copying and deleting them. Set it to true, or use a catalog that renames without moving files"
@@ -162,12 +163,12 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
    */
   private def s3Of(fs: FileSystem): Option[S3Objects] = {
     val scheme = schemeOf(fs)
-    if (StorageSettings.S3(scheme)) FileSystemJars.needed(scheme)(S3Objects.of(fs)) else None
+    if (StorageSettings.S3(scheme)) FileSystemJars.explainMissingJar(scheme)(S3Objects.of(fs)) else None
   }
 
-  private def system(path: Path): FileSystem = {
+  private def fileSystem(path: Path): FileSystem = {
     val scheme = Option(path.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(configuration).getScheme)
-    FileSystemJars.needed(scheme)(path.getFileSystem(configuration))
+    FileSystemJars.explainMissingJar(scheme)(path.getFileSystem(configuration))
   }
 
   private def info(status: FileStatus): FileInfo =
@@ -196,7 +197,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
    * Writes through the configured class for `file`, which is not Hadoop's own. The exclusive step is a hard link on the
    * local file system.
    */
-  private def linkWritten(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
+  private def createByLink(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
     val temporary = writeTemporary(fs, file, contents)
     val written = localOf(temporary)
     if (!Files.exists(written)) {
@@ -210,7 +211,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     finally StorageErrors.quietly(LocalFiles.delete(written))
   }
 
-  private def renameWritten(fs: FileSystem, path: String, contents: Array[Byte]): Boolean = {
+  private def createByRename(fs: FileSystem, path: String, contents: Array[Byte]): Boolean = {
     val file = pathOf(path)
     val temporary = writeTemporary(fs, file, contents)
     val renamed =
@@ -219,9 +220,9 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     if (renamed) true
     else {
       // A lost race requires that the target exists. Any other refusal is a storage failure.
-      val taken = deleteOnFailure(fs, temporary)(fs.exists(file))
+      val targetExists = deleteOnFailure(fs, temporary)(fs.exists(file))
       StorageErrors.quietly(fs.delete(temporary, false))
-      if (!taken) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
+      if (!targetExists) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
       false
     }
   }

@@ -85,7 +85,7 @@ private[storage] object LocalFiles {
    * @param sync whether the content is synced before the name exists, and the name before this method returns
    */
   def createExclusively(path: Path, contents: Array[Byte], sync: Boolean): Boolean = {
-    val temporary = temporaryBeside(path)
+    val temporary = temporarySibling(path)
     writeNew(temporary, contents, sync)
     val linked =
       try link(temporary, path)
@@ -112,7 +112,7 @@ private[storage] object LocalFiles {
 
   /** Replaces a file atomically: readers see the old or the new content, never a missing file. */
   def replace(path: Path, contents: Array[Byte]): Unit = {
-    val temporary = temporaryBeside(path)
+    val temporary = temporarySibling(path)
     writeNew(temporary, contents, sync = false)
     moveOver(temporary, path)
   }
@@ -176,7 +176,7 @@ private[storage] object LocalFiles {
 
   def checksumOf(path: Path): Path = path.resolveSibling(s".${path.getFileName}.crc")
 
-  private def temporaryBeside(path: Path): Path = path.resolveSibling(temporaryName(path.getFileName.toString))
+  private def temporarySibling(path: Path): Path = path.resolveSibling(temporaryName(path.getFileName.toString))
 
   private def isChecksum(path: Path): Boolean = {
     val name = path.getFileName.toString

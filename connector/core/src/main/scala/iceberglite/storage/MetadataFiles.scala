@@ -65,18 +65,18 @@ object MetadataFiles {
    * @return absent if the beginning contains no UUID
    * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist
    */
-  def uuid(io: FileIO, path: String): Option[UUID] = StorageErrors.reading(path) {
+  def uuid(io: FileIO, path: String): Option[UUID] = StorageErrors.wrapReadErrors(path) {
     val in = io.open(path)
     try {
       val stored = in.readNBytes(HeadBytes)
-      TableMetadataJson.uuidIn(if (isGzip(stored)) beginningOf(stored) else stored)
+      TableMetadataJson.uuidIn(if (isGzip(stored)) decompressHead(stored) else stored)
     } finally in.close()
   }
 
   private[iceberglite] def isGzip(stored: Array[Byte]): Boolean = stored.take(GzipMagic.size).toSeq == GzipMagic
 
   /** Decompresses the first bytes of a gzip file, which end in the middle of the stream. */
-  private def beginningOf(stored: Array[Byte]): Array[Byte] = {
+  private def decompressHead(stored: Array[Byte]): Array[Byte] = {
     val plain = new ByteArrayOutputStream
     try {
       val zip = new GZIPInputStream(new ByteArrayInputStream(stored))
@@ -96,20 +96,21 @@ object MetadataFiles {
     val stored =
       try io.read(path, ReadBounds.Metadata)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
-    if (isGzip(stored)) unzipped(path, role, stored) else stored
+    if (isGzip(stored)) decompress(path, role, stored) else stored
   }
 
-  private def unzipped(path: String, role: String, stored: Array[Byte]): Array[Byte] = {
-    val most = math.min(MaxBytes, math.max(FreeBytes, stored.length * MaxExpansion)).toInt
+  private def decompress(path: String, role: String, stored: Array[Byte]): Array[Byte] = {
+    val maxBytes = math.min(MaxBytes, math.max(FreeBytes, stored.length * MaxExpansion)).toInt
     val plain =
-      try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(most)
+      try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(maxBytes)
       catch {
         case NonFatal(e) =>
           val reason = s"Its gzip data is damaged (${e.getMessage}). Restore the file, or register an earlier one"
           throw UnreadableFile(path, role, reason, Some(e))
       }
-    if (plain.length == most) {
-      val reason = s"Its ${stored.length} bytes decompress to more than $most: it is damaged, or a decompression bomb"
+    if (plain.length == maxBytes) {
+      val reason =
+        s"Its ${stored.length} bytes decompress to more than $maxBytes: it is damaged, or a decompression bomb"
       throw UnreadableFile(path, role, reason)
     }
     plain
@@ -117,13 +118,13 @@ object MetadataFiles {
 
   /** Returns the content of a table metadata file. */
   def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] =
-    compressed(TableMetadataJson.write(metadata), codec)
+    compress(TableMetadataJson.write(metadata), codec)
 
   /** Returns the content of a view metadata file. */
   def viewBytes(metadata: ViewMetadata, codec: MetadataCodec): Array[Byte] =
-    compressed(ViewMetadataJson.toBytes(metadata), codec)
+    compress(ViewMetadataJson.toBytes(metadata), codec)
 
-  private def compressed(plain: Array[Byte], codec: MetadataCodec): Array[Byte] = codec match {
+  private def compress(plain: Array[Byte], codec: MetadataCodec): Array[Byte] = codec match {
     case MetadataCodec.Plain => plain
     case MetadataCodec.Gzip =>
       val out = new ByteArrayOutputStream(plain.length / 4)

@@ -12,9 +12,9 @@ import iceberglite.spec.IcebergError.UnreadableFile
  *
  * @param format the name of the format, for messages
  * @param maxBytes maximum length of a file
- * @param begins whether the first bytes match the format
+ * @param hasMagic whether the first bytes match the format
  */
-final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long, begins: Array[Byte] => Boolean) {
+final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long, hasMagic: Array[Byte] => Boolean) {
   import ReadBounds._
 
   /**
@@ -35,7 +35,7 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
     if (first.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
     else if (first.length < FreeBytes) first
     else {
-      if (!begins(first)) throw UnreadableFile(
+      if (!hasMagic(first)) throw UnreadableFile(
         path,
         "file",
         s"It has more than $FreeBytes bytes and does not begin like $format: it is damaged, or is not $format"
@@ -61,13 +61,13 @@ private[iceberglite] object ReadBounds {
 
   /** Files up to this size are read without checks. Their parser reports errors in them. */
   private val FreeBytes: Long = 16L << 20
-  private val Most: Long = 1L << 30
+  private val UpperLimit: Long = 1L << 30
 
   /**
    * The limit of all formats: a quarter of the heap, within fixed bounds. Decoding needs additional memory, and several
    * files are read concurrently.
    */
-  val MaxBytes: Long = math.max(FreeBytes + 1, math.min(Most, Runtime.getRuntime.maxMemory / 4))
+  val MaxBytes: Long = math.max(FreeBytes + 1, math.min(UpperLimit, Runtime.getRuntime.maxMemory / 4))
 
   val Any: ReadBounds = ReadBounds("any file", MaxBytes, _ => true)
 
@@ -83,7 +83,8 @@ private[iceberglite] object ReadBounds {
 
   /** Returns advice for the error. More memory helps only if the limit is derived from the heap. */
   private def advice(limit: Long): String =
-    if (limit == MaxBytes && limit < Most) "If it is not damaged, give the driver more memory (spark.driver.memory)"
+    if (limit == MaxBytes && limit < UpperLimit)
+      "If it is not damaged, give the driver more memory (spark.driver.memory)"
     else "It is damaged, or was not written by Iceberg"
 
   private val ByteOrderMark = Array(0xef, 0xbb, 0xbf).map(_.toByte)

@@ -30,16 +30,16 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
 
   def read(path: Path, bounds: ReadBounds): Array[Byte] =
     try {
-      val found = client.getObject(fs.getRequestFactory.newGetObjectRequest(fs.pathToKey(path)))
+      val s3Object = client.getObject(fs.getRequestFactory.newGetObjectRequest(fs.pathToKey(path)))
       try {
-        bounds.checkLength(path.toString, found.getObjectMetadata.getContentLength)
-        bounds.read(path.toString, found.getObjectContent)
+        bounds.checkLength(path.toString, s3Object.getObjectMetadata.getContentLength)
+        bounds.read(path.toString, s3Object.getObjectContent)
       } catch {
         case refused: UnreadableFile =>
           // Closing the stream would read the rest of the object.
-          found.getObjectContent.abort()
+          s3Object.getObjectContent.abort()
           throw refused
-      } finally found.close()
+      } finally s3Object.close()
     } catch { case e: AmazonServiceException if e.getStatusCode == 404 => throw missing(path, e) }
 
   /** Creates or replaces an object. */
@@ -76,11 +76,11 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   }
 
   /** Returns the result that an error response of a conditional `PUT` means. */
-  private def resultOf(path: Path, answer: AmazonServiceException): Boolean = answer.getStatusCode match {
-    case Taken | Conflict => false
-    case NotImplemented => throw unsafe(path)
-    case status if status >= 500 || status == RequestTimeout || status == 0 => throw unknown(path, answer)
-    case _ => throw StorageErrors.failed("create", path.toString, answer)
+  private def resultOf(path: Path, error: AmazonServiceException): Boolean = error.getStatusCode match {
+    case PreconditionFailed | Conflict => false
+    case NotImplemented => throw unsupported(path)
+    case status if status >= 500 || status == RequestTimeout || status == 0 => throw unknown(path, error)
+    case _ => throw StorageErrors.failed("create", path.toString, error)
   }
 
   private def unknown(path: Path, e: AmazonClientException): CommitStateUnknown = {
@@ -92,16 +92,16 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
    * Checks that the store supports `If-None-Match`, once per bucket. A store that ignores the header accepts the second
    * of two writes, and commits would be lost silently.
    */
-  private def requireSupport(path: Path, key: String): Unit = if (!supporting.contains(place)) {
-    if (!isSupported(path, key)) throw unsafe(path)
-    supporting.add(place)
+  private def requireSupport(path: Path, key: String): Unit = if (!supportedBuckets.contains(bucketUrl)) {
+    if (!isSupported(path, key)) throw unsupported(path)
+    supportedBuckets.add(bucketUrl)
   }
 
-  private def place: String = client.getUrl(fs.getBucket, "").toString
+  private def bucketUrl: String = client.getUrl(fs.getBucket, "").toString
 
   private def isSupported(path: Path, key: String): Boolean = {
     val probe = s"${key.substring(0, key.lastIndexOf('/') + 1)}.conditional-put-${UUID.randomUUID}"
-    try !putExclusively(path, probe, Probe) || !putExclusively(path, probe, Probe)
+    try !putExclusively(path, probe, ProbeContent) || !putExclusively(path, probe, ProbeContent)
     catch {
       // Only the probe is affected: no data of the commit was sent.
       case unclear: CommitStateUnknown =>
@@ -111,15 +111,15 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
       catch { case NonFatal(_) => () }
   }
 
-  private def unsafe(path: Path): IcebergError = Unsupported(
-    s"committing to $path: the store $place does not support If-None-Match on PUT, so concurrent commits could " +
+  private def unsupported(path: Path): IcebergError = Unsupported(
+    s"committing to $path: the store $bucketUrl does not support If-None-Match on PUT, so concurrent commits could " +
       "overwrite each other",
     "Use a JDBC, REST or Hive catalog for tables there, or a store that supports it"
   )
 
-  private def missing(path: Path, answer: AmazonServiceException): FileNotFoundException = {
+  private def missing(path: Path, error: AmazonServiceException): FileNotFoundException = {
     val e = new FileNotFoundException(path.toString)
-    e.initCause(answer)
+    e.initCause(error)
     e
   }
 }
@@ -132,15 +132,16 @@ private[storage] object S3Objects {
     case _ => None
   }
 
-  private val Taken = 412
+  private val PreconditionFailed = 412
 
   /** Another request for the key was in progress. */
   private val Conflict = 409
   private val RequestTimeout = 408
   private val NotImplemented = 501
-  private val Probe = "Written by iceberg-lite to check if the store supports If-None-Match; can be deleted".getBytes
+  private val ProbeContent =
+    "Written by iceberg-lite to check if the store supports If-None-Match; can be deleted".getBytes
 
   /** Caches clients, because S3A logs a warning each time its client is requested. */
   private val clients = Collections.synchronizedMap(new WeakHashMap[FileSystem, AmazonS3])
-  private val supporting = ConcurrentHashMap.newKeySet[String]
+  private val supportedBuckets = ConcurrentHashMap.newKeySet[String]
 }

@@ -83,16 +83,16 @@ object S3Settings {
    * @throws InvalidArgument if only one of a pair of keys is set, or the encryption type is unknown
    */
   def hadoop(properties: Map[String, String]): Map[String, String] = {
-    val given = properties.map { case (key, value) => key -> value.trim }.filter(_._2.nonEmpty)
-    val plain = renamed.collect { case (key, hadoopKey) if given.contains(key) => hadoopKey -> given(key) }
-    checkEncryptionMd5(given)
-    plain ++ provider(given) ++ encryption(given) ++ acl(given) ++ deletion(given) ++
-      writeSettings(given)
+    val configured = properties.map { case (key, value) => key -> value.trim }.filter(_._2.nonEmpty)
+    val plain = renamed.collect { case (key, hadoopKey) if configured.contains(key) => hadoopKey -> configured(key) }
+    checkEncryptionMd5(configured)
+    plain ++ provider(configured) ++ encryption(configured) ++ acl(configured) ++ deletion(configured) ++
+      writeSettings(configured)
   }
 
-  private def writeSettings(given: Map[String, String]): Map[String, String] = {
-    val settings = given.get(StorageClass).map(name => HadoopStorageClass -> name.toUpperCase).toMap ++
-      given.collect {
+  private def writeSettings(configured: Map[String, String]): Map[String, String] = {
+    val settings = configured.get(StorageClass).map(name => HadoopStorageClass -> name.toUpperCase).toMap ++
+      configured.collect {
         case (key, value) if key.startsWith(TagPrefix) =>
           (HadoopTagPrefix + key.substring(TagPrefix.length)) -> value
       }
@@ -100,7 +100,7 @@ object S3Settings {
   }
 
   /** Converts an access control list to S3A's name for it, which has no dashes. */
-  private def acl(given: Map[String, String]): Map[String, String] = given.get(Acl).map { text =>
+  private def acl(configured: Map[String, String]): Map[String, String] = configured.get(Acl).map { text =>
     val name = acls.getOrElse(
       text.toLowerCase,
       throw InvalidArgument(Acl, text, s"It must be one of ${acls.keys.toVector.sorted.mkString(", ")}")
@@ -119,20 +119,20 @@ object S3Settings {
   ).map(name => name -> name.split('-').map(_.capitalize).mkString).toMap
 
   /** Converts the delete setting. S3A itself deletes directory markers unless it is configured to keep them. */
-  private def deletion(given: Map[String, String]): Map[String, String] = given.get(DeleteEnabled).fold(
+  private def deletion(configured: Map[String, String]): Map[String, String] = configured.get(DeleteEnabled).fold(
     Map.empty[String, String]
   ) { text =>
     val enabled =
       Try(text.toBoolean).getOrElse(throw InvalidArgument(DeleteEnabled, text, "It must be true or false"))
-    val kept = if (enabled) Map.empty else Map("fs.s3a.directory.marker.retention" -> "keep")
-    Map(HadoopDeleteEnabled -> enabled.toString) ++ kept
+    val markerSettings = if (enabled) Map.empty else Map("fs.s3a.directory.marker.retention" -> "keep")
+    Map(HadoopDeleteEnabled -> enabled.toString) ++ markerSettings
   }
 
   /**
    * Checks the MD5 of the encryption key. S3A computes it from the key, so a different value belongs to another key.
    */
-  private def checkEncryptionMd5(given: Map[String, String]): Unit =
-    for (md5 <- given.get(EncryptionMd5); key <- given.get(EncryptionKey)) {
+  private def checkEncryptionMd5(configured: Map[String, String]): Unit =
+    for (md5 <- configured.get(EncryptionMd5); key <- configured.get(EncryptionKey)) {
       val matches = Try {
         val sum = MessageDigest.getInstance("MD5").digest(Base64.getDecoder.decode(key))
         Base64.getEncoder.encodeToString(sum) == md5
@@ -144,21 +144,22 @@ object S3Settings {
   /**
    * Sets the credentials provider. Configured keys take precedence over the environment and the role of the machine.
    */
-  private def provider(given: Map[String, String]): Map[String, String] = {
+  private def provider(configured: Map[String, String]): Map[String, String] = {
     val pair = Seq(AccessKey, SecretKey)
-    pair.find(given.contains).foreach { there =>
-      pair.find(!given.contains(_)).foreach { missing =>
-        throw InvalidArgument(missing, "none", s"$there is set: set both")
+    pair.find(configured.contains).foreach { present =>
+      pair.find(!configured.contains(_)).foreach { missing =>
+        throw InvalidArgument(missing, "none", s"$present is set: set both")
       }
     }
-    if (!given.contains(AccessKey)) Map.empty
+    if (!configured.contains(AccessKey)) Map.empty
     else {
-      val name = if (given.contains(SessionToken)) "TemporaryAWSCredentialsProvider" else "SimpleAWSCredentialsProvider"
+      val name =
+        if (configured.contains(SessionToken)) "TemporaryAWSCredentialsProvider" else "SimpleAWSCredentialsProvider"
       Map("fs.s3a.aws.credentials.provider" -> s"$Package.$name")
     }
   }
 
-  private def encryption(given: Map[String, String]): Map[String, String] = given.get(Encryption).fold(
+  private def encryption(configured: Map[String, String]): Map[String, String] = configured.get(Encryption).fold(
     Map.empty[String, String]
   ) { kind =>
     val algorithm = encryptions.getOrElse(

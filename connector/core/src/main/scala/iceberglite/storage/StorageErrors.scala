@@ -16,7 +16,7 @@ import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 private[iceberglite] object StorageErrors {
 
   /** Runs a read operation; a failure becomes an `UnreadableFile`. */
-  def reading[A](path: String)(body: => A): A =
+  def wrapReadErrors[A](path: String)(body: => A): A =
     try body
     catch {
       case e: IcebergError => throw e
@@ -24,7 +24,7 @@ private[iceberglite] object StorageErrors {
     }
 
   /** Runs any other operation; a failure becomes a `StorageFailed`. */
-  def changing[A](operation: String, path: String)(body: => A): A =
+  def wrapErrors[A](operation: String, path: String)(body: => A): A =
     try body
     catch {
       case e: IcebergError => throw e

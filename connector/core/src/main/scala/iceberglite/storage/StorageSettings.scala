@@ -44,13 +44,13 @@ object StorageSettings {
   def configuration(base: Configuration, properties: Map[String, String]): Configuration = {
     val conf = new Configuration(base)
     // Metadata from other engines uses s3:// for paths that Hadoop reads as s3a://.
-    S3.foreach(scheme => if (Option(conf.get(implOf(scheme))).isEmpty) conf.set(implOf(scheme), S3A))
-    val own = S3Settings.hadoop(properties) ++ properties.collect {
+    S3.foreach(scheme => if (Option(conf.get(implKey(scheme))).isEmpty) conf.set(implKey(scheme), S3A))
+    val overrides = S3Settings.hadoop(properties) ++ properties.collect {
       case (key, value) if key.startsWith(HadoopPrefix) => key.substring(HadoopPrefix.length) -> value
     }
     checkClientFactory(base, properties)
-    own.foreach { case (key, value) => conf.set(key, value) }
-    if (own.nonEmpty) isolate(conf, own)
+    overrides.foreach { case (key, value) => conf.set(key, value) }
+    if (overrides.nonEmpty) isolate(conf, overrides)
     conf
   }
 
@@ -62,27 +62,28 @@ object StorageSettings {
   private def checkClientFactory(base: Configuration, properties: Map[String, String]): Unit = {
     val key = S3Settings.ClientFactory
     val configured = properties.get(HadoopPrefix + key).orElse(Option(base.get(key)))
-    for (ours <- S3Settings.hadoop(properties).get(key); other <- configured if other != ours) throw InvalidArgument(
-      key,
-      other,
-      "s3.write.storage-class and s3.write.tags.* require the client factory of iceberg-lite. Remove this setting, " +
-        "or remove those"
-    )
+    for (required <- S3Settings.hadoop(properties).get(key); other <- configured if other != required)
+      throw InvalidArgument(
+        key,
+        other,
+        "s3.write.storage-class and s3.write.tags.* require the client factory of iceberg-lite. Remove this setting, " +
+          "or remove those"
+      )
   }
 
-  private[iceberglite] def implOf(scheme: String): String = s"fs.$scheme.impl"
+  private[iceberglite] def implKey(scheme: String): String = s"fs.$scheme.impl"
 
   /** Returns the key that holds the original class for a scheme while [[CatalogFileSystem]] wraps it. */
-  private[iceberglite] def classBehind(scheme: String): String = s"iceberglite.fs.$scheme.impl"
+  private[iceberglite] def wrappedClassKey(scheme: String): String = s"iceberglite.fs.$scheme.impl"
 
-  private def isolate(conf: Configuration, own: Map[String, String]): Unit = {
+  private def isolate(conf: Configuration, overrides: Map[String, String]): Unit = {
     val wrapper = classOf[CatalogFileSystem].getName
-    own.keySet.flatMap(schemes).foreach { scheme =>
-      Option(conf.get(implOf(scheme))).filterNot(_ == wrapper).foreach(conf.set(classBehind(scheme), _))
-      conf.set(implOf(scheme), wrapper)
+    overrides.keySet.flatMap(schemes).foreach { scheme =>
+      Option(conf.get(implKey(scheme))).filterNot(_ == wrapper).foreach(conf.set(wrappedClassKey(scheme), _))
+      conf.set(implKey(scheme), wrapper)
       conf.setBoolean(s"fs.$scheme.impl.disable.cache", true)
     }
-    conf.set(Fingerprint, fingerprint(Option(conf.get(Fingerprint)).toSeq ++ own.toSeq.map(_.toString).sorted))
+    conf.set(Fingerprint, fingerprint(Option(conf.get(Fingerprint)).toSeq ++ overrides.toSeq.map(_.toString).sorted))
     if (Try(conf.getClassByName(wrapper)).isFailure) conf.setClassLoader(getClass.getClassLoader)
   }
 
@@ -91,7 +92,7 @@ object StorageSettings {
    * class.
    */
   private def schemes(key: String): Set[String] = key.split('.').toList match {
-    case "fs" :: "file" :: _ => if (key == implOf("file")) Set("file") else Set.empty
+    case "fs" :: "file" :: _ => if (key == implKey("file")) Set("file") else Set.empty
     case "fs" :: scheme :: _ :: _ if S3(scheme) => S3
     case "fs" :: ("azure" | "adl") :: _ => Azure
     case "fs" :: scheme :: _ :: _ => Set(scheme)

@@ -38,7 +38,7 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
   }
 
   /** Discards the pending writes of a file, or of the files in a directory. Waits until none of them is in progress. */
-  def forget(path: String): Unit = {
+  def discard(path: String): Unit = {
     val below = path.stripSuffix("/") + "/"
     def isAffected(other: String): Boolean = other == path || other.startsWith(below)
     var interrupted = false
@@ -58,7 +58,7 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
     case Some((path, contents)) =>
       try write(path, contents)
       catch { case NonFatal(e) => WriteBehind.log.warn(s"Could not write $path: ${e.getMessage}") }
-      finally ended()
+      finally finishWrite()
       drain()
   }
 
@@ -72,7 +72,7 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
     running
   }
 
-  private def ended(): Unit = synchronized {
+  private def finishWrite(): Unit = synchronized {
     running = None
     notifyAll()
   }
@@ -80,11 +80,11 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
 
 private[storage] object WriteBehind {
   private val log = LoggerFactory.getLogger("iceberglite.storage.WriteBehind")
-  private val Width = 4
+  private val Threads = 4
   private val IdleSeconds = 10L
 
   /** Maximum time in seconds that the JVM's shutdown waits for a storage that does not respond. */
-  private val EndSeconds = 10L
+  private val ShutdownSeconds = 10L
 
   /** Priority of the shutdown hook. It must be above 10, the priority at which Hadoop closes its file systems. */
   private val HookPriority = 20
@@ -97,15 +97,15 @@ private[storage] object WriteBehind {
 
   /** Daemon threads, so that they do not keep the JVM alive. A shutdown hook waits for pending writes instead. */
   private lazy val pool: ScheduledThreadPoolExecutor = {
-    val made = new ScheduledThreadPoolExecutor(Width, new DaemonThreads("hints"))
-    made.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
-    made.allowCoreThreadTimeOut(true)
-    val end: Runnable = () => {
-      made.shutdown()
-      made.awaitTermination(EndSeconds, TimeUnit.SECONDS)
+    val executor = new ScheduledThreadPoolExecutor(Threads, new DaemonThreads("hints"))
+    executor.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
+    executor.allowCoreThreadTimeOut(true)
+    val shutdownHook: Runnable = () => {
+      executor.shutdown()
+      executor.awaitTermination(ShutdownSeconds, TimeUnit.SECONDS)
     }
-    if (Try(ShutdownHookManager.get.addShutdownHook(end, HookPriority)).isFailure) made.shutdown()
-    made
+    if (Try(ShutdownHookManager.get.addShutdownHook(shutdownHook, HookPriority)).isFailure) executor.shutdown()
+    executor
   }
 
   /**

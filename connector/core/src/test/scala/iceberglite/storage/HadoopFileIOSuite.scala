@@ -240,10 +240,10 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("denied access is distinguished from a missing file") {
     val denied = new java.nio.file.AccessDeniedException("/wh/f")
-    val error = intercept[StorageFailed](StorageErrors.changing("write", "/wh/f")(throw denied))
+    val error = intercept[StorageFailed](StorageErrors.wrapErrors("write", "/wh/f")(throw denied))
     assert(error.reason.contains("Access was denied to the user"))
     val hadoops = new java.io.FileNotFoundException("/wh/f (Permission denied)")
-    val reading = intercept[UnreadableFile](StorageErrors.reading("/wh/f")(throw hadoops))
+    val reading = intercept[UnreadableFile](StorageErrors.wrapReadErrors("/wh/f")(throw hadoops))
     assert(reading.reason.contains("Access was denied") && !StorageErrors.isMissing(hadoops))
   }
 }

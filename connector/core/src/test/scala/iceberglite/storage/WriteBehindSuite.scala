@@ -80,7 +80,7 @@ class WriteBehindSuite extends AnyFunSuite {
     withDirectory { (io, directory) =>
       val file = directory.resolve("hint")
       (1 to 20).foreach { i =>
-        io.replaceSoon(file.toString, i.toString.getBytes("UTF-8"))
+        io.replaceAsync(file.toString, i.toString.getBytes("UTF-8"))
         assert(new String(io.read(file.toString), "UTF-8") == i.toString)
       }
       io.delete(s"$directory/other")
@@ -93,12 +93,12 @@ class WriteBehindSuite extends AnyFunSuite {
       (1 to 50).foreach { i =>
         val table = directory.resolve(s"t$i")
         Files.createDirectories(table)
-        io.replaceSoon(s"$table/hint", Array[Byte](1))
+        io.replaceAsync(s"$table/hint", Array[Byte](1))
         io.deleteDirectory(table.toString)
         assert(!Files.exists(table))
       }
       val gone = directory.resolve("gone")
-      io.replaceSoon(s"$gone/hint", Array[Byte](1))
+      io.replaceAsync(s"$gone/hint", Array[Byte](1))
       io.delete(s"$gone/hint")
       assert(!Files.exists(gone))
     }
