@@ -40,9 +40,9 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
     parsed(catalog, properties, "It must be true or false")(text => Try(text.toBoolean).toOption).contains(true)
 
   /** Parses a whole number. */
-  def number(catalog: String, properties: Map[String, String], least: Long = Long.MinValue): Option[Long] = {
-    val expected = "It must be a whole number" + (if (least == Long.MinValue) "" else s", $least or more")
-    parsed(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= least))
+  def number(catalog: String, properties: Map[String, String], minimum: Long = Long.MinValue): Option[Long] = {
+    val expected = "It must be a whole number" + (if (minimum == Long.MinValue) "" else s", $minimum or more")
+    parsed(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= minimum))
   }
 }
 
@@ -147,7 +147,7 @@ object CatalogProperty {
   }
 
   private[catalog] def clients(catalog: String, properties: Map[String, String]): Int =
-    Clients.number(catalog, properties, least = 1).fold(1)(n => math.min(n, Int.MaxValue.toLong).toInt)
+    Clients.number(catalog, properties, minimum = 1).fold(1)(n => math.min(n, Int.MaxValue.toLong).toInt)
 
   val TableDefault: PropertyPrefix =
     PropertyPrefix("table-default.", "Property of new tables that are not created with another value")

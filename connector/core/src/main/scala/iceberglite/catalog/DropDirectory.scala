@@ -32,10 +32,10 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   def apply(purge: Boolean): Boolean = {
     val exists = versions.exists
     if (exists) {
-      refuseLink()
-      refuseOtherCatalogs()
+      rejectSymbolicLink()
+      rejectPointerCatalogMetadata()
       val version = if (purge) versions.newest() else Try(versions.newest()).toOption.flatten
-      version.foreach(refuseWithoutGc)
+      version.foreach(rejectIfGcDisabled)
       val ownMetadata = metadataFiles.filter(MetadataFiles.isMetadataName)
       val owned = if (purge) ownership else ownership.copy(locations = OwnedLocations.Empty)
       version.foreach(PurgeTable(io, table, _, owned, metadataFolder = Some(metadata)))
@@ -60,7 +60,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    * Rejects symbolic links. If the directory is a link, or is below a link to a sibling directory, the location is only
    * a second name of another table's directory.
    */
-  private def refuseLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
+  private def rejectSymbolicLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
     val ancestors = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
     ancestors.find(d => isLink(d.parent, d) && (d == directory || targetsSibling(d))).foreach { link =>
       throw ValidationFailed(
@@ -83,7 +83,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
    * Rejects a directory with metadata files of a catalog that stores pointers: the table must be dropped in that
    * catalog.
    */
-  private def refuseOtherCatalogs(): Unit =
+  private def rejectPointerCatalogMetadata(): Unit =
     metadataFiles.find { path =>
       MetadataFiles.version(path).isDefined && !MetadataFiles.isVersionName(path)
     }.foreach { path =>
@@ -93,7 +93,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       )
     }
 
-  private def refuseWithoutGc(version: TableVersion): Unit =
+  private def rejectIfGcDisabled(version: TableVersion): Unit =
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot drop table $table: its property ${TableProperty.Gc.key} is false, so that other tables may use its files, " +
         s"and in a file-system catalog dropping the table deletes its files in $location. Set the property to true first"

@@ -87,7 +87,7 @@ final class HadoopCatalog(
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val next = NextVersion.of(fullName(id), base, change, environment.nowMs())
-    refuseToMove(id, base.map(_.metadata), next.metadata)
+    rejectLocationChange(id, base.map(_.metadata), next.metadata)
     if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
   }
 
@@ -115,7 +115,7 @@ final class HadoopCatalog(
     TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
   /** Rejects another location, because this catalog finds a table only in the directory with its name. */
-  private def refuseToMove(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
+  private def rejectLocationChange(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     val expected = base.fold(defaultLocation(id))(_.location)
     if (next.location != expected) throw Unsupported(
       s"the location ${next.location} for ${fullName(id)}",

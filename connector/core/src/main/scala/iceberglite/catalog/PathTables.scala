@@ -25,7 +25,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   /** Begins to create or replace a table at a path; see [[Catalog.stage]]. */
   def stage(path: String, creation: TableCreation, mode: StageMode): StagedTable = {
     val id = PathTables.identifier(path)
-    refuseFile(id)
+    rejectMetadataFile(id)
     val location = creation.location.getOrElse(id.name)
     if (location != id.name) {
       throw Unsupported(s"the location $location for the table at ${id.name}", "The path is its location; omit it")
@@ -41,7 +41,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   /** Deletes the table's files and the directories that become empty. @return false if the table does not exist */
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
-    refuseFile(id)
+    rejectMetadataFile(id)
     new DropDirectory(io, id.name, ownershipOf(id))(purge)
   }
 
@@ -58,9 +58,9 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   )
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
-    refuseFile(id)
+    rejectMetadataFile(id)
     val next = NextVersion.of(id.name, base, change, environment.nowMs())
-    refuseToMove(id, base.map(_.metadata), next.metadata)
+    rejectLocationChange(id, base.map(_.metadata), next.metadata)
     new VersionedTable(io, id.name, id.name).commit(base, next)
   }
 
@@ -83,14 +83,14 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     }
   }
 
-  private def refuseFile(id: TableIdentifier): Unit = if (MetadataFiles.version(id.name).isDefined) {
+  private def rejectMetadataFile(id: TableIdentifier): Unit = if (MetadataFiles.version(id.name).isDefined) {
     throw Unsupported(
       s"changing a table by its metadata file ${id.name}",
       "A metadata file is one read-only version; open the table's directory or its name in a catalog"
     )
   }
 
-  private def refuseToMove(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
+  private def rejectLocationChange(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     if (base.exists(_.location != next.location)) {
       throw Unsupported(s"the location ${next.location} for the table at ${id.name}", "A table by path cannot move")
     }

@@ -60,9 +60,9 @@ final private[catalog] class PointerSwap[V](
         case Right(Busy(reason)) => throw conflict(s"the catalog is busy ($reason)")
         case Right(Unknown(cause)) => retryMove(cause)
         case Left(known: CommitStateUnknown) => throw known
-        case Left(refused: IcebergError) =>
+        case Left(error: IcebergError) =>
           deleteNewFile()
-          throw refused
+          throw error
         case Left(other) => throw unknown(other)
       }
     }
@@ -94,8 +94,8 @@ final private[catalog] class PointerSwap[V](
      * a conflict with its own first attempt. Other writers may have committed since; then their log lists the new file.
      */
     private def hasSucceeded: Boolean = orUnknown {
-      val now = pointer.read()
-      now.contains(newFile) || now.exists(path => !isBase(path) && withLog(path).contains(newFile))
+      val current = pointer.read()
+      current.contains(newFile) || current.exists(path => !isBase(path) && withLog(path).contains(newFile))
     }
 
     /**
@@ -103,13 +103,13 @@ final private[catalog] class PointerSwap[V](
      * commit on the same base proves that all attempts failed and cannot succeed any more.
      */
     private def earlierAttemptSucceeded(): Boolean = orUnknown {
-      val now = pointer.read()
-      now.contains(newFile) || {
-        val log = now.fold(Vector.empty[String])(withLog)
+      val current = pointer.read()
+      current.contains(newFile) || {
+        val log = current.fold(Vector.empty[String])(withLog)
         val isRuledOut = base.exists(b => log.contains(target.location(b)))
         if (!log.contains(newFile) && !isRuledOut) {
-          val current = now.fold("it is no longer in the catalog")(path => s"the catalog points to $path")
-          throw unknown(new IllegalStateException(current))
+          val reason = current.fold("it is no longer in the catalog")(path => s"the catalog points to $path")
+          throw unknown(new IllegalStateException(reason))
         }
         log.contains(newFile)
       }

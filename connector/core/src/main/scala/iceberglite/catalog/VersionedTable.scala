@@ -33,7 +33,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
     )
     val path = files.pathOf(number, codec)
-    base.fold(refuseExistingMetadata())(refuseReplaced(_, next.metadata))
+    base.fold(rejectExistingMetadata())(rejectOutdatedBase(_, next.metadata))
     if (!createFile(path, MetadataFiles.bytes(next.metadata, codec))) throw versionExists(number, path)
     val committed = TableVersion(next.metadata, path)
     base.fold(withdrawIfDuplicate(number, path)) { b =>
@@ -64,7 +64,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     CommitConflict(table, s"version $number already exists ($path)")
 
   /** Rejects a new table in a directory with metadata, including metadata of a table in another catalog. */
-  private def refuseExistingMetadata(): Unit = files.names().sorted.headOption.foreach { name =>
+  private def rejectExistingMetadata(): Unit = files.names().sorted.headOption.foreach { name =>
     files.numberIn(name).foreach(number => throw versionExists(number, TableLocations.inside(files.directory, name)))
     throw AlreadyExists(
       "table",
@@ -95,7 +95,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     case Right(true) => true
     // A storage with its own retries may report a conflict with its own first attempt.
     case Right(false) => isOwnFile(path, contents).getOrElse(false)
-    case Left(refused: StorageFailed) => isOwnFile(path, contents).getOrElse(throw refused)
+    case Left(failed: StorageFailed) => isOwnFile(path, contents).getOrElse(throw failed)
     case Left(unclear: CommitStateUnknown) => retryCreate(path, contents, unclear)
     case Left(definite: IcebergError) => throw definite
     case Left(NonFatal(e)) => retryCreate(path, contents, e)
@@ -136,7 +136,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * that was dropped and created again reuses them, and deleted versions leave them free. Therefore an old base is
    * checked before the commit.
    */
-  private def refuseReplaced(base: TableVersion, next: TableMetadata): Unit = {
+  private def rejectOutdatedBase(base: TableVersion, next: TableMetadata): Unit = {
     val hasNewerVersion = deletesOldVersions(base) && highest(base).exists(_ > numberOf(base))
     if (hasNewerVersion || isOldBase(base, next) && !isSame(base, files.readIfExists(base.metadataLocation))) {
       throw CommitConflict(table, s"${base.metadataLocation} is not the newest version, or was changed")

@@ -35,10 +35,10 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
         bounds.checkLength(path.toString, s3Object.getObjectMetadata.getContentLength)
         bounds.read(path.toString, s3Object.getObjectContent)
       } catch {
-        case refused: UnreadableFile =>
+        case failure: UnreadableFile =>
           // Closing the stream would read the rest of the object.
           s3Object.getObjectContent.abort()
-          throw refused
+          throw failure
       } finally s3Object.close()
     } catch { case e: AmazonServiceException if e.getStatusCode == 404 => throw missing(path, e) }
 
@@ -70,8 +70,8 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
       client.putObject(exclusive)
       true
     } catch {
-      case refused: AmazonServiceException => resultOf(path, refused)
-      case lost: AmazonClientException => throw unknown(path, lost)
+      case failure: AmazonServiceException => resultOf(path, failure)
+      case failure: AmazonClientException => throw unknown(path, failure)
     }
   }
 

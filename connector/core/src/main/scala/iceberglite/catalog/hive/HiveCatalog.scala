@@ -83,7 +83,7 @@ final class HiveCatalog private (
   /** Loads the table. If another kind of object has the name, the error is reported before data is written. */
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = {
     val found = tables.load(tablePointer(id))
-    if (found.isEmpty) metastore.refuseOther(id, fullName(id))
+    if (found.isEmpty) metastore.rejectExisting(id, fullName(id))
     found
   }
 
@@ -94,11 +94,12 @@ final class HiveCatalog private (
   /** Drops a table and purges exactly the dropped version, even with concurrent commits. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
     PurgeTable.refuseWithoutGc(fullName(id), version)
-    val known = ownership(id, version)
+    val owned = ownership(id, version)
     val dropped = metastore.drop(HiveKind.IcebergTable, id, fullName(id))
     dropped.foreach { location =>
-      val last = if (location == version.metadataLocation) version.metadata else MetadataFiles.read(io, location)
-      PurgeTable(io, fullName(id), TableVersion(last, location), known)
+      val lastMetadata =
+        if (location == version.metadataLocation) version.metadata else MetadataFiles.read(io, location)
+      PurgeTable(io, fullName(id), TableVersion(lastMetadata, location), owned)
     }
     dropped.isDefined
   }
@@ -246,7 +247,7 @@ object HiveCatalog extends CatalogFamily {
       conf,
       warehouse,
       CatalogProperty.clients(name, properties),
-      HiveProperty.IdleMs.number(name, properties, least = 0).getOrElse(0),
+      HiveProperty.IdleMs.number(name, properties, minimum = 0).getOrElse(0),
       environment
     )
     new HiveCatalog(name, properties, warehouse, io, environment, metastore)

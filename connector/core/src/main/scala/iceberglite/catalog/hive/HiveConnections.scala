@@ -81,9 +81,9 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   }
 
   private def pollIdle(): Option[IMetaStoreClient] = synchronized {
-    val last = idle.headOption
+    val newest = idle.headOption
     idle = idle.drop(1)
-    last.map(_.client)
+    newest.map(_.client)
   }
 
   private def returnToPool(client: IMetaStoreClient): Unit = {

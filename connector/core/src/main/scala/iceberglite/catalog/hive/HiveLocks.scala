@@ -90,7 +90,7 @@ final private[hive] class HiveLocks(
         Responded(Right(response.getLockid -> response.getState))
       } catch {
         case failure: TException if HiveFailure.isConnectionLost(failure) => NoResponse(failure)
-        case refused: TException => Responded(Left(s"the lock was refused (${reasonOf(refused)})"))
+        case error: TException => Responded(Left(s"the lock was refused (${reasonOf(error)})"))
       }
 
     @tailrec
@@ -142,8 +142,8 @@ private[hive] object HiveLocks {
   /** A text in the error of a Metastore without transaction tables, whatever database it uses. */
   private val NoTable = "HIVE_LOCKS"
 
-  private def reasonOf(refused: TException): String = {
-    val text = HiveFailure.text(refused)
+  private def reasonOf(error: TException): String = {
+    val text = HiveFailure.text(error)
     if (text.contains(NoTable)) throw Unsupported(
       s"the lock of this Hive Metastore, whose database lacks the table $NoTable ($text)",
       "Create the tables for transactions with Hive's schematool, or use a Metastore that has them"

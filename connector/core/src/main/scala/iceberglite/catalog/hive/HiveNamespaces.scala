@@ -41,23 +41,23 @@ final private[catalog] class HiveNamespaces(
 
   /** Creates a database. @throws AlreadyExists the database exists */
   def create(name: String, properties: Map[String, String]): Unit = convertingFailure(s"create the namespace $name") {
-    def taken = AlreadyExists("namespace", s"$catalog.$name", "Use the existing one, or choose another name")
+    def alreadyExists = AlreadyExists("namespace", s"$catalog.$name", "Use the existing one, or choose another name")
     val database = toDatabase(name, properties)
     try connections.use(_.createDatabase(database))
     catch {
-      case _: AlreadyExistsException => throw taken
-      case refused: InvalidObjectException =>
-        throw InvalidArgument("namespace", name, s"The Hive Metastore rejected it: ${HiveFailure.text(refused)}")
-      case lost: TException if HiveFailure.isConnectionLost(lost) && find(name).isDefined => ()
+      case _: AlreadyExistsException => throw alreadyExists
+      case error: InvalidObjectException =>
+        throw InvalidArgument("namespace", name, s"The Hive Metastore rejected it: ${HiveFailure.text(error)}")
+      case error: TException if HiveFailure.isConnectionLost(error) && find(name).isDefined => ()
     }
   }
 
   /** Updates the properties of a database. @throws NotFound the database does not exist */
   def alter(name: String, set: Map[String, String], remove: Set[String]): Unit = {
-    val known = properties(name).getOrElse(throw missing(name))
+    val current = properties(name).getOrElse(throw missing(name))
     val ownerRemoved = remove.exists(key => key == Owner || key == IcebergOwner)
-    val kept = known -- remove -- (if (ownerRemoved) Seq(Owner, OwnerType) else Nil)
-    val updated = if (set.contains(IcebergOwner)) kept - Owner - OwnerType ++ set else kept ++ set
+    val remaining = current -- remove -- (if (ownerRemoved) Seq(Owner, OwnerType) else Nil)
+    val updated = if (set.contains(IcebergOwner)) remaining - Owner - OwnerType ++ set else remaining ++ set
     val database = toDatabase(name, updated)
     convertingFailure(s"change the namespace $name")(connections.withRetry(_.alterDatabase(name, database)))
   }
@@ -76,7 +76,7 @@ final private[catalog] class HiveNamespaces(
       } catch {
         case _: NoSuchObjectException => false
         case _: InvalidOperationException => throw notEmpty("something that was created concurrently, or functions")
-        case lost: TException if HiveFailure.isConnectionLost(lost) && find(name).isEmpty => true
+        case error: TException if HiveFailure.isConnectionLost(error) && find(name).isEmpty => true
       }
     }
   }
@@ -87,9 +87,10 @@ final private[catalog] class HiveNamespaces(
    */
   def hasDefaultLocation(name: String, defaultFileSystem: String): Boolean = {
     def pathOf(location: String) = StoragePath.of(location, defaultFileSystem)
-    val top = warehouse.orElse(Some(objects.query("ask for the warehouse")(_.getConfigValue(WarehouseKey, "")))
-      .filter(_.nonEmpty))
-    val expected = top.toVector.flatMap { w =>
+    val warehouseDirectory =
+      warehouse.orElse(Some(objects.query("ask for the warehouse")(_.getConfigValue(WarehouseKey, "")))
+        .filter(_.nonEmpty))
+    val expected = warehouseDirectory.toVector.flatMap { w =>
       TableLocations.inside(w, s"${name.toLowerCase(Locale.ROOT)}.db") +: (if (name == Default) Vector(w)
                                                                            else Vector.empty)
     }

@@ -91,7 +91,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
    */
   private def alter(table: Table, changed: Table, expected: Option[(String, String)]): PointerMove =
     resultOf(objects.alter(id, changed, expected)) {
-      case modified if SwapSupport.isModified(modified) => PointerMove.Conflict
+      case error if SwapSupport.isModified(error) => PointerMove.Conflict
       case e: InvalidOperationException if isMissing(e) => PointerMove.Conflict
       case e: InvalidOperationException if isIncompatible(e) && changed.getSd.getCols != table.getSd.getCols =>
         log.info(s"The Hive Metastore keeps the former columns of $name: ${HiveFailure.text(e)}")
@@ -100,14 +100,14 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     }
 
   /** Runs a call, and distinguishes failures without effect from failures with an unknown outcome. */
-  private def resultOf(call: => Unit)(known: PartialFunction[TException, PointerMove]): PointerMove =
+  private def resultOf(call: => Unit)(expectedErrors: PartialFunction[TException, PointerMove]): PointerMove =
     try {
       call
       PointerMove.Succeeded
     } catch {
-      case error: TException if known.isDefinedAt(error) => known(error)
-      case refused @ (_: InvalidObjectException | _: InvalidOperationException) =>
-        throw ValidationFailed(s"The Hive Metastore rejected the ${kind.noun} $name: ${HiveFailure.text(refused)}")
+      case error: TException if expectedErrors.isDefinedAt(error) => expectedErrors(error)
+      case error @ (_: InvalidObjectException | _: InvalidOperationException) =>
+        throw ValidationFailed(s"The Hive Metastore rejected the ${kind.noun} $name: ${HiveFailure.text(error)}")
       case failure: TException => PointerMove.Unknown(failure)
     }
 

@@ -35,7 +35,7 @@ final private[catalog] class Metastore private (
   }
 
   /** Checks that a name is free. @throws iceberglite.spec.IcebergError.AlreadyExists an object has the name */
-  def refuseOther(id: TableIdentifier, name: String): Unit =
+  def rejectExisting(id: TableIdentifier, name: String): Unit =
     objects.find(id).foreach(table => throw HivePointer.alreadyExists(table, name))
 
   /**
@@ -50,7 +50,7 @@ final private[catalog] class Metastore private (
         true
       } catch {
         case _: NoSuchObjectException => false
-        case lost: TException if HiveFailure.isConnectionLost(lost) && objects.find(id).isEmpty => true
+        case error: TException if HiveFailure.isConnectionLost(error) && objects.find(id).isEmpty => true
       }
     }
   }
@@ -66,14 +66,14 @@ final private[catalog] class Metastore private (
   def rename(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier, name: String, newName: String): Boolean =
     withLock(from, name, "rename") {
       objects.find(from).filter(kind.location(_).isDefined).exists { table =>
-        refuseOther(to, newName)
+        rejectExisting(to, newName)
         val renamed = table.deepCopy()
         renamed.setDbName(to.namespace.head)
         renamed.setTableName(to.name)
         try objects.alter(from, renamed)
         catch {
-          case _: InvalidOperationException if objects.find(to).isDefined => refuseOther(to, newName)
-          case lost: TException if HiveFailure.isConnectionLost(lost) && hasMoved(kind, table, to) => ()
+          case _: InvalidOperationException if objects.find(to).isDefined => rejectExisting(to, newName)
+          case error: TException if HiveFailure.isConnectionLost(error) && hasMoved(kind, table, to) => ()
         }
         true
       }

@@ -28,7 +28,7 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
     other.setPartitionKeys(Collections.singletonList(new FieldSchema("no_such_column", "int", "")))
     try objects.alter(id, other, Some(HiveParameters.LocationKey -> "no such file"))
     catch {
-      case refused: TException if SwapSupport.isModified(refused) => isSupported = true
+      case error: TException if SwapSupport.isModified(error) => isSupported = true
       case _: InvalidOperationException => throw unsupported
     }
     if (!isSupported) throw unsupported

@@ -142,14 +142,14 @@ final class JdbcCatalog private (
     case None => false
     case Some(version) =>
       PurgeTable.refuseWithoutGc(fullName(id), version)
-      val known = ownership(id, version)
+      val owned = ownership(id, version)
       val expectedLocation = Some(version.metadataLocation)
       val dropped = session.withRetries("drop a table", idempotent = false) {
         rows.delete(RowKind.Table, JdbcNames.join(id.namespace), id.name, expectedLocation)
       }
       if (dropped == 0) dropAndPurge(id)
       else {
-        PurgeTable(io, fullName(id), version, known)
+        PurgeTable(io, fullName(id), version, owned)
         true
       }
   }
@@ -249,7 +249,7 @@ final class JdbcCatalog private (
   private def renameRow(kind: RowKind, from: TableIdentifier, to: TableIdentifier): Unit = {
     JdbcNames.checkNewName(kind, to)
     requireNamespace(to.namespace)
-    val before = pointer[String](kind, from, identity).read().getOrElse(throw notFound(kind, from))
+    val location = pointer[String](kind, from, identity).read().getOrElse(throw notFound(kind, from))
     val count = session.withRetries(s"rename a ${kind.noun}") {
       try rows.rename(kind, JdbcNames.join(from.namespace), from.name, JdbcNames.join(to.namespace), to.name)
       catch {
@@ -258,7 +258,7 @@ final class JdbcCatalog private (
       }
     }
     // If the new name refers to the same metadata file, an earlier attempt whose response was lost renamed the object.
-    if (count == 0 && !pointer[String](kind, to, identity).read().contains(before)) throw notFound(kind, from)
+    if (count == 0 && !pointer[String](kind, to, identity).read().contains(location)) throw notFound(kind, from)
   }
 
   private def pointer[V](kind: RowKind, id: TableIdentifier, locationOf: V => String): JdbcPointer[V] = {

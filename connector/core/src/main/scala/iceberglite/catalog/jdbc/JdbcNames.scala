@@ -21,8 +21,8 @@ private[catalog] object JdbcNames {
   def checkCharacters(kind: String, name: String): String =
     if (name.indexOf(0.toChar) < 0) name
     else {
-      val shown = name.replace(0.toChar, '?')
-      throw InvalidArgument(kind, s"'$shown'", "It contains a NUL character; remove it")
+      val printable = name.replace(0.toChar, '?')
+      throw InvalidArgument(kind, s"'$printable'", "It contains a NUL character; remove it")
     }
 
   /** Checks the name of a new namespace, and joins its levels. */

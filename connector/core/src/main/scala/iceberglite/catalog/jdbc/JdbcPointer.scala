@@ -29,7 +29,7 @@ final private[catalog] class JdbcPointer[V](
     try rows.insert(kind, namespace, name, locationOf(next)) > 0
     catch {
       case e: SQLException if SqlState.isDuplicate(e) =>
-        refuseOtherKind()
+        rejectOtherKind()
         false
     }
   }
@@ -42,22 +42,22 @@ final private[catalog] class JdbcPointer[V](
       val hasMoved =
         try move
         catch {
-          case none: NoConnection if none.isTransient =>
+          case failure: NoConnection if failure.isTransient =>
             session.awaitServer()
             move
         }
       if (hasMoved) Succeeded else Conflict
     } catch {
-      case lost: LostConnection => Unknown(lost.getCause)
+      case failure: LostConnection => Unknown(failure.getCause)
       case busy: SQLException if SqlState.isBusy(busy) => Busy(busy.getMessage)
-      case long: SQLException if SqlState.isTooLong(long) =>
-        val reason = s"It is longer than the catalog database supports (${long.getMessage})"
+      case tooLong: SQLException if SqlState.isTooLong(tooLong) =>
+        val reason = s"It is longer than the catalog database supports (${tooLong.getMessage})"
         throw InvalidArgument("metadata location", locationOf(next), s"$reason. Choose another location for $fullName")
-      case refused: Exception => throw session.toIcebergError(s"commit $fullName", refused)
+      case error: Exception => throw session.toIcebergError(s"commit $fullName", error)
     }
 
   /** Rejects a table with the name of a view, and vice versa. */
-  private def refuseOtherKind(): Unit =
+  private def rejectOtherKind(): Unit =
     RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
       if (session.withRetries("look for what has a name")(rows.location(other, namespace, name)).isDefined) {
         throw AlreadyExists(

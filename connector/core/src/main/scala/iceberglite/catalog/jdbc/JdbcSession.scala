@@ -125,7 +125,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
 
   private def isTransient(failure: Throwable): Boolean = failure match {
     case _: LostConnection => true
-    case none: NoConnection => none.isTransient
+    case failure: NoConnection => failure.isTransient
     case error: SQLException => SqlState.isBusy(error)
     case _ => false
   }

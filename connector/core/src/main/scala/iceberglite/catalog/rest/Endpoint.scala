@@ -69,8 +69,8 @@ private[catalog] object Endpoint {
    */
   def of(listed: Option[Vector[String]], withViews: Boolean): Set[Endpoint] = listed match {
     case Some(lines) =>
-      val known = lines.map(_.trim.replaceAll("\\s+", " ")).toSet
-      all.filter(e => e == GetConfig || known(e.toString)).toSet
+      val listedEndpoints = lines.map(_.trim.replaceAll("\\s+", " ")).toSet
+      all.filter(e => e == GetConfig || listedEndpoints(e.toString)).toSet
     case None => (all.filter(_.isDefault) ++ (if (withViews) views else Seq.empty)).toSet
   }
 }

@@ -100,7 +100,7 @@ private[catalog] object RestServer {
     }
     val config = RestResponseJson.config(initialClient.responseName(request), response.body)
     val merged = config.defaults ++ settings.properties ++ config.overrides
-    refuseOtherServer(settings, merged)
+    rejectOtherServer(settings, merged)
     val client =
       if (
         authProperties(merged) == authProperties(settings.properties) && headers(merged) == headers(settings.properties)
@@ -129,7 +129,7 @@ private[catalog] object RestServer {
   private def headers(properties: Map[String, String]): Map[String, String] = RestProperty.Header.in(properties)
 
   /** Rejects a configuration of the server that would send our credentials to another server. */
-  private def refuseOtherServer(settings: RestSettings, merged: Map[String, String]): Unit =
+  private def rejectOtherServer(settings: RestSettings, merged: Map[String, String]): Unit =
     for {
       key <- Seq(CatalogProperty.Uri.key, RestProperty.TokenServer.key)
       value <- merged.get(key)

@@ -21,10 +21,11 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
 
   def flag(property: CatalogProperty): Boolean = property.flag(catalog, properties)
 
-  def optionalNumber(property: CatalogProperty, least: Long): Option[Long] = property.number(catalog, properties, least)
+  def optionalNumber(property: CatalogProperty, minimum: Long): Option[Long] =
+    property.number(catalog, properties, minimum)
 
   /** Returns the value of a property with a default. */
-  def number(property: CatalogProperty, least: Long): Long = optionalNumber(property, least).getOrElse(least)
+  def number(property: CatalogProperty, minimum: Long): Long = optionalNumber(property, minimum).getOrElse(minimum)
 
   val onlyRefs: Boolean = text(RestProperty.SnapshotLoading).map(_.toUpperCase) match {
     case Some("REFS") => true
