@@ -28,21 +28,21 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
    *
    * @param catalog the catalog's name, for the message
    * @param expected description of valid values, as a sentence
-   * @param parse returns none for an invalid value
+   * @param parser returns none for an invalid value
    */
-  def parsed[A](catalog: String, properties: Map[String, String], expected: String)(
-      parse: String => Option[A]
+  def parse[A](catalog: String, properties: Map[String, String], expected: String)(
+      parser: String => Option[A]
   ): Option[A] = value(properties).map { text =>
-    parse(text).getOrElse(throw InvalidArgument(s"$key of catalog $catalog", text, expected))
+    parser(text).getOrElse(throw InvalidArgument(s"$key of catalog $catalog", text, expected))
   }
 
   def flag(catalog: String, properties: Map[String, String]): Boolean =
-    parsed(catalog, properties, "It must be true or false")(text => Try(text.toBoolean).toOption).contains(true)
+    parse(catalog, properties, "It must be true or false")(text => Try(text.toBoolean).toOption).contains(true)
 
   /** Parses a whole number. */
   def number(catalog: String, properties: Map[String, String], minimum: Long = Long.MinValue): Option[Long] = {
     val expected = "It must be a whole number" + (if (minimum == Long.MinValue) "" else s", $minimum or more")
-    parsed(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= minimum))
+    parse(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= minimum))
   }
 }
 

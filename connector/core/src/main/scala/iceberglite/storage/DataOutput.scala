@@ -99,11 +99,11 @@ object DataOutput {
 
     override def write(b: Int): Unit =
       try out.write(b)
-      catch { case e: IOException => throw StorageErrors.failed("write", path, e) }
+      catch { case e: IOException => throw StorageErrors.storageFailed("write", path, e) }
 
     override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
       try out.write(bytes, offset, length)
-      catch { case e: IOException => throw StorageErrors.failed("write", path, e) }
+      catch { case e: IOException => throw StorageErrors.storageFailed("write", path, e) }
 
     override def flush(): Unit = wrapErrors("write", path)(out.flush())
 

@@ -240,7 +240,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
           val reason = s"renaming $temporary to $path failed (${failure.getMessage})"
           throw CommitStateUnknown(s"the table of $path", path, reason, Some(failure))
       }
-    if (deleted) throw StorageErrors.failed("create", path, failure)
+    if (deleted) throw StorageErrors.storageFailed("create", path, failure)
     true
   }
 

@@ -80,7 +80,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
     case PreconditionFailed | Conflict => false
     case NotImplemented => throw unsupported(path)
     case status if status >= 500 || status == RequestTimeout || status == 0 => throw unknown(path, error)
-    case _ => throw StorageErrors.failed("create", path.toString, error)
+    case _ => throw StorageErrors.storageFailed("create", path.toString, error)
   }
 
   private def unknown(path: Path, e: AmazonClientException): CommitStateUnknown = {
@@ -105,7 +105,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
     catch {
       // Only the probe is affected: no data of the commit was sent.
       case unclear: CommitStateUnknown =>
-        throw StorageErrors.failed("create", path.toString, unclear.cause.getOrElse(unclear))
+        throw StorageErrors.storageFailed("create", path.toString, unclear.cause.getOrElse(unclear))
     } finally
       try if (fs.getConf.getBoolean(S3Settings.HadoopDeleteEnabled, true)) client.deleteObject(fs.getBucket, probe)
       catch { case NonFatal(_) => () }

@@ -28,7 +28,7 @@ private[iceberglite] object StorageErrors {
     try body
     catch {
       case e: IcebergError => throw e
-      case NonFatal(e) => throw failed(operation, path, e)
+      case NonFatal(e) => throw storageFailed(operation, path, e)
     }
 
   /**
@@ -41,7 +41,7 @@ private[iceberglite] object StorageErrors {
       ()
     } catch { case NonFatal(_) => () }
 
-  def failed(operation: String, path: String, e: Throwable): StorageFailed =
+  def storageFailed(operation: String, path: String, e: Throwable): StorageFailed =
     StorageFailed(operation, path, reason(e), Some(e))
 
   /** Returns whether a failure means that the file does not exist, as opposed to a denied access. */
@@ -62,11 +62,11 @@ private[iceberglite] object StorageErrors {
     case _: UnsupportedFileSystemException =>
       s"${e.getMessage}. Add the jar of that file system to the session, such as hadoop-aws for s3a"
     case _ if isFull(e) =>
-      s"${described(e)}. Free space on that storage or raise the quota, then run the statement again"
-    case _ => described(e)
+      s"${describe(e)}. Free space on that storage or raise the quota, then run the statement again"
+    case _ => describe(e)
   }
 
-  private def described(e: Throwable): String =
+  private def describe(e: Throwable): String =
     Option(e.getMessage).fold(e.getClass.getName)(m => s"$m (${e.getClass.getSimpleName})")
 
   /**

@@ -30,7 +30,7 @@ object FaultyDriver {
   sealed trait Break
   case object Before extends Break
   case object After extends Break
-  final case class Answer(error: SQLException) extends Break
+  final case class DatabaseError(error: SQLException) extends Break
 
   /** The statement runs normally, after `first`. */
   final case class Late(first: () => Unit) extends Break
@@ -88,7 +88,7 @@ object FaultyDriver {
         if (!method.getName.startsWith("execute")) call(statement, method, arguments)
         else take(sql) match {
           case None => call(statement, method, arguments)
-          case Some(Answer(error)) => throw error
+          case Some(DatabaseError(error)) => throw error
           case Some(Late(first)) =>
             first()
             call(statement, method, arguments)

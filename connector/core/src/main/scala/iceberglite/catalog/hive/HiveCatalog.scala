@@ -55,7 +55,7 @@ final class HiveCatalog private (
     namespace.isEmpty || namespace.size == 1 && namespaces.exists(namespace.head)
 
   override def loadNamespace(namespace: Vector[String]): Map[String, String] =
-    (if (namespace.size == 1) namespaces.properties(namespace.head) else None).getOrElse(throw missing(namespace))
+    (if (namespace.size == 1) namespaces.properties(namespace.head) else None).getOrElse(throw noNamespace(namespace))
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit =
     namespaces.create(database(namespace), properties)
@@ -214,9 +214,9 @@ final class HiveCatalog private (
   }
 
   private def requireNamespace(namespace: Vector[String]): Unit =
-    if (!namespaceExists(namespace)) throw missing(namespace)
+    if (!namespaceExists(namespace)) throw noNamespace(namespace)
 
-  private def missing(namespace: Vector[String]): NotFound = namespaces.missing(namespace.mkString("."))
+  private def noNamespace(namespace: Vector[String]): NotFound = namespaces.noNamespace(namespace.mkString("."))
 
   private def notFound(kind: HiveKind[_], id: TableIdentifier): NotFound = {
     def lists = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"

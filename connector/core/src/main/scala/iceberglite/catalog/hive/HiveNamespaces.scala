@@ -54,7 +54,7 @@ final private[catalog] class HiveNamespaces(
 
   /** Updates the properties of a database. @throws NotFound the database does not exist */
   def alter(name: String, set: Map[String, String], remove: Set[String]): Unit = {
-    val current = properties(name).getOrElse(throw missing(name))
+    val current = properties(name).getOrElse(throw noNamespace(name))
     val ownerRemoved = remove.exists(key => key == Owner || key == IcebergOwner)
     val remaining = current -- remove -- (if (ownerRemoved) Seq(Owner, OwnerType) else Nil)
     val updated = if (set.contains(IcebergOwner)) remaining - Owner - OwnerType ++ set else remaining ++ set
@@ -99,11 +99,11 @@ final private[catalog] class HiveNamespaces(
 
   /** Returns the location of a database's tables. @throws NotFound the database does not exist */
   def location(name: String): String =
-    properties(name).getOrElse(throw missing(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
+    properties(name).getOrElse(throw noNamespace(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
       throw InvalidArgument("location of a table", "none", s"Database $name has no location: specify one with LOCATION")
     )
 
-  def missing(name: String): NotFound =
+  def noNamespace(name: String): NotFound =
     NotFound("namespace", s"$catalog.$name", "List the namespaces with SHOW NAMESPACES")
 
   private def find(name: String): Option[Database] = objects.query("look for a namespace") { client =>
@@ -137,7 +137,7 @@ final private[catalog] class HiveNamespaces(
 
   private def convertingFailure[A](what: String)(body: => A): A =
     try body
-    catch { case failure: TException => throw objects.failed(what, failure) }
+    catch { case failure: TException => throw objects.storageFailed(what, failure) }
 }
 
 private[catalog] object HiveNamespaces {

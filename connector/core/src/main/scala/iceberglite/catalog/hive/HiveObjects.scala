@@ -80,7 +80,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     try connections.withRetry(call)
     catch { case failure: TException => throw HiveFailure.toStorageFailed(what, connections.uri, failure) }
 
-  def failed(what: String, failure: TException): StorageFailed =
+  def storageFailed(what: String, failure: TException): StorageFailed =
     HiveFailure.toStorageFailed(what, connections.uri, failure)
 }
 

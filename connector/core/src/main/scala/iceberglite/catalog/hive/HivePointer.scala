@@ -83,7 +83,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     try {
       swapSupport.require(id, table)
       alter(table, changed, Some(HiveParameters.LocationKey -> expected))
-    } catch { case failure: TException => throw objects.failed(s"ask how to commit $name", failure) }
+    } catch { case failure: TException => throw objects.storageFailed(s"ask how to commit $name", failure) }
 
   /**
    * Alters a table. If the server rejects the new columns because their types are incompatible with the old ones, the

@@ -89,7 +89,7 @@ final private[catalog] class Metastore private (
       if (!access.settings.lock || id.namespace.size != 1) body
       else access.locks.withLock(id.namespace.head, id.name, name)(_ => body)
         .fold(reason => throw StorageFailed("lock", name, reason), identity)
-    } catch { case failure: TException => throw objects.failed(s"$what $name", failure) }
+    } catch { case failure: TException => throw objects.storageFailed(s"$what $name", failure) }
 }
 
 private[catalog] object Metastore {

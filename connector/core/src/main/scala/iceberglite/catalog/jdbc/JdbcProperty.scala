@@ -32,7 +32,7 @@ object JdbcProperty {
 
   /** Returns the configured layout, which states whether the catalog tables have the column `iceberg_type`. */
   private[catalog] def layout(catalog: String, properties: Map[String, String]): Option[JdbcLayout] =
-    SchemaVersion.parsed(catalog, properties, s"It must be ${JdbcLayout.all.mkString(" or ")}") { text =>
+    SchemaVersion.parse(catalog, properties, s"It must be ${JdbcLayout.all.mkString(" or ")}") { text =>
       JdbcLayout.all.find(_.toString.equalsIgnoreCase(text))
     }
 

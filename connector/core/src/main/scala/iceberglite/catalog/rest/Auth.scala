@@ -71,7 +71,10 @@ private[catalog] object Auth {
   ): Auth = authType match {
     case "none" => NoAuth
     case "basic" =>
-      new Basic(required(settings, RestProperty.BasicUser), required(settings, RestProperty.BasicPassword))
+      new Basic(
+        requiredProperty(settings, RestProperty.BasicUser),
+        requiredProperty(settings, RestProperty.BasicPassword)
+      )
     case "oauth2" => new OAuth2(settings, client, environment)
     case other =>
       throw InvalidArgument(
@@ -81,7 +84,7 @@ private[catalog] object Auth {
       )
   }
 
-  private def required(settings: RestSettings, property: iceberglite.catalog.CatalogProperty): String =
+  private def requiredProperty(settings: RestSettings, property: iceberglite.catalog.CatalogProperty): String =
     settings.text(property).getOrElse(
       throw InvalidArgument(
         s"${property.key} of catalog ${settings.catalog}",

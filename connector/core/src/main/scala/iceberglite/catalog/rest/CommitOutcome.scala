@@ -28,7 +28,7 @@ private[catalog] object CommitOutcome {
       alreadyCommitted: PartialFunction[ErrorResponse, Option[A]]
   ): Either[A, RestResponse] = server.client.exchange(server.prepare(request)) match {
     case Outcome.Succeeded(response) => Right(response)
-    case Outcome.Unsent(reason) => throw server.client.failed(request.what, reason)
+    case Outcome.Unsent(reason) => throw server.client.storageFailed(request.what, reason)
     case Outcome.Unknown(reason) => throw unknown(table, reason)
     case Outcome.Rejected(response, earlierOutcomeUnknown) =>
       val errorResponse = server.client.errorResponseOf(response, earlierOutcomeUnknown)

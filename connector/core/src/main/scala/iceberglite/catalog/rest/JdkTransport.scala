@@ -49,7 +49,7 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
       client.sendAsync(request(call.default("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
     try Responded(decompress(future.get(timeoutMs, TimeUnit.MILLISECONDS)))
     catch {
-      case e: ExecutionException => failed(Option(e.getCause).getOrElse(e))
+      case e: ExecutionException => toSendResult(Option(e.getCause).getOrElse(e))
       case _: TimeoutException =>
         abandon(future, body)
         NoResponse(s"there was no response within $timeoutMs ms (${RestProperty.TimeoutMs.key})")
@@ -98,9 +98,9 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
   }
 
   @tailrec
-  private def failed(e: Throwable): SendResult = e match {
+  private def toSendResult(e: Throwable): SendResult = e match {
     case wrapped: java.util.concurrent.CompletionException if Option(wrapped.getCause).isDefined =>
-      failed(wrapped.getCause)
+      toSendResult(wrapped.getCause)
     case _: HttpConnectTimeoutException => NotSent(s"no connection within $connectMs ms", isTransient = true)
     case c: ConnectException if isUnresolved(c) => NotSent("its host name is unknown", isTransient = false)
     case c: ConnectException => NotSent(s"no connection (${reason(c)})", isTransient = true)

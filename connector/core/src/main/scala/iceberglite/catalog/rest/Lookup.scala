@@ -24,8 +24,8 @@ private[catalog] object Lookup {
         if (errors.isDefinedAt(errorResponse)) throw errors(errorResponse)
         else if (isMissing(errorResponse, request)) None
         else throw server.client.toIcebergError(request.what, errorResponse)
-      case Outcome.Unsent(reason) => throw server.client.failed(request.what, reason)
-      case Outcome.Unknown(reason) => throw server.client.failed(request.what, reason)
+      case Outcome.Unsent(reason) => throw server.client.storageFailed(request.what, reason)
+      case Outcome.Unknown(reason) => throw server.client.storageFailed(request.what, reason)
     }
 
   /** Whether the object is missing. A response to HEAD has no body with an error type. */

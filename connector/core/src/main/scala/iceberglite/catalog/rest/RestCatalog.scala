@@ -52,15 +52,15 @@ final class RestCatalog private (
    * returns all of them.
    */
   override def table(id: TableIdentifier): Table =
-    tableAt(id, tables.load(id, initialClient.settings.onlyRefs).getOrElse(throw tables.missing(id)))
+    tableAt(id, tables.load(id, initialClient.settings.onlyRefs).getOrElse(throw tables.notFound(id)))
 
-  override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.missing(id))
+  override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.notFound(id))
 
   /**
    * Returns the server's current version. If `known` has only the snapshots of branches and tags, so has the result.
    */
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
-    tables.load(id, refsOnly = !known.isWhole).getOrElse(throw tables.missing(id))
+    tables.load(id, refsOnly = !known.isWhole).getOrElse(throw tables.notFound(id))
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = tables.load(id, refsOnly = false)
 

@@ -89,8 +89,8 @@ final private[catalog] class RestClient private (
       case Rejected(response, earlierOutcomeUnknown) =>
         val errorResponse = errorResponseOf(response, earlierOutcomeUnknown)
         throw errors.applyOrElse(errorResponse, (r: ErrorResponse) => toIcebergError(request.what, r))
-      case Unsent(reason) => throw failed(request.what, reason)
-      case Unknown(reason) => throw failed(request.what, reason)
+      case Unsent(reason) => throw storageFailed(request.what, reason)
+      case Unknown(reason) => throw storageFailed(request.what, reason)
     }
 
   /** Sends a request for a token, whose form contains secrets. */
@@ -130,10 +130,10 @@ final private[catalog] class RestClient private (
     case 404 if errorResponse.isFromCatalog =>
       NotFound(RestClient.resourceKind(errorResponse.errorType), what, s"$address says: ${textOf(errorResponse)}")
     case 406 => Unsupported(s"to $what", s"The REST catalog at $address does not support it: ${textOf(errorResponse)}")
-    case _ => failed(what, s"it returned ${textOf(errorResponse)}.${RestClient.advice(errorResponse.status)}")
+    case _ => storageFailed(what, s"it returned ${textOf(errorResponse)}.${RestClient.advice(errorResponse.status)}")
   }
 
-  def failed(what: String, reason: String): StorageFailed =
+  def storageFailed(what: String, reason: String): StorageFailed =
     StorageFailed(what, s"at the REST catalog $address", redacted(reason))
 
   def textOf(errorResponse: ErrorResponse): String =

@@ -48,13 +48,13 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
         if (token.isEmpty) sizeParameters else ("pageToken" -> token) +: sizeParameters.filterNot(_._1 == "pageToken")
       val response =
         server.send(request.copy(query = request.query ++ pageParameters)) {
-          case r if r.status == 404 && r.isFromCatalog => missing(parent)
+          case r if r.status == 404 && r.isFromCatalog => noNamespace(parent)
         }
       val page = read(server.client.responseName(request), response.body)
       page.next match {
         case None => items ++ page.items
         case Some(next) if seen(next) =>
-          throw server.client.failed(request.what, "it returns pages without end; its paging is broken")
+          throw server.client.storageFailed(request.what, "it returns pages without end; its paging is broken")
         case Some(next) => fetch(next, seen + next, items ++ page.items)
       }
     }
@@ -76,7 +76,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
         Endpoint.LoadNamespace,
         lazyServer().paths.namespace(namespace)
       )
-      val response = Lookup.find(lazyServer(), request).getOrElse(throw missing(namespace))
+      val response = Lookup.find(lazyServer(), request).getOrElse(throw noNamespace(namespace))
       RestResponseJson.properties(lazyServer().client.responseName(request), response.body)
     }
 
@@ -90,7 +90,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
     lazyServer().send(request) {
       case r if r.status == 409 =>
         AlreadyExists("namespace", name(namespace), "Use the existing one, or choose another name")
-      case r if r.status == 404 && r.isFromCatalog => missing(namespace.dropRight(1))
+      case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace.dropRight(1))
     }
     ()
   }
@@ -103,7 +103,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
       body = Some(RestRequestJson.updateProperties(remove, set)),
       retryMode = Some(RetryMode.Guarded)
     )
-    lazyServer().send(request) { case r if r.status == 404 && r.isFromCatalog => missing(namespace) }
+    lazyServer().send(request) { case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace) }
     ()
   }
 
@@ -118,7 +118,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
     }.isDefined
   }
 
-  def missing(namespace: Vector[String]): NotFound =
+  def noNamespace(namespace: Vector[String]): NotFound =
     NotFound("namespace", name(namespace), "Create it first, or check the name with SHOW NAMESPACES")
 
   private def name(namespace: Vector[String]): String = (catalog +: namespace).mkString(".")

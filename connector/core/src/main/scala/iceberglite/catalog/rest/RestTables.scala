@@ -42,7 +42,7 @@ final private[catalog] class RestTables(
         invalidate(id)
         None
       case Some(RestResponse(304, _, _)) =>
-        Some(cached.map(_.version).getOrElse(throw server.client.failed(
+        Some(cached.map(_.version).getOrElse(throw server.client.storageFailed(
           request.what,
           "it returned 304 for a request without ETag"
         )))
@@ -161,7 +161,7 @@ final private[catalog] class RestTables(
     try {
       server.send(request) {
         case r if r.status == 409 => AlreadyExists("table", name(to), "Drop it first or choose another name")
-        case r if r.errorType == "NoSuchTableException" => missing(from)
+        case r if r.errorType == "NoSuchTableException" => notFound(from)
         case r if r.status == 404 && r.isFromCatalog => noNamespace(to, r)
       }
       ()
@@ -181,7 +181,7 @@ final private[catalog] class RestTables(
       tableToken = token(id)
     )
     val response = CommitOutcome(name(id), server, request) {
-      case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else missing(id)
+      case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else notFound(id)
       case r if r.status == 409 => conflict(id, base, change, r)
     } {
       case r if r.status == 409 && r.earlierOutcomeUnknown && createdByThisChange(id, change) =>
@@ -254,7 +254,7 @@ final private[catalog] class RestTables(
     } finally changes.foreach(c => invalidate(c.id))
   }
 
-  def missing(id: TableIdentifier): NotFound =
+  def notFound(id: TableIdentifier): NotFound =
     NotFound("table", name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
 
   private def commitOf(id: TableIdentifier, base: Option[TableVersion], change: Change): TableCommit = TableCommit(

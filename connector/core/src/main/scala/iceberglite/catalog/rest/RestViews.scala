@@ -22,7 +22,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
   def load(id: TableIdentifier): ViewState = {
     val server = lazyServer()
     val request = RestRequest(s"load view ${name(id)}", Endpoint.LoadView, server.paths.view(id))
-    readView(server, request, Lookup.find(server, request).getOrElse(throw missing(id)))
+    readView(server, request, Lookup.find(server, request).getOrElse(throw notFound(id)))
   }
 
   /** Commits; see [[iceberglite.catalog.ViewCatalog.commitView]]. */
@@ -35,7 +35,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
         CommitStateUnknown(name(id), CommitOutcome.ServerFile, r.message, None)
       case r if r.status == 409 && base.isEmpty => alreadyExists(id)
       case r if r.status == 409 => CommitConflict(name(id), s"the server says: ${r.message}")
-      case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else missing(id)
+      case r if r.status == 404 && r.isFromCatalog => if (base.isEmpty) noNamespace(id, r) else notFound(id)
     }(PartialFunction.empty).merge
     CommitOutcome.readResponse(name(id))(readView(server, request, response))
   }
@@ -81,7 +81,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
       RestRequest(s"rename view ${name(from)} to $to", Endpoint.RenameView, server.paths.renameView, body = Some(body))
     server.send(request) {
       case r if r.status == 409 => alreadyExists(to)
-      case r if r.errorType == "NoSuchViewException" => missing(from)
+      case r if r.errorType == "NoSuchViewException" => notFound(from)
       case r if r.status == 404 && r.isFromCatalog => noNamespace(to, r)
     }
     ()
@@ -90,7 +90,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
   private def alreadyExists(id: TableIdentifier): AlreadyExists =
     AlreadyExists("view", name(id), "Replace it, drop it first, or choose another name")
 
-  private def missing(id: TableIdentifier): IcebergError =
+  private def notFound(id: TableIdentifier): IcebergError =
     NotFound("view", name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
 
   private def noNamespace(id: TableIdentifier, errorResponse: ErrorResponse): IcebergError =

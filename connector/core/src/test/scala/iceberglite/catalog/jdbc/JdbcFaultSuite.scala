@@ -79,7 +79,7 @@ class JdbcFaultSuite extends JdbcTests {
   onEach("if the database is busy after the connection broke, the query is repeated until it responds") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
-    val busy = swap -> FaultyDriver.Answer(f.kind.busy)
+    val busy = swap -> FaultyDriver.DatabaseError(f.kind.busy)
     FaultyDriver.breaks = Vector(swap -> FaultyDriver.After, busy, busy)
     val committed = append(table, "x")
     assert(liveFiles(catalog.table(Id)) == Vector("x") && committed.metadata.snapshots.size == 1)
@@ -129,7 +129,7 @@ class JdbcFaultSuite extends JdbcTests {
   onEach("a busy database is a conflict that is retried, and finally leaves no files") { f =>
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned("commit.retry.num-retries" -> "2"))
-    val busy = FaultyDriver.Answer(f.kind.busy)
+    val busy = FaultyDriver.DatabaseError(f.kind.busy)
     FaultyDriver.breaks = Vector.fill(2)(swap -> busy)
     val committed = append(table, "x")
     assert(f.files.paths == reachable(f.files, committed.version))
@@ -143,7 +143,7 @@ class JdbcFaultSuite extends JdbcTests {
     val catalog = f.open()
     val table = catalog.create(Id, unpartitioned())
     val before = f.files.paths
-    FaultyDriver.breaks = Vector(swap -> FaultyDriver.Answer(new SQLException("by the test: read-only")))
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.DatabaseError(new SQLException("by the test: read-only")))
     assert(intercept[StorageFailed](append(table, "x")).getMessage.contains("read-only"))
     assert(f.files.paths == before)
   }
@@ -158,7 +158,7 @@ class JdbcFaultSuite extends JdbcTests {
   }
 
   onEach("SQL states that the user configures are treated as a lost connection") { f =>
-    val strange = FaultyDriver.Answer(new SQLException("by the test: failing over", "XX123"))
+    val strange = FaultyDriver.DatabaseError(new SQLException("by the test: failing over", "XX123"))
     val refusing = f.open()
     refusing.create(Id, unpartitioned())
     FaultyDriver.breaks = Vector("SELECT metadata_location" -> strange)

@@ -87,12 +87,12 @@ class JdbcSecretsSuite extends JdbcTests {
     val catalog = f.open("jdbc.trustStorePassword" -> Secret, "jdbc.user" -> f.database.user)
     catalog.create(Id, unpartitioned())
     def leaking = new SQLException(s"cannot log in with $Secret", "28P01", new RuntimeException(s"because of $Secret"))
-    FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.Answer(leaking))
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.DatabaseError(leaking))
     refuseSecret(intercept[StorageFailed](catalog.table(Id)))
     val table = catalog.table(Id)
-    FaultyDriver.breaks = Vector(swap -> FaultyDriver.Answer(leaking))
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.DatabaseError(leaking))
     refuseSecret(intercept[StorageFailed](append(table, "x")))
-    FaultyDriver.breaks = Vector.fill(9)(swap -> FaultyDriver.Answer(new SQLException(Secret, "08007", leaking)))
+    FaultyDriver.breaks = Vector.fill(9)(swap -> FaultyDriver.DatabaseError(new SQLException(Secret, "08007", leaking)))
     refuseSecret(intercept[IcebergError](append(table, "y")))
   }
 }

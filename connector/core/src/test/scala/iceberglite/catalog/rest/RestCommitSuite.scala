@@ -68,7 +68,7 @@ class RestCommitSuite extends AnyFunSuite {
       assert(outcome(refuse(401, "NotAuthorizedException", "who")).isInstanceOf[StorageFailed])
       assert(outcome(refuse(403, "ForbiddenException", "no")).isInstanceOf[StorageFailed])
       assert(outcome(refuse(406, "UnsupportedOperationException", "no")).isInstanceOf[Unsupported])
-      assert(outcome(answer(307).having("Location" -> "https://elsewhere")).isInstanceOf[StorageFailed])
+      assert(outcome(answer(307).withHeader("Location" -> "https://elsewhere")).isInstanceOf[StorageFailed])
       assert(outcome(refuse(429, "SlowDownException", "later")).isInstanceOf[StorageFailed])
     }
   }

@@ -29,7 +29,7 @@ class RestHostileSuite extends AnyFunSuite {
       Seq(301, 302, 303, 307, 308).foreach { status =>
         withStub { stub =>
           stub.on("GET /v1/config")(
-            answer(status).having("Location" -> s"${elsewhere.uri}/v1/config?token=t0ken-of-mine")
+            answer(status).withHeader("Location" -> s"${elsewhere.uri}/v1/config?token=t0ken-of-mine")
           )
           val error = failure(stub.catalog("token" -> "t0ken-of-mine").listNamespaces(Vector.empty))
           assert(error.getMessage.contains(elsewhere.uri) && error.getMessage.contains("Set uri"))
@@ -123,8 +123,8 @@ class RestHostileSuite extends AnyFunSuite {
       zip.write(new Array[Byte](1 << 20))
       zip.close()
       assert(packed.size < 10000)
-      stub.on("GET /bomb")(bytes(200, packed.toByteArray).having("Content-Encoding" -> "gzip"))
-      stub.on("GET /cut")(bytes(200, packed.toByteArray.take(30)).having("Content-Encoding" -> "gzip"))
+      stub.on("GET /bomb")(bytes(200, packed.toByteArray).withHeader("Content-Encoding" -> "gzip"))
+      stub.on("GET /cut")(bytes(200, packed.toByteArray.take(30)).withHeader("Content-Encoding" -> "gzip"))
       Seq("endless", "bomb").foreach { page =>
         val result = transport.send(HttpCall("GET", java.net.URI.create(s"${stub.uri}/$page")))
         assert(result == SendResult.NoResponse("its response is longer than 10000 bytes"), page)

@@ -121,7 +121,7 @@ class RestProtocolSuite extends AnyFunSuite {
   test("a table that the server reports as unchanged is not sent again while it is cached") {
     withStub { stub =>
       stub.on(s"GET $path")(
-        table(metadata, first).having("ETag" -> "\"e1\""),
+        table(metadata, first).withHeader("ETag" -> "\"e1\""),
         answer(304),
         answer(304),
         table(metadata, first)
@@ -139,7 +139,7 @@ class RestProtocolSuite extends AnyFunSuite {
 
   test("the table cache has a maximum number of entries, and can be disabled") {
     withStub { stub =>
-      stub.on("GET")(table(metadata, first).having("ETag" -> "e"))
+      stub.on("GET")(table(metadata, first).withHeader("ETag" -> "e"))
       val two = stub.catalog("rest-table-cache.max-entries" -> "2")
       Seq("a", "b", "a", "c", "a", "b").foreach(name => two.load(id.copy(name = name)))
       assert(stub.requests.drop(1).map(_.headers.contains("if-none-match")) ==
@@ -167,7 +167,7 @@ class RestProtocolSuite extends AnyFunSuite {
       val zip = new java.util.zip.GZIPOutputStream(packed)
       zip.write("""{"namespaces":[["a"]]}""".getBytes("UTF-8"))
       zip.close()
-      stub.on("GET /v1/namespaces")(bytes(200, packed.toByteArray).having("Content-Encoding" -> "gzip"))
+      stub.on("GET /v1/namespaces")(bytes(200, packed.toByteArray).withHeader("Content-Encoding" -> "gzip"))
       assert(stub.catalog().listNamespaces(Vector.empty) == Vector(Vector("a")))
     }
   }
@@ -216,10 +216,10 @@ class RestProtocolSuite extends AnyFunSuite {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(
         refuse(503, "SlowDownException", "later"),
-        refuse(429, "SlowDownException", "later").having("Retry-After" -> "7"),
+        refuse(429, "SlowDownException", "later").withHeader("Retry-After" -> "7"),
         answer(504),
         answer(502),
-        refuse(503, "x", "y").having("Retry-After" -> "Tue, 14 Nov 2023 22:13:50 GMT"),
+        refuse(503, "x", "y").withHeader("Retry-After" -> "Tue, 14 Nov 2023 22:13:50 GMT"),
         json("""{"namespaces":[]}""")
       )
       assert(stub.catalog().listNamespaces(Vector.empty).isEmpty)
@@ -232,7 +232,7 @@ class RestProtocolSuite extends AnyFunSuite {
       stub.on("GET /v1/namespaces")(refuse(503, "SlowDownException", "later"))
       intercept[StorageFailed](stub.catalog("rest.client.max-retries" -> "2").listNamespaces(Vector.empty))
       assert(stub.lines.size == 3)
-      stub.on("GET /v1/namespaces")(refuse(503, "SlowDownException", "later").having("Retry-After" -> "86400"))
+      stub.on("GET /v1/namespaces")(refuse(503, "SlowDownException", "later").withHeader("Retry-After" -> "86400"))
       intercept[StorageFailed](stub.catalog().listNamespaces(Vector.empty))
       assert(stub.lines.size == 4)
     }
@@ -246,7 +246,7 @@ class RestProtocolSuite extends AnyFunSuite {
       stub.on("POST /v1/namespaces")(broken)
       intercept[StorageFailed](catalog.createNamespace(Vector("a"), Map.empty))
       assert(stub.lines.size == 2)
-      stub.on("POST /v1/namespaces")(refuse(503, "x", "y").having("Retry-After" -> "1"), answer(429), json("{}"))
+      stub.on("POST /v1/namespaces")(refuse(503, "x", "y").withHeader("Retry-After" -> "1"), answer(429), json("{}"))
       catalog.createNamespace(Vector("a"), Map("k" -> "v"))
       assert(stub.lines.size == 5)
       assert(stub.requests.last.body == """{"namespace":["a"],"properties":{"k":"v"}}""")

@@ -19,8 +19,8 @@ final class StubServer extends AutoCloseable {
   import StubServer._
 
   private val scripts = new ConcurrentHashMap[String, ConcurrentLinkedQueue[Reply]]
-  private val asked = new ConcurrentLinkedQueue[Request]
-  private val waited = new ConcurrentLinkedQueue[Long]
+  private val received = new ConcurrentLinkedQueue[Request]
+  private val waitTimes = new ConcurrentLinkedQueue[Long]
   private val threads = Executors.newCachedThreadPool()
   @volatile var nowMs: Long = 1700000000000L
 
@@ -38,19 +38,19 @@ final class StubServer extends AutoCloseable {
     this
   }
 
-  def requests: Vector[Request] = asked.asScala.toVector
+  def requests: Vector[Request] = received.asScala.toVector
 
   /** All requests except those for the configuration. */
   def lines: Vector[String] = requests.map(_.line).filterNot(_.startsWith("GET /v1/config"))
 
-  def waits: Vector[Long] = waited.asScala.toVector
+  def waits: Vector[Long] = waitTimes.asScala.toVector
 
   /** An environment that does not wait and uses the clock of this stub. */
   val environment: Environment = TestTables.environment.copy(
     nowMs = () => nowMs,
     randomFraction = () => 0.0,
     sleep = ms => {
-      waited.add(ms)
+      waitTimes.add(ms)
       ()
     }
   )
@@ -69,7 +69,7 @@ final class StubServer extends AutoCloseable {
     val headers =
       exchange.getRequestHeaders.asScala.map { case (k, v) => k.toLowerCase -> v.asScala.mkString(",") }.toMap
     val request = Request(exchange.getRequestMethod, target, headers, body)
-    asked.add(request)
+    received.add(request)
     val keys = Seq(request.line, s"${request.method} ${target.takeWhile(_ != '?')}", request.method)
     val script = keys.flatMap(k => Option(scripts.get(k))).headOption
     val reply = script.map(queue => if (queue.size > 1) queue.poll() else queue.peek())
@@ -92,7 +92,7 @@ object StubServer {
   trait Reply { self =>
     def send(exchange: HttpExchange): Unit
 
-    def having(header: (String, String)): Reply = new Reply {
+    def withHeader(header: (String, String)): Reply = new Reply {
       override def send(exchange: HttpExchange): Unit = {
         exchange.getResponseHeaders.set(header._1, header._2)
         self.send(exchange)

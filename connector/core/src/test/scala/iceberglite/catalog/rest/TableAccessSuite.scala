@@ -78,7 +78,7 @@ class TableAccessSuite extends AnyFunSuite {
     withStub { stub =>
       val ends = stub.nowMs + 1000
       val more = s""","config":${config("AK1", s""","s3.session-token-expires-at-ms":"$ends"""")}"""
-      stub.on(path)(table(metadata, file, more).having("ETag" -> "e"))
+      stub.on(path)(table(metadata, file, more).withHeader("ETag" -> "e"))
       val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
       catalog.table(id)
       catalog.table(id)
