@@ -60,13 +60,13 @@ class WriteBehindSuite extends AnyFunSuite {
       put("t/metadata/hint", "2")
       put("t2/metadata/hint", "1")
       put("t", "1")
-      val forgetting = new Thread(() => behind.forget("t"))
-      forgetting.start()
+      val discarding = new Thread(() => behind.discard("t"))
+      discarding.start()
       while (waiting("t").isDefined) Thread.sleep(1)
-      assert(forgetting.isAlive && waiting("t2/metadata/hint").isDefined)
+      assert(discarding.isAlive && waiting("t2/metadata/hint").isDefined)
       let.countDown()
-      forgetting.join(60000)
-      assert(!forgetting.isAlive)
+      discarding.join(60000)
+      assert(!discarding.isAlive)
       assert(end() == Seq("t/metadata/hint" -> "1", "t2/metadata/hint" -> "1"))
     }
   }
