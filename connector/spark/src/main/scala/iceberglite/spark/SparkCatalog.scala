@@ -22,11 +22,11 @@ import iceberglite.catalog.Catalog
 import iceberglite.spark.catalog.{
   CatalogSetup,
   CatalogTables,
-  Found,
   FunctionOperations,
   NamedTable,
   NamespaceOperations,
   PathName,
+  ResolvedName,
   TableChanges,
   TableDefinition,
   TableView
@@ -94,35 +94,35 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     val travel = if (requested == TimeTravel.Latest) found.travel else requested
     if (requested != TimeTravel.Latest && found.travel != TimeTravel.Latest) {
       throw Unsupported(
-        s"time travel to ${requested.selector} of ${shown(ident)}",
+        s"time travel to ${requested.selector} of ${displayName(ident)}",
         s"The name already selects a state of the table, ${found.travel.selector}; remove one of them"
       )
     }
-    val partial = found.view.isDefined && !found.live.current.version.isWhole
+    val partial = found.view.isDefined && !found.table.current.version.isWhole
     // Other writers may have created the state after the table was loaded.
-    if (partial || Try(travel.snapshot(found.live.current.metadata)).isFailure) found.live.refresh()
+    if (partial || Try(travel.snapshot(found.table.current.metadata)).isFailure) found.table.refresh()
     found.view match {
-      case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => found.live.current, view, travel)
-      case Some(TableView.Changes) => new ChangelogTable(() => found.live.current, travel)
-      case None => new SparkTable(() => found.live.current, travel)
+      case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => found.table.current, view, travel)
+      case Some(TableView.Changes) => new ChangelogTable(() => found.table.current, travel)
+      case None => new SparkTable(() => found.table.current, travel)
     }
   }
 
   override def liveTable(ident: Identifier): SharedTable = in(ident) {
     tables.find(ident) match {
-      case Found(live, TimeTravel.Latest, None) => live
-      case _ => throw Unsupported(s"changing ${shown(ident)}", "Only a table itself can be changed")
+      case ResolvedName(table, TimeTravel.Latest, None) => table
+      case _ => throw Unsupported(s"changing ${displayName(ident)}", "Only a table itself can be changed")
     }
   }
 
   override def registerTable(ident: Identifier, metadataFile: String): Table = in(ident) {
-    tables.home(ident) match {
+    tables.handleOf(ident) match {
       case NamedTable(_, id) =>
         val registered = catalog.register(id, metadataFile)
         tables.forget(ident)
         registered
       case _ =>
-        throw Unsupported(s"registering ${shown(ident)}", "A table by path needs no catalog; load it by its path")
+        throw Unsupported(s"registering ${displayName(ident)}", "A table by path needs no catalog; load it by its path")
     }
   }
 
@@ -175,7 +175,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     SessionSettings.check(SparkSession.active)
     checkProperties(ident, properties.asScala.toMap)
     val definition = TableDefinition(schema, partitions.toSeq, withoutName(ident, properties), isCaseSensitive)
-    val staged = tables.homeOfNew(ident).stage(definition.creation, mode)
+    val staged = tables.handleOfNew(ident).stage(definition.creation, mode)
     new StagedSparkTable(staged, () => tables.invalidate(ident))
   }
 
@@ -183,7 +183,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
    * Removes a `location` property that contains the table's name. `DataFrameWriter.save("db.t")` sets such a property.
    */
   private def withoutName(ident: Identifier, properties: util.Map[String, String]): Map[String, String] = {
-    val fullName = shown(ident)
+    val fullName = displayName(ident)
     properties.asScala.toMap.filterNot { case (key, value) =>
       key == TableCatalog.PROP_LOCATION && !PathName.isPath(value) && fullName.endsWith(value.replace("`", ""))
     }
@@ -200,21 +200,22 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   }
 
   private def checkProperties(ident: Identifier, properties: Map[String, String]): Unit =
-    TablePropertyCheck.check(shown(ident), properties, SessionSettings.warnings(SparkSession.active))
+    TablePropertyCheck.check(displayName(ident), properties, SessionSettings.warnings(SparkSession.active))
 
   override def dropTable(ident: Identifier): Boolean = drop(ident, purge = false)
 
   override def purgeTable(ident: Identifier): Boolean = drop(ident, purge = true)
 
   private def drop(ident: Identifier, purge: Boolean): Boolean = in(ident) {
-    tables.forgetting(ident)(tables.home(ident).drop(purge))
+    tables.forgetting(ident)(tables.handleOf(ident).drop(purge))
   }
 
   override def renameTable(from: Identifier, to: Identifier): Unit = in(from) {
     val target = withoutCatalog(to)
-    (tables.home(from), tables.home(target)) match {
+    (tables.handleOf(from), tables.handleOf(target)) match {
       case (NamedTable(_, id), NamedTable(_, newId)) => catalog.rename(id, newId)
-      case _ => throw Unsupported(s"renaming ${shown(from)} to ${shown(target)}", "A table by path has no name")
+      case _ =>
+        throw Unsupported(s"renaming ${displayName(from)} to ${displayName(target)}", "A table by path has no name")
     }
     Seq(from, target).foreach(tables.forget)
   }
@@ -227,8 +228,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   private def isCaseSensitive: Boolean = SparkSession.active.sessionState.conf.caseSensitiveAnalysis
 
-  private def in[A](ident: Identifier)(operation: => A): A = SparkErrors.in(shown(ident))(operation)
+  private def in[A](ident: Identifier)(operation: => A): A = SparkErrors.in(displayName(ident))(operation)
 
-  private def shown(ident: Identifier): String =
+  private def displayName(ident: Identifier): String =
     PathName.of(ident).fold((name +: ident.namespace :+ ident.name).mkString("."))(_.toString)
 }

@@ -16,7 +16,11 @@ import iceberglite.tree.ManifestCache
 /**
  * The object that a name refers to: a table, the selected snapshot, and optionally a metadata table or the changelog.
  */
-final case class Found(live: SharedTable, travel: TimeTravel = TimeTravel.Latest, view: Option[TableView] = None)
+final case class ResolvedName(
+    table: SharedTable,
+    travel: TimeTravel = TimeTravel.Latest,
+    view: Option[TableView] = None
+)
 
 /** A metadata table, or the changelog of a table. */
 sealed trait TableView
@@ -51,9 +55,9 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   def allowsPaths: Boolean = paths.isDefined
 
-  def find(ident: Identifier): Found = (PathName.of(ident), paths) match {
+  def find(ident: Identifier): ResolvedName = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) =>
-      path.selectors.foldLeft(Found(live(PathTable(tables, path.path)))) { (found, selector) =>
+      path.selectors.foldLeft(ResolvedName(sharedTable(PathTable(tables, path.path)))) { (found, selector) =>
         select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorsKnown(selector)))
       }
     // Spark resolves the path in parquet.`/data/f` as a table first, and as a file only if there is no such table.
@@ -62,7 +66,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /** Returns a handle of a table, which need not exist, for statements that create, rename or drop it. */
-  def home(ident: Identifier): TableHandle = (PathName.of(ident), paths) match {
+  def handleOf(ident: Identifier): TableHandle = (PathName.of(ident), paths) match {
     case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
     case (Some(PathName(path, Vector())), Some(tables)) => PathTable(tables, path)
     case (Some(path), _) =>
@@ -71,20 +75,20 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /** Returns a handle of a new table. A namespace before a path has no meaning, but it must exist. */
-  def homeOfNew(ident: Identifier): TableHandle = {
-    val home = this.home(ident)
+  def handleOfOfNew(ident: Identifier): TableHandle = {
+    val handle = handleOf(ident)
     val namespace = ident.namespace.toVector
-    if (home.isInstanceOf[PathTable] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
+    if (handle.isInstanceOf[PathTable] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
       throw NotFound(
         "namespace",
         (name +: namespace).mkString("."),
         s"List the namespaces with SHOW NAMESPACES IN $name"
       )
     }
-    home
+    handle
   }
 
-  def exists(ident: Identifier): Boolean = !isRejectedPath(ident) && home(ident).exists
+  def exists(ident: Identifier): Boolean = !isRejectedPath(ident) && handleOf(ident).exists
 
   /** Returns why a name cannot be a table in this catalog, and the alternative. */
   def rejection(ident: Identifier): Option[String] = if (isRejectedPath(ident)) Some(insteadOfPath) else None
@@ -124,7 +128,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   /** Removes a dropped or renamed table from the cache. */
   def forget(ident: Identifier): Unit = {
-    val key = home(ident).key
+    val key = handleOf(ident).key
     forget(key, cache.known(key))
   }
 
@@ -133,7 +137,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
    * other names.
    */
   def forgetting[A](ident: Identifier)(drop: => A): A = {
-    val handle = home(ident)
+    val handle = handleOf(ident)
     // A broken table can also be dropped.
     val table = cache.known(handle.key).orElse(Try(handle.table()).toOption)
     try drop
@@ -146,8 +150,8 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     cache.remove(key)
   }
 
-  private def find(id: TableIdentifier): Found =
-    try Found(live(NamedTable(catalog, id)))
+  private def find(id: TableIdentifier): ResolvedName =
+    try ResolvedName(sharedTable(NamedTable(catalog, id)))
     catch {
       case missing @ NotFound("table" | "namespace", _, _) if id.namespace.nonEmpty && isSelector(id.name) =>
         val parent = TableIdentifier(id.namespace.init, id.namespace.last)
@@ -155,7 +159,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
       case missing @ NotFound("table", _, _) => throw NearNames.addedTo(missing, catalog, id)
     }
 
-  private def live(home: TableHandle): SharedTable = cache.table(home.key)(home.table())
+  private def sharedTable(handle: TableHandle): SharedTable = cache.table(handle.key)(handle.table())
 
   private def idOf(ident: Identifier): TableIdentifier = TableIdentifier(ident.namespace.toVector, ident.name)
 
@@ -163,7 +167,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     TimeTravel.ofSelector(part).isDefined || TableView.find(part).isDefined
 
   /** Applies a selector, with at most one state and one metadata table. */
-  private def select(found: Found, selector: String): Option[Found] = {
+  private def select(found: ResolvedName, selector: String): Option[ResolvedName] = {
     val view = TableView.find(selector).filter(_ => found.view.isEmpty)
     val travel = TimeTravel.ofSelector(selector).filter(_ => found.travel == TimeTravel.Latest)
     view.map(v => found.copy(view = Some(v))).orElse(travel.map(t => found.copy(travel = t)))

@@ -51,7 +51,7 @@ trait NamespaceOperations extends SupportsNamespaces {
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = in(namespace) {
     if (!catalog.namespaceExists(namespace.toVector)) throw notFound(namespace)
     if (cascade && isInUse(namespace)) {
-      throw Unsupported(s"DROP NAMESPACE ${shown(namespace)} CASCADE", "Drop its tables and namespaces first")
+      throw Unsupported(s"DROP NAMESPACE ${displayName(namespace)} CASCADE", "Drop its tables and namespaces first")
     }
     try catalog.dropNamespace(namespace.toVector)
     catch {
@@ -63,9 +63,9 @@ trait NamespaceOperations extends SupportsNamespaces {
     catalog.listTables(namespace.toVector).nonEmpty || catalog.listNamespaces(namespace.toVector).nonEmpty
 
   private def notFound(namespace: Array[String]): NotFound =
-    NotFound("namespace", shown(namespace), s"List the namespaces with SHOW NAMESPACES IN $name")
+    NotFound("namespace", displayName(namespace), s"List the namespaces with SHOW NAMESPACES IN $name")
 
-  private def in[A](namespace: Array[String])(operation: => A): A = SparkErrors.in(shown(namespace))(operation)
+  private def in[A](namespace: Array[String])(operation: => A): A = SparkErrors.in(displayName(namespace))(operation)
 
-  private def shown(namespace: Array[String]): String = (name +: namespace).mkString(".")
+  private def displayName(namespace: Array[String]): String = (name +: namespace).mkString(".")
 }

@@ -24,17 +24,17 @@ final private class ChangelogRows(changes: DataFrame) {
   private val columns = fields.indices.map(i => col(s"c$i"))
 
   /** Returns the changes of each commit, without rows that a commit both deleted and inserted. */
-  def ofCommits: DataFrame = rows(perCommit(changed).where(count =!= 0L), kindOf(count), count)
+  def perCommit: DataFrame = rows(countPerCommit(changed).where(count =!= 0L), kindOf(count), count)
 
   /**
    * Returns the changes of each commit. A deleted row and an inserted row with equal identifier values become an
    * update. Several deleted or several inserted rows with equal identifier values are an error.
    */
   def withUpdates(identifiers: Seq[ChangelogView.Identifier]): DataFrame = {
-    val keys = identifiers.map(i => part(i.places)._1)
+    val keys = identifiers.map(i => part(i.positions)._1)
     val sameKey = Window.partitionBy(keys ++ commit: _*).orderBy(count).rowsBetween(First, Last)
     val (deleted, inserted) = (col("deleted"), col("inserted"))
-    val changedKeys = perCommit(changed.repartition(keys ++ commit: _*)).where(count =!= 0L)
+    val changedKeys = countPerCommit(changed.repartition(keys ++ commit: _*)).where(count =!= 0L)
       .withColumn("deleted", sum(greatest(-count, lit(0L))).over(sameKey))
       .withColumn("inserted", sum(greatest(count, lit(0L))).over(sameKey))
     val kind = when(deleted === 0L || inserted === 0L, kindOf(count))
@@ -48,11 +48,11 @@ final private class ChangelogRows(changes: DataFrame) {
    * Returns the net changes of all commits. A remaining row has the ordinal of the last commit in which its running
    * count left 0. Within one commit, deletes are counted before inserts. This is Apache Iceberg's behavior.
    */
-  def ofAll: DataFrame = {
+  def netChanges: DataFrame = {
     val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
     val whole = inOrder.rowsBetween(First, Last)
     val deletes = sum(greatest(-count, lit(0L))).as("deletes")
-    val counted = perCommit(changed.repartition(columns: _*), deletes)
+    val counted = countPerCommit(changed.repartition(columns: _*), deletes)
       .withColumn("after", sum(count).over(inOrder.rowsBetween(First, Window.currentRow)))
       .withColumn("total", sum(count).over(whole))
     val (after, total) = (col("after"), col("total"))
@@ -67,13 +67,13 @@ final private class ChangelogRows(changes: DataFrame) {
   private def changed: DataFrame = {
     val all = changes.queryExecution.analyzed.output.map(new Column(_))
     val values = fields.indices.map(i => ComparableForm.of(all(i), fields(i).dataType).as(s"c$i"))
-    val Seq(kind, place, snapshot) = all.drop(fields.size)
+    val Seq(kind, commitOrdinal, snapshot) = all.drop(fields.size)
     val one = when(kind === ChangeType.Insert.name, 1L).otherwise(-1L)
-    changes.select(values ++ Seq(one.as("count"), place.as("ordinal"), snapshot.as("snapshot")): _*)
+    changes.select(values ++ Seq(one.as("count"), commitOrdinal.as("ordinal"), snapshot.as("snapshot")): _*)
   }
 
   /** Returns how many times a commit inserted each row, minus how many times it deleted it. */
-  private def perCommit(changed: DataFrame, more: Column*): DataFrame =
+  private def countPerCommit(changed: DataFrame, more: Column*): DataFrame =
     changed.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), more: _*)
 
   /** Returns the rows of the view. @param times how many times a row is returned, regardless of the sign */
@@ -86,13 +86,14 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /** Returns a part of a row by its path of positions, and its type in the table. */
-  private def part(places: Seq[Int]): (Column, DataType) =
-    places.tail.foldLeft((columns(places.head), fields(places.head).dataType)) { case ((value, whole), place) =>
-      (new Column(GetStructField(value.expr, place)), whole.asInstanceOf[StructType](place).dataType)
+  private def part(positions: Seq[Int]): (Column, DataType) =
+    positions.tail.foldLeft((columns(positions.head), fields(positions.head).dataType)) {
+      case ((value, whole), position) =>
+        (new Column(GetStructField(value.expr, position)), whole.asInstanceOf[StructType](position).dataType)
     }
 
   private def refusal(identifiers: Seq[ChangelogView.Identifier]): Column = {
-    val parts = identifiers.map(i => part(i.places)).map { case (value, of) => ComparableForm.back(value, of) }
+    val parts = identifiers.map(i => part(i.positions)).map { case (value, of) => ComparableForm.back(value, of) }
     val names = lit(identifiers.map(_.name).mkString(", "))
     val arguments = Seq(names, struct(parts: _*).cast(StringType), snapshot).map(_.expr)
     new Column(StaticInvoke(RepeatedIdentifier.getClass, StringType, "refuse", arguments))

@@ -37,7 +37,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
 
   override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
 
-  override lazy val schema: StructType = DeclaredTypes.shown(
+  override lazy val schema: StructType = DeclaredTypes.withDeclaredTypes(
     SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns),
     tableSchema.fields,
     resolved.properties

@@ -8,7 +8,7 @@ sealed private[iceberglite] trait ChangelogView extends Product with Serializabl
 private[iceberglite] object ChangelogView {
 
   /** The changes of each commit. Rows that the commit rewrote without a change are omitted. */
-  case object OfCommits extends ChangelogView
+  case object PerCommit extends ChangelogView
 
   /**
    * The changes of each commit. A deleted row and an inserted row with the same identifiers become an update.
@@ -18,12 +18,14 @@ private[iceberglite] object ChangelogView {
   final case class WithUpdates(identifiers: Seq[Identifier]) extends ChangelogView
 
   /** The net changes of all commits. */
-  case object OfAll extends ChangelogView
+  case object NetChanges extends ChangelogView
 
   /**
-   * An identifier column. @param places the path to the column: its position in the table, then in each nested struct
+   * An identifier column.
+   *
+   * @param positions the path to the column: its position in the table, then in each nested struct
    */
-  final case class Identifier(name: String, places: Seq[Int])
+  final case class Identifier(name: String, positions: Seq[Int])
 
   /** The `_change_type` of a row before and after an update. */
   val UpdateBefore = "UPDATE_BEFORE"
@@ -32,16 +34,16 @@ private[iceberglite] object ChangelogView {
   /**
    * Returns the rows of a view. A filter on the view is pushed down to the scan if it uses only columns by which rows
    * are grouped. These are the table's columns, or the identifier columns for [[WithUpdates]], and the columns of the
-   * commit except for [[OfAll]].
+   * commit except for [[NetChanges]].
    *
    * @param changes the rows of `t.changes`, with its own three columns last
    */
   def of(changes: DataFrame, view: ChangelogView): DataFrame = {
     val rows = new ChangelogRows(changes)
     view match {
-      case OfCommits => rows.ofCommits
+      case PerCommit => rows.perCommit
       case WithUpdates(identifiers) => rows.withUpdates(identifiers)
-      case OfAll => rows.ofAll
+      case NetChanges => rows.netChanges
     }
   }
 }

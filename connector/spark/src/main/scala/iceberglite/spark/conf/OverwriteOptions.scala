@@ -89,7 +89,7 @@ object OverwriteOptions {
     }
     OverwriteSchema.given(settings).foreach(checkSchema(table, replaces, _))
     if (replaces == Replaces.Table) Seq(WriteOptions.Isolation, WriteOptions.ValidateFromSnapshot, WriteOptions.Branch)
-      .foreach(option => option.asked(settings).foreach(v => throw notOfReplace(table, option, v.toString)))
+      .foreach(option => option.requested(settings).foreach(v => throw notOfReplace(table, option, v.toString)))
   }
 
   private def checkDynamic(table: String, replaces: Replaces, settings: Settings, dynamic: Boolean): Unit = {

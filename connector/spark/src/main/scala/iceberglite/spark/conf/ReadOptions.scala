@@ -202,7 +202,7 @@ object ReadSettings {
       ReadOptions.Parallelism.given(settings).getOrElse(math.min(cores * TasksPerCore, math.max(cores, shuffled)))
     ReadSettings(
       splitSize = settings(ReadOptions.SplitSize),
-      adaptive = ReadOptions.SplitSize.asked(settings).isEmpty && settings(ReadOptions.AdaptiveSplits),
+      adaptive = ReadOptions.SplitSize.requested(settings).isEmpty && settings(ReadOptions.AdaptiveSplits),
       parallelism = parallelism,
       cores = math.min(cores, parallelism),
       lookback = settings(ReadOptions.Lookback),

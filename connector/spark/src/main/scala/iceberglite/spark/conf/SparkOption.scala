@@ -37,7 +37,7 @@ final class SparkOption[A] private (
     fromOption(settings).orElse(fromSession(settings)).orElse(fromTable(settings))
 
   /** Returns the value of the option or the session, if one is set; ignores the table's properties. */
-  def asked(settings: Settings): Option[A] = fromOption(settings).orElse(fromSession(settings))
+  def requested(settings: Settings): Option[A] = fromOption(settings).orElse(fromSession(settings))
 
   private def fromOption(settings: Settings): Option[A] =
     Option(settings.options.get(key)).map(read(s"option $key", _))

@@ -59,7 +59,7 @@ final case class StatementOptions(values: Map[String, String]) {
   def application: Option[RecordApplication] = ApplicationOptions.of(settings)
 
   /** Whether an INSERT is an upsert. */
-  def upserts: Boolean = UpsertOptions.asked(settings)
+  def upserts: Boolean = UpsertOptions.isRequested(settings)
 
   /** Whether columns of the source that the table lacks are added to it. */
   def mergesSchema: Boolean = SchemaOptions.merges(settings)

@@ -32,16 +32,16 @@ object UpsertOptions {
    * Whether a write is an upsert; setting key columns implies it. @throws InvalidArgument the options contradict each
    * other
    */
-  def asked(settings: Settings): Boolean = {
-    val asked = Upsert.given(settings)
+  def isRequested(settings: Settings): Boolean = {
+    val requested = Upsert.given(settings)
     val hinted = Seq(Keys, DeleteColumn).find(_.given(settings).isDefined)
-    hinted.filter(_ => asked.contains(false)).foreach { option =>
+    hinted.filter(_ => requested.contains(false)).foreach { option =>
       throw InvalidArgument(
         s"option ${Upsert.key}",
         "false",
         s"${option.key} applies only to upserts; remove one of them"
       )
     }
-    asked.contains(true) || hinted.isDefined
+    requested.contains(true) || hinted.isDefined
   }
 }

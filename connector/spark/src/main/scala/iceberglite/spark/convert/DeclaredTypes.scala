@@ -67,19 +67,23 @@ object DeclaredTypes {
    *
    * @param columns the columns of `fields`, possibly followed by others
    */
-  def shown(columns: SparkStruct, fields: Vector[NestedField], properties: Map[String, String]): SparkStruct =
+  def withDeclaredTypes(
+      columns: SparkStruct,
+      fields: Vector[NestedField],
+      properties: Map[String, String]
+  ): SparkStruct =
     if (!properties.keysIterator.exists(DeclaredType.isKey)) columns
     else {
       val own = columns.fields.zip(fields).map { case (column, f) =>
-        column.copy(dataType = shown(column.dataType, f, properties))
+        column.copy(dataType = withDeclaredTypes(column.dataType, f, properties))
       }
       SparkStruct(own ++ columns.fields.drop(fields.size))
     }
 
-  private def shown(dataType: DataType, field: NestedField, properties: Map[String, String]): DataType = {
-    def part(t: DataType, f: NestedField): DataType = shown(t, f, properties)
+  private def withDeclaredTypes(dataType: DataType, field: NestedField, properties: Map[String, String]): DataType = {
+    def part(t: DataType, f: NestedField): DataType = withDeclaredTypes(t, f, properties)
     (dataType, field.fieldType) match {
-      case (struct: SparkStruct, StructType(fields)) => shown(struct, fields, properties)
+      case (struct: SparkStruct, StructType(fields)) => withDeclaredTypes(struct, fields, properties)
       case (ArrayType(element, nulls), list: ListType) => ArrayType(part(element, list.elementField), nulls)
       case (SparkMap(key, value, nulls), map: MapType) =>
         SparkMap(part(key, map.keyField), part(value, map.valueField), nulls)

@@ -25,7 +25,7 @@ object SparkDefaults {
   private val Origin = "iceberg-lite.default-of-a-table"
 
   /** Returns a column with its write default in the metadata, where Spark looks it up for the keyword DEFAULT. */
-  def shown(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
+  def withWriteDefault(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
     val sql = SparkLiteral(writeValue(column).orNull, field.dataType).sql
     val metadata = new MetadataBuilder().withMetadata(field.metadata)
       .putString(CURRENT_DEFAULT_COLUMN_METADATA_KEY, sql)

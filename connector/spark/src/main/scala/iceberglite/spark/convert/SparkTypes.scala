@@ -51,7 +51,7 @@ object SparkTypes {
    * fields.
    */
   def withDefaults(schema: Schema): SparkStruct = SparkStruct(toSpark(schema).fields.zip(schema.fields).map {
-    case (field, column) => SparkDefaults.shown(field, column)
+    case (field, column) => SparkDefaults.withWriteDefault(field, column)
   })
 
   /**

@@ -21,8 +21,8 @@ object AncestorsOf extends Procedure {
     Procedure.column("timestamp", LongType, "Time of its commit, in milliseconds since 1970")
   ))
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
-    val table = place.table(arguments(Parameter.table)).current.metadata
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val table = context.table(arguments(Parameter.table)).current.metadata
     val newest = arguments.get(snapshot).map(table.snapshot).orElse(table.currentSnapshot)
     newest.toSeq.flatMap(table.ancestors(_).map(s => Row(s.snapshotId, s.timestampMs)))
   }

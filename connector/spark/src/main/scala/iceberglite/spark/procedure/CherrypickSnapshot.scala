@@ -17,10 +17,10 @@ object CherrypickSnapshot extends Procedure {
   override val description =
     "Apply the changes of one snapshot of the table, on any branch or staged, to the current state"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
-  override val output: StructType = CurrentSnapshot.pickedColumns
+  override val output: StructType = CurrentSnapshot.cherrypickColumns
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.picked(
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.cherrypickResult(
     arguments(snapshot),
-    place.change(arguments(Parameter.table))(_ => new action.CherryPick(arguments(snapshot)))
+    context.change(arguments(Parameter.table))(_ => new action.CherryPick(arguments(snapshot)))
   )
 }

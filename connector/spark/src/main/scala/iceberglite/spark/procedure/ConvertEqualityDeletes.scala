@@ -27,17 +27,17 @@ object ConvertEqualityDeletes extends Procedure {
     Procedure.column("deleted_rows_count", LongType, "Number of rows that these delete")
   ))
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val name = arguments(Parameter.table)
-    val table = place.table(name).current
+    val table = context.table(name).current
     val to = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
     val counts = EqualityDeletes.of(table, to).map { deletes =>
-      val (before, after, row) = new DeleteConversionJob(place.session, table).run(deletes) { found =>
-        val (before, after) = place.commit(name)(_ => deletes.action(found))
+      val (before, after, row) = new DeleteConversionJob(context.session, table).run(deletes) { found =>
+        val (before, after) = context.commit(name)(_ => deletes.action(found))
         (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.recordCount).sum))
       }
       // The commit has succeeded, even if this step fails.
-      place.renew(name, before, after)
+      context.renew(name, before, after)
       row
     }
     Seq(counts.getOrElse(Row(0L, 0L, 0L)))

@@ -53,22 +53,22 @@ object CreateChangelogView extends Procedure {
       Seq(Procedure.column("changelog_view", StringType, "Name of the view, which can be read in this session"))
     )
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
-    val ident = place.identifier(arguments(Parameter.table))
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val ident = context.identifier(arguments(Parameter.table))
     val changes = Identifier.of(ident.namespace :+ ident.name, ChangelogTable.Name)
-    val table = changelog(place, changes)
-    val wanted = requestedView(arguments, table.tableSchema, place.session)
+    val table = changelog(context, changes)
+    val wanted = requestedView(arguments, table.tableSchema, context.session)
     val read = arguments.get(options).getOrElse(Map.empty)
     // Checks the options now; a query would report errors only when the view is read.
     table.newScanBuilder(new CaseInsensitiveStringMap(read.asJava))
-    val name = viewName(arguments, ident, place.session)
-    val fullName = PartitionTerm.quoted(place.catalog.name +: changes.namespace.toSeq :+ changes.name)
-    ChangelogView.of(place.session.read.options(read).table(fullName), wanted).createOrReplaceTempView(name)
+    val name = viewName(arguments, ident, context.session)
+    val fullName = PartitionTerm.quoted(context.catalog.name +: changes.namespace.toSeq :+ changes.name)
+    ChangelogView.of(context.session.read.options(read).table(fullName), wanted).createOrReplaceTempView(name)
     Seq(Row(name))
   }
 
-  private def changelog(place: ProcedureContext, changes: Identifier): ChangelogTable =
-    place.catalog.loadTable(changes) match {
+  private def changelog(context: ProcedureContext, changes: Identifier): ChangelogTable =
+    context.catalog.loadTable(changes) match {
       case changelog: ChangelogTable => changelog
       case other => throw Unsupported(s"a changelog view of ${other.name}", "It must be an Iceberg table")
     }
@@ -80,7 +80,7 @@ object CreateChangelogView extends Procedure {
       .map(identifier(_, schema, session))
     val net = arguments.get(netChanges).contains(true)
     if (!arguments.get(computeUpdates).getOrElse(given.isDefined)) {
-      if (net) ChangelogView.OfAll else ChangelogView.OfCommits
+      if (net) ChangelogView.NetChanges else ChangelogView.PerCommit
     } else if (net) throw InvalidArgument(
       "argument net_changes",
       "true",
@@ -108,8 +108,8 @@ object CreateChangelogView extends Procedure {
       case struct: Type.StructType => struct
       case _ => refuse()
     })
-    val places = structs.zip(nodes).map { case (struct, f) => struct.fields.indexWhere(_.id == f.id) }
-    ChangelogView.Identifier(name, places)
+    val positions = structs.zip(nodes).map { case (struct, f) => struct.fields.indexWhere(_.id == f.id) }
+    ChangelogView.Identifier(name, positions)
   }
 
   private def caseSensitive(session: SparkSession): Boolean =

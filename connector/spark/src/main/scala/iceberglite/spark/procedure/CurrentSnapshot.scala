@@ -10,26 +10,26 @@ import iceberglite.table.Table
 private[procedure] object CurrentSnapshot {
   private val current = Procedure.column("current_snapshot_id", LongType, "Snapshot that is current now")
 
-  /** @param fromNothing whether the table may have had no snapshot */
-  private def moved(fromNothing: Boolean): StructType = StructType(Seq(
-    Procedure.column("previous_snapshot_id", LongType, "Snapshot that was current before", fromNothing),
+  /** @param mayHaveNoSnapshot whether the table may have had no snapshot */
+  private def rollbackSchema(mayHaveNoSnapshot: Boolean): StructType = StructType(Seq(
+    Procedure.column("previous_snapshot_id", LongType, "Snapshot that was current before", mayHaveNoSnapshot),
     current
   ))
 
-  val movedColumns: StructType = moved(fromNothing = false)
-  val setColumns: StructType = moved(fromNothing = true)
+  val rollbackColumns: StructType = rollbackSchema(mayHaveNoSnapshot = false)
+  val setColumns: StructType = rollbackSchema(mayHaveNoSnapshot = true)
 
-  val pickedColumns: StructType = StructType(Seq(
+  val cherrypickColumns: StructType = StructType(Seq(
     Procedure.column("source_snapshot_id", LongType, "Snapshot whose changes were applied"),
     current
   ))
 
-  def moved(change: (Table, Table)): Seq[Row] = {
+  def rollbackResult(change: (Table, Table)): Seq[Row] = {
     val (before, after) = change
     Seq(Row(before.metadata.currentSnapshotId.orNull, idOf(after)))
   }
 
-  def picked(source: Long, change: (Table, Table)): Seq[Row] = Seq(Row(source, idOf(change._2)))
+  def cherrypickResult(source: Long, change: (Table, Table)): Seq[Row] = Seq(Row(source, idOf(change._2)))
 
   private def idOf(table: Table): Long = table.currentSnapshot.fold(
     throw ValidationFailed(s"${table.name} has no current snapshot after the change")

@@ -26,9 +26,9 @@ object FastForward extends Procedure {
     Procedure.column("updated_ref", LongType, "Snapshot of the branch now")
   ))
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val name = arguments(branch)
-    val (before, after) = place.change(arguments(Parameter.table))(_ => new action.FastForward(name, arguments(to)))
+    val (before, after) = context.change(arguments(Parameter.table))(_ => new action.FastForward(name, arguments(to)))
     val ids = Seq(before, after).map(_.metadata).map(t => if (t.refs.contains(name)) t.snapshotOf(name) else None)
     Seq(Row(name +: ids.map(_.map(_.snapshotId).orNull[Any]): _*))
   }

@@ -23,10 +23,10 @@ trait Procedure {
   def manyRows: Boolean = false
 
   /** Whether the procedure creates the table. */
-  def makesTable: Boolean = false
+  def createsTable: Boolean = false
 
   /** Runs the procedure. @throws iceberglite.spec.IcebergError for invalid arguments or a failed change */
-  def call(arguments: Arguments, place: ProcedureContext): Seq[Row]
+  def call(arguments: Arguments, context: ProcedureContext): Seq[Row]
 }
 
 object Procedure {

@@ -25,9 +25,10 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
     val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
       refuse("It must be a table name in SQL, such as db.t")
     )
-    val (home, ident) = CatalogNames.resolveIn(session, catalog, parts)
-    if (home.name != catalog.name) {
-      refuse(s"The table is in the catalog ${home.name}; use CALL ${home.name}.system. ... instead")
+    val (resolvedCatalog, ident) = CatalogNames.resolveIn(session, catalog, parts)
+    if (resolvedCatalog.name != catalog.name) {
+      val name = resolvedCatalog.name
+      refuse(s"The table is in the catalog $name; use CALL $name.system. ... instead")
     }
     ident
   }

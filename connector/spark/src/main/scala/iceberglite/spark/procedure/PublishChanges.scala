@@ -13,11 +13,11 @@ object PublishChanges extends Procedure {
   override val name = "publish_changes"
   override val description = "Apply the changes that a session with `spark.wap.id` has staged"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, wapId)
-  override val output: StructType = CurrentSnapshot.pickedColumns
+  override val output: StructType = CurrentSnapshot.cherrypickColumns
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
-    val change = place.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId)))
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val change = context.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId)))
     val staged = change._1.metadata.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(arguments(wapId)))
-    CurrentSnapshot.picked(staged.head.snapshotId, change)
+    CurrentSnapshot.cherrypickResult(staged.head.snapshotId, change)
   }
 }

@@ -14,7 +14,7 @@ object RegisterTable extends Procedure {
   override val name = "register_table"
   override val description = "Register an existing metadata file as a table"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, file)
-  override val makesTable: Boolean = true
+  override val createsTable: Boolean = true
 
   override val output: StructType = StructType(Seq(
     Procedure.column("current_snapshot_id", LongType, "Current snapshot of the table", nullable = true),
@@ -27,9 +27,9 @@ object RegisterTable extends Procedure {
     )
   ))
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
-    val ident = place.identifier(arguments(Parameter.table))
-    val current = place.catalog.registerTable(ident, arguments(file)).currentSnapshot
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
+    val ident = context.identifier(arguments(Parameter.table))
+    val current = context.catalog.registerTable(ident, arguments(file)).currentSnapshot
     def total(key: String): Any = current.flatMap(_.count(key)).orNull
     Seq(Row(current.map(_.snapshotId).orNull, total("total-records"), total("total-data-files")))
   }

@@ -17,9 +17,9 @@ object RollbackToSnapshot extends Procedure {
   override val name = "rollback_to_snapshot"
   override val description = "Roll back to an earlier snapshot in the history of the current snapshot"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
-  override val output: StructType = CurrentSnapshot.movedColumns
+  override val output: StructType = CurrentSnapshot.rollbackColumns
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.moved(
-    place.change(arguments(Parameter.table))(_ => new action.RollbackToSnapshot(arguments(snapshot)))
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.rollbackResult(
+    context.change(arguments(Parameter.table))(_ => new action.RollbackToSnapshot(arguments(snapshot)))
   )
 }

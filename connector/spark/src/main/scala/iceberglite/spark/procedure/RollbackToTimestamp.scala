@@ -17,9 +17,9 @@ object RollbackToTimestamp extends Procedure {
   override val name = "rollback_to_timestamp"
   override val description = "Roll back to the snapshot that was current at a given timestamp"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
-  override val output: StructType = CurrentSnapshot.movedColumns
+  override val output: StructType = CurrentSnapshot.rollbackColumns
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.moved(
-    place.change(arguments(Parameter.table))(_ => new action.RollbackToTimestamp(arguments(timestamp)))
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.rollbackResult(
+    context.change(arguments(Parameter.table))(_ => new action.RollbackToTimestamp(arguments(timestamp)))
   )
 }

@@ -19,8 +19,8 @@ object SetCurrentSnapshot extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot, ref)
   override val output: StructType = CurrentSnapshot.setColumns
 
-  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.moved(
-    place.change(arguments(Parameter.table)) { table =>
+  override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = CurrentSnapshot.rollbackResult(
+    context.change(arguments(Parameter.table)) { table =>
       new action.SetCurrentSnapshot(selected(table, arguments.get(snapshot), arguments.get(ref)))
     }
   )

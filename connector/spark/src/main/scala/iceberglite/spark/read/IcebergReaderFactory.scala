@@ -60,7 +60,7 @@ final private[read] class IcebergReaderFactory(
     def batches(task: FileTask): FileBatches = {
       val among = task.change.flatMap(_.among).map(deletes.of(task.path, _))
       val fileDeletes = new FileDeletes(wanted, deletes.of(task.path, task.deletes), among)
-      if (fileDeletes.leavesNothing) FileBatches.Empty else open(task, fileDeletes)
+      if (fileDeletes.hasNoLiveRow) FileBatches.Empty else open(task, fileDeletes)
     }
 
     private def open(task: FileTask, fileDeletes: FileDeletes): FileBatches = {

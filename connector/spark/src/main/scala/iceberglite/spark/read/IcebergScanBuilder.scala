@@ -124,7 +124,7 @@ final class IcebergScanBuilder(
 
   override def build(): Scan = answer.getOrElse {
     val scan = buildPlain()
-    if (settings.dataGrouping.contains(true)) KeyGrouping.asked(files, wanted).fold(scan)(scan.groupedBy) else scan
+    if (settings.dataGrouping.contains(true)) KeyGrouping.requested(files, wanted).fold(scan)(scan.groupedBy) else scan
   }
 
   /** Builds a scan that returns rows and is not grouped. */

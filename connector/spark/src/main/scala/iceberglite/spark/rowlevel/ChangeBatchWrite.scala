@@ -25,7 +25,7 @@ final private[rowlevel] class ChangeBatchWrite(
     metadata: ChangeMetadata
 ) extends DeltaBatchWrite {
   private val table = statement.table
-  private val ending = new WriteCommit(table)
+  private val writeCommit = new WriteCommit(table)
 
   private lazy val deleteTarget = DeleteFileTarget(
     statement.hasVectors,
@@ -33,10 +33,10 @@ final private[rowlevel] class ChangeBatchWrite(
     statement.deleteFormat,
     statement.deleteTargetSize,
     DeleteFileProperties.of(table.properties),
-    ending.locations,
+    writeCommit.locations,
     table.io,
     table.metadata.specsById,
-    changed.earlier,
+    changed.existingDeletes,
     table.name,
     ChangeBatchWrite.SentBytesOfTask
   )
@@ -46,10 +46,10 @@ final private[rowlevel] class ChangeBatchWrite(
     val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
     val deletes = deleteTarget.copy(sentBytes = sentBytes)
     new ChangeWriterFactory(
-      rows.map(TaskWriterFactory.of(_, ending.operationId)),
+      rows.map(TaskWriterFactory.of(_, writeCommit.operationId)),
       deletes,
       metadata,
-      ending.operationId
+      writeCommit.operationId
     )
   }
 
@@ -61,8 +61,9 @@ final private[rowlevel] class ChangeBatchWrite(
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = {
     val results = messages.toVector.collect { case changes: WrittenChanges => changes }
-    lazy val deletes = changed.united(results.map(_.deletes), deleteTarget, ending.operationId, ending.creates)
-    val committed = ending.commit(messages) {
+    lazy val deletes =
+      changed.mergedDeletes(results.map(_.deletes), deleteTarget, writeCommit.operationId, writeCommit.registerFile)
+    val committed = writeCommit.commit(messages) {
       val added = results.flatMap(_.files)
       val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
       statement.pending(changes, results.map(_.counts).foldLeft(RowCounts.Zero)(_ + _))
@@ -70,17 +71,17 @@ final private[rowlevel] class ChangeBatchWrite(
     if (committed) Cleanup.delete(table.io, deletes.replaced)
   }
 
-  private def action(added: Vector[ContentFile], deletes: UnitedDeletes): RowDelta = new RowDelta(
+  private def action(added: Vector[ContentFile], deletes: MergedDeletes): RowDelta = new RowDelta(
     added ++ deletes.files,
-    changed.takenIn(deletes.dataFiles),
+    changed.replacedDeletes(deletes.dataFiles),
     Some(statement.isolation),
     changed.filter,
     rowByRow = statement.isRowByRow,
-    deletedFrom = deletes.unnamed,
+    deletedFrom = deletes.unreferencedDataFiles,
     to = statement.target.to
   )
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = ending.abort(messages)
+  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
 
   override def toString: String = s"ChangeBatchWrite(table=${table.name}, ${statement.command})"
 }

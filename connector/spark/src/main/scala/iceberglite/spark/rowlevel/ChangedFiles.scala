@@ -15,7 +15,7 @@ import iceberglite.table.DataFileNames
  * @param dataFiles the data files with deleted rows
  * @param replaced the paths of files of tasks that were merged into others and are no longer needed
  */
-final private[rowlevel] case class UnitedDeletes(
+final private[rowlevel] case class MergedDeletes(
     files: Vector[ContentFile],
     dataFiles: Set[String],
     replaced: Vector[String]
@@ -23,7 +23,7 @@ final private[rowlevel] case class UnitedDeletes(
   def isEmpty: Boolean = files.isEmpty
 
   /** Returns the data files of delete files that apply to several data files and therefore do not name them. */
-  def unnamed: Set[String] = dataFiles -- files.flatMap(_.referencedDataFile)
+  def unreferencedDataFiles: Set[String] = dataFiles -- files.flatMap(_.referencedDataFile)
 }
 
 /**
@@ -51,13 +51,13 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
    * Returns the existing deletes of data files that are merged into the new ones, so that a data file has one delete
    * file.
    */
-  def earlier: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
+  def existingDeletes: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
     val deletes = mergeable(task)
     if (deletes.isEmpty) None else Some(path -> deletes.map(_.withoutMetrics))
   }
 
   /** Returns the existing delete files that are replaced, because they apply only to one of these data files. */
-  def takenIn(dataFiles: Set[String]): Vector[ContentFile] = for {
+  def replacedDeletes(dataFiles: Set[String]): Vector[ContentFile] = for {
     path <- dataFiles.toVector.sorted
     delete <- mergeable(tasks(path))
     if delete.isVector || delete.file.referencedDataFile.contains(path)
@@ -67,19 +67,19 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
    * Returns the metadata of the delete files of all tasks. If several tasks deleted rows of one data file, their
    * deletes are merged.
    */
-  def united(
+  def mergedDeletes(
       written: Vector[TaskDeletes],
       target: DeleteFileTarget,
       operationId: String,
-      made: String => Unit
-  ): UnitedDeletes = {
+      onCreate: String => Unit
+  ): MergedDeletes = {
     val files = written.flatMap(_.files).map(w => (w, w.contentFile(dataFile(w.dataFiles.head))))
     val sent = written.flatMap(_.vectors)
     val dataFiles = (files.flatMap(_._1.dataFiles) ++ sent.map(_.dataFile)).toSet
     val (entries, replaced) =
-      if (target.vectors) vectors(files.map(_._2), sent, target, operationId, made)
-      else positions(files, target, operationId, made)
-    UnitedDeletes(entries, dataFiles, replaced)
+      if (target.vectors) vectors(files.map(_._2), sent, target, operationId, onCreate)
+      else positions(files, target, operationId, onCreate)
+    MergedDeletes(entries, dataFiles, replaced)
   }
 
   private def dataFile(path: String): ContentFile = tasks(path).file
@@ -90,7 +90,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
       sent: Vector[SentVector],
       target: DeleteFileTarget,
       operationId: String,
-      made: String => Unit
+      onCreate: String => Unit
   ): (Vector[ContentFile], Vector[String]) = {
     val sentOf = sent.groupBy(_.dataFile)
     val (kept, parts) = written.groupBy(_.referencedDataFile.mkString).partition { case (path, several) =>
@@ -106,7 +106,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
     else {
       val name = s"$operationId-united-deletes${FileFormat.Puffin.extension}"
       val path = target.locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, name)
-      made(path)
+      onCreate(path)
       val files = written.filter(f => kept.contains(f.referencedDataFile.mkString))
       (files ++ DeletionVectorFiles.write(target.io, path, rows), unused(written, files))
     }
@@ -117,7 +117,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
       written: Vector[(WrittenDeletes, ContentFile)],
       target: DeleteFileTarget,
       operationId: String,
-      made: String => Unit
+      onCreate: String => Unit
   ): (Vector[ContentFile], Vector[String]) = {
     val groups = written.groupBy { case (w, file) =>
       target.granularity match {
@@ -127,12 +127,12 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
     }.values.toVector
     val (small, kept) = groups.partition(g => g.size > 1 && g.map(_._2.fileSizeInBytes).sum <= target.targetSize)
     val number = Iterator.from(0)
-    val united = small.flatMap { group =>
+    val mergedFiles = small.flatMap { group =>
       val of = number.next()
-      target.united(group, new DataFileNames(of, 0L, s"$operationId-united", _), made)
+      target.mergePositionDeletes(group, new DataFileNames(of, 0L, s"$operationId-united", _), onCreate)
     }
     val files = kept.flatten.map(_._2)
-    (files ++ united.map(w => w.contentFile(dataFile(w.dataFiles.head))), unused(written.map(_._2), files))
+    (files ++ mergedFiles.map(w => w.contentFile(dataFile(w.dataFiles.head))), unused(written.map(_._2), files))
   }
 
   private def unused(written: Vector[ContentFile], kept: Vector[ContentFile]): Vector[String] =

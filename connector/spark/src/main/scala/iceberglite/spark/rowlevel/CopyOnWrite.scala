@@ -58,7 +58,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
       val plan = planOf(info)
       // All rows that a DELETE writes are copies. For other statements, a column of the rows states what happened to
       // each row.
-      val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeAt.isDefined)
+      val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
       val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
     }
@@ -73,7 +73,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   else {
     val placement = new RewritePlacement(statement, scan.fold(StatementFiles.Empty)(_.files).tasks)
     packing = placement.packing
-    val mode = StatementRequirements.replacing(statement, placement.stays)
+    val mode = StatementRequirements.replacing(statement, placement.writesInReadTasks)
     val plan = RowPlans.of(statement, info, mode)
     plan.copy(requirements = StatementRequirements.byFile(statement, mode, plan.requirements))
   }
@@ -83,7 +83,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
    * that read them. It is absent for a partitioned table, or if the size of the table is unknown. It is known before
    * Spark plans the scan.
    */
-  def mostTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
+  def maxTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {
     packing <- new RewritePlacement(statement, Vector.empty).packing
     size <- statement.snapshot.flatMap(_.count("total-files-size"))

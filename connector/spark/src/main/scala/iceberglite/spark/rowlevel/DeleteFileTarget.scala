@@ -15,7 +15,7 @@ import iceberglite.table.{DataFileNames, DataLocations}
  * The settings for writing delete files in the tasks of a statement. Serializable, for tasks.
  *
  * @param vectors whether deletes are deletion vectors (version 3)
- * @param earlier the existing deletes of each data file, by path, that are merged into its new ones
+ * @param existingDeletes the existing deletes of each data file, by path, that are merged into its new ones
  * @param table the name of the table, for messages
  * @param sentBytes maximum bytes of deletion vectors that a task sends to the driver, instead of writing a file
  */
@@ -28,7 +28,7 @@ final private[rowlevel] case class DeleteFileTarget(
     locations: DataLocations,
     io: FileIO,
     specs: Map[Int, PartitionSpec],
-    earlier: Map[String, Vector[DeleteFile]],
+    existingDeletes: Map[String, Vector[DeleteFile]],
     table: String,
     sentBytes: Long
 ) {
@@ -37,19 +37,23 @@ final private[rowlevel] case class DeleteFileTarget(
   private def reader = new DeleteReader(io, specs, nameMapping = None)
 
   /** Writes the deletes of a task. @param names creates names of files of the task without an extension */
-  def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): TaskDeletes =
-    try writeAll(deletes, names, made)
+  def write(deletes: PositionDeletes, names: String => DataFileNames, onCreate: String => Unit): TaskDeletes =
+    try writeAll(deletes, names, onCreate)
     catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
-  private def writeAll(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): TaskDeletes = {
+  private def writeAll(
+      deletes: PositionDeletes,
+      names: String => DataFileNames,
+      onCreate: String => Unit
+  ): TaskDeletes = {
     val reader = this.reader
     val files = deletes.byPath.map { d =>
       val path = d.path.toString
-      (d.group, (path, d.positions.union(reader.of(path, earlier.getOrElse(path, Vector.empty)).positions)))
+      (d.group, (path, d.positions.union(reader.of(path, existingDeletes.getOrElse(path, Vector.empty)).positions)))
     }
     if (files.isEmpty) TaskDeletes.Empty
     else if (vectors) sent(files.map(_._2)).getOrElse {
-      TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), made), Array.empty)
+      TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), onCreate), Array.empty)
     }
     else {
       val own = names(extension)
@@ -57,7 +61,7 @@ final private[rowlevel] case class DeleteFileTarget(
         case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
         case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
       }
-      TaskDeletes(groups.flatMap(writePositions(_, own, made)).toArray, Array.empty)
+      TaskDeletes(groups.flatMap(writePositions(_, own, onCreate)).toArray, Array.empty)
     }
   }
 
@@ -75,10 +79,10 @@ final private[rowlevel] case class DeleteFileTarget(
    *
    * @param written the deletes of the tasks, each with the metadata of its delete file
    */
-  def united(
+  def mergePositionDeletes(
       written: Vector[(WrittenDeletes, ContentFile)],
       names: String => DataFileNames,
-      made: String => Unit
+      onCreate: String => Unit
   ): Vector[WrittenDeletes] = {
     val reader = this.reader
     val files = written.flatMap(_._1.dataFiles).distinct.sorted.map { path =>
@@ -86,37 +90,37 @@ final private[rowlevel] case class DeleteFileTarget(
         written.collect { case (w, file) if w.dataFiles.contains(path) => DeleteFile(file, 0L, Vector.empty) }
       (path, reader.of(path, deletes).positions)
     }
-    writePositions(files, names(extension), made)
+    writePositions(files, names(extension), onCreate)
   }
 
   private type Deleted = (String, DeletionVector)
 
-  private def newPath(names: DataFileNames, made: String => Unit): String = {
+  private def newPath(names: DataFileNames, onCreate: String => Unit): String = {
     val path = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
-    made(path)
+    onCreate(path)
     path
   }
 
   private def writeVectors(
       files: Vector[Deleted],
       names: DataFileNames,
-      made: String => Unit
+      onCreate: String => Unit
   ): Array[WrittenDeletes] = {
     val rows = files.map { case (path, positions) => DeletedRows(path, 0, PartitionTuple.Empty, positions) }
-    DeletionVectorFiles.write(io, newPath(names, made), rows).map(WrittenDeletes.ofVector).toArray
+    DeletionVectorFiles.write(io, newPath(names, onCreate), rows).map(WrittenDeletes.ofVector).toArray
   }
 
   /** Writes position delete files of one partition, one after the other. */
   private def writePositions(
       files: Vector[Deleted],
       names: DataFileNames,
-      made: String => Unit
+      onCreate: String => Unit
   ): Vector[WrittenDeletes] = {
     val writer = new PositionDeleteFiles(io, format, properties)
     val result = Vector.newBuilder[WrittenDeletes]
     var rest = files
     while (rest.nonEmpty) {
-      val (file, done) = writer.write(newPath(names, made), rest, targetSize)
+      val (file, done) = writer.write(newPath(names, onCreate), rest, targetSize)
       result += WrittenDeletes.ofPositions(file, rest.take(done).map(_._1))
       rest = rest.drop(done)
     }

@@ -57,7 +57,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
       val isDelete = statement.command == Command.DELETE
       val given = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rows = if (isDelete) None else Some(RowPlans.of(statement, given))
-      val isOneTask = statement.staysInTasks && scan.forall(_.isOneTask)
+      val isOneTask = statement.writesInReadTasks && scan.forall(_.isOneTask)
       val requirements = StatementRequirements.changing(statement, rows, isOneTask)
       new ChangeWrite(statement, rows, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
     }
@@ -65,7 +65,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
 
   private def metadataOf(info: LogicalWriteInfo): ChangeMetadata = {
     val schema = info.metadataSchema.orElseThrow(() =>
-      new IllegalStateException("Spark hands over none of the metadata columns that it was asked for")
+      new IllegalStateException("Spark did not pass the requested metadata columns")
     )
     ChangeMetadata(
       schema(MetadataColumns.PartitionName).dataType.asInstanceOf[StructType].size,

@@ -20,11 +20,11 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
   private val targetSize = settings(WriteOptions.TargetFileSize)
 
   /** Whether rows are written by the tasks that read them. */
-  lazy val stays: Boolean =
+  lazy val writesInReadTasks: Boolean =
     if (!statement.isDistributed) true
     else statement.distribution match {
       case Some(mode) => mode == DistributionMode.NoDistribution
-      case None => statement.staysInTasks && (!statement.table.spec.isPartitioned || keepsPartitions)
+      case None => statement.writesInReadTasks && (!statement.table.spec.isPartitioned || keepsPartitions)
     }
 
   /**
@@ -43,7 +43,8 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
 
   /** How the files are packed into tasks; absent if rows are distributed before the write. */
   def packing: Option[RewritePacking] =
-    if (stays) Some(RewritePacking(statement.table.spec.isPartitioned, fileSize, smallestFileSize, tasksAtOnce))
+    if (writesInReadTasks)
+      Some(RewritePacking(statement.table.spec.isPartitioned, fileSize, smallestFileSize, tasksAtOnce))
     else None
 
   /**

@@ -44,10 +44,10 @@ final private[iceberglite] class RowLevelStatement(
   val facts: StatementAnalysis = context.analysis
 
   /** Whether rows are written by the tasks that read them. */
-  def staysInTasks: Boolean = context.rowsStay
+  def writesInReadTasks: Boolean = context.writesInReadTasks
 
   /** Records that rows are written by the tasks that read them. Called for a MERGE when Spark has planned its joins. */
-  def keepRowsInTasks(): Unit = context.keepRows()
+  def setWritesInReadTasks(): Unit = context.setWritesInReadTasks()
 
   private val properties = RowLevelStatement.propertiesOf(command)
 
@@ -83,7 +83,7 @@ final private[iceberglite] class RowLevelStatement(
    * The distribution that the user requests: by an option, in the session or by the table's property of the command.
    */
   val distribution: Option[DistributionMode] =
-    WriteOptions.Distribution.asked(given).orElse(setting(properties.Distribution))
+    WriteOptions.Distribution.requested(given).orElse(setting(properties.Distribution))
 
   /**
    * Returns the number of bytes of shuffled positions that Spark should send to one task that writes only delete files.

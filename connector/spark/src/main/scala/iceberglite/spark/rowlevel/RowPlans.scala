@@ -19,7 +19,7 @@ private[rowlevel] object RowPlans {
     val info: LogicalWriteInfo = new StatementWriteInfo(written, statement.options)
     val settings = Settings.of(info.options, statement.session, statement.table.properties)
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
-    val changeAt = changeOrdinal(statement, info)
+    val changeColumnIndex = findChangeColumn(statement, info)
     val plan =
       WritePlan.of(
         statement.table,
@@ -29,16 +29,16 @@ private[rowlevel] object RowPlans {
         statement.session,
         lineage,
         distribution,
-        changeAt
+        changeColumnIndex
       )
     plan.copy(
-      rows = plan.rows.copy(changeAt = changeAt),
+      rows = plan.rows.copy(changeColumnIndex = changeColumnIndex),
       settings = plan.settings.copy(isolation = Some(statement.isolation), merge = statement.merge)
     )
   }
 
   /** Returns the index of the change column: in copy-on-write with the extensions, it follows the stored columns. */
-  private def changeOrdinal(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
+  private def findChangeColumn(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
     val last = info.schema.length - 1
     val isColumn = statement.schema.fields.exists(_.name == CarryOverColumns.Change.name)
     if (!isColumn && info.schema.lastOption.exists(_.name == CarryOverColumns.Change.name)) Some(last) else None

@@ -15,7 +15,7 @@ package iceberglite.spark.rowlevel
 final private[iceberglite] class StatementContext {
   @volatile private var known = StatementAnalysis()
   @volatile private var begun = Option.empty[RowLevelStatement]
-  @volatile private var stay = false
+  @volatile private var joinPreservesTasks = false
 
   /** Information that only the statement's plan has. It is complete when the plan is analyzed. */
   def analysis: StatementAnalysis = known
@@ -31,8 +31,8 @@ final private[iceberglite] class StatementContext {
    * Whether rows are written by the tasks that read them, so that the rows of a file are in few tasks. This is the case
    * if each row is processed individually. For a MERGE, it depends on the join that is chosen.
    */
-  def rowsStay: Boolean = known.isRowByRow || stay
+  def writesInReadTasks: Boolean = known.isRowByRow || joinPreservesTasks
 
   /** Records that the join of a MERGE leaves the rows in the tasks that read them. */
-  def keepRows(): Unit = stay = true
+  def setWritesInReadTasks(): Unit = joinPreservesTasks = true
 }

@@ -27,11 +27,11 @@ private[rowlevel] object StatementRequirements {
    * distributed: [[RewritePacking]] reads each partition in few tasks. Others are grouped by partition, or by file if a
    * DELETE or UPDATE changes an unpartitioned table; there, a MERGE is distributed like other writes.
    *
-   * @param stays whether the rows stay in the tasks that read them
+   * @param writesInReadTasks whether the rows stay in the tasks that read them
    */
-  def replacing(statement: RowLevelStatement, stays: Boolean): Option[DistributionMode] =
+  def replacing(statement: RowLevelStatement, writesInReadTasks: Boolean): Option[DistributionMode] =
     if (statement.distribution.isDefined) statement.distribution
-    else if (stays) Some(DistributionMode.NoDistribution)
+    else if (writesInReadTasks) Some(DistributionMode.NoDistribution)
     else if (statement.command != Command.MERGE || statement.table.spec.isPartitioned) Some(DistributionMode.Hash)
     else None
 

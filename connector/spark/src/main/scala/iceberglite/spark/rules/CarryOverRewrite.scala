@@ -28,12 +28,12 @@ final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataS
   private def isWritten(name: String): Boolean =
     relation.output.exists(a => a.name == name && !MetadataAttribute.isValid(a.metadata))
 
-  def isNone: Boolean = columns.isEmpty
+  def isEmpty: Boolean = columns.isEmpty
 
   val names: Set[String] = columns.map(_.name).toSet
 
   /** Whether the write gets a column that states what happened to a row. */
-  def tellsChanges: Boolean = names(CarryOverColumns.Change.name)
+  def hasChangeColumn: Boolean = names(CarryOverColumns.Change.name)
 
   /** The values for an updated row: it keeps its id, and the sequence number is that of the commit. */
   def updated: Seq[Assignment] = values {

@@ -49,11 +49,11 @@ import iceberglite.spark.table.SparkTable
 object PaddedTargets extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case delete: DeleteFromTable if delete.resolved => withoutNotes(withPaddedConditions(delete, delete.table))
+    case delete: DeleteFromTable if delete.resolved => withoutCharMetadata(withPaddedConditions(delete, delete.table))
     case merge: MergeIntoTable if merge.resolved && merge.aligned && ofOurs(merge.targetTable) =>
-      if (onlyDeletes(merge)) withoutNotes(withPaddedConditions(merge, merge.targetTable))
+      if (onlyDeletes(merge)) withoutCharMetadata(withPaddedConditions(merge, merge.targetTable))
       else merge.copy(notMatchedActions = merge.notMatchedActions.map {
-        case insert: InsertAction => insert.copy(assignments = insert.assignments.map(withoutNote))
+        case insert: InsertAction => insert.copy(assignments = insert.assignments.map(withoutCharMetadata))
         case other => other
       })
   }
@@ -85,13 +85,15 @@ object PaddedTargets extends Rule[LogicalPlan] {
    * them without padding, and the values that they are compared with.
    */
   def padded(condition: Expression, relation: DataSourceV2Relation, table: SparkTable): Expression = {
-    val notes = CharVarcharUtils.replaceCharVarcharWithStringInSchema(table.schema).map(f => f.name -> f.metadata).toMap
-    val noted = relation.output.map(a => notes.get(a.name).fold(a)(a.withMetadata(_).asInstanceOf[AttributeReference]))
-    val columns = AttributeMap(relation.output.zip(noted))
+    val charMetadata =
+      CharVarcharUtils.replaceCharVarcharWithStringInSchema(table.schema).map(f => f.name -> f.metadata).toMap
+    val outputWithTypes =
+      relation.output.map(a => charMetadata.get(a.name).fold(a)(a.withMetadata(_).asInstanceOf[AttributeReference]))
+    val columns = AttributeMap(relation.output.zip(outputWithTypes))
     val test = condition.transform { case a: Attribute => columns.getOrElse(a, a) }
-    ApplyCharTypePadding(Filter(test, relation.copy(output = noted))) match {
-      case Filter(shown, project: Project) => inside(shown, columnsOf(project))
-      case Filter(shown, _) => shown
+    ApplyCharTypePadding(Filter(test, relation.copy(output = outputWithTypes))) match {
+      case Filter(filterCondition, project: Project) => inside(filterCondition, columnsOf(project))
+      case Filter(filterCondition, _) => filterCondition
       case other => throw new IllegalStateException(s"Not a filter: $other")
     }
   }
@@ -111,21 +113,21 @@ object PaddedTargets extends Rule[LogicalPlan] {
   }
 
   /** Removes the metadata that Spark would check from the output of a command. */
-  private def withoutNotes(command: LogicalPlan): LogicalPlan = command match {
+  private def withoutCharMetadata(command: LogicalPlan): LogicalPlan = command match {
     case delete: DeleteFromTable => delete.copy(table = storedAs(delete.table))
     case merge: MergeIntoTable => merge.copy(targetTable = storedAs(merge.targetTable))
     case other => other
   }
 
   private def storedAs(target: LogicalPlan): LogicalPlan = target.transformDown {
-    case relation: DataSourceV2Relation if isOurs(relation) => PaddedTargets.withoutNotes(relation)
+    case relation: DataSourceV2Relation if isOurs(relation) => PaddedTargets.withoutCharMetadata(relation)
   }
 
   /** Returns the table without the metadata of CHAR and VARCHAR columns. */
-  def withoutNotes(relation: DataSourceV2Relation): DataSourceV2Relation =
+  def withoutCharMetadata(relation: DataSourceV2Relation): DataSourceV2Relation =
     relation.copy(output = relation.output.map(CharVarcharUtils.cleanAttrMetadata))
 
-  private def withoutNote(assignment: Assignment): Assignment = assignment.value match {
+  private def withoutCharMetadata(assignment: Assignment): Assignment = assignment.value match {
     case Alias(value, _) => assignment.copy(value = value)
     case _ => assignment
   }

@@ -154,8 +154,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     val counts = rowByRow && table.hasUncountedDeletes
     val names = table.carriedBy(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name)
     val carried = new CarryOverRewrite(names, relation)
-    table.context.learn(_.copy(isRowByRow = rowByRow, marksDeletes = carried.tellsChanges))
-    if (carried.isNone) command else withCarried(command, relation, carried)
+    table.context.learn(_.copy(isRowByRow = rowByRow, marksDeletes = carried.hasChangeColumn))
+    if (carried.isEmpty) command else withCarried(command, relation, carried)
   }
 
   private def completedUpdate(command: UpdateTable, table: SparkTable, relation: DataSourceV2Relation): LogicalPlan = {
@@ -166,7 +166,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       inserts = false
     ))
     val carried = new CarryOverRewrite(table.carriedBy(Command.UPDATE), relation)
-    if (carried.isNone) command
+    if (carried.isEmpty) command
     else withCarried(command.copy(assignments = assignments ++ carried.updated), relation, carried)
   }
 
@@ -180,7 +180,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     val isAppend = matched.isEmpty && unmatched.isEmpty
     val copies = !isAppend && table.copiesOnWrite(Command.MERGE)
     val carried = new CarryOverRewrite(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
-    val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
+    val marks = carried.hasChangeColumn && table.hasUncountedDeletes && !isDeleteOfAll(matched)
     // Without a WHEN MATCHED clause, Spark writes a row once for each matching source row, without a check.
     val kept = if (matched.isEmpty && copies) Seq(carried.unchanged) else Nil
     // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
@@ -199,13 +199,13 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       },
       inserts = missing.nonEmpty
     ))
-    def noted(action: MergeAction): MergeAction = if (carried.isNone) action else carried.after(action, marks)
+    def noted(action: MergeAction): MergeAction = if (carried.isEmpty) action else carried.after(action, marks)
     val written = command.copy(
       matchedActions = matched.map(noted) ++ kept,
       notMatchedActions = missing.map(noted),
       notMatchedBySourceActions = unmatched.map(noted) ++ others
     )
-    if (carried.isNone) written else withCarried(written, relation, carried)
+    if (carried.isEmpty) written else withCarried(written, relation, carried)
   }
 
   private def isHinted(source: LogicalPlan): Boolean = source match {

@@ -41,9 +41,9 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         case copy: CopyOnWrite =>
           val joins = new Joins(copy.statement.facts, table, original)
           val joined = joins.in(query)
-          if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined)))
-            copy.statement.keepRowsInTasks()
-          val inFewTasks = if (joins.addsTasks) copy.mostTasks.fold(joined)(Repartition(_, shuffle = false, joined))
+          if (joins.writesInReadTasks && (copy.statement.facts.isMerge || !hasJoinsToCome(joined)))
+            copy.statement.setWritesInReadTasks()
+          val inFewTasks = if (joins.addsTasks) copy.maxTasks.fold(joined)(Repartition(_, shuffle = false, joined))
           else joined
           write.copy(query = inFewTasks)
         case _ => plan
@@ -96,7 +96,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     private val table = tableOf(written)
 
     /** Whether rows of the target are written by the tasks that read them. */
-    var rowsStay: Boolean = false
+    var writesInReadTasks: Boolean = false
 
     /** Whether new rows come from an additional task besides those that read the target. */
     var addsTasks: Boolean = false
@@ -123,10 +123,10 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
     private def joined(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
       case (FullOuter, SmallSource(condition)) if readsCondition(join, condition) =>
-        rowsStay = true
+        writesInReadTasks = true
         parted(join, condition)
       case (LeftOuter, SmallSource(_)) =>
-        rowsStay = true
+        writesInReadTasks = true
         withBroadcast(join)
       case (RightOuter, SmallSource(condition)) if !isReduced(join.left) =>
         join.copy(left = reduced(join.left, join.right, condition, join))

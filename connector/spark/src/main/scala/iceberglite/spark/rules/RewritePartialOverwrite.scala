@@ -64,7 +64,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       condition: Expression,
       query: LogicalPlan
   ): LogicalPlan = {
-    val written = PaddedTargets.withoutNotes(relation.copy(table = Statements.changed(table, table.overwrite())))
+    val written = PaddedTargets.withoutCharMetadata(relation.copy(table = Statements.changed(table, table.overwrite())))
     val lineage = new CarryOverRewrite(table.lineage, relation).columns
     val file = relation.metadataOutput.filter(_.name == FilePath.name)
     val kept = Filter(

@@ -24,7 +24,7 @@ private[iceberglite] object CommitListeners {
    * @param through the shared table that already has the change
    */
   def announce(table: Table, through: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
-    everywhere(_.suspect(uuid, through))
+    everywhere(_.onCommit(uuid, through))
   }
 
   /**

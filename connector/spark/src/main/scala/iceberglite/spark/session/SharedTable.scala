@@ -18,7 +18,7 @@ final class SharedTable(loaded: Table) extends Committer {
   /** Returns the newest version, for a new resolution of the table. */
   def current: Table = {
     if (mayBeStale) {
-      // Reset the flag first, so that a concurrent call of `doubt` is not lost.
+      // Reset the flag first, so that a concurrent call of `markStale` is not lost.
       mayBeStale = false
       try refresh()
       catch {
@@ -34,7 +34,7 @@ final class SharedTable(loaded: Table) extends Committer {
   def seen: Table = newest
 
   /** Makes the next access load the newest version from the catalog. */
-  def doubt(): Unit = mayBeStale = true
+  def markStale(): Unit = mayBeStale = true
 
   /** Loads the newest version, with commits of other writers. */
   def refresh(): Unit = load(loaded.id)

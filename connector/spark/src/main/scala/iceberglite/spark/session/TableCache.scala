@@ -26,9 +26,9 @@ final class TableCache(
     @volatile var entry: Option[Entry] = None
 
     /** The number of reasons to request the table again. It is also incremented during a request. */
-    val doubts = new AtomicLong
+    val invalidations = new AtomicLong
   }
-  private case class Entry(live: SharedTable, loadedMs: Long, doubts: Long)
+  private case class Entry(live: SharedTable, loadedMs: Long, invalidations: Long)
 
   private val slots = new ConcurrentHashMap[String, Slot]
 
@@ -59,18 +59,18 @@ final class TableCache(
 
   /** Makes the next access load the table again, with commits of other writers. */
   def invalidate(name: String): Unit = {
-    Option(slots.get(name)).foreach(_.doubts.incrementAndGet())
-    doubt { case (_, known) => known == name }
+    Option(slots.get(name)).foreach(_.invalidations.incrementAndGet())
+    markHandedOutStale { case (_, known) => known == name }
   }
 
-  private def doubt(which: ((SharedTable, String)) => Boolean): Unit =
-    handedOut.synchronized(handedOut.asScala.toVector).filter(which).foreach(_._1.doubt())
+  private def markHandedOutStale(which: ((SharedTable, String)) => Boolean): Unit =
+    handedOut.synchronized(handedOut.asScala.toVector).filter(which).foreach(_._1.markStale())
 
   /** Handles a commit of this JVM to the table, possibly under another name. */
-  private[iceberglite] def suspect(table: UUID, through: Option[SharedTable]): Unit = {
+  private[iceberglite] def onCommit(table: UUID, through: Option[SharedTable]): Unit = {
     def isConcerned(live: SharedTable) = !through.exists(_ eq live) && live.seen.metadata.uuid.contains(table)
-    slots.values.forEach(slot => if (slot.entry.forall(e => isConcerned(e.live))) slot.doubts.incrementAndGet())
-    doubt { case (live, _) => isConcerned(live) }
+    slots.values.forEach(slot => if (slot.entry.forall(e => isConcerned(e.live))) slot.invalidations.incrementAndGet())
+    markHandedOutStale { case (live, _) => isConcerned(live) }
   }
 
   /** Removes a table that was dropped, or whose name another table took. */
@@ -83,15 +83,15 @@ final class TableCache(
   private def fresh(slot: Slot, load: => Table): SharedTable = slot.synchronized {
     val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
       // Read the clock and the counter first: the response may lack commits that happen during the request.
-      val (requestedMs, doubts) = (nowMs(), slot.doubts.get)
-      Entry(renewed(slot.entry.map(_.live), load), requestedMs, doubts)
+      val (requestedMs, invalidations) = (nowMs(), slot.invalidations.get)
+      Entry(renewed(slot.entry.map(_.live), load), requestedMs, invalidations)
     }
     slot.entry = Some(entry)
     entry.live
   }
 
   private def isFresh(entry: Entry, slot: Slot): Boolean =
-    entry.doubts == slot.doubts.get && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
+    entry.invalidations == slot.invalidations.get && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
 
   /**
    * Keeps the object of the same table, which relations reference; a table that was dropped and created again gets a

@@ -71,7 +71,7 @@ final class IcebergWriteBuilder private[iceberglite] (
 
   override def build(): Write = SparkErrors.in(table.name) {
     OverwriteOptions.check(table.name, replaces, settings)
-    if (UpsertOptions.asked(settings)) upsert
+    if (UpsertOptions.isRequested(settings)) upsert
     else {
       val plan = WritePlan.of(written, info, settings, target, session)
       new IcebergWrite(plan.copy(settings = plan.settings.copy(merge = merge)), mode)

@@ -74,7 +74,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
    * The snapshot that a query reads if its options select none. A session may read a branch instead of the table. The
    * branch is fixed for a query; otherwise a cached result could be recomputed from another snapshot.
    */
-  private val shown: TimeTravel = SparkErrors.in(table.name) {
+  private val defaultTravel: TimeTravel = SparkErrors.in(table.name) {
     if (travel != TimeTravel.Latest) travel
     else
       WriteAuditPublish.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
@@ -83,7 +83,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
 
   private lazy val sparkSchema: StructType = SparkErrors.in(table.name) {
-    DeclaredTypes.shown(SparkTypes.withDefaults(columnsSeen), columnsSeen.fields, table.properties)
+    DeclaredTypes.withDeclaredTypes(SparkTypes.withDefaults(columnsSeen), columnsSeen.fields, table.properties)
   }
 
   override def name: String = table.name
@@ -124,7 +124,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   /** Returns the selection of the snapshot to read. Options can select one if the name does not. */
   private def chosen(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
-    case TimeTravel.Latest => shown
+    case TimeTravel.Latest => defaultTravel
     case requested if travel == TimeTravel.Latest || travel == requested => requested
     case requested => throw InvalidArgument(
         "read options",
@@ -254,9 +254,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /** Equality means that a cached query on one table answers a query on the other. */
   override def equals(that: Any): Boolean = that match {
     case other: SparkTable =>
-      other.name == name && other.shown == shown && other.table.metadata.uuid == table.metadata.uuid
+      other.name == name && other.defaultTravel == defaultTravel && other.table.metadata.uuid == table.metadata.uuid
     case _ => false
   }
 
-  override def hashCode: Int = (name, shown).hashCode
+  override def hashCode: Int = (name, defaultTravel).hashCode
 }

@@ -10,10 +10,10 @@ import iceberglite.table.DataFileNames
 /** The write of one statement: its tasks create data files, and the table gets all of them in one commit. */
 final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
 
-  private val ending = new WriteCommit(plan.table)
+  private val writeCommit = new WriteCommit(plan.table)
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
-    TaskWriterFactory.of(plan, ending.operationId)
+    TaskWriterFactory.of(plan, writeCommit.operationId)
 
   /**
    * False, because attempts of a task use different file names, and only files of the attempt that Spark reports are
@@ -23,14 +23,14 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = {
     val written = messages.toVector.collect { case files: WrittenFiles => files }
-    ending.commit(messages) {
+    writeCommit.commit(messages) {
       val action = mode.action(written.flatMap(_.files), plan.settings.isolation, plan.settings.to)
       plan.pending(action, mode.counted(written.map(_.counts)))
     }
     ()
   }
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = ending.abort(messages)
+  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
 
   override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
 }
@@ -69,7 +69,7 @@ final private[iceberglite] class TaskWriterFactory private (
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
     val names = new DataFileNames(partitionId, taskId, operationId, files.format.format.extension)
     val created = new TaskFiles(files, names, if (sorted) files.sortOrder else SortOrder.Unsorted, io, table)
-    new TaskWriter(created, routerTo(created), rows.changeAt)
+    new TaskWriter(created, routerTo(created), rows.changeColumnIndex)
   }
 
   private def routerTo(created: TaskFiles): RowRouter =

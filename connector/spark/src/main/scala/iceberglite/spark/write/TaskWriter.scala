@@ -8,11 +8,11 @@ import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 /**
  * Writes the rows of one task into data files. The files of a failed task are removed.
  *
- * @param changeAt the index of the column with the [[RowChangeCode]] of each row; absent if there is none
+ * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is none
  */
-final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter, changeAt: Option[Int])
+final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter, changeColumnIndex: Option[Int])
     extends DataWriter[InternalRow] {
-  private val changeOrdinal = changeAt.getOrElse(-1)
+  private val changeOrdinal = changeColumnIndex.getOrElse(-1)
   private var records = 0L
   private var inserted = 0L
   private var updated = 0L

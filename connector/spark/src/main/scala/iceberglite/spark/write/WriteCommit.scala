@@ -48,7 +48,7 @@ final private[iceberglite] class WriteCommit(table: Table) {
   @volatile private var driverFiles = Vector.empty[String]
 
   /** Records a file of the write. Called before the driver itself creates the file. */
-  def creates(path: String): Unit = driverFiles :+= path
+  def registerFile(path: String): Unit = driverFiles :+= path
 
   /**
    * Commits the results of the tasks.

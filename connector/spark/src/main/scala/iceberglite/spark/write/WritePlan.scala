@@ -22,12 +22,12 @@ import iceberglite.table.action.RecordApplication
  *
  * @param schema the columns of the rows, with their Spark types
  * @param input the columns to store, and the sources of their values
- * @param changeAt the index of the column with the [[RowChangeCode]] of each row; absent if there is none
+ * @param changeColumnIndex the index of the column with the [[RowChangeCode]] of each row; absent if there is none
  */
 final private[iceberglite] case class RowsToWrite(
     schema: SparkStruct,
     input: Vector[InputField],
-    changeAt: Option[Int] = None
+    changeColumnIndex: Option[Int] = None
 )
 
 /**
@@ -102,7 +102,7 @@ private[iceberglite] object WritePlan {
    *
    * @param lineage the additional fields of the rows for row lineage
    * @param distribution absent to use the settings
-   * @param besides the index of a column of the rows that is not stored
+   * @param unstoredColumn the index of a column of the rows that is not stored
    * @throws iceberglite.spec.IcebergError for a setting or a column that is not valid for the table
    */
   def of(
@@ -113,10 +113,10 @@ private[iceberglite] object WritePlan {
       session: SparkSession,
       lineage: Vector[NestedField] = Vector.empty,
       distribution: Option[DistributionMode] = None,
-      besides: Option[Int] = None
+      unstoredColumn: Option[Int] = None
   ): WritePlan = {
     val columns = table.schema.copy(fields = table.schema.fields ++ lineage)
-    val input = inputOf(table.name, columns, info, besides, settings, session)
+    val input = inputOf(table.name, columns, info, unstoredColumn, settings, session)
     val spec = specOf(table, settings)
     // Reject unsupported partitioning before tasks are started.
     Partitioner.of(spec, input)
@@ -155,12 +155,15 @@ private[iceberglite] object WritePlan {
       name: String,
       columns: Schema,
       info: LogicalWriteInfo,
-      besides: Option[Int],
+      unstoredColumn: Option[Int],
       settings: Settings,
       session: SparkSession
   ): Vector[InputField] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema, besides)
+    new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(
+      info.schema,
+      unstoredColumn
+    )
   }
 
   /** Returns the validation of an overwrite. @param read the snapshot at which the write begins */

@@ -111,14 +111,14 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   test("the view of each commit has the net inserts or net deletes of every row") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
-      assert(shown(all, ChangelogView.OfCommits) == expected(ofCommits(all)), s"seed $seed")
+      assert(shown(all, ChangelogView.PerCommit) == expected(ofCommits(all)), s"seed $seed")
     }
   }
 
   test("the view of all commits together has the net changes, at the commit where they began to count") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
-      assert(shown(all, ChangelogView.OfAll) == expected(ofAll(all)), s"seed $seed")
+      assert(shown(all, ChangelogView.NetChanges) == expected(ofAll(all)), s"seed $seed")
     }
   }
 
@@ -177,7 +177,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   test("a filter on a view returns the same rows as a filter on the complete result") {
     val all = unique(new Random(Fuzz.seed + 1))
     val conditions = Seq("_commit_snapshot_id = 101", "_change_type LIKE 'U%'", "id > 3 AND `a.b` = 0")
-    for (view <- Seq(ChangelogView.OfCommits, ChangelogView.OfAll, ChangelogView.WithUpdates(Seq(id)))) {
+    for (view <- Seq(ChangelogView.PerCommit, ChangelogView.NetChanges, ChangelogView.WithUpdates(Seq(id)))) {
       val whole = ChangelogView.of(frame(all), view)
       val held = conditions.map(c => expr(s"coalesce($c, false)"))
       val kept = whole.select(held ++ whole.columns.map(n => col(s"`$n`")): _*).collect()
@@ -199,7 +199,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   test("a row that a commit inserted many times is shown as many times") {
     val one = Change(Row(1, 0.0, Map("a" -> 1.0), null, null), "INSERT", 0)
     val many = Collections.nCopies(1000, one).asScala :+ one.copy(kind = "DELETE")
-    assert(shown(many, ChangelogView.OfCommits) == expected(many.take(999)))
-    assert(shown(many, ChangelogView.OfAll) == expected(many.take(999)))
+    assert(shown(many, ChangelogView.PerCommit) == expected(many.take(999)))
+    assert(shown(many, ChangelogView.NetChanges) == expected(many.take(999)))
   }
 }

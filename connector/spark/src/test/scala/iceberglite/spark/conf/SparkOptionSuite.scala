@@ -24,7 +24,7 @@ class SparkOptionSuite extends AnyFunSuite {
     assert(settings(None, Some("2"), Some("3"))(size) == 2)
     assert(settings(None, None, Some("3"))(size) == 3)
     assert(settings(None, None, None)(size) == 7)
-    assert(size.asked(settings(None, None, Some("3"))).isEmpty)
+    assert(size.requested(settings(None, None, Some("3"))).isEmpty)
   }
 
   test("option names are case-insensitive") {

@@ -28,7 +28,7 @@ private[procedure] object ProcedurePages {
 
   /** Returns the module `pyspark_iceberg.procedures`. */
   def python: Seq[String] = {
-    val (makers, methods) = Procedures.all.partition(_.makesTable)
+    val (makers, methods) = Procedures.all.partition(_.createsTable)
     head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
       makers.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(spark, ", ""))
   }
@@ -83,14 +83,14 @@ private[procedure] object ProcedurePages {
     val (kind, value) =
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")
-    val table = if (p.makesTable) "table, " else ""
+    val table = if (p.createsTable) "table, " else ""
     val arguments = rest.map(q => s"$quote${q.name}$quote: ${q.name}")
-    val documented = if (p.makesTable) p.parameters else rest
+    val documented = if (p.createsTable) p.parameters else rest
     val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first +: given).map(Seq(_)), s") -> $kind:") ++ Seq(
       s"    $quotes${p.description}.",
       "",
       "    Args:"
-    ) ++ (if (p.makesTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
+    ) ++ (if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
       documented.map(q => s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.") ++
       Seq(s"    $quotes") ++
       called(s"$indent    ", s"rows = $call", s"$quote${p.name}$quote, $table", arguments).map("    " + _) ++

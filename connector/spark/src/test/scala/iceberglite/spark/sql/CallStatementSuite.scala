@@ -39,7 +39,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, id, at, options, several)
     override val output: StructType = new StructType().add("said", StringType)
 
-    override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
+    override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
       val shown = parameters.flatMap(p => arguments.get(p).map(value => s"${p.name}=$value"))
       Seq(Row(shown.mkString(" ")))
     }

@@ -54,7 +54,7 @@ private[read] object AggregateScan {
       .map(PushedAggregate.of(_, metadata, ScanColumn.of(_, schema, caseSensitive)))
     val query = new AggregateQuery(groups.flatten, functions.flatten)
     val allSupported = groups.forall(_.isDefined) && functions.forall(_.isDefined)
-    if (allSupported && query.mayBeGrouped(metadata)) query.answer(plan(query.measured)) else None
+    if (allSupported && query.mayBeGrouped(metadata)) query.answer(plan(query.metricsColumns)) else None
   }
 
   private[aggregate] def apply(query: AggregateQuery, rows: Array[InternalRow], plan: ScanPlan): AggregateScan = {
@@ -82,7 +82,7 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
   )
 
   /** Returns the ids of the columns whose metrics are needed. */
-  def measured: Set[Int] = functions.flatMap(_.measured).map(_.id).toSet
+  def metricsColumns: Set[Int] = functions.flatMap(_.metricsColumn).map(_.id).toSet
 
   /** Whether metadata may answer the query: a partition spec must have all GROUP BY columns as identity fields. */
   def mayBeGrouped(metadata: TableMetadata): Boolean =
@@ -119,8 +119,8 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
 
     def add(task: FileScanTask): Unit = {
       val rows = RowCount.of(task)
-      minRowCount += rows.atLeast
-      isCounted = isCounted && rows.exactly.isDefined
+      minRowCount += rows.minCount
+      isCounted = isCounted && rows.exactCount.isDefined
       tallies.foreach(_.add(task))
     }
 

@@ -17,7 +17,7 @@ sealed private[aggregate] trait PushedAggregate {
   def valueType: PrimitiveType
 
   /** The column whose metrics are used. */
-  def measured: Option[ScanColumn]
+  def metricsColumn: Option[ScanColumn]
 
   /** Whether the result can be null: the minimum of no values is null, but a count is not. */
   def mayBeNull: Boolean
@@ -49,7 +49,7 @@ private[aggregate] object PushedAggregate {
   private case object Rows extends PushedAggregate {
     override def name: String = "count(*)"
     override def valueType: PrimitiveType = LongType
-    override def measured: Option[ScanColumn] = None
+    override def metricsColumn: Option[ScanColumn] = None
     override def mayBeNull: Boolean = false
     override def tally: Tally = new RowTally
   }
@@ -57,7 +57,7 @@ private[aggregate] object PushedAggregate {
   final private case class Values(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
     override def name: String = s"count(${column.name})"
     override def valueType: PrimitiveType = LongType
-    override def measured: Option[ScanColumn] = Some(column)
+    override def metricsColumn: Option[ScanColumn] = Some(column)
     override def mayBeNull: Boolean = false
     override def tally: Tally = new ValueTally(facts)
   }
@@ -65,7 +65,7 @@ private[aggregate] object PushedAggregate {
   final private case class Minimum(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
     override def name: String = s"min(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
-    override def measured: Option[ScanColumn] = Some(column)
+    override def metricsColumn: Option[ScanColumn] = Some(column)
     override def mayBeNull: Boolean = true
     override def tally: Tally = new ExtremeTally(facts, _.lower, Literal.ordering)
   }
@@ -73,7 +73,7 @@ private[aggregate] object PushedAggregate {
   final private case class Maximum(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
     override def name: String = s"max(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
-    override def measured: Option[ScanColumn] = Some(column)
+    override def metricsColumn: Option[ScanColumn] = Some(column)
     override def mayBeNull: Boolean = true
     override def tally: Tally = new ExtremeTally(facts, _.upper, Literal.ordering.reverse)
   }

@@ -23,7 +23,7 @@ final private[aggregate] class RowTally extends Tally {
   private var sum = 0L
   private var exact = true
 
-  override def add(task: FileScanTask): Unit = RowCount.of(task).exactly match {
+  override def add(task: FileScanTask): Unit = RowCount.of(task).exactCount match {
     case Some(rows) => sum += rows
     case None => exact = false
   }
@@ -63,23 +63,23 @@ final private[aggregate] class ExtremeTally(
     before: Ordering[Literal]
 ) extends Tally {
   private var known = true
-  private var outermost: Option[Literal] = None
-  private var taken: Option[Literal] = None
+  private var outermostBound: Option[Literal] = None
+  private var liveExtreme: Option[Literal] = None
 
   override def add(task: FileScanTask): Unit = if (known) {
     val column = facts(task)
     if (!column.hasNoValue) bound(column) match {
       case None => known = false
       case Some(value) =>
-        outermost = first(outermost, value)
-        if (column.isTaken(value)) taken = first(taken, value)
+        outermostBound = first(outermostBound, value)
+        if (column.isLiveValue(value)) liveExtreme = first(liveExtreme, value)
     }
   }
 
   private def first(one: Option[Literal], other: Literal): Option[Literal] =
     if (one.exists(before.lteq(_, other))) one else Some(other)
 
-  override def isExact: Boolean = known && outermost.forall(end => taken.exists(before.lteq(_, end)))
+  override def isExact: Boolean = known && outermostBound.forall(end => liveExtreme.exists(before.lteq(_, end)))
 
-  override def value: Option[Literal] = taken
+  override def value: Option[Literal] = liveExtreme
 }

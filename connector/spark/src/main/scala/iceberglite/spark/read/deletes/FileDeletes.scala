@@ -21,10 +21,10 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
   def isEmpty: Boolean = deletes.isEmpty && among.isEmpty
 
   /** Whether the file certainly has no row to return, so that it need not be opened. */
-  def leavesNothing: Boolean = onlyAt.exists(_.isSubsetOf(deletes.positions))
+  def hasNoLiveRow: Boolean = candidatePositions.exists(_.isSubsetOf(deletes.positions))
 
   /** The positions at which rows to return can be; absent if they can be at all positions. */
-  def onlyAt: Option[DeletionVector] = among.filter(_.keys.forall(_.isEmpty)).map(_.positions)
+  def candidatePositions: Option[DeletionVector] = among.filter(_.keys.forall(_.isEmpty)).map(_.positions)
 
   private val marksRows: Boolean = wanted.metadataIds.contains(MetadataColumns.Deleted.id)
   private val byPosition: Boolean = (deletes +: among.toVector).exists(!_.positions.isEmpty)

@@ -23,12 +23,12 @@ private[read] trait RowChoice {
  * Finds the rows of a batch that are not deleted.
  *
  * @param deleted the positions of deleted rows in the file
- * @param places the `_pos` column, which is ascending; absent if no row is deleted by position
+ * @param positions the `_pos` column, which is ascending; absent if no row is deleted by position
  * @param capacity maximum number of rows in a batch
  */
 final private[read] class LiveRows(
     deleted: DeletionVector,
-    places: Option[ColumnVector],
+    positions: Option[ColumnVector],
     keys: Array[KeyTest],
     capacity: Int
 ) extends RowChoice {
@@ -37,7 +37,7 @@ final private[read] class LiveRows(
 
   override def find(count: Int): Int = {
     Arrays.fill(isDeleted, 0, count, false)
-    if (count > 0) places.foreach(markPlaces(_, count))
+    if (count > 0) positions.foreach(markPositions(_, count))
     keys.foreach(markKeys(_, count))
     var live = 0
     var row = 0
@@ -52,23 +52,23 @@ final private[read] class LiveRows(
   }
 
   /** Marks the rows that are deleted by position. Positions can have gaps, because pages can be skipped. */
-  private def markPlaces(places: ColumnVector, count: Int): Unit = {
+  private def markPositions(positions: ColumnVector, count: Int): Unit = {
     var row = 0
-    deleted.foreachIn(places.getLong(0), places.getLong(count - 1) + 1) { place =>
-      row = rowAtOrAfter(places, place, row, count)
-      if (places.getLong(row) == place) isDeleted(row) = true
+    deleted.foreachIn(positions.getLong(0), positions.getLong(count - 1) + 1) { position =>
+      row = rowAtOrAfter(positions, position, row, count)
+      if (positions.getLong(row) == position) isDeleted(row) = true
     }
   }
 
-  /** Returns the index of the first row, at `from` or later, whose position is at least `place`. Such a row exists. */
-  private def rowAtOrAfter(places: ColumnVector, place: Long, from: Int, count: Int): Int = {
-    val guess = place - places.getLong(from) + from
-    if (guess >= from && guess < count && places.getLong(guess.toInt) == place) guess.toInt
+  /** Returns the index of the first row from `from` on whose position is at least `position`. Such a row exists. */
+  private def rowAtOrAfter(positions: ColumnVector, position: Long, from: Int, count: Int): Int = {
+    val guess = position - positions.getLong(from) + from
+    if (guess >= from && guess < count && positions.getLong(guess.toInt) == position) guess.toInt
     else {
       var (low, high) = (from, count - 1)
       while (low < high) {
         val middle = (low + high) >>> 1
-        if (places.getLong(middle) < place) low = middle + 1 else high = middle
+        if (positions.getLong(middle) < position) low = middle + 1 else high = middle
       }
       low
     }

@@ -27,7 +27,7 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
   def of(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
     val factsOf = order.facts
     val facts = tasks.map(factsOf)
-    val nulls = facts.iterator.map(_.nullsAtLeast).sum
+    val nulls = facts.iterator.map(_.minNullCount).sum
     val end = if (order.nullsFirst && nulls >= rows) Some(AmongNulls) else endAmongValues(facts, nulls)
     end.fold(tasks) { last =>
       tasks.zip(facts).collect {
@@ -42,7 +42,7 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
    */
   private def endAmongValues(facts: Vector[ColumnFacts], nulls: Long): Option[End] = {
     var minRowCount = if (order.nullsFirst) nulls else 0L
-    facts.flatMap(f => farthest(f).map(_ -> f.valuesAtLeast)).sortBy(_._1)(before).iterator
+    facts.flatMap(f => farthest(f).map(_ -> f.minValueCount)).sortBy(_._1)(before).iterator
       .find { case (_, values) =>
         minRowCount += values
         minRowCount >= rows

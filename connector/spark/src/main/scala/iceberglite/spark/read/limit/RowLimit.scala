@@ -40,7 +40,7 @@ private[read] object RowLimit {
       var minRowCount = 0L
       tasks.takeWhile { task =>
         val needsMore = minRowCount < rows
-        minRowCount += RowCount.of(task).atLeast
+        minRowCount += RowCount.of(task).minCount
         needsMore
       }
     }

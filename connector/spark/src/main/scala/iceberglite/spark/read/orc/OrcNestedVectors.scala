@@ -27,15 +27,15 @@ abstract private[orc] class OrcSequences(
 ) extends OrcVector(inner, dataType) {
 
   /** Returns the index of the first element, after checking that the vector has all elements. */
-  final protected def startOf(place: Int, parts: HiveVector): Int = {
-    val (start, length) = (inner.offsets(place), inner.lengths(place))
+  final protected def startOf(index: Int, parts: HiveVector): Int = {
+    val (start, length) = (inner.offsets(index), inner.lengths(index))
     if (start < 0 || length < 0 || start > parts.isNull.length - length) {
       throw damaged("It is damaged: a list or map extends beyond the available values")
     }
     start.toInt
   }
 
-  final protected def lengthOf(place: Int): Int = inner.lengths(place).toInt
+  final protected def lengthOf(index: Int): Int = inner.lengths(index).toInt
 }
 
 final private[orc] class OrcLists(
@@ -47,7 +47,7 @@ final private[orc] class OrcLists(
   override def getArray(rowId: Int): ColumnarArray =
     if (isNullAt(rowId)) null
     else {
-      val at = place(rowId)
+      val at = index(rowId)
       new ColumnarArray(element, startOf(at, inner.child), lengthOf(at))
     }
   override def getChild(ordinal: Int): ColumnVector = element
@@ -63,7 +63,7 @@ final private[orc] class OrcMaps(
   override def getMap(rowId: Int): ColumnarMap =
     if (isNullAt(rowId)) null
     else {
-      val at = place(rowId)
+      val at = index(rowId)
       new ColumnarMap(keys, values, startOf(at, inner.keys), lengthOf(at))
     }
   override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values

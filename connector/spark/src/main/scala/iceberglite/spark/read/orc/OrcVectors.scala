@@ -12,10 +12,10 @@ import iceberglite.spark.read.vector.TypedVector
 
 /** A vector of the ORC library for Spark. The library reuses it for each batch. */
 abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) extends TypedVector(dataType) {
-  final protected def place(row: Int): Int = if (inner.isRepeating) 0 else row
+  final protected def index(row: Int): Int = if (inner.isRepeating) 0 else row
 
   override def hasNull: Boolean = !inner.noNulls
-  override def isNullAt(rowId: Int): Boolean = !inner.noNulls && inner.isNull(place(rowId))
+  override def isNullAt(rowId: Int): Boolean = !inner.noNulls && inner.isNull(index(rowId))
 
   /**
    * Counts nulls in the whole capacity, because the library does not report the number of rows of a vector within a
@@ -29,26 +29,26 @@ abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) ext
 
 /** Booleans, integers, dates and times of day. */
 final private[orc] class OrcWholes(inner: LongColumnVector, dataType: DataType) extends OrcVector(inner, dataType) {
-  override def getBoolean(rowId: Int): Boolean = inner.vector(place(rowId)) != 0
-  override def getInt(rowId: Int): Int = inner.vector(place(rowId)).toInt
-  override def getLong(rowId: Int): Long = inner.vector(place(rowId))
+  override def getBoolean(rowId: Int): Boolean = inner.vector(index(rowId)) != 0
+  override def getInt(rowId: Int): Int = inner.vector(index(rowId)).toInt
+  override def getLong(rowId: Int): Long = inner.vector(index(rowId))
 }
 
 final private[orc] class OrcFloatings(inner: DoubleColumnVector, dataType: DataType)
     extends OrcVector(inner, dataType) {
-  override def getFloat(rowId: Int): Float = inner.vector(place(rowId)).toFloat
-  override def getDouble(rowId: Int): Double = inner.vector(place(rowId))
+  override def getFloat(rowId: Int): Float = inner.vector(index(rowId)).toFloat
+  override def getDouble(rowId: Int): Double = inner.vector(index(rowId))
 }
 
 /** Numbers whose conversion to the unit of the column may overflow. @param damaged the error for an invalid value */
 abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, damaged: String => Throwable)
     extends OrcVector(inner, dataType) {
-  protected def exactly(place: Int): Long
+  protected def exactLong(index: Int): Long
 
   final override def getLong(rowId: Int): Long =
     if (isNullAt(rowId)) 0L
     else
-      try exactly(place(rowId))
+      try exactLong(index(rowId))
       catch { case _: ArithmeticException => throw damaged("A value is out of the range of its type") }
 }
 
@@ -58,7 +58,7 @@ final private[orc] class OrcTimestamps(
     dataType: DataType,
     damaged: String => Throwable
 ) extends OrcTimes(inner, dataType, damaged) {
-  override protected def exactly(place: Int): Long = OrcTimestamp.exactly(inner, place, unitsPerSecond)
+  override protected def exactLong(index: Int): Long = OrcTimestamp.exactly(inner, index, unitsPerSecond)
 }
 
 /** Dates of a column that was promoted to a timestamp. */
@@ -68,7 +68,7 @@ final private[orc] class OrcDays(
     dataType: DataType,
     damaged: String => Throwable
 ) extends OrcTimes(inner, dataType, damaged) {
-  override protected def exactly(place: Int): Long = Math.multiplyExact(inner.vector(place), unitsPerDay)
+  override protected def exactLong(index: Int): Long = Math.multiplyExact(inner.vector(index), unitsPerDay)
 }
 
 /** Decimals that fit a long. */
@@ -81,7 +81,7 @@ final private[orc] class OrcSmallDecimals(
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal =
     if (isNullAt(rowId)) null
     else {
-      val unscaled = inner.vector(place(rowId))
+      val unscaled = inner.vector(index(rowId))
       if (unscaled > largest || unscaled < -largest) {
         throw damaged(s"The value $unscaled (unscaled) is not a valid ${dataType.simpleString}")
       }
@@ -97,7 +97,7 @@ final private[orc] class OrcDecimals(
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal =
     if (isNullAt(rowId)) null
     else {
-      val value = inner.vector(place(rowId)).getHiveDecimal.bigDecimalValue
+      val value = inner.vector(index(rowId)).getHiveDecimal.bigDecimalValue
       // The library removes trailing zeros, so that the scale is at most the column's.
       if (value.scale > scale || value.precision - value.scale > precision - scale) {
         throw damaged(s"The value $value is not a valid ${dataType.simpleString}")
@@ -113,14 +113,14 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damage
   override def getUTF8String(rowId: Int): UTF8String =
     if (isNullAt(rowId)) null
     else {
-      val at = checked(place(rowId))
+      val at = checked(index(rowId))
       UTF8String.fromBytes(inner.vector(at), inner.start(at), inner.length(at))
     }
 
   override def getBinary(rowId: Int): Array[Byte] =
     if (isNullAt(rowId)) null
     else {
-      val at = checked(place(rowId))
+      val at = checked(index(rowId))
       Arrays.copyOfRange(inner.vector(at), inner.start(at), inner.start(at) + inner.length(at))
     }
 

@@ -16,38 +16,38 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.parquet.ParquetInput
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
-import iceberglite.spark.read.formats.{BatchFormat, FileRead}
-import iceberglite.spec.file.FileFormat
 import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask}
+import iceberglite.spark.read.formats.{BatchFormat, FileRead}
 import iceberglite.spark.read.vector.RowCompactor
+import iceberglite.spec.file.FileFormat
 
 /**
  * The batches of one part of a Parquet file.
  *
- * @param places the positions of the rows, if they are needed and Spark's reader does not return them as last column
+ * @param positions the positions of the rows, if they are needed and Spark's reader does not return them as last column
  * @param byRows whether Spark's vectorized reader cannot decode the file
  */
 final private[read] class ParquetBatches(
     decoder: ColumnDecoder,
     columns: Vector[Source],
-    places: Option[RowPlaces],
+    positions: Option[RowPositions],
     deletes: Option[FileDeletes],
     capacity: Int,
     override val byRows: Boolean
 ) extends FileBatches {
   private val read: ColumnarBatch = decoder.columns
   private val all: ColumnarBatch =
-    Columns.of(read, columns, places.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
+    Columns.of(read, columns, positions.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
 
   private val live: Option[LiveBatch] =
-    deletes.map(_.in(all, capacity, Some(RowCompactor.of(read, places.map(_.vector)))))
+    deletes.map(_.in(all, capacity, Some(RowCompactor.of(read, positions.map(_.vector)))))
 
   override def batch: ColumnarBatch = live.fold(all)(_.batch)
 
   override def next(): Boolean = {
     var found = false
     while (!found && decoder.next()) {
-      places.foreach(_.fill(read.numRows))
+      positions.foreach(_.fill(read.numRows))
       if (all ne read) all.setNumRows(read.numRows)
       found = live.forall(_.select(read.numRows))
     }
@@ -90,7 +90,7 @@ private[read] object ParquetBatches extends BatchFormat {
       deletes: Option[FileDeletes]
   ): Read = {
     val inPart = readFooter(new Path(task.path), task, base)
-    val footer = deletes.flatMap(_.onlyAt).fold(inPart)(RowGroups.holding(inPart, _))
+    val footer = deletes.flatMap(_.candidatePositions).fold(inPart)(RowGroups.holding(inPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
     val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))
@@ -119,8 +119,9 @@ private[read] object ParquetBatches extends BatchFormat {
   private[parquet] def byVectors(read: Read, settings: BatchSettings, deletes: Option[FileDeletes]): ParquetBatches = {
     import read.{footer, projection, task}
     // If nothing is skipped, positions follow from the footer. Spark's reader would create an object for each position.
-    val places = if (read.filter.isEmpty && projection.needsPosition) RowPlaces.of(footer, settings.rows) else None
-    val fromReader = projection.needsPosition && places.isEmpty
+    val positions =
+      if (read.filter.isEmpty && projection.needsPosition) RowPositions.of(footer, settings.rows) else None
+    val fromReader = projection.needsPosition && positions.isEmpty
     val job = read.job(if (fromReader) projection.withPositions else projection)
     val reader =
       new VectorizedParquetRecordReader(null, Calendar, NoZone, Calendar, NoZone, settings.offHeap, settings.rows)
@@ -128,7 +129,14 @@ private[read] object ParquetBatches extends BatchFormat {
       val split = new FileSplit(read.path, task.start, task.length, Array.empty[String])
       val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
       reader.initialize(split, new TaskAttemptContextImpl(job, attempt), Some(footer))
-      new ParquetBatches(new VectorDecoder(reader), projection.columns, places, deletes, settings.rows, byRows = false)
+      new ParquetBatches(
+        new VectorDecoder(reader),
+        projection.columns,
+        positions,
+        deletes,
+        settings.rows,
+        byRows = false
+      )
     } catch {
       case e: Throwable =>
         reader.close()
@@ -140,8 +148,8 @@ private[read] object ParquetBatches extends BatchFormat {
     val job = read.job(read.projection)
     val (decoder, footer) = RowDecoder.open(read.path, read.footer, job, settings.rows)
     try {
-      val places = if (read.projection.needsPosition) Some(placesOf(footer, settings)) else None
-      new ParquetBatches(decoder, read.projection.columns, places, deletes, settings.rows, byRows = true)
+      val positions = if (read.projection.needsPosition) Some(positionsOf(footer, settings)) else None
+      new ParquetBatches(decoder, read.projection.columns, positions, deletes, settings.rows, byRows = true)
     } catch {
       case e: Throwable =>
         decoder.close()
@@ -149,8 +157,8 @@ private[read] object ParquetBatches extends BatchFormat {
     }
   }
 
-  private def placesOf(footer: ParquetMetadata, settings: BatchSettings): RowPlaces =
-    RowPlaces.of(footer, settings.rows)
+  private def positionsOf(footer: ParquetMetadata, settings: BatchSettings): RowPositions =
+    RowPositions.of(footer, settings.rows)
       .getOrElse(throw new IllegalStateException("The footer does not tell which rows a row group has"))
 
   /** Reads the footer with only the row groups of the task's part, which the reader uses directly. */

@@ -106,7 +106,7 @@ private[iceberglite] object KeyGrouping {
   private val Anything: Any = 0
 
   /** Returns the grouping that the user requested by an option. It has the terms whose columns are read. */
-  def asked(files: ScanFiles, wanted: ScanColumns): Option[KeyGrouping] = {
+  def requested(files: ScanFiles, wanted: ScanColumns): Option[KeyGrouping] = {
     val read = wanted.fields.map(_.id).toSet
     val known = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
     Some(KeyGrouping(known)).filter(g => known.nonEmpty && g.of(files.plan.tasks).isDefined)

@@ -21,7 +21,7 @@ import iceberglite.tree.PartitionSpecs
  * @param known the plan of all files and its duration, if it exists already
  * @param commits the commits that are read; absent to read the snapshot itself
  * @param planning where manifests are read; absent for the driver
- * @param measured the ids of columns whose metrics are needed, regardless of the number of files
+ * @param metricsColumns the ids of columns whose metrics are needed, regardless of the number of files
  * @param wholeFiles whether all rows of the files are read
  */
 final private[iceberglite] class ScanFiles private (
@@ -34,7 +34,7 @@ final private[iceberglite] class ScanFiles private (
     known: Option[(ScanPlan, Long)],
     val commits: Option[CommitScan],
     planning: Option[ScanPlanning],
-    measured: Set[Int],
+    metricsColumns: Set[Int],
     wholeFiles: Boolean
 ) {
   def this(
@@ -52,7 +52,7 @@ final private[iceberglite] class ScanFiles private (
   private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
     val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
-    val scan = planning.fold(local)(_.of(local, measured))
+    val scan = planning.fold(local)(_.of(local, metricsColumns))
     val make =
       commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, widened.planned, filter, caseSensitive))
     val plan = limit.plan(known.map(_._1), make)
@@ -68,7 +68,19 @@ final private[iceberglite] class ScanFiles private (
   /** Returns the files for a limited number of rows, for a query that applies no filter to rows. */
   def limitedTo(rows: RowLimit): ScanFiles = {
     val known = if (isPlanned) Some(planned) else None
-    new ScanFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, measured, wholeFiles)
+    new ScanFiles(
+      table,
+      snapshot,
+      schema,
+      filter,
+      caseSensitive,
+      rows,
+      known,
+      commits,
+      planning,
+      metricsColumns,
+      wholeFiles
+    )
   }
 
   /**
@@ -78,10 +90,22 @@ final private[iceberglite] class ScanFiles private (
   def withMetricsOf(ids: Set[Int]): ScanFiles =
     if (plan.keeps.has(ids)) this
     else
-      copyWith(filter, measured ++ ids)
+      copyWith(filter, metricsColumns ++ ids)
 
-  private def copyWith(filter: Expression, measured: Set[Int]): ScanFiles =
-    new ScanFiles(table, snapshot, schema, filter, caseSensitive, limit, None, commits, planning, measured, wholeFiles)
+  private def copyWith(filter: Expression, metricsColumns: Set[Int]): ScanFiles =
+    new ScanFiles(
+      table,
+      snapshot,
+      schema,
+      filter,
+      caseSensitive,
+      limit,
+      None,
+      commits,
+      planning,
+      metricsColumns,
+      wholeFiles
+    )
 
   def plan: ScanPlan = planned._1
 
@@ -139,7 +163,7 @@ final private[iceberglite] class ScanFiles private (
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {
       val both = Expression.and(filter, bound)
-      copyWith(both, measured).plan.tasks
+      copyWith(both, metricsColumns).plan.tasks
     }
 
   /** Returns a function that creates the filter for the rows of a file. */

@@ -19,11 +19,12 @@ final private[read] class ScanPlanning(
   private val processors = Runtime.getRuntime.availableProcessors
 
   /**
-   * Configures a scan. @param asked the ids of the columns whose metrics are requested, regardless of the number of
-   * files
+   * Configures a scan.
+   *
+   * @param metricsColumns the ids of the columns whose metrics are requested, regardless of the number of files
    */
-  def of(scan: TableScan, asked: Set[Int]): TableScan = scan.copy(
-    keeps = StatsToKeep.Of(asked, fromBytes = manifestBytes),
+  def of(scan: TableScan, metricsColumns: Set[Int]): TableScan = scan.copy(
+    keeps = StatsToKeep.Of(metricsColumns, fromBytes = manifestBytes),
     cluster = Some(new SparkPlanning(session.sparkContext, modes, scan.table.name, processors))
   )
 }

@@ -21,26 +21,26 @@ final private[read] case class ColumnFacts(
 ) {
 
   /** Whether no remaining row has a value. */
-  def hasNoValue: Boolean = rows.exactly.contains(0L) || nulls.contains(rows.total)
+  def hasNoValue: Boolean = rows.exactCount.contains(0L) || nulls.contains(rows.total)
 
   def mayBeNull: Boolean = !nulls.contains(0L)
 
   /** Returns the minimum number of remaining rows with a value. */
-  def valuesAtLeast: Long = nulls.fold(0L)(n => rows.atLeastOf(rows.total - n))
+  def minValueCount: Long = nulls.fold(0L)(n => rows.minCountOf(rows.total - n))
 
   /** Returns the minimum number of remaining rows with null. */
-  def nullsAtLeast: Long = nulls.fold(0L)(rows.atLeastOf)
+  def minNullCount: Long = nulls.fold(0L)(rows.minCountOf)
 
   /** Returns the number of remaining rows with a value, if it is certain. */
   def values: Option[Long] =
     if (hasNoValue) Some(0L)
     else if (rows.isWhole && rows.total >= 0) nulls.map(rows.total - _)
-    else if (!mayBeNull) rows.exactly
+    else if (!mayBeNull) rows.exactCount
     else None
 
   /** Whether a remaining row certainly has this bound as its value. */
-  def isTaken(bound: Literal): Boolean =
-    !ColumnFacts.isZero(bound) && (if (rows.isWhole) areValues || isSingle else isSingle && valuesAtLeast > 0)
+  def isLiveValue(bound: Literal): Boolean =
+    !ColumnFacts.isZero(bound) && (if (rows.isWhole) areValues || isSingle else isSingle && minValueCount > 0)
 
   private def isSingle: Boolean = lower.exists(low => upper.exists(Literal.ordering.equiv(low, _)))
 }

@@ -13,12 +13,12 @@ import iceberglite.scan.FileScanTask
 final private[read] case class RowCount(total: Long, inVectors: Long, isExact: Boolean) {
   def isWhole: Boolean = isExact && inVectors == 0
 
-  def exactly: Option[Long] = if (isExact && total >= 0) Some(atLeast) else None
+  def exactCount: Option[Long] = if (isExact && total >= 0) Some(minCount) else None
 
-  def atLeast: Long = atLeastOf(total)
+  def minCount: Long = minCountOf(total)
 
   /** Returns how many of `some` rows remain at least, if it is unknown which of them are deleted. */
-  def atLeastOf(some: Long): Long = if (isExact) math.max(0L, some - inVectors) else 0L
+  def minCountOf(some: Long): Long = if (isExact) math.max(0L, some - inVectors) else 0L
 }
 
 private[read] object RowCount {

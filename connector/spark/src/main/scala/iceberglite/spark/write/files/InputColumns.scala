@@ -82,11 +82,15 @@ final private[iceberglite] class InputColumns(
   /**
    * Returns the fields.
    *
-   * @param besides the index of a column that is for the write itself, and not stored
+   * @param unstoredColumn the index of a column that is for the write itself, and not stored
    * @throws iceberglite.spec.IcebergError with the name of the column that does not match
    */
-  def of(input: SparkStruct, besides: Option[Int] = None): Vector[InputField] =
-    fields(schema.fields, input.fields.toVector.zipWithIndex.filterNot(f => besides.contains(f._2)), Vector.empty)
+  def of(input: SparkStruct, unstoredColumn: Option[Int] = None): Vector[InputField] =
+    fields(
+      schema.fields,
+      input.fields.toVector.zipWithIndex.filterNot(f => unstoredColumn.contains(f._2)),
+      Vector.empty
+    )
 
   private def fields(
       columns: Vector[NestedField],
@@ -97,7 +101,7 @@ final private[iceberglite] class InputColumns(
       val column = ColumnPath.child(columns, f.name, caseSensitive).getOrElse(
         throw NotFound(
           "column",
-          shown(path :+ f.name),
+          fullName(path :+ f.name),
           s"The columns of $name are ${columns.map(_.name).mkString(", ")}; " +
             "the write option merge-schema adds others"
         )
@@ -115,8 +119,8 @@ final private[iceberglite] class InputColumns(
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {
       throw ValidationFailed(
-        s"Cannot write to $name without its column ${shown(path)}, which is NOT NULL and has no default. Add it to " +
-          "the rows"
+        s"Cannot write to $name without its column ${fullName(path)}, which is NOT NULL and has no default. Add it " +
+          "to the rows"
       )
     }
     constant(column, SparkDefaults.writeValue(column), path)
@@ -138,7 +142,7 @@ final private[iceberglite] class InputColumns(
   ): Option[InputField] = {
     if (nullable && column.required && checkNullability) {
       throw ValidationFailed(
-        s"Cannot write values that may be null to column ${shown(path)} of $name, which is NOT NULL. Filter out " +
+        s"Cannot write values that may be null to column ${fullName(path)} of $name, which is NOT NULL. Filter out " +
           "nulls, or set the write option check-nullability to false, so that the write fails only if there is one"
       )
     }
@@ -159,7 +163,7 @@ final private[iceberglite] class InputColumns(
   }
 
   private def notWritten(column: NestedField, path: Vector[String]): Unsupported = Unsupported(
-    s"writing to $name with its column ${shown(path)} of type ${column.fieldType}",
+    s"writing to $name with its column ${fullName(path)} of type ${column.fieldType}",
     "This release can only write null to it, but it is NOT NULL"
   )
 
@@ -193,8 +197,8 @@ final private[iceberglite] class InputColumns(
     }
 
   private def unlike(t: Type, dataType: DataType, path: Vector[String]): ValidationFailed = ValidationFailed(
-    s"Cannot write values of type ${dataType.catalogString} to column ${shown(path)} of $name, which is of type $t. " +
-      "Cast them"
+    s"Cannot write values of type ${dataType.catalogString} to column ${fullName(path)} of $name, which is of type " +
+      s"$t. Cast them"
   )
 
   private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =
@@ -211,7 +215,7 @@ final private[iceberglite] class InputColumns(
     case _ => Some(t).filter(SparkTypes.toSpark(_) == dataType)
   }
 
-  private def shown(path: Vector[String]): String = path.mkString(".")
+  private def fullName(path: Vector[String]): String = path.mkString(".")
 }
 
 private[iceberglite] object InputColumns {

@@ -78,6 +78,6 @@ private[write] object PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = key.setNull(i)
 
     override protected def value(key: PartitionKey, i: Int): Literal =
-      throw new IllegalStateException("A partition value that is always null was asked for")
+      throw new IllegalStateException("A partition value that is always null was requested")
   }
 }

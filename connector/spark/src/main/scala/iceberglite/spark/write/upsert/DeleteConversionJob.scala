@@ -19,7 +19,7 @@ import iceberglite.table.{DataFileNames, DataLocations, Table}
 /** Converts the equality deletes of a table to deletes by position, with a Spark job. */
 final private[iceberglite] class DeleteConversionJob(session: SparkSession, table: Table) {
   import DeleteConversionJob._
-  private val ending = new WriteCommit(table)
+  private val writeCommit = new WriteCommit(table)
 
   /**
    * Writes the new delete files and commits them. They are removed after a definite failure.
@@ -30,10 +30,10 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
     var found = Vector.empty[ContentFile]
     try {
       found = write(deletes.tasks, deletes.conversion)
-      ending.attempt(commit(found))
+      writeCommit.attempt(commit(found))
     } catch {
       case e: Throwable =>
-        ending.remove(found.map(_.path))
+        writeCommit.remove(found.map(_.path))
         throw e
     }
   }
@@ -46,8 +46,8 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
       val shared = new SharedDeletes(_ => ())
       val parts = context.parallelize(groups.map(group => toBytes(group.map(light(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
-      val settings = toBytes((conversion, ending.locations, deletes))
-      val results = context.runJob(parts, writing(context.broadcast(settings), ending.operationId))
+      val settings = toBytes((conversion, writeCommit.locations, deletes))
+      val results = context.runJob(parts, writing(context.broadcast(settings), writeCommit.operationId))
       results.toVector.flatMap(r => ofBytes[Vector[ContentFile]](ClusterJob.opened(r)))
     }
   }

@@ -23,14 +23,14 @@ import iceberglite.tree.MetadataTree
  *
  * @param rows how the data files are written
  * @param deletes how the delete files are written; its spec is unpartitioned if a delete must apply to all partitions
- * @param markAt the index of the column that marks rows that only delete; absent if there is none
+ * @param deleteColumnIndex the index of the column that marks rows that only delete; absent if there is none
  */
 final private[iceberglite] case class UpsertPlan(
     key: UpsertKey,
     rows: WritePlan,
     deletes: WritePlan,
     keys: Vector[KeyColumn],
-    markAt: Option[Int]
+    deleteColumnIndex: Option[Int]
 ) {
 
   /** Whether deletes apply to the partitions of the rows, and not to the whole table. */
@@ -58,15 +58,15 @@ private[iceberglite] object UpsertPlan {
     )
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     val key = UpsertKey.of(table, UpsertOptions.Keys.given(settings), caseSensitive)
-    val markAt = UpsertOptions.DeleteColumn.given(settings).map(markOf(table, info.schema, _, caseSensitive))
-    val rows = planOf(table, info, settings, target, session, markAt)
+    val deleteColumnIndex = UpsertOptions.DeleteColumn.given(settings).map(markOf(table, info.schema, _, caseSensitive))
+    val rows = planOf(table, info, settings, target, session, deleteColumnIndex)
     val keyInput = key.of(rows.rows.input)
     new UpsertWrite(UpsertPlan(
       key,
       rows,
       deletesOf(rows, keyInput, key, settings),
       key.columns(keyInput, table.properties),
-      markAt
+      deleteColumnIndex
     ))
   }
 
@@ -88,9 +88,9 @@ private[iceberglite] object UpsertPlan {
       settings: Settings,
       target: WriteAuditPublish.Target,
       session: SparkSession,
-      markAt: Option[Int]
+      deleteColumnIndex: Option[Int]
   ): WritePlan = {
-    val plan = WritePlan.of(table, info, settings, target, session, besides = markAt)
+    val plan = WritePlan.of(table, info, settings, target, session, unstoredColumn = deleteColumnIndex)
     plan.copy(files = plan.files.copy(sortOrder = SortOrder.Unsorted), requirements = RowRequirements.Unspecified)
   }
 
@@ -104,8 +104,9 @@ private[iceberglite] object UpsertPlan {
     val properties = DeleteFileProperties.of(table.properties)
     val format = WriteOptions.DeleteFormat.given(settings).getOrElse(settings(WriteOptions.Format))
     val targetSize = settings(WriteOptions.DeleteTargetSize)
-    val asked = Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
-    val own = Settings(new CaseInsensitiveStringMap(asked.asJava), _ => None, properties)
+    val deleteOptions =
+      Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
+    val own = Settings(new CaseInsensitiveStringMap(deleteOptions.asJava), _ => None, properties)
     val spec = if (reachesAll(rows, key)) rows.files.spec else PartitionSpec.Unpartitioned
     rows.copy(
       rows = rows.rows.copy(input = input),

@@ -46,14 +46,14 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
 final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite {
   private val table = plan.rows.table
 
-  private val ending = new WriteCommit(table)
+  private val writeCommit = new WriteCommit(table)
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new UpsertWriterFactory(
-    TaskWriterFactory.of(plan.rows, ending.operationId),
-    TaskWriterFactory.of(plan.deletes, s"${ending.operationId}-deletes"),
+    TaskWriterFactory.of(plan.rows, writeCommit.operationId),
+    TaskWriterFactory.of(plan.deletes, s"${writeCommit.operationId}-deletes"),
     plan.rows.rows.schema,
     plan.keys,
-    plan.markAt,
+    plan.deleteColumnIndex,
     table.name
   )
 
@@ -65,7 +65,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = {
     val written = messages.toVector.collect { case upsert: WrittenUpsert => upsert }
-    ending.commit(messages)(pending(written.flatMap(_.rows), written.flatMap(_.deletes)))
+    writeCommit.commit(messages)(pending(written.flatMap(_.rows), written.flatMap(_.deletes)))
     ()
   }
 
@@ -96,7 +96,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
     (ready, spec)
   }
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = ending.abort(messages)
+  override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)
 
   override def toString: String = s"UpsertBatchWrite(table=${table.name}, keys=${plan.key.names.mkString(", ")})"
 }

@@ -29,7 +29,7 @@ final private[upsert] class UpsertWriterFactory(
     deletes: TaskWriterFactory,
     schema: StructType,
     keys: Vector[KeyColumn],
-    markAt: Option[Int],
+    deleteColumnIndex: Option[Int],
     table: String
 ) extends DataWriterFactory {
 
@@ -37,22 +37,22 @@ final private[upsert] class UpsertWriterFactory(
     rows.createWriter(partitionId, taskId),
     deletes.createWriter(partitionId, taskId),
     new RowKeys(schema, keys, table),
-    markAt.getOrElse(-1)
+    deleteColumnIndex.getOrElse(-1)
   )
 }
 
 /**
  * Writes the rows of one task, and their keys as deletes of existing rows. The files of a failed task are removed.
  *
- * @param markAt the index of the column that marks rows that only delete; -1 if there is none
+ * @param deleteColumnIndex the index of the column that marks rows that only delete; -1 if there is none
  */
-final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, keys: RowKeys, markAt: Int)
+final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, keys: RowKeys, deleteColumnIndex: Int)
     extends DataWriter[InternalRow] {
 
   override def write(row: InternalRow): Unit = {
     keys.next(row)
     deletes.write(row)
-    if (markAt < 0 || row.isNullAt(markAt) || !row.getBoolean(markAt)) rows.write(row)
+    if (deleteColumnIndex < 0 || row.isNullAt(deleteColumnIndex) || !row.getBoolean(deleteColumnIndex)) rows.write(row)
   }
 
   override def commit(): WriterCommitMessage = new WrittenUpsert(filesOf(rows.commit()), filesOf(deletes.commit()))

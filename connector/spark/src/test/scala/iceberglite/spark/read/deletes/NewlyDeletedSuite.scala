@@ -25,8 +25,9 @@ class NewlyDeletedSuite extends AnyFunSuite {
   test("a file is not opened if the added deletes remove no further rows") {
     val wanted = ScanColumns(Vector(MetadataColumns.Position), Set(MetadataColumns.Position.id))
     def files(before: RowDeletes, more: RowDeletes) = new FileDeletes(wanted, before, Some(more))
-    assert(files(deletes(1, 2, 3), deletes(1, 3)).leavesNothing && files(deletes(), deletes()).leavesNothing)
-    assert(!files(deletes(1), deletes(1, 2)).leavesNothing && !files(deletes(), deletes(1L << 40)).leavesNothing)
-    assert(!new FileDeletes(wanted, deletes(1)).leavesNothing && new FileDeletes(wanted, deletes(1)).onlyAt.isEmpty)
+    assert(files(deletes(1, 2, 3), deletes(1, 3)).hasNoLiveRow && files(deletes(), deletes()).hasNoLiveRow)
+    assert(!files(deletes(1), deletes(1, 2)).hasNoLiveRow && !files(deletes(), deletes(1L << 40)).hasNoLiveRow)
+    val withoutLaterDeletes = new FileDeletes(wanted, deletes(1))
+    assert(!withoutLaterDeletes.hasNoLiveRow && withoutLaterDeletes.candidatePositions.isEmpty)
   }
 }

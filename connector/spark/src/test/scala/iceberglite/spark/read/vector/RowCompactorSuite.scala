@@ -15,7 +15,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spark.read.parquet.RowPlaces
+import iceberglite.spark.read.parquet.RowPositions
 
 /** Compacting vectors in place keeps the rows that a mapping of the vectors shows. */
 class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -133,13 +133,13 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("positions of rows follow the row groups that are read") {
-    val places = RowPlaces.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
+    val places = RowPositions.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
     def next(rows: Int): Seq[Long] = {
       places.fill(rows)
       (0 until rows).map(places.vector.getLong)
     }
     assert(next(4) == (100L to 103L) && next(1) == Seq(104L) && next(0).isEmpty && next(2) == Seq(2000L, 2001L))
     intercept[NoSuchElementException](next(1))
-    intercept[IllegalStateException](RowPlaces.ofGroups(Seq((0L, 3L)), capacity = 4).fill(4))
+    intercept[IllegalStateException](RowPositions.ofGroups(Seq((0L, 3L)), capacity = 4).fill(4))
   }
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /** Spark's description of a write, some parts of which the connector replaces. */
-sealed abstract private[iceberglite] class GivenWriteInfo(info: LogicalWriteInfo) extends LogicalWriteInfo {
+sealed abstract private[iceberglite] class DelegatingWriteInfo(info: LogicalWriteInfo) extends LogicalWriteInfo {
   override def options: CaseInsensitiveStringMap = info.options
   override def queryId: String = info.queryId
   override def schema: StructType = info.schema
@@ -20,7 +20,8 @@ sealed abstract private[iceberglite] class GivenWriteInfo(info: LogicalWriteInfo
 }
 
 /** A write to the name of a branch, `t.branch_b`, which is equivalent to the write option `branch`. */
-final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch: String) extends GivenWriteInfo(info) {
+final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch: String)
+    extends DelegatingWriteInfo(info) {
   private val key = WriteOptions.Branch.key
 
   Option(info.options.get(key)).filter(_ != branch).foreach { other =>
@@ -35,13 +36,13 @@ final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch:
 
 /** A write of a statement with options. */
 final private[iceberglite] class StatementWriteInfo(info: LogicalWriteInfo, given: StatementOptions)
-    extends GivenWriteInfo(info) {
+    extends DelegatingWriteInfo(info) {
   override def options: CaseInsensitiveStringMap =
     new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ given.values).asJava)
 }
 
 /** A write with the options of another write, for rows with other columns. */
 final private[iceberglite] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType)
-    extends GivenWriteInfo(info) {
+    extends DelegatingWriteInfo(info) {
   override def schema: StructType = columns
 }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.LongType
  * @param groups the position of the first row of each group, and the number of its rows
  * @param capacity maximum number of rows in a batch
  */
-final private[read] class RowPlaces private (groups: Iterator[(Long, Long)], capacity: Int) {
+final private[read] class RowPositions private (groups: Iterator[(Long, Long)], capacity: Int) {
   private var next: Long = 0L
   private var left: Long = 0L
 
@@ -38,13 +38,13 @@ final private[read] class RowPlaces private (groups: Iterator[(Long, Long)], cap
   }
 }
 
-private[read] object RowPlaces {
+private[read] object RowPositions {
 
   /** Returns the positions of the rows; absent if the footer lacks the positions of row groups. */
-  def of(footer: ParquetMetadata, capacity: Int): Option[RowPlaces] = {
+  def of(footer: ParquetMetadata, capacity: Int): Option[RowPositions] = {
     val groups = footer.getBlocks.asScala.map(block => (block.getRowIndexOffset, block.getRowCount))
     if (groups.exists(_._1 < 0)) None else Some(ofGroups(groups, capacity))
   }
 
-  def ofGroups(groups: Seq[(Long, Long)], capacity: Int): RowPlaces = new RowPlaces(groups.iterator, capacity)
+  def ofGroups(groups: Seq[(Long, Long)], capacity: Int): RowPositions = new RowPositions(groups.iterator, capacity)
 }
