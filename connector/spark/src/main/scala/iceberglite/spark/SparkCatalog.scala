@@ -130,7 +130,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   override def rejection(ident: Identifier): Option[String] = tables.rejection(ident)
 
-  override def nearName(ident: Identifier): Option[String] = in(ident)(tables.nearName(ident))
+  override def similarName(ident: Identifier): Option[String] = in(ident)(tables.similarName(ident))
 
   override def invalidateTable(ident: Identifier): Unit = tables.invalidate(ident)
 

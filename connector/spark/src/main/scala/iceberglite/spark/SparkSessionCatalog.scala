@@ -81,7 +81,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def rejection(ident: Identifier): Option[String] = ours.rejection(ident)
 
-  override def nearName(ident: Identifier): Option[String] = ours.nearName(ident)
+  override def similarName(ident: Identifier): Option[String] = ours.similarName(ident)
 
   override def capabilities: util.Set[TableCatalogCapability] = delegate.capabilities
 

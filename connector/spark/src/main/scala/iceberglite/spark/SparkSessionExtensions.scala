@@ -9,26 +9,26 @@ import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 import iceberglite.spark.read.aggregate.AnswerStrategy
 import iceberglite.spark.rules.{
   AddBroadcastPruning,
-  CachedTables,
-  CachesBeforeMerge,
-  CountedDeletes,
+  AddGroupFilterByMetadata,
+  AddLastOptimizerRule,
   DropUnstableGroupFilters,
-  FilesByMetadata,
-  LastInOptimizer,
-  PaddedTargets,
+  MarkDeletedRows,
+  MarkWholeFileScans,
   PrepareRowLevelOperations,
+  RestoreCachedRelation,
+  RestoreRelationBeforeMerge,
+  RewriteCharPadding,
   RewriteFunctionsToRanges,
   RewriteMergeJoin,
   RewritePartialOverwrite,
   RewriteReplaceWhere,
   RewriteUpdateWithSubquery,
-  StoragePartitionedJoins,
-  WholeFileQueries
+  StoragePartitionedJoins
 }
 import iceberglite.spark.sql.{
   DeferredStatement,
   EvolvingMerge,
-  FillColumns,
+  FillMissingColumns,
   SqlParser,
   StatementWithOptions,
   SuggestTableNames
@@ -80,7 +80,7 @@ object SparkSessionExtensions {
   /** Runs after all other rules of the optimizer. */
   final private case class Last(rule: Rule[LogicalPlan]) extends Injection {
     override def inject(extensions: Extensions): Unit =
-      extensions.injectPostHocResolutionRule(new LastInOptimizer(_, rule))
+      extensions.injectPostHocResolutionRule(new AddLastOptimizerRule(_, rule))
   }
 
   /** Runs as a planning strategy, before Spark's own strategies. */
@@ -90,25 +90,25 @@ object SparkSessionExtensions {
 
   /** All rules of the extensions. */
   private[iceberglite] val rules: Seq[Injection] = Seq(
-    Resolution(FillColumns),
+    Resolution(FillMissingColumns),
     Resolution(DeferredStatement),
     Resolution(EvolvingMerge),
     Resolution(StatementWithOptions),
     AfterResolution(new RewriteReplaceWhere(_)),
-    AfterResolution(_ => PaddedTargets),
+    AfterResolution(_ => RewriteCharPadding),
     AfterResolution(_ => PrepareRowLevelOperations),
     AfterResolution(_ => RewriteUpdateWithSubquery),
     AfterResolution(_ => RewritePartialOverwrite),
     AfterResolution(new SuggestTableNames(_)),
     Optimization(RewriteFunctionsToRanges),
-    Optimization(CachedTables),
-    Optimization(CountedDeletes),
-    Optimization(FilesByMetadata),
+    Optimization(RestoreCachedRelation),
+    Optimization(MarkDeletedRows),
+    Optimization(AddGroupFilterByMetadata),
     Optimization(RewriteMergeJoin),
     Optimization(DropUnstableGroupFilters),
-    BeforeScans(WholeFileQueries),
+    BeforeScans(MarkWholeFileScans),
     Last(StoragePartitionedJoins),
-    Last(CachesBeforeMerge),
+    Last(RestoreRelationBeforeMerge),
     Last(AddBroadcastPruning),
     Planning(AnswerStrategy)
   )

@@ -10,19 +10,23 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "every-type-opens",
     Types,
     "A table with columns of any type can be opened; types that Spark lacks are mapped to other types without loss."
-  )(sparkTypes, "spark/read/parquet/PrimitiveReading.scala", "spark/read/parquet/ColumnMatch.scala")
+  )(sparkTypes, "spark/read/parquet/PrimitiveConversion.scala", "spark/read/parquet/ColumnMatch.scala")
 
   val variantsAsText: Rule = rule(
     "variants-as-text",
     "Semi-structured Types",
     "A variant is read as JSON text, even if the writer shredded it."
-  )("core/data/VariantJson.scala", "spark/read/parquet/VariantReading.scala", "spark/read/vector/VariantAsText.scala")
+  )(
+    "core/data/VariantJson.scala",
+    "spark/read/parquet/VariantConversion.scala",
+    "spark/read/vector/VariantAsText.scala"
+  )
 
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",
     Types,
     "A filter on a column with a substitute type in Spark skips only files without matching values."
-  )("spark/convert/SparkValues.scala", "spark/convert/SparkFilters.scala", "spark/read/parquet/FileTest.scala")
+  )("spark/convert/SparkValues.scala", "spark/convert/SparkFilters.scala", "spark/read/parquet/ColumnPredicates.scala")
 
   val valuesChecked: Rule = rule(
     "values-checked",
@@ -40,7 +44,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "write-defaults-written",
     Defaults,
     "A write that omits a column writes its write default; omitting a required column without a default fails."
-  )("spark/sql/FillColumns.scala", "spark/write/files/InputColumns.scala", "spark/convert/SparkDefaults.scala")
+  )("spark/sql/FillMissingColumns.scala", "spark/write/files/InputColumns.scala", "spark/convert/SparkDefaults.scala")
 
   val everyColumnWritten: Rule = rule(
     "every-column-written",

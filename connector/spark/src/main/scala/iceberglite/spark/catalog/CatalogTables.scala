@@ -75,7 +75,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /** Returns a handle of a new table. A namespace before a path has no meaning, but it must exist. */
-  def handleOfOfNew(ident: Identifier): TableHandle = {
+  def handleOfNew(ident: Identifier): TableHandle = {
     val handle = handleOf(ident)
     val namespace = ident.namespace.toVector
     if (handle.isInstanceOf[PathTable] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
@@ -100,11 +100,11 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
       s"format(${Providers.IcebergLite}) or in a catalog of type ${HadoopCatalog.catalogType}"
 
   /** Returns an existing name that is similar to the last part of a missing name. */
-  def nearName(ident: Identifier): Option[String] = {
+  def similarName(ident: Identifier): Option[String] = {
     val id = idOf(ident)
     def metadataTable = Spelling.closest(id.name, TableView.names)
       .filter(_ => id.namespace.nonEmpty && catalog.tableExists(TableIdentifier(id.namespace.init, id.namespace.last)))
-    if (PathName.of(ident).isDefined) None else NearNames.of(catalog, id).orElse(metadataTable)
+    if (PathName.of(ident).isDefined) None else SimilarNames.of(catalog, id).orElse(metadataTable)
   }
 
   /**
@@ -156,7 +156,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
       case missing @ NotFound("table" | "namespace", _, _) if id.namespace.nonEmpty && isSelector(id.name) =>
         val parent = TableIdentifier(id.namespace.init, id.namespace.last)
         select(find(parent), id.name).getOrElse(throw missing)
-      case missing @ NotFound("table", _, _) => throw NearNames.addedTo(missing, catalog, id)
+      case missing @ NotFound("table", _, _) => throw SimilarNames.withSuggestion(missing, catalog, id)
     }
 
   private def sharedTable(handle: TableHandle): SharedTable = cache.table(handle.key)(handle.table())

@@ -9,17 +9,17 @@ sealed private[changelog] trait ChangelogFilter
 private[changelog] object ChangelogFilter {
 
   /** A filter on the columns of the table. */
-  final case class OfRow(filter: ConvertedFilter) extends ChangelogFilter
+  final case class OnTableColumns(filter: ConvertedFilter) extends ChangelogFilter
 
   /** A filter on [[CommitScan.columns]]. */
-  final case class OfChange(filter: ConvertedFilter) extends ChangelogFilter
+  final case class OnChangelogColumns(filter: ConvertedFilter) extends ChangelogFilter
 
-  private val ofChange = CommitScan.columns.map(_.id).toSet
+  private val changelogColumnIds = CommitScan.columns.map(_.id).toSet
 
   /** Returns the filter, or `None` if it uses columns of both kinds. */
   def of(filter: ConvertedFilter): Option[ChangelogFilter] = filter.expression.fieldIds match {
-    case ids if ids.forall(ofChange) => Some(OfChange(filter))
-    case ids if !ids.exists(ofChange) => Some(OfRow(filter))
+    case ids if ids.forall(changelogColumnIds) => Some(OnChangelogColumns(filter))
+    case ids if !ids.exists(changelogColumnIds) => Some(OnTableColumns(filter))
     case _ => None
   }
 

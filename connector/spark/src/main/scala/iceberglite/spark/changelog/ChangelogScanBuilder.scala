@@ -62,16 +62,16 @@ final class ChangelogScanBuilder(
     val converted = predicates.toVector.map { p =>
       p -> (if (files.widened.isIn(p)) None else filters.convert(p).flatMap(ChangelogFilter.of))
     }
-    val ofRows = converted.collect { case (_, Some(ChangelogFilter.OfRow(filter))) => filter }
-    val ofChanges = converted.collect { case (_, Some(ChangelogFilter.OfChange(filter))) => filter }
+    val rowFilters = converted.collect { case (_, Some(ChangelogFilter.OnTableColumns(filter))) => filter }
+    val changeFilters = converted.collect { case (_, Some(ChangelogFilter.OnChangelogColumns(filter))) => filter }
     pushed = converted.collect { case (p, Some(_)) => p }.toArray
-    files = filesWith(ofRows, ofChanges)
+    files = filesWith(rowFilters, changeFilters)
     converted.collect { case (p, c) if !c.exists(isDecided) => p }.toArray
   }
 
   private def isDecided(filter: ChangelogFilter): Boolean = filter match {
-    case ChangelogFilter.OfChange(f) => f.exact
-    case ChangelogFilter.OfRow(f) => f.exact && files.isDecided(f.expression)
+    case ChangelogFilter.OnChangelogColumns(f) => f.exact
+    case ChangelogFilter.OnTableColumns(f) => f.exact && files.isDecided(f.expression)
   }
 
   override def pushedPredicates(): Array[Predicate] = pushed
@@ -83,11 +83,11 @@ final class ChangelogScanBuilder(
 
   override def build(): Scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
 
-  private def filesWith(ofRows: Vector[ConvertedFilter], ofChanges: Vector[ConvertedFilter]): ScanFiles = {
+  private def filesWith(rowFilters: Vector[ConvertedFilter], changeFilters: Vector[ConvertedFilter]): ScanFiles = {
     def all(filters: Vector[ConvertedFilter]): Expression =
       filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
-    val commits = Some(CommitScan.Changed(range, all(ofChanges)))
-    new ScanFiles(table, range.end, schema, all(ofRows), caseSensitive, commits)
+    val commits = Some(CommitScan.Changes(range, all(changeFilters)))
+    new ScanFiles(table, range.end, schema, all(rowFilters), caseSensitive, commits)
   }
 }
 

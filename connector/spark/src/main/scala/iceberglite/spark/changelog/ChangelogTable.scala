@@ -15,7 +15,7 @@ import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.RowMetadataColumns
 import iceberglite.spark.read.files.CommitScan
-import iceberglite.spark.session.LiveRead
+import iceberglite.spark.session.PinnableTable
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
@@ -28,7 +28,7 @@ import iceberglite.table.Table
  * @param travel selects the last commit of the changelog
  */
 final class ChangelogTable(source: () => Table, val travel: TimeTravel)
-    extends LiveRead
+    extends PinnableTable
     with SupportsMetadataColumns {
   private val resolved = source()
 

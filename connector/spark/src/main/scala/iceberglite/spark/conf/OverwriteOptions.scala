@@ -44,24 +44,24 @@ object OverwriteOptions {
     }
 
   /** The rows that a write replaces, as far as Spark reports them. */
-  sealed trait Replaces
-  object Replaces {
+  sealed trait ReplacedRows
+  object ReplacedRows {
 
     /** No rows: an append. */
-    case object NoRows extends Replaces
+    case object NoRows extends ReplacedRows
 
     /** No rows, because the write creates the table. */
-    case object Absent extends Replaces
+    case object Absent extends ReplacedRows
 
     /** The whole table, with its columns and partitioning. */
-    case object Table extends Replaces
-    case object AllRows extends Replaces
+    case object Table extends ReplacedRows
+    case object AllRows extends ReplacedRows
 
     /** The rows that satisfy a condition of the write. */
-    case object Matching extends Replaces
+    case object Matching extends ReplacedRows
 
     /** The partitions for which there are new rows. */
-    case object Partitions extends Replaces
+    case object Partitions extends ReplacedRows
   }
 
   /** Returns whether the options request a dynamic overwrite, if one is set. @throws InvalidArgument they differ */
@@ -82,32 +82,33 @@ object OverwriteOptions {
    * @param table the name of the table, for messages
    * @throws InvalidArgument with the name of the option, and the alternative
    */
-  def check(table: String, replaces: Replaces, settings: Settings): Unit = {
-    isDynamic(settings).foreach(checkDynamic(table, replaces, settings, _))
+  def check(table: String, replacedRows: ReplacedRows, settings: Settings): Unit = {
+    isDynamic(settings).foreach(checkDynamic(table, replacedRows, settings, _))
     ReplaceWhere.given(settings).foreach { condition =>
-      throw InvalidArgument(s"option ${ReplaceWhere.key}", condition, replaceWhereAdvice(table, replaces))
+      throw InvalidArgument(s"option ${ReplaceWhere.key}", condition, replaceWhereAdvice(table, replacedRows))
     }
-    OverwriteSchema.given(settings).foreach(checkSchema(table, replaces, _))
-    if (replaces == Replaces.Table) Seq(WriteOptions.Isolation, WriteOptions.ValidateFromSnapshot, WriteOptions.Branch)
-      .foreach(option => option.requested(settings).foreach(v => throw notOfReplace(table, option, v.toString)))
+    OverwriteSchema.given(settings).foreach(checkSchema(table, replacedRows, _))
+    if (replacedRows == ReplacedRows.Table)
+      Seq(WriteOptions.Isolation, WriteOptions.ValidateFromSnapshot, WriteOptions.Branch)
+        .foreach(option => option.requested(settings).foreach(v => throw notOfReplace(table, option, v.toString)))
   }
 
-  private def checkDynamic(table: String, replaces: Replaces, settings: Settings, dynamic: Boolean): Unit = {
+  private def checkDynamic(table: String, replacedRows: ReplacedRows, settings: Settings, dynamic: Boolean): Unit = {
     val option = Seq(Dynamic, PartitionMode).find(_.given(settings).isDefined).getOrElse(Dynamic)
     def reject(reason: String): Nothing = throw InvalidArgument(s"option ${option.key}", text(dynamic), reason)
-    replaces match {
-      case Replaces.Table if dynamic =>
+    replacedRows match {
+      case ReplacedRows.Table if dynamic =>
         reject(
           s"saveAsTable in mode overwrite, replace and createOrReplace replace all of $table. To replace partitions, use " +
             s"""df.writeTo("$table").overwritePartitions(), or save or insertInto in mode overwrite"""
         )
-      case Replaces.Matching if dynamic =>
+      case ReplacedRows.Matching if dynamic =>
         reject(
           "The overwrite already has a condition, which a dynamic overwrite would ignore. Remove one of them"
         )
-      case Replaces.AllRows if dynamic && ReplaceWhere.given(settings).isDefined =>
+      case ReplacedRows.AllRows if dynamic && ReplaceWhere.given(settings).isDefined =>
         reject(s"The option ${ReplaceWhere.key} already selects the rows to replace. Remove one of them")
-      case Replaces.Partitions if !dynamic =>
+      case ReplacedRows.Partitions if !dynamic =>
         reject(
           "The write replaces the partitions that it writes to, as overwritePartitions or " +
             "spark.sql.sources.partitionOverwriteMode=dynamic request. Remove one of them"
@@ -116,30 +117,30 @@ object OverwriteOptions {
     }
   }
 
-  private def replaceWhereAdvice(table: String, replaces: Replaces): String = {
+  private def replaceWhereAdvice(table: String, replacedRows: ReplacedRows): String = {
     val other = s"""df.writeTo("$table").overwrite(condition)"""
-    replaces match {
-      case Replaces.NoRows => s"""An append replaces no rows. Use mode("overwrite"), or $other"""
-      case Replaces.Absent | Replaces.Table =>
+    replacedRows match {
+      case ReplacedRows.NoRows => s"""An append replaces no rows. Use mode("overwrite"), or $other"""
+      case ReplacedRows.Absent | ReplacedRows.Table =>
         s"""The write creates or replaces all of $table. Use mode("overwrite").save("$table"), or $other"""
-      case Replaces.AllRows =>
+      case ReplacedRows.AllRows =>
         s"It needs the SQL extensions: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $other"
-      case Replaces.Matching => "The overwrite already has a condition. Remove one of them"
-      case Replaces.Partitions =>
+      case ReplacedRows.Matching => "The overwrite already has a condition. Remove one of them"
+      case ReplacedRows.Partitions =>
         s"The write replaces the partitions that it writes to. Remove one of them, or use $other"
     }
   }
 
-  private def checkSchema(table: String, replaces: Replaces, overwrites: Boolean): Unit = {
+  private def checkSchema(table: String, replacedRows: ReplacedRows, overwrites: Boolean): Unit = {
     def reject(reason: String): Nothing =
       throw InvalidArgument(s"option ${OverwriteSchema.key}", overwrites.toString, reason)
-    replaces match {
-      case Replaces.Table if !overwrites =>
+    replacedRows match {
+      case ReplacedRows.Table if !overwrites =>
         reject(
           s"saveAsTable in mode overwrite, replace and createOrReplace replace the columns of $table too. To keep them, " +
             s"""use mode("overwrite").save("$table") or df.writeTo("$table").overwrite(lit(true))"""
         )
-      case Replaces.AllRows | Replaces.Matching | Replaces.Partitions if overwrites =>
+      case ReplacedRows.AllRows | ReplacedRows.Matching | ReplacedRows.Partitions if overwrites =>
         reject(
           s"The write replaces rows of $table and keeps its columns. To replace them, use " +
             s"""df.writeTo("$table").createOrReplace() or saveAsTable; to add columns, the option merge-schema"""

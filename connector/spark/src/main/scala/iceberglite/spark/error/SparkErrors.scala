@@ -41,7 +41,7 @@ object SparkErrors {
       case NotFound("table", _, _) => new NoSuchTableException(message, Some(error))
       case AlreadyExists("table", _, _) => new TableAlreadyExistsException(message, Some(error))
       case NotFound("namespace", _, _) => new NoSuchNamespaceException(message, Some(error))
-      case AlreadyExists("namespace", _, _) => new NamespaceTaken(message, error)
+      case AlreadyExists("namespace", _, _) => new NamespaceExists(message, error)
       // Not an AnalysisException: the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists | _: AlreadyCommitted |
@@ -54,7 +54,7 @@ object SparkErrors {
 }
 
 /** An exception with a cause, which Spark's own exception cannot have. */
-final private class NamespaceTaken(message: String, error: IcebergError)
+final private class NamespaceExists(message: String, error: IcebergError)
     extends NamespaceAlreadyExistsException(message) {
   override def getCause: Throwable = error
 }

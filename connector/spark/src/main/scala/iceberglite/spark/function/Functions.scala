@@ -20,24 +20,24 @@ object Functions {
    * The functions for statements of users. Spark 3.5 pushes conditions on functions down to a scan only if they have no
    * method `invoke`; otherwise it compiles a call to that method and does not recognize the function.
    */
-  val all: Seq[UnboundFunction] = functions.map(new Evaluated(_))
+  val all: Seq[UnboundFunction] = functions.map(new InterpretedFunction(_))
 
   /**
    * The functions for Spark's plans, which call them for each written row: with `invoke`, they are three times as fast.
    */
   val inPlans: Seq[UnboundFunction] = functions
 
-  final private class Evaluated(function: UnboundFunction) extends UnboundFunction {
+  final private class InterpretedFunction(function: UnboundFunction) extends UnboundFunction {
     override def name: String = function.name
     override def description: String = function.description
 
     override def bind(inputType: StructType): BoundFunction = function.bind(inputType) match {
-      case scalar: ScalarFunction[_] => EvaluatedScalar(scalar)
+      case scalar: ScalarFunction[_] => InterpretedScalarFunction(scalar)
       case other => other
     }
   }
 
-  final private case class EvaluatedScalar[R](function: ScalarFunction[R]) extends ScalarFunction[R] {
+  final private case class InterpretedScalarFunction[R](function: ScalarFunction[R]) extends ScalarFunction[R] {
     override def name: String = function.name
     override def canonicalName: String = function.canonicalName
     override def inputTypes: Array[DataType] = function.inputTypes

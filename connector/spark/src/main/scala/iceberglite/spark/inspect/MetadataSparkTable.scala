@@ -13,7 +13,7 @@ import iceberglite.inspect.MetadataTable
 import iceberglite.spark.conf.{RangeOptions, TimeTravel}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.error.SparkErrors
-import iceberglite.spark.session.LiveRead
+import iceberglite.spark.session.PinnableTable
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
 
@@ -25,7 +25,7 @@ import iceberglite.table.Table
  * @param travel selects the snapshot of the table
  */
 final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val travel: TimeTravel)
-    extends LiveRead {
+    extends PinnableTable {
   private val resolved = source()
 
   if (travel != TimeTravel.Latest && !view.isOfSnapshot) {

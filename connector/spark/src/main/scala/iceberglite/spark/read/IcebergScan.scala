@@ -28,7 +28,7 @@ import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.files.ScanColumns
-import iceberglite.spark.read.limit.FewerFiles
+import iceberglite.spark.read.limit.PlanSubset
 import iceberglite.spark.read.partitioning.{
   ColumnEstimates,
   KeyGrouping,
@@ -91,7 +91,7 @@ final private[iceberglite] class IcebergScan(
   private[iceberglite] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
 
   /** The tasks of the scan without a runtime filter, for EXPLAIN and for batches. */
-  private[read] lazy val tasks: Vector[TaskFiles] = packing.of(planned)
+  private[read] lazy val tasks: Vector[PackedTask] = packing.of(planned)
 
   private[iceberglite] def filter: Expression = files.filter
 
@@ -161,7 +161,7 @@ final private[iceberglite] class IcebergScan(
   }
 
   private[iceberglite] def metricsOf(tasks: Vector[FileScanTask]): Array[CustomTaskMetric] =
-    ScanMetrics.of(FewerFiles.of(files.plan, tasks).report, files.planningMs)
+    ScanMetrics.of(PlanSubset.of(files.plan, tasks).report, files.planningMs)
 
   private def key: Any = (
     files.table.name,

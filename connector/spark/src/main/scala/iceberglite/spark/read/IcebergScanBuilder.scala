@@ -99,13 +99,13 @@ final class IcebergScanBuilder(
     answer.isDefined
   }
 
-  override def pushLimit(rows: Int): Boolean = limit(Some(RowLimit.AnyOf(rows)))
+  override def pushLimit(rows: Int): Boolean = limit(Some(RowLimit.Limit(rows)))
 
   override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = SparkErrors.in(table.name) {
     val usable = orders.takeWhile(order => !files.widened.isIn(order.expression))
     limit(RowOrder.of(usable, schema, table.metadata, caseSensitive).map { order =>
       planWithMetricsOf(Set(order.column.id))
-      RowLimit.FirstOf(rows, order)
+      RowLimit.TopN(rows, order)
     })
   }
 
@@ -151,7 +151,7 @@ final class IcebergScanBuilder(
       schema,
       filter,
       caseSensitive,
-      appended.map(CommitScan.Appended),
+      appended.map(CommitScan.Appends),
       Some(planning),
       wholeFiles
     )

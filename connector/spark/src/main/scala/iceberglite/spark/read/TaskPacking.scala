@@ -11,7 +11,7 @@ import iceberglite.spec.metadata.TableMetadata
  *
  * @param key the key of the group of the files; absent if the scan is not grouped
  */
-final private[read] case class TaskFiles(files: Vector[FileScanTask], key: Option[Vector[Any]])
+final private[read] case class PackedTask(files: Vector[FileScanTask], key: Option[Vector[Any]])
 
 /** Packs the files of a scan into tasks. A task can have files of several partitions, unless the scan is grouped. */
 final private[read] class TaskPacking(
@@ -20,14 +20,14 @@ final private[read] class TaskPacking(
     metadata: TableMetadata,
     tableName: String
 ) {
-  def of(files: Vector[FileScanTask]): Vector[TaskFiles] = inGroups(files).getOrElse(ungrouped(packed(files)))
+  def of(files: Vector[FileScanTask]): Vector[PackedTask] = inGroups(files).getOrElse(ungrouped(packed(files)))
 
   /**
    * Packs files that a statement rewrites.
    *
    * @param rewrite the packing that the statement's write needs; absent for the packing of ordinary scans
    */
-  def ofReplaced(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[TaskFiles] =
+  def ofReplaced(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[PackedTask] =
     inGroups(files).getOrElse {
       if (files.isEmpty) Vector.empty
       else ungrouped(rewrite.fold(splitReplaced(files))(_.of(files, settings.fileOpenCost)))
@@ -38,12 +38,12 @@ final private[read] class TaskPacking(
     split(files, settings.splitSizeOfReplaced(weights.sum, weights.max))
   }
 
-  private def ungrouped(tasks: Vector[Vector[FileScanTask]]): Vector[TaskFiles] = tasks.map(TaskFiles(_, None))
+  private def ungrouped(tasks: Vector[Vector[FileScanTask]]): Vector[PackedTask] = tasks.map(PackedTask(_, None))
 
-  private def inGroups(files: Vector[FileScanTask]): Option[Vector[TaskFiles]] = for {
+  private def inGroups(files: Vector[FileScanTask]): Option[Vector[PackedTask]] = for {
     by <- grouping
     groups <- by.of(files)
-  } yield groups.flatMap { case (key, ofKey) => pieces(by, ofKey).map(TaskFiles(_, Some(key))) }
+  } yield groups.flatMap { case (key, ofKey) => pieces(by, ofKey).map(PackedTask(_, Some(key))) }
 
   /** Splits groups into pieces; sorted rows remain in one piece. */
   private def pieces(grouping: KeyGrouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =

@@ -87,7 +87,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
   /** Merges deletion vectors. @return the delete files, and the paths of those that they replace */
   private def vectors(
       written: Vector[ContentFile],
-      sent: Vector[SentVector],
+      sent: Vector[DeletionVectorMessage],
       target: DeleteFileTarget,
       operationId: String,
       onCreate: String => Unit

@@ -8,7 +8,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
-import iceberglite.spark.write.{CountedRows, IcebergWrite, WriteMode, WritePlan}
+import iceberglite.spark.write.{IcebergWrite, RowCounting, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
 
@@ -59,7 +59,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
       // All rows that a DELETE writes are copies. For other statements, a column of the rows states what happened to
       // each row.
       val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
-      val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
+      val counted = if (counts) Some(RowCounting(command(), statement.analysis.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
     }
   }

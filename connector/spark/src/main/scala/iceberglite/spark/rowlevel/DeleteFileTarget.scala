@@ -72,7 +72,7 @@ final private[rowlevel] case class DeleteFileTarget(
    */
   private def sent(files: Vector[Deleted]): Option[TaskDeletes] =
     if (files.iterator.map(_._2.bytes).sum > sentBytes) None
-    else Some(TaskDeletes(Array.empty, files.map { case (path, p) => SentVector(path, p.toBytes) }.toArray))
+    else Some(TaskDeletes(Array.empty, files.map { case (path, p) => DeletionVectorMessage(path, p.toBytes) }.toArray))
 
   /**
    * Merges position delete files that several tasks have written for the same data files.

@@ -14,7 +14,7 @@ import iceberglite.puffin.DeletionVector
  *
  * @param group the spec id and the partition of the file; an unpartitioned file has no partition
  */
-final private[iceberglite] class DeletedFrom(val path: UTF8String, val group: (Int, Option[InternalRow])) {
+final private[iceberglite] class DataFileDeletes(val path: UTF8String, val group: (Int, Option[InternalRow])) {
   private[iceberglite] val builder = DeletionVector.newBuilder
 
   lazy val positions: DeletionVector = builder.result()
@@ -26,8 +26,8 @@ final private[iceberglite] class DeletedFrom(val path: UTF8String, val group: (I
  * @param partitionSize the number of fields of the partition struct of each row
  */
 final private[iceberglite] class PositionDeletes(partitionSize: Int) {
-  private val files = new util.HashMap[UTF8String, DeletedFrom]
-  private var last: DeletedFrom = _
+  private val files = new util.HashMap[UTF8String, DataFileDeletes]
+  private var last: DataFileDeletes = _
 
   /** Adds a row. @param metadata begins with spec id and partition of the file; the caller may reuse it afterwards */
   def add(file: UTF8String, position: Long, metadata: InternalRow): Unit = {
@@ -41,7 +41,7 @@ final private[iceberglite] class PositionDeletes(partitionSize: Int) {
     if (last == null) {
       val path = file.clone()
       val partition = if (metadata.isNullAt(1)) None else Some(metadata.getStruct(1, partitionSize).copy())
-      last = new DeletedFrom(path, (metadata.getInt(0), partition))
+      last = new DataFileDeletes(path, (metadata.getInt(0), partition))
       files.put(path, last)
     }
   }
@@ -50,5 +50,5 @@ final private[iceberglite] class PositionDeletes(partitionSize: Int) {
   def count: Long = files.values.asScala.iterator.map(_.positions.cardinality).sum
 
   /** Returns the deletes in the order of paths, in which the rows of position delete files are sorted. */
-  def byPath: Vector[DeletedFrom] = files.values.asScala.toVector.sortBy(_.path)
+  def byPath: Vector[DataFileDeletes] = files.values.asScala.toVector.sortBy(_.path)
 }

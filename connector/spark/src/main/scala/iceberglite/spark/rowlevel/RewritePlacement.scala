@@ -36,8 +36,8 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
     def areLarge = candidates.forall(_.file.fileSizeInBytes >= targetSize / 2)
     candidates.forall(_.file.specId == current) && (statement.command match {
       case Command.DELETE => true
-      case Command.UPDATE => !statement.facts.changesPartitions
-      case Command.MERGE => !statement.facts.changesPartitions && (!statement.facts.inserts || areLarge)
+      case Command.UPDATE => !statement.analysis.changesPartitions
+      case Command.MERGE => !statement.analysis.changesPartitions && (!statement.analysis.inserts || areLarge)
     })
   }
 

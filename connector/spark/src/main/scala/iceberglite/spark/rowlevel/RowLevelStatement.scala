@@ -41,7 +41,7 @@ final private[iceberglite] class RowLevelStatement(
 ) {
 
   /** Information from the statement's plan. */
-  val facts: StatementAnalysis = context.analysis
+  val analysis: StatementAnalysis = context.analysis
 
   /** Whether rows are written by the tasks that read them. */
   def writesInReadTasks: Boolean = context.writesInReadTasks
@@ -134,11 +134,11 @@ final private[iceberglite] class RowLevelStatement(
   def hasDeleteFileForEachDataFile: Boolean = !hasVectors && granularity == DeleteGranularity.OfFile
 
   /** Whether the change of a row depends on that row only. */
-  def isRowByRow: Boolean = facts.isRowByRow
+  def isRowByRow: Boolean = analysis.isRowByRow
 
   /** Returns the metadata columns to read: those of an operation, and those that the statement names. */
   def metadata(needed: String*): Array[NamedReference] =
-    (needed ++ facts.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
+    (needed ++ analysis.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
 
   /** Checks metadata columns. @throws Unsupported a column of the table hides one of them */
   def requireMetadata(names: Seq[String]): Unit = {

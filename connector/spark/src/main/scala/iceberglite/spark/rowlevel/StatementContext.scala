@@ -13,25 +13,25 @@ package iceberglite.spark.rowlevel
  * A context belongs to one resolved target of a statement, and is used by the thread that plans it.
  */
 final private[iceberglite] class StatementContext {
-  @volatile private var known = StatementAnalysis()
-  @volatile private var begun = Option.empty[RowLevelStatement]
+  @volatile private var currentAnalysis = StatementAnalysis()
+  @volatile private var started = Option.empty[RowLevelStatement]
   @volatile private var joinPreservesTasks = false
 
   /** Information that only the statement's plan has. It is complete when the plan is analyzed. */
-  def analysis: StatementAnalysis = known
+  def analysis: StatementAnalysis = currentAnalysis
 
-  def learn(change: StatementAnalysis => StatementAnalysis): Unit = known = change(known)
+  def updateAnalysis(change: StatementAnalysis => StatementAnalysis): Unit = currentAnalysis = change(currentAnalysis)
 
   /** The statement, after Spark has created its operation. Later reads of the table use the table of the statement. */
-  def running: Option[RowLevelStatement] = begun
+  def startedStatement: Option[RowLevelStatement] = started
 
-  def begin(statement: RowLevelStatement): Unit = begun = Some(statement)
+  def start(statement: RowLevelStatement): Unit = started = Some(statement)
 
   /**
    * Whether rows are written by the tasks that read them, so that the rows of a file are in few tasks. This is the case
    * if each row is processed individually. For a MERGE, it depends on the join that is chosen.
    */
-  def writesInReadTasks: Boolean = known.isRowByRow || joinPreservesTasks
+  def writesInReadTasks: Boolean = currentAnalysis.isRowByRow || joinPreservesTasks
 
   /** Records that the join of a MERGE leaves the rows in the tasks that read them. */
   def setWritesInReadTasks(): Unit = joinPreservesTasks = true

@@ -72,7 +72,8 @@ private[rowlevel] object StatementRequirements {
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)
       if (statement.command == Command.DELETE && statement.hasDeleteFileForEachDataFile) OfFile else Vector(Partition)
-    else if (rows.partitions.nonEmpty && (statement.facts.changesPartitions || statement.facts.inserts)) rows.partitions
+    else if (rows.partitions.nonEmpty && (statement.analysis.changesPartitions || statement.analysis.inserts))
+      rows.partitions
     else OfPartition
 
   private def distributed(

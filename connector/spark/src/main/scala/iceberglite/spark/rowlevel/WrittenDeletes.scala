@@ -32,12 +32,12 @@ private[rowlevel] object WrittenDeletes {
  *
  * @param vector in its stored form
  */
-final private[rowlevel] case class SentVector(dataFile: String, vector: Array[Byte]) extends Serializable {
+final private[rowlevel] case class DeletionVectorMessage(dataFile: String, vector: Array[Byte]) extends Serializable {
   def positions: DeletionVector = DeletionVector.parse("the message of a task", dataFile, vector)
 }
 
 /** The deletes of a task: delete files, and deletion vectors that are too small for a file of their own. */
-final private[rowlevel] case class TaskDeletes(files: Array[WrittenDeletes], vectors: Array[SentVector])
+final private[rowlevel] case class TaskDeletes(files: Array[WrittenDeletes], vectors: Array[DeletionVectorMessage])
     extends Serializable
 
 private[rowlevel] object TaskDeletes {

@@ -33,7 +33,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.rowlevel.CarryOverColumns
-import iceberglite.spark.session.LiveRead
+import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
@@ -64,7 +64,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   }.asInstanceOf[P]
 
   private def pinnedTables(plan: LogicalPlan): LogicalPlan = plan.transformWithSubqueries {
-    case relation @ DataSourceV2Relation(table: LiveRead, _, _, _, _) => relation.copy(table = table.pinned)
+    case relation @ DataSourceV2Relation(table: PinnableTable, _, _, _, _) => relation.copy(table = table.pinned)
   }
 
   /**
@@ -78,7 +78,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
         case MetadataAttributeWithLogicalName(a, name)
             if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
       }
-      if (named.nonEmpty) table.context.learn(_.copy(namedMetadata = named.map(_.name)))
+      if (named.nonEmpty) table.context.updateAnalysis(_.copy(namedMetadata = named.map(_.name)))
       val plain =
         if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
         else relation
@@ -154,13 +154,13 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     val counts = rowByRow && table.hasUncountedDeletes
     val names = table.carriedBy(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name)
     val carried = new CarryOverRewrite(names, relation)
-    table.context.learn(_.copy(isRowByRow = rowByRow, marksDeletes = carried.hasChangeColumn))
+    table.context.updateAnalysis(_.copy(isRowByRow = rowByRow, marksDeletes = carried.hasChangeColumn))
     if (carried.isEmpty) command else withCarried(command, relation, carried)
   }
 
   private def completedUpdate(command: UpdateTable, table: SparkTable, relation: DataSourceV2Relation): LogicalPlan = {
     val UpdateTable(_, assignments, condition) = command
-    table.context.learn(_.copy(
+    table.context.updateAnalysis(_.copy(
       isRowByRow = !(condition ++ assignments).exists(hasSubquery),
       changesPartitions = ChangedPartitions.by(assignments, condition, table),
       inserts = false
@@ -187,7 +187,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     val byMetadata = unmatched.isEmpty && copies &&
       (condition.references -- source.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
     val others = if (byMetadata) Seq(carried.unchanged) else Nil
-    table.context.learn(_.copy(
+    table.context.updateAnalysis(_.copy(
       isRowByRow = false,
       isMerge = true,
       marksDeletes = marks,
@@ -243,7 +243,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
  * Drops cached plans after copy-on-write. Spark finds the cached table by its columns, which are those without the
  * additions of [[PrepareRowLevelOperations]].
  */
-object CachedTables extends Rule[LogicalPlan] {
+object RestoreCachedRelation extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, _, table: DataSourceV2Relation, _, _)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
 
 import iceberglite.spark.rowlevel.CopyOnWrite
-import iceberglite.spark.session.LiveRead
+import iceberglite.spark.session.PinnableTable
 
 /**
  * Whether a query that runs more than once in a statement returns the same rows each time. Spark only requires
@@ -44,8 +44,8 @@ private[rules] object RepeatableQuery {
    * files once.
    */
   private def isFixed(leaf: LeafNode): Boolean = leaf match {
-    case DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _) => true
-    case DataSourceV2ScanRelation(DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _), _, _, _, _) => true
+    case DataSourceV2Relation(_: PinnableTable | _: FileTable, _, _, _, _) => true
+    case DataSourceV2ScanRelation(DataSourceV2Relation(_: PinnableTable | _: FileTable, _, _, _, _), _, _, _, _) => true
     case LogicalRelation(_: HadoopFsRelation, _, _, _) => true
     case _: InMemoryRelation | _: LocalRelation | _: Range | _: OneRowRelation | _: LogicalRDD | _: ExternalRDD[_] |
         _: HiveTableRelation => true

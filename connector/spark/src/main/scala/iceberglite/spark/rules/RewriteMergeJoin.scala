@@ -39,9 +39,9 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(table, _, query, original, _, _) => write.operation match {
         case copy: CopyOnWrite =>
-          val joins = new Joins(copy.statement.facts, table, original)
+          val joins = new Joins(copy.statement.analysis, table, original)
           val joined = joins.in(query)
-          if (joins.writesInReadTasks && (copy.statement.facts.isMerge || !hasJoinsToCome(joined)))
+          if (joins.writesInReadTasks && (copy.statement.analysis.isMerge || !hasJoinsToCome(joined)))
             copy.statement.setWritesInReadTasks()
           val inFewTasks = if (joins.addsTasks) copy.maxTasks.fold(joined)(Repartition(_, shuffle = false, joined))
           else joined
@@ -49,7 +49,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         case _ => plan
       }
     case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
-        case delta: MergeOnRead => write.copy(query = new Joins(delta.statement.facts, table, original).in(query))
+        case delta: MergeOnRead => write.copy(query = new Joins(delta.statement.analysis, table, original).in(query))
         case _ => plan
       }
     case write @ AppendData(relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _), query, _, _, _, _)
@@ -65,7 +65,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   private val broadcast = Some(HintInfo(strategy = Some(BROADCAST)))
 
   /** Rewrites the joins. @param written the relation of the rows to replace; `original` is the table itself */
-  final private class Joins(facts: StatementAnalysis, written: LogicalPlan, original: LogicalPlan) {
+  final private class Joins(analysis: StatementAnalysis, written: LogicalPlan, original: LogicalPlan) {
 
     /**
      * Matches a join of the target with a small source. The target is the left side or, before an insert, the right
@@ -89,7 +89,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
      * that are needed.
      */
     private def isSmall(source: LogicalPlan): Boolean =
-      RepeatableQuery(source) && (facts.broadcastsSource || fitsOneTask(source))
+      RepeatableQuery(source) && (analysis.broadcastsSource || fitsOneTask(source))
 
     private def fitsOneTask(source: LogicalPlan): Boolean = canBroadcastBySize(V2ScanRelationPushDown(source), conf)
 
@@ -165,7 +165,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
      * them over all tasks.
      */
     private def together(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
-      if (facts.changesPartitions) rows
+      if (analysis.changesPartitions) rows
       else if (fitsOneTask(source)) {
         addsTasks = true
         Repartition(1, shuffle = false, rows)

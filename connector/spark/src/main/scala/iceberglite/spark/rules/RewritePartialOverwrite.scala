@@ -27,7 +27,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
             if write.deleteExpr != TrueLiteral && !mergesColumns(relation, write.query) =>
           val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
           val target = table.changedWith(options)
-          val condition = folded(PaddedTargets.padded(NullConditions.typed(write.deleteExpr), relation, table))
+          val condition = folded(RewriteCharPadding.padded(NullConditions.typed(write.deleteExpr), relation, table))
           if (SparkErrors.in(table.name)(options.isDynamic) || options.mergesSchema || hasWholeFiles(target, condition))
             write
           else replaced(target, relation, condition, write.query)
@@ -64,7 +64,8 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       condition: Expression,
       query: LogicalPlan
   ): LogicalPlan = {
-    val written = PaddedTargets.withoutCharMetadata(relation.copy(table = Statements.changed(table, table.overwrite())))
+    val written =
+      RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.changed(table, table.overwrite())))
     val lineage = new CarryOverRewrite(table.lineage, relation).columns
     val file = relation.metadataOutput.filter(_.name == FilePath.name)
     val kept = Filter(

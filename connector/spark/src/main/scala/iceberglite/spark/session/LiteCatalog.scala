@@ -29,5 +29,5 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
   def rejection(ident: Identifier): Option[String]
 
   /** Returns the existing table whose name is most similar to a missing name. */
-  def nearName(ident: Identifier): Option[String]
+  def similarName(ident: Identifier): Option[String]
 }

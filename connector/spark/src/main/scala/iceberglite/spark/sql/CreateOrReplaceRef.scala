@@ -56,7 +56,7 @@ final case class CreateOrReplaceRef(
   /** Starts a branch of a table without a snapshot with an empty snapshot of its own. */
   private def newBranch: Seq[Action] =
     new FastAppend(Vector.empty, SnapshotTarget.Branch(name, create = true)) +:
-      (if (options.keeps) Seq(new Retained(name, options)) else Nil)
+      (if (options.keeps) Seq(new SetRetention(name, options)) else Nil)
 }
 
 object CreateOrReplaceRef {
@@ -82,7 +82,7 @@ object CreateOrReplaceRef {
 }
 
 /** Sets the retention of a branch that an earlier action has created. */
-final private class Retained(name: String, options: RefOptions) extends MetadataAction {
+final private class SetRetention(name: String, options: RefOptions) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val ref = base.refs(name)
     Change(

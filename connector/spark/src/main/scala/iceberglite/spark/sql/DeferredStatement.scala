@@ -9,20 +9,20 @@ import org.apache.spark.sql.types.{DataType, NullType}
  * A statement that Spark must not resolve yet, because it may have to be resolved several times. As a subquery, it
  * still receives the values of the parameters of `spark.sql(text, args)` and the named queries of WITH.
  */
-final private[sql] case class HeldPlan(plan: LogicalPlan, exprId: ExprId = NamedExpression.newExprId)
+final private[sql] case class DeferredPlan(plan: LogicalPlan, exprId: ExprId = NamedExpression.newExprId)
     extends SubqueryExpression(plan, Nil, exprId, Nil, None)
     with Unevaluable {
   override lazy val resolved: Boolean = false
   override def dataType: DataType = NullType
   override def nullable: Boolean = true
   override def hint: Option[HintInfo] = None
-  override def withNewHint(hint: Option[HintInfo]): HeldPlan = this
-  override def withNewPlan(held: LogicalPlan): HeldPlan = copy(plan = held)
-  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): HeldPlan = this
+  override def withNewHint(hint: Option[HintInfo]): DeferredPlan = this
+  override def withNewPlan(deferred: LogicalPlan): DeferredPlan = copy(plan = deferred)
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): DeferredPlan = this
 }
 
 /** A statement that may be retried. It is a placeholder until the parameters of the statement are known. */
-final private[iceberglite] case class DeferredStatement(table: Seq[String], held: HeldPlan, retries: Int)
+final private[iceberglite] case class DeferredStatement(table: Seq[String], deferred: DeferredPlan, retries: Int)
     extends LeafCommand {
   override lazy val resolved: Boolean = false
 }
@@ -30,6 +30,6 @@ final private[iceberglite] case class DeferredStatement(table: Seq[String], held
 /** Replaces a statement by a command when its parameters are known. */
 object DeferredStatement extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case DeferredStatement(table, held, retries) => RetriedStatement(table, held.plan, retries)
+    case DeferredStatement(table, deferred, retries) => RetriedStatement(table, deferred.plan, retries)
   }
 }

@@ -63,7 +63,7 @@ private[iceberglite] object RetriedStatement {
 
   /** Returns the statement itself if there are no retries. */
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
-    if (retries == 0) statement else DeferredStatement(table, HeldPlan(statement), retries)
+    if (retries == 0) statement else DeferredStatement(table, DeferredPlan(statement), retries)
 
   /** Whether a statement failed only because of commits after it was planned. */
   private[iceberglite] def isConflict(error: Throwable): Boolean = {

@@ -57,7 +57,8 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def suggest(name: Seq[String]): Unit = CatalogNames.resolve(session, name) match {
     case (catalog: LiteCatalog, ident) =>
-      val hint = catalog.rejection(ident).orElse(catalog.nearName(ident).map(near => s"did you mean ${quoted(near)}?"))
+      val hint =
+        catalog.rejection(ident).orElse(catalog.similarName(ident).map(near => s"did you mean ${quoted(near)}?"))
       // Keep the error class and parameters of Spark's own error, which programs may check.
       hint.foreach { text =>
         val missing = name.map(quoted).mkString(".")

@@ -12,7 +12,7 @@ import iceberglite.spark.conf.{
   WriteAuditPublish,
   WriteOptions
 }
-import iceberglite.spark.conf.OverwriteOptions.Replaces
+import iceberglite.spark.conf.OverwriteOptions.ReplacedRows
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.write.{IcebergWrite, SchemaMerge, WriteMode, WritePlan}
@@ -70,7 +70,7 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   override def build(): Write = SparkErrors.in(table.name) {
-    OverwriteOptions.check(table.name, replaces, settings)
+    OverwriteOptions.check(table.name, replacedRows, settings)
     if (UpsertOptions.isRequested(settings)) upsert
     else {
       val plan = WritePlan.of(written, info, settings, target, session)
@@ -82,14 +82,14 @@ final class IcebergWriteBuilder private[iceberglite] (
    * Returns the rows that are replaced. Spark fills a staged table, which is empty, by an append or by an overwrite of
    * all rows.
    */
-  private def replaces: Replaces =
-    if (table.isStaged) { if (table.isReplacement) Replaces.Table else Replaces.Absent }
+  private def replacedRows: ReplacedRows =
+    if (table.isStaged) { if (table.isReplacement) ReplacedRows.Table else ReplacedRows.Absent }
     else mode match {
-      case WriteMode.OverwriteWhere(Expression.AlwaysTrue) => Replaces.AllRows
-      case WriteMode.OverwriteWhere(_) => Replaces.Matching
-      case WriteMode.OverwritePartitions if isDynamicByOption => Replaces.AllRows
-      case WriteMode.OverwritePartitions => Replaces.Partitions
-      case _ => Replaces.NoRows
+      case WriteMode.OverwriteWhere(Expression.AlwaysTrue) => ReplacedRows.AllRows
+      case WriteMode.OverwriteWhere(_) => ReplacedRows.Matching
+      case WriteMode.OverwritePartitions if isDynamicByOption => ReplacedRows.AllRows
+      case WriteMode.OverwritePartitions => ReplacedRows.Partitions
+      case _ => ReplacedRows.NoRows
     }
 
   private def upsert: Write = {

@@ -41,7 +41,7 @@ import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
 import iceberglite.spark.rowlevel.{CopyOnWrite, RowLevelStatement, StatementAnalysis, StatementContext, StatementTarget}
-import iceberglite.spark.session.LiveRead
+import iceberglite.spark.session.PinnableTable
 import iceberglite.spark.write.MetadataDelete
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.partition.Void
@@ -59,7 +59,7 @@ import iceberglite.table.Table
  * @param target the options of the statement that changes the table
  */
 class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementTarget = StatementTarget.plain())
-    extends LiveRead
+    extends PinnableTable
     with SupportsWrite
     with SupportsDeleteV2
     with SupportsRowLevelOperations
@@ -111,7 +111,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
    * Returns the version of the table that a statement reads. A statement may read its table several times, for the
    * files with rows to change and for the rows; all reads use one version.
    */
-  private def current(): Table = context.running.fold(withNewColumns(source()))(_.table)
+  private def current(): Table = context.startedStatement.fold(withNewColumns(source()))(_.table)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
     val range = RangeOptions.ofAppends(options)
@@ -226,7 +226,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     if (read.schema.fields != columnsSeen.fields)
       throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
     val statement = new RowLevelStatement(read, columnsSeen, command, to, session, context, target.options, merge)
-    context.begin(statement)
+    context.start(statement)
     statement
   }
 

@@ -44,7 +44,7 @@ final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, d
  *
  * @param marksDeletes whether the tasks count deleted rows
  */
-final private[iceberglite] case class CountedRows(command: Command, marksDeletes: Boolean) {
+final private[iceberglite] case class RowCounting(command: Command, marksDeletes: Boolean) {
 
   /**
    * Returns the summary. @param live the number of rows in the files that were read; absent if only the tasks know it

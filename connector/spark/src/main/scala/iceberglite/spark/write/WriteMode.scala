@@ -47,7 +47,7 @@ private[iceberglite] object WriteMode {
    * @param read returns the files that the statement has read; called after its tasks have finished
    * @param counts how changed rows are counted; absent if they are not
    */
-  final case class ReplaceRead(read: () => StatementFiles, counts: Option[CountedRows]) extends WriteMode {
+  final case class ReplaceRead(read: () => StatementFiles, counts: Option[RowCounting]) extends WriteMode {
     override def action(
         added: Vector[ContentFile],
         isolation: Option[Isolation],

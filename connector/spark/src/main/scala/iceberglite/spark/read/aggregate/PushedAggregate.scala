@@ -3,7 +3,7 @@ package iceberglite.spark.read.aggregate
 import org.apache.spark.sql.connector.expressions.Expression
 import org.apache.spark.sql.connector.expressions.aggregate.{AggregateFunc, Count, CountStar, Max, Min}
 
-import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStatsByFile, ScanColumn}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Type.LongType
@@ -40,9 +40,10 @@ private[aggregate] object PushedAggregate {
       column: Expression => Option[ScanColumn]
   ): Option[PushedAggregate] = function match {
     case _: CountStar => Some(Rows)
-    case count: Count if !count.isDistinct => column(count.column).map(c => Values(c, new ColumnFactsOf(c, metadata)))
-    case min: Min => column(min.column).map(c => Minimum(c, new ColumnFactsOf(c, metadata)))
-    case max: Max => column(max.column).map(c => Maximum(c, new ColumnFactsOf(c, metadata)))
+    case count: Count if !count.isDistinct =>
+      column(count.column).map(c => Values(c, new ColumnStatsByFile(c, metadata)))
+    case min: Min => column(min.column).map(c => Minimum(c, new ColumnStatsByFile(c, metadata)))
+    case max: Max => column(max.column).map(c => Maximum(c, new ColumnStatsByFile(c, metadata)))
     case _ => None
   }
 
@@ -54,27 +55,27 @@ private[aggregate] object PushedAggregate {
     override def tally: Tally = new RowTally
   }
 
-  final private case class Values(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+  final private case class Values(column: ScanColumn, stats: ColumnStatsByFile) extends PushedAggregate {
     override def name: String = s"count(${column.name})"
     override def valueType: PrimitiveType = LongType
     override def metricsColumn: Option[ScanColumn] = Some(column)
     override def mayBeNull: Boolean = false
-    override def tally: Tally = new ValueTally(facts)
+    override def tally: Tally = new ValueTally(stats)
   }
 
-  final private case class Minimum(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+  final private case class Minimum(column: ScanColumn, stats: ColumnStatsByFile) extends PushedAggregate {
     override def name: String = s"min(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
     override def metricsColumn: Option[ScanColumn] = Some(column)
     override def mayBeNull: Boolean = true
-    override def tally: Tally = new ExtremeTally(facts, _.lower, Literal.ordering)
+    override def tally: Tally = new ExtremeTally(stats, _.lower, Literal.ordering)
   }
 
-  final private case class Maximum(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+  final private case class Maximum(column: ScanColumn, stats: ColumnStatsByFile) extends PushedAggregate {
     override def name: String = s"max(${column.name})"
     override def valueType: PrimitiveType = column.fieldType
     override def metricsColumn: Option[ScanColumn] = Some(column)
     override def mayBeNull: Boolean = true
-    override def tally: Tally = new ExtremeTally(facts, _.upper, Literal.ordering.reverse)
+    override def tally: Tally = new ExtremeTally(stats, _.upper, Literal.ordering.reverse)
   }
 }

@@ -1,7 +1,7 @@
 package iceberglite.spark.read.aggregate
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, RowCount}
+import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, RowCount}
 import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.LongLiteral
 
@@ -34,11 +34,11 @@ final private[aggregate] class RowTally extends Tally {
 }
 
 /** Counts values that are not null. */
-final private[aggregate] class ValueTally(facts: ColumnFactsOf) extends Tally {
+final private[aggregate] class ValueTally(stats: ColumnStatsByFile) extends Tally {
   private var sum = 0L
   private var exact = true
 
-  override def add(task: FileScanTask): Unit = facts(task).values match {
+  override def add(task: FileScanTask): Unit = stats(task).values match {
     case Some(values) => sum += values
     case None => exact = false
   }
@@ -58,8 +58,8 @@ final private[aggregate] class ValueTally(facts: ColumnFactsOf) extends Tally {
  * @param before the order of values: ascending for a minimum, descending for a maximum
  */
 final private[aggregate] class ExtremeTally(
-    facts: ColumnFactsOf,
-    bound: ColumnFacts => Option[Literal],
+    stats: ColumnStatsByFile,
+    bound: ColumnStats => Option[Literal],
     before: Ordering[Literal]
 ) extends Tally {
   private var known = true
@@ -67,7 +67,7 @@ final private[aggregate] class ExtremeTally(
   private var liveExtreme: Option[Literal] = None
 
   override def add(task: FileScanTask): Unit = if (known) {
-    val column = facts(task)
+    val column = stats(task)
     if (!column.hasNoValue) bound(column) match {
       case None => known = false
       case Some(value) =>

@@ -19,21 +19,21 @@ abstract private[avro] class AvroAppender {
 
 private[avro] object AvroAppender {
   def leaf(values: AvroLeaf, precision: Int): AvroAppender = values match {
-    case Booleans => made((in, to) => to.appendBoolean(in.readBoolean()))
-    case Ints => made((in, to) => to.appendInt(in.readInt()))
-    case Longs => made((in, to) => to.appendLong(in.readLong()))
-    case scaled: Scaled => made((in, to) => to.appendLong(scaled.readLong(in)))
-    case Floats => made((in, to) => to.appendFloat(in.readFloat()))
-    case Doubles => made((in, to) => to.appendDouble(in.readDouble()))
-    case FloatsAsDoubles => made((in, to) => to.appendDouble(in.readFloat().toDouble))
-    case Strings | Binaries => made((in, to) => raw(in, in.readLength(), to))
-    case fixed: Fixed => made((in, to) => raw(in, fixed.length, to))
-    case symbols: Symbols => made((in, to) => bytes(symbols.read(in).getBytes(UTF_8), to))
-    case checked: Checked => made((in, to) => bytes(checked.read(in).array, to))
-    case Uuids => made((in, to) => bytes(Uuids.read(in).toString.getBytes(US_ASCII), to))
-    case text: TextUuids => made((in, to) => bytes(text.read(in).toString.getBytes(US_ASCII), to))
+    case Booleans => fromFunction((in, to) => to.appendBoolean(in.readBoolean()))
+    case Ints => fromFunction((in, to) => to.appendInt(in.readInt()))
+    case Longs => fromFunction((in, to) => to.appendLong(in.readLong()))
+    case scaled: Scaled => fromFunction((in, to) => to.appendLong(scaled.readLong(in)))
+    case Floats => fromFunction((in, to) => to.appendFloat(in.readFloat()))
+    case Doubles => fromFunction((in, to) => to.appendDouble(in.readDouble()))
+    case FloatsAsDoubles => fromFunction((in, to) => to.appendDouble(in.readFloat().toDouble))
+    case Strings | Binaries => fromFunction((in, to) => raw(in, in.readLength(), to))
+    case fixed: Fixed => fromFunction((in, to) => raw(in, fixed.length, to))
+    case symbols: Symbols => fromFunction((in, to) => bytes(symbols.read(in).getBytes(UTF_8), to))
+    case checked: Checked => fromFunction((in, to) => bytes(checked.read(in).array, to))
+    case Uuids => fromFunction((in, to) => bytes(Uuids.read(in).toString.getBytes(US_ASCII), to))
+    case text: TextUuids => fromFunction((in, to) => bytes(text.read(in).toString.getBytes(US_ASCII), to))
     case decimals: Decimals =>
-      made { (in, to) =>
+      fromFunction { (in, to) =>
         val value = Decimal(decimals.read(in))
         val row = to.appendNotNull()
         to.putDecimal(row, value, precision)
@@ -42,7 +42,7 @@ private[avro] object AvroAppender {
   }
 
   /** Creates an appender from a function that returns the index of the appended value, which is not needed. */
-  private def made(add: (AvroInput, WritableColumnVector) => Int): AvroAppender = new AvroAppender {
+  private def fromFunction(add: (AvroInput, WritableColumnVector) => Int): AvroAppender = new AvroAppender {
     override def append(in: AvroInput, to: WritableColumnVector): Unit = {
       add(in, to)
       ()

@@ -76,7 +76,7 @@ private[read] object AvroBatches extends BatchFormat {
     val wanted = columns.stored(task)
     var open = Option.empty[(AvroFields, Array[WritableColumnVector])]
     val rows = AvroRows.open(source, part, wanted, projection) { struct =>
-      val fields = new AvroReadings(positions, capacity).of(struct, wanted.fields)
+      val fields = new AvroColumnConverter(positions, capacity).of(struct, wanted.fields)
       val vectors: Array[WritableColumnVector] = OnHeapColumnVector.allocateColumns(capacity, fields.stored).toArray
       open = Some((fields, vectors))
       (in: AvroInput) => fields.appender.append(in, vectors(_))

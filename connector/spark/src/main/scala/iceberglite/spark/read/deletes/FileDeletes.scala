@@ -6,7 +6,7 @@ import iceberglite.puffin.DeletionVector
 import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.ScanColumns
-import iceberglite.spark.read.vector.{MarksVector, RowCompactor, SelectedVector, StructView}
+import iceberglite.spark.read.vector.{DeletedMarksVector, RowCompactor, SelectedVector, StructView}
 import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.StructType
@@ -51,9 +51,9 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
   def in(read: ColumnarBatch, capacity: Int, moving: Option[RowCompactor] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
     val live = liveRows(deletes, vectors, capacity)
-    val rows = among.fold[RowChoice](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
+    val rows = among.fold[RowSelection](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
     val visible = wanted.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
-      if (field.id == MetadataColumns.Deleted.id && marksRows) new MarksVector(vector, rows.isDeleted)
+      if (field.id == MetadataColumns.Deleted.id && marksRows) new DeletedMarksVector(vector, rows.isDeleted)
       else narrowed(field.fieldType, asRead.fieldType, vector)
     }
     new LiveBatch(rows, visible.toArray, marksRows, moving)
@@ -79,7 +79,7 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
 
 /** Returns the batch of remaining rows for each batch that is read. */
 final private[read] class LiveBatch(
-    rows: RowChoice,
+    rows: RowSelection,
     visible: Array[ColumnVector],
     marksRows: Boolean,
     moving: Option[RowCompactor]

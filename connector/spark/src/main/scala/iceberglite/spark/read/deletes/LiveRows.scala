@@ -7,7 +7,7 @@ import org.apache.spark.sql.vectorized.ColumnVector
 import iceberglite.puffin.DeletionVector
 
 /** Selects rows of batches. */
-private[read] trait RowChoice {
+private[read] trait RowSelection {
 
   /** The selected rows of the current batch, ascending; [[find]] returns their number. */
   def rows: Array[Int]
@@ -31,7 +31,7 @@ final private[read] class LiveRows(
     positions: Option[ColumnVector],
     keys: Array[KeyTest],
     capacity: Int
-) extends RowChoice {
+) extends RowSelection {
   override val rows: Array[Int] = new Array[Int](capacity)
   override val isDeleted: Array[Boolean] = new Array[Boolean](capacity)
 
@@ -89,7 +89,7 @@ final private[read] class LiveRows(
  * @param before the rows that were live
  * @param more the rows that remain after the additional deletes
  */
-final private[read] class NewlyDeleted(before: LiveRows, more: LiveRows, capacity: Int) extends RowChoice {
+final private[read] class NewlyDeleted(before: LiveRows, more: LiveRows, capacity: Int) extends RowSelection {
   override val rows: Array[Int] = new Array[Int](capacity)
   override def isDeleted: Array[Boolean] = before.isDeleted
 

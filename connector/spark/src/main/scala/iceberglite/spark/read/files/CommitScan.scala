@@ -20,7 +20,7 @@ sealed private[iceberglite] trait CommitScan extends Product with Serializable {
 private[iceberglite] object CommitScan {
 
   /** The rows that appends added. */
-  final case class Appended(range: SnapshotRange) extends CommitScan {
+  final case class Appends(range: SnapshotRange) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan =
       IncrementalScan(table.tree(schema), range, filter, caseSensitive, ManifestCache.of(table.io)).plan()
 
@@ -34,11 +34,11 @@ private[iceberglite] object CommitScan {
   /**
    * The rows that commits inserted and deleted.
    *
-   * @param wanted a bound condition on [[columns]], which selects changes
+   * @param changeFilter a bound condition on [[columns]], which selects changes
    */
-  final case class Changed(range: SnapshotRange, wanted: Expression) extends CommitScan {
+  final case class Changes(range: SnapshotRange, changeFilter: Expression) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
-      val isWanted = Evaluate.rows[RowChange](wanted, value)
+      val isWanted = Evaluate.rows[RowChange](changeFilter, value)
       ChangelogScan(table.tree(schema), range, filter, isWanted, caseSensitive, ManifestCache.of(table.io)).plan()
     }
 

@@ -2,7 +2,7 @@ package iceberglite.spark.read.files
 
 import org.apache.spark.sql.vectorized.ColumnVector
 
-import iceberglite.spark.read.vector.{LongOrElse, RowIdByPlace, RowIdOrPlace}
+import iceberglite.spark.read.vector.{LongOrDefault, RowIdByPosition, RowIdOrPosition}
 import iceberglite.spec.schema.{MetadataColumns, NameMapping}
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
@@ -38,7 +38,7 @@ final private[iceberglite] class FileColumns(
    */
   def absent(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
     (field.id, task.firstRowId) match {
-      case (MetadataColumns.RowId.id, Some(first)) => Right(new RowIdByPlace(positions, first))
+      case (MetadataColumns.RowId.id, Some(first)) => Right(new RowIdByPosition(positions, first))
       case (MetadataColumns.LastUpdatedSequenceNumber.id, _) => Right(values.metadata(field, task))
       case _ => values.ofAbsent(field, task)
     }
@@ -52,15 +52,15 @@ final private[iceberglite] class FileColumns(
         case (MetadataColumns.Position.id, _) => positions
         case (MetadataColumns.RowId.id, Some(first)) => rowId(inFile(f.id), positions, first)
         case (MetadataColumns.LastUpdatedSequenceNumber.id, Some(_)) =>
-          new LongOrElse(inFile(f.id), task.dataSequenceNumber)
+          new LongOrDefault(inFile(f.id), task.dataSequenceNumber)
         case _ => values.metadata(f, task)
       }
     }
   }
 
   private def rowId(found: ColumnVector, positions: ColumnVector, first: Long): ColumnVector = found match {
-    case byPlace: RowIdByPlace => byPlace
-    case inFile => new RowIdOrPlace(inFile, positions, first)
+    case byPosition: RowIdByPosition => byPosition
+    case inFile => new RowIdOrPosition(inFile, positions, first)
   }
 }
 

@@ -21,17 +21,17 @@ sealed private[read] trait RowLimit extends Product with Serializable {
 private[read] object RowLimit {
 
   /** No limit. */
-  case object None extends RowLimit {
+  case object Unlimited extends RowLimit {
     override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan =
-      whole.getOrElse(make(Option.empty))
+      whole.getOrElse(make(None))
 
-    override def description: Option[String] = Option.empty
+    override def description: Option[String] = None
   }
 
   /** Any rows up to a number. */
-  final case class AnyOf(rows: Int) extends RowLimit {
+  final case class Limit(rows: Int) extends RowLimit {
     override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan =
-      whole.fold(make(Some(rows.toLong)))(all => FewerFiles.of(all, first(all.tasks)))
+      whole.fold(make(Some(rows.toLong)))(all => PlanSubset.of(all, first(all.tasks)))
 
     override def description: Option[String] = Some(s"limit=$rows")
 
@@ -47,11 +47,11 @@ private[read] object RowLimit {
   }
 
   /** The first rows in an order, up to a number. */
-  final case class FirstOf(rows: Int, order: RowOrder) extends RowLimit {
+  final case class TopN(rows: Int, order: RowOrder) extends RowLimit {
     override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan = {
-      val all = whole.getOrElse(make(Option.empty))
-      val first = new FirstRows(order, rows.toLong).of(all.tasks)
-      if (first.size == all.tasks.size) all.copy(tasks = first) else FewerFiles.of(all, first)
+      val all = whole.getOrElse(make(None))
+      val first = new TopNFiles(order, rows.toLong).of(all.tasks)
+      if (first.size == all.tasks.size) all.copy(tasks = first) else PlanSubset.of(all, first)
     }
 
     override def description: Option[String] = Some(s"first $rows by $order")

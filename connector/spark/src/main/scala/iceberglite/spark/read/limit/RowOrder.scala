@@ -2,7 +2,7 @@ package iceberglite.spark.read.limit
 
 import org.apache.spark.sql.connector.expressions.{NullOrdering, SortDirection, SortOrder}
 
-import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStatsByFile, ScanColumn}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.Schema
 
@@ -13,7 +13,7 @@ import iceberglite.spec.schema.Schema
 final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean, nullsFirst: Boolean)(
     metadata: TableMetadata
 ) {
-  def facts: ColumnFactsOf = new ColumnFactsOf(column, metadata)
+  def stats: ColumnStatsByFile = new ColumnStatsByFile(column, metadata)
 
   override def toString: String = {
     val direction = if (isAscending) "" else " DESC"

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, Str
 
 import iceberglite.parquet.ParquetShapes._
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.parquet.Reading._
+import iceberglite.spark.read.parquet.ColumnConversion._
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
 
@@ -15,18 +15,18 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
  *
  * @param requested the part of the node to request from Parquet
  * @param dataType the type in which Spark reads the requested part
- * @param reading the conversion of the values that were read
+ * @param conversion the conversion of the values that were read
  * @param columns the primitive columns of the node that a filter may use, by field id
  */
-final private[parquet] case class Match(
+final private[parquet] case class MatchedNode(
     requested: ParquetType,
     dataType: DataType,
-    reading: Reading,
+    conversion: ColumnConversion,
     columns: Map[Int, FileColumn] = Map.empty
 )
 
 /** The children to read of a struct or of the file, and the sources of the fields of the requested struct. */
-final private[parquet] case class StructMatch(children: Vector[Match], sources: Vector[Source])
+final private[parquet] case class StructMatch(children: Vector[MatchedNode], sources: Vector[Source])
 
 /**
  * Matches the columns of a table to those of one file by field id, at every level.
@@ -50,23 +50,23 @@ final private[parquet] class ColumnMatch(
       byId.get(field.id).filterNot(_ => field.fieldType == Type.UnknownType) match {
         case Some(child) =>
           val part = node(child, field.fieldType, path / (field.name, child.getName), Some(field.id))
-          StructMatch(result.children :+ part, result.sources :+ Source.FromFile(result.children.size, part.reading))
+          StructMatch(result.children :+ part, result.sources :+ Source.FromFile(result.children.size, part.conversion))
         case None => result.copy(sources = result.sources :+ absent(field, path.names :+ field.name))
       }
     }
   }
 
   /** Matches a node. @param id the id of the field, if a filter may use it */
-  private def node(file: ParquetType, wanted: Type, path: NodePath, id: Option[Int]): Match = {
+  private def node(file: ParquetType, wanted: Type, path: NodePath, id: Option[Int]): MatchedNode = {
     def mismatched = mismatch(path.names.mkString("."), file, wanted)
     (file, wanted) match {
       case _ if file.isRepetition(REPEATED) && !path.isElement => throw mismatched
       case (group: GroupType, VariantType) =>
-        VariantReading.of(group, damaged(path.names.mkString("."), _)).getOrElse(throw mismatched)
+        VariantConversion.of(group, damaged(path.names.mkString("."), _)).getOrElse(throw mismatched)
       case (primitive: ParquetPrimitive, t: PrimitiveType) =>
-        val (dataType, reading) = PrimitiveReading.of(primitive, t).getOrElse(throw mismatched)
+        val (dataType, conversion) = PrimitiveConversion.of(primitive, t).getOrElse(throw mismatched)
         val column = id.filterNot(_ => path.repeated).map(_ -> FileColumn(path.inFile, primitive))
-        Match(file, dataType, reading, column.toMap)
+        MatchedNode(file, dataType, conversion, column.toMap)
       case (group: GroupType, t: NestedType) =>
         (shapeOf(group), t) match {
           case (Some(Struct), s: StructType) => structNode(group, s, path)
@@ -78,12 +78,12 @@ final private[parquet] class ColumnMatch(
     }
   }
 
-  private def structNode(group: GroupType, wanted: StructType, path: NodePath): Match = {
+  private def structNode(group: GroupType, wanted: StructType, path: NodePath): MatchedNode = {
     val matched = struct(group, wanted.fields, path)
     // Without a requested child, the struct would be null in every row.
-    val children = if (matched.children.isEmpty) Vector(Unwanted.anchor(group)) else matched.children
-    val read = Unwanted.structOf(children)
-    Match(
+    val children = if (matched.children.isEmpty) Vector(UnrequestedNodes.anchor(group)) else matched.children
+    val read = UnrequestedNodes.structOf(children)
+    MatchedNode(
       withChildren(group, children.map(_.requested)),
       read,
       if (areInPlace(matched.sources, children.size)) AsIs else StructOf(matched.sources, viewOf(wanted)),
@@ -100,7 +100,7 @@ final private[parquet] class ColumnMatch(
 
   private def viewOf(wanted: StructType): SparkStruct = SparkTypes.toSpark(wanted.fields)
 
-  private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: NodePath): Match = {
+  private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: NodePath): MatchedNode = {
     val inside = path.part("element")
     val element = (shape.element, wanted.element) match {
       case (e: GroupType, s: StructType) if shape.twoLevel => wholeStruct(e, s, inside)
@@ -109,37 +109,41 @@ final private[parquet] class ColumnMatch(
     val repeated =
       if (shape.twoLevel) element.requested else withChildren(shape.repeated.asGroupType, Vector(element.requested))
     val read = ArrayType(element.dataType, containsNull = !wanted.elementRequired)
-    val reading = if (element.reading == AsIs) AsIs else ListOf(element.reading, SparkTypes.toSpark(wanted))
-    Match(withChildren(group, Vector(repeated)), read, reading)
+    val conversion = if (element.conversion == AsIs) AsIs else ListOf(element.conversion, SparkTypes.toSpark(wanted))
+    MatchedNode(withChildren(group, Vector(repeated)), read, conversion)
   }
 
   /**
    * Reads the whole struct of a list: with fewer fields, the repeated group could no longer be distinguished from a
    * three-level list.
    */
-  private def wholeStruct(group: GroupType, wanted: StructType, path: NodePath): Match = {
+  private def wholeStruct(group: GroupType, wanted: StructType, path: NodePath): MatchedNode = {
     val matched = struct(group, wanted.fields, path)
     val names = matched.children.map(_.requested.getName)
     val children = childrenOf(group).map(c =>
-      matched.children.find(_.requested.getName == c.getName).getOrElse(Unwanted.whole(c))
+      matched.children.find(_.requested.getName == c.getName).getOrElse(UnrequestedNodes.whole(c))
     )
     val sources = matched.sources.map {
-      case Source.FromFile(ordinal, reading) =>
-        Source.FromFile(children.indexWhere(_.requested.getName == names(ordinal)), reading)
+      case Source.FromFile(ordinal, conversion) =>
+        Source.FromFile(children.indexWhere(_.requested.getName == names(ordinal)), conversion)
       case other => other
     }
     val requested = withChildren(group, children.map(_.requested))
-    Match(requested, Unwanted.structOf(children), StructOf(sources, viewOf(wanted)))
+    MatchedNode(requested, UnrequestedNodes.structOf(children), StructOf(sources, viewOf(wanted)))
   }
 
-  private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: NodePath): Match = {
+  private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: NodePath): MatchedNode = {
     val key = node(keyValue.getType(0), wanted.key, path.part("key"), None)
     val value = node(keyValue.getType(1), wanted.value, path.part("value"), None)
     val read = SparkMap(key.dataType, value.dataType, valueContainsNull = !wanted.valueRequired)
-    val reading =
-      if (key.reading == AsIs && value.reading == AsIs) AsIs
-      else MapOf(key.reading, value.reading, SparkTypes.toSpark(wanted))
-    Match(withChildren(group, Vector(withChildren(keyValue, Vector(key.requested, value.requested)))), read, reading)
+    val conversion =
+      if (key.conversion == AsIs && value.conversion == AsIs) AsIs
+      else MapOf(key.conversion, value.conversion, SparkTypes.toSpark(wanted))
+    MatchedNode(
+      withChildren(group, Vector(withChildren(keyValue, Vector(key.requested, value.requested)))),
+      read,
+      conversion
+    )
   }
 }
 
@@ -169,29 +173,29 @@ private[parquet] object NodePath {
 }
 
 /** Parts of a file that are read although their values are not requested. */
-private[parquet] object Unwanted {
+private[parquet] object UnrequestedNodes {
 
   /** Returns the part of a struct that is cheapest to read, to determine whether the struct is null. */
-  def anchor(group: GroupType): Match = {
+  def anchor(group: GroupType): MatchedNode = {
     val children = childrenOf(group).filterNot(_.isRepetition(REPEATED))
     def structs = children.collect { case g: GroupType if shapeOf(g).contains(Struct) => g }
     children.find(_.isPrimitive).map(whole)
       .orElse(structs.headOption.map { g =>
         val inside = anchor(g)
-        Match(withChildren(g, Vector(inside.requested)), structOf(Vector(inside)), AsIs)
+        MatchedNode(withChildren(g, Vector(inside.requested)), structOf(Vector(inside)), AsIs)
       })
       .getOrElse(whole(group.getType(0)))
   }
 
   /** Returns a whole node, by its physical types. */
-  def whole(file: ParquetType): Match = Match(file, typeOf(file), AsIs)
+  def whole(file: ParquetType): MatchedNode = MatchedNode(file, typeOf(file), AsIs)
 
-  def structOf(children: Vector[Match]): SparkStruct =
+  def structOf(children: Vector[MatchedNode]): SparkStruct =
     SparkStruct(children.map(c => StructField(c.requested.getName, c.dataType)))
 
   private def typeOf(file: ParquetType): DataType = {
     val once = file match {
-      case primitive: ParquetPrimitive => PrimitiveReading.physical(primitive)
+      case primitive: ParquetPrimitive => PrimitiveConversion.physical(primitive)
       case group: GroupType => shapeOf(group) match {
           case Some(shape: ListShape) => ArrayType(typeOfPart(shape.element))
           case Some(MapShape(keyValue)) => SparkMap(typeOfPart(keyValue.getType(0)), typeOfPart(keyValue.getType(1)))

@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, MapType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-import iceberglite.spark.read.vector.{ListView, LongOrElse, MapView, RowIdByPlace, RowIdOrPlace, StructView}
+import iceberglite.spark.read.vector.{ListView, LongOrDefault, MapView, RowIdByPosition, RowIdOrPosition, StructView}
 
 /**
  * Creates the columns of a scan from those that Spark's reader reads. Called once for a file, because the reader reuses
@@ -19,35 +19,35 @@ private[read] object Columns {
    */
   def of(read: ColumnarBatch, columns: Vector[Source], positions: => ColumnVector): ColumnarBatch = {
     val asRead = columns.size == read.numCols && columns.zipWithIndex.forall {
-      case (Source.FromFile(ordinal, Reading.AsIs), i) => ordinal == i
+      case (Source.FromFile(ordinal, ColumnConversion.AsIs), i) => ordinal == i
       case _ => false
     }
     if (asRead) read else new ColumnarBatch(columns.map(column(_, read, positions)).toArray)
   }
 
   private def column(source: Source, read: ColumnarBatch, positions: => ColumnVector): ColumnVector = source match {
-    case Source.FromFile(ordinal, reading) => view(read.column(ordinal), reading)
+    case Source.FromFile(ordinal, conversion) => view(read.column(ordinal), conversion)
     case Source.Constant(vector) => vector
     case Source.Position => positions
-    case Source.RowId(Some(ordinal), first) => new RowIdOrPlace(read.column(ordinal), positions, first)
-    case Source.RowId(None, first) => new RowIdByPlace(positions, first)
-    case Source.LastUpdated(ordinal, sequenceNumber) => new LongOrElse(read.column(ordinal), sequenceNumber)
+    case Source.RowId(Some(ordinal), first) => new RowIdOrPosition(read.column(ordinal), positions, first)
+    case Source.RowId(None, first) => new RowIdByPosition(positions, first)
+    case Source.LastUpdated(ordinal, sequenceNumber) => new LongOrDefault(read.column(ordinal), sequenceNumber)
   }
 
-  private def view(read: ColumnVector, reading: Reading): ColumnVector = (reading, read) match {
-    case (Reading.AsIs, _) => read
-    case (Reading.Converted(by), _) => by(read)
-    case (Reading.StructOf(children, dataType), _) =>
+  private def view(read: ColumnVector, conversion: ColumnConversion): ColumnVector = (conversion, read) match {
+    case (ColumnConversion.AsIs, _) => read
+    case (ColumnConversion.Converted(by), _) => by(read)
+    case (ColumnConversion.StructOf(children, dataType), _) =>
       new StructView(read, children.map(child(read, _)).toArray, dataType)
-    case (Reading.ListOf(element, dataType: ArrayType), list: WritableColumnVector) =>
+    case (ColumnConversion.ListOf(element, dataType: ArrayType), list: WritableColumnVector) =>
       new ListView(list, view(list.getChild(0), element), dataType)
-    case (Reading.MapOf(key, value, dataType: MapType), map: WritableColumnVector) =>
+    case (ColumnConversion.MapOf(key, value, dataType: MapType), map: WritableColumnVector) =>
       new MapView(map, view(map.getChild(0), key), view(map.getChild(1), value), dataType)
     case (other, vector) => throw new IllegalStateException(s"$other cannot be read of ${vector.getClass.getName}")
   }
 
   private def child(struct: ColumnVector, source: Source): ColumnVector = source match {
-    case Source.FromFile(ordinal, reading) => view(struct.getChild(ordinal), reading)
+    case Source.FromFile(ordinal, conversion) => view(struct.getChild(ordinal), conversion)
     case Source.Constant(vector) => vector
     case other => throw new IllegalStateException(s"$other is inside a struct")
   }

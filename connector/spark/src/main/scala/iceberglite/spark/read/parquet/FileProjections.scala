@@ -46,9 +46,9 @@ final private[read] class FileProjections(
     assemble(matched.children, columns)
   }
 
-  private def assemble(read: Vector[Match], columns: Vector[Source]): FileProjection = FileProjection(
+  private def assemble(read: Vector[MatchedNode], columns: Vector[Source]): FileProjection = FileProjection(
     new MessageType("spark_schema", read.map(_.requested).asJava),
-    Unwanted.structOf(read),
+    UnrequestedNodes.structOf(read),
     columns,
     read.flatMap(_.columns).toMap
   )

@@ -90,7 +90,7 @@ private[read] object ParquetBatches extends BatchFormat {
       deletes: Option[FileDeletes]
   ): Read = {
     val inPart = readFooter(new Path(task.path), task, base)
-    val footer = deletes.flatMap(_.candidatePositions).fold(inPart)(RowGroups.holding(inPart, _))
+    val footer = deletes.flatMap(_.candidatePositions).fold(inPart)(RowGroups.containing(inPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
     val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))

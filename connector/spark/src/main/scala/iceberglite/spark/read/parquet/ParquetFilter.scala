@@ -2,8 +2,8 @@ package iceberglite.spark.read.parquet
 
 import org.apache.parquet.filter2.predicate.{FilterApi, FilterPredicate}
 
-import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.{Expression, Predicate, Term}
+import iceberglite.spec.expr.Expression._
 
 /**
  * Converts a condition on a table's columns to a Parquet filter, with the names and types of one file. Parquet uses it
@@ -41,9 +41,13 @@ final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNa
     }
   }
 
-  private def tests(term: Term): Option[FileTest] = term match {
+  private def tests(term: Term): Option[ColumnPredicates] = term match {
     case Term.Bound(field, _) =>
-      columns.get(field.id).flatMap(FileTest.of(_, field.fieldType, mayHoldNan = !withoutNan.contains(field.id)))
+      columns.get(field.id).flatMap(ColumnPredicates.of(
+        _,
+        field.fieldType,
+        mayHoldNan = !withoutNan.contains(field.id)
+      ))
     case _: Term.Named | _: Term.Transformed => None
   }
 }

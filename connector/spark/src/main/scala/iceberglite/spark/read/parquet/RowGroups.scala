@@ -15,13 +15,13 @@ private[parquet] object RowGroups {
    *
    * @param rows the positions of the rows in the file
    */
-  def holding(footer: ParquetMetadata, rows: DeletionVector): ParquetMetadata = {
+  def containing(footer: ParquetMetadata, rows: DeletionVector): ParquetMetadata = {
     val blocks = new ArrayList[BlockMetaData]
-    footer.getBlocks.forEach(block => if (mayHold(block, rows)) { blocks.add(block); () })
+    footer.getBlocks.forEach(block => if (mayContain(block, rows)) { blocks.add(block); () })
     new ParquetMetadata(footer.getFileMetaData, blocks)
   }
 
-  private def mayHold(block: BlockMetaData, rows: DeletionVector): Boolean = {
+  private def mayContain(block: BlockMetaData, rows: DeletionVector): Boolean = {
     val first = block.getRowIndexOffset
     var found = first < 0
     rows.foreachIn(first, first + block.getRowCount)(_ => found = true)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
 import iceberglite.puffin.{PuffinFile, ThetaSketch}
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, ScanColumn}
 import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType}
@@ -71,11 +71,11 @@ private[read] object ColumnEstimates {
   private def estimate(files: ScanFiles, column: NestedField, sketched: => Option[Long]): Option[ColumnEstimate] =
     column.fieldType match {
       case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.keeps.has(Set(column.id)) =>
-        val facts = files.plan.tasks.map(new ColumnFactsOf(ScanColumn(Vector(column), t), files.table.metadata))
+        val stats = files.plan.tasks.map(new ColumnStatsByFile(ScanColumn(Vector(column), t), files.table.metadata))
         val rows = files.plan.report.liveRecords
         for {
-          nulls <- all(facts.map(_.nulls)).map(n => math.min(n.sum, rows))
-          (least, greatest) <- bounds(t, facts.filterNot(_.hasNoValue))
+          nulls <- all(stats.map(_.nulls)).map(n => math.min(n.sum, rows))
+          (least, greatest) <- bounds(t, stats.filterNot(_.hasNoValue))
           distinct <- sketched.orElse(values(least, greatest))
         } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, least, greatest, None)
       case _ => None
@@ -103,14 +103,14 @@ private[read] object ColumnEstimates {
     case _ => None
   }
 
-  private def bounds(t: PrimitiveType, facts: Vector[ColumnFacts]): Option[Bounds] = t match {
+  private def bounds(t: PrimitiveType, stats: Vector[ColumnStats]): Option[Bounds] = t match {
     case StringType | BinaryType | UuidType | _: FixedType => Some((None, None))
     case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimestampType |
         TimestampTzType | TimeType | TimestampNsType | TimestampTzNsType =>
       def value(bound: Literal): Option[AnyRef] = Some(SparkValues.toSpark(bound, t).asInstanceOf[AnyRef])
       for {
-        lower <- all(facts.map(_.lower)).filter(_.nonEmpty)
-        upper <- all(facts.map(_.upper))
+        lower <- all(stats.map(_.lower)).filter(_.nonEmpty)
+        upper <- all(stats.map(_.upper))
       } yield (value(lower.min(Evaluate.ordering)), value(upper.max(Evaluate.ordering)))
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
   }

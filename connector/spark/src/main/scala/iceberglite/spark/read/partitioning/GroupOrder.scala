@@ -2,7 +2,7 @@ package iceberglite.spark.read.partitioning
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStats, ColumnStatsByFile, ScanColumn}
 import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{Identity, SortField}
@@ -53,8 +53,8 @@ private[read] object GroupOrder {
       metadata: TableMetadata
   ): Option[Vector[FileScanTask]] = columns.headOption.map(c => (c, c.fieldType)) match {
     case Some((column, t: PrimitiveType)) if tasks.size > 1 =>
-      val facts = new ColumnFactsOf(ScanColumn(Vector(column), t), metadata)
-      val known = tasks.map(task => (task, facts(task)))
+      val stats = new ColumnStatsByFile(ScanColumn(Vector(column), t), metadata)
+      val known = tasks.map(task => (task, stats(task)))
       if (known.exists { case (_, f) => f.lower.isEmpty || f.upper.isEmpty }) None
       else {
         val sorted = known.sortBy(_._2.lower.toSeq.head)(Evaluate.ordering)
@@ -63,8 +63,8 @@ private[read] object GroupOrder {
     case _ => Some(tasks)
   }
 
-  private def followEachOther(facts: Vector[ColumnFacts]): Boolean =
-    facts.tail.forall(!_.mayBeNull) && facts.zip(facts.tail).forall { case (before, after) =>
+  private def followEachOther(stats: Vector[ColumnStats]): Boolean =
+    stats.tail.forall(!_.mayBeNull) && stats.zip(stats.tail).forall { case (before, after) =>
       before.upper.exists(high => after.lower.exists(Evaluate.ordering.lt(high, _)))
     }
 }

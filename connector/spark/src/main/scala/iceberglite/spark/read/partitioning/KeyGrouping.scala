@@ -84,7 +84,7 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
     private def key(tuple: PartitionTuple, at: Vector[Option[Int]]): Option[Vector[Any]] = {
       val values = terms.zip(at).map {
         case (term, Some(position)) => tuple.values.lift(position).flatMap(term.toSpark)
-        case (_, None) => Some(KeyGrouping.Anything)
+        case (_, None) => Some(KeyGrouping.Ungrouped)
       }
       if (values.forall(_.isDefined)) Some(values.flatten) else None
     }
@@ -103,7 +103,7 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
 private[iceberglite] object KeyGrouping {
 
   /** The key value of a term by which the files are not grouped. */
-  private val Anything: Any = 0
+  private val Ungrouped: Any = 0
 
   /** Returns the grouping that the user requested by an option. It has the terms whose columns are read. */
   def requested(files: ScanFiles, wanted: ScanColumns): Option[KeyGrouping] = {

@@ -2,7 +2,7 @@ package iceberglite.spark.read.partitioning
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnStatsByFile, ScanColumn}
 import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
@@ -25,7 +25,7 @@ private[read] object RuntimeFilterColumns {
       val fields = fieldsOf(Vector(column))
       fields.exists(f => sources.contains(f.id)) ||
       fields.exists { f =>
-        !files.plan.keeps.has(Set(f.id)) || haveDistinctRanges(new ColumnFactsOf(f, files.table.metadata), sample)
+        !files.plan.keeps.has(Set(f.id)) || haveDistinctRanges(new ColumnStatsByFile(f, files.table.metadata), sample)
       }
     }
   }
@@ -44,8 +44,8 @@ private[read] object RuntimeFilterColumns {
    * Whether the values of a column differ between files. A bound of one file must be within the bounds of at most half
    * of the files, on average.
    */
-  private def haveDistinctRanges(facts: ColumnFactsOf, tasks: Vector[FileScanTask]): Boolean = {
-    val ranges = tasks.map(facts).flatMap(f => f.lower.flatMap(low => f.upper.map(low -> _)))
+  private def haveDistinctRanges(stats: ColumnStatsByFile, tasks: Vector[FileScanTask]): Boolean = {
+    val ranges = tasks.map(stats).flatMap(f => f.lower.flatMap(low => f.upper.map(low -> _)))
     val hits = ranges.iterator.map { case (low, high) => within(ranges, low) + within(ranges, high) }.sum
     ranges.nonEmpty && 2 * ranges.size >= tasks.size && hits <= ranges.size.toLong * ranges.size
   }

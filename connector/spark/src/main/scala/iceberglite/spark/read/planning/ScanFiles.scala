@@ -47,7 +47,19 @@ final private[iceberglite] class ScanFiles private (
       planning: Option[ScanPlanning] = None,
       wholeFiles: Boolean = false
   ) =
-    this(table, snapshot, schema, filter, caseSensitive, RowLimit.None, None, commits, planning, Set.empty, wholeFiles)
+    this(
+      table,
+      snapshot,
+      schema,
+      filter,
+      caseSensitive,
+      RowLimit.Unlimited,
+      None,
+      commits,
+      planning,
+      Set.empty,
+      wholeFiles
+    )
 
   private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
@@ -116,7 +128,7 @@ final private[iceberglite] class ScanFiles private (
    * snapshot summary does not describe the rows, because the scan does not return all rows of the snapshot.
    */
   def isPlanNeeded: Boolean =
-    isPlanned || filter != AlwaysTrue || limit != RowLimit.None || commits.isDefined
+    isPlanned || filter != AlwaysTrue || limit != RowLimit.Unlimited || commits.isDefined
 
   /**
    * Whether a part of the filter is true for every row of the planned files, so that Spark need not apply it to rows.
@@ -158,7 +170,7 @@ final private[iceberglite] class ScanFiles private (
    */
   def tasksWith(bound: Expression): Vector[FileScanTask] =
     if (bound == AlwaysTrue) plan.tasks
-    else if (plan.keeps.has(bound.fieldIds) || limit != RowLimit.None) {
+    else if (plan.keeps.has(bound.fieldIds) || limit != RowLimit.Unlimited) {
       val filter = filterOf(bound)
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {

@@ -7,18 +7,18 @@ import iceberglite.scan.FileScanTask
  * cardinality; other delete files do not tell how many rows of a file they delete.
  *
  * @param total all rows of the file, including deleted ones; negative if its entry has no count
- * @param inVectors the number of rows that deletion vectors delete
+ * @param deletedByVectors the number of rows that deletion vectors delete
  * @param isExact whether no other deletes apply
  */
-final private[read] case class RowCount(total: Long, inVectors: Long, isExact: Boolean) {
-  def isWhole: Boolean = isExact && inVectors == 0
+final private[read] case class RowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
+  def isWhole: Boolean = isExact && deletedByVectors == 0
 
   def exactCount: Option[Long] = if (isExact && total >= 0) Some(minCount) else None
 
   def minCount: Long = minCountOf(total)
 
   /** Returns how many of `some` rows remain at least, if it is unknown which of them are deleted. */
-  def minCountOf(some: Long): Long = if (isExact) math.max(0L, some - inVectors) else 0L
+  def minCountOf(some: Long): Long = if (isExact) math.max(0L, some - deletedByVectors) else 0L
 }
 
 private[read] object RowCount {

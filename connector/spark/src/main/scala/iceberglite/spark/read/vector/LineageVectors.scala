@@ -7,7 +7,7 @@ import org.apache.spark.sql.vectorized.ColumnVector
  * `_row_id` of a file with such a column: if it is null, the id is computed from the row's position (spec, version 3:
  * "Row Lineage").
  */
-final private[read] class RowIdOrPlace(inner: ColumnVector, positions: ColumnVector, firstRowId: Long)
+final private[read] class RowIdOrPosition(inner: ColumnVector, positions: ColumnVector, firstRowId: Long)
     extends ForwardingVector(inner, LongType) {
   override def hasNull: Boolean = false
   override def numNulls: Int = 0
@@ -17,13 +17,13 @@ final private[read] class RowIdOrPlace(inner: ColumnVector, positions: ColumnVec
 }
 
 /** `_row_id` of rows that have no stored id. */
-final private[read] class RowIdByPlace(positions: ColumnVector, firstRowId: Long)
+final private[read] class RowIdByPosition(positions: ColumnVector, firstRowId: Long)
     extends ForwardingVector(positions, LongType) {
   override def getLong(rowId: Int): Long = firstRowId + positions.getLong(rowId)
 }
 
 /** A column of longs with a default value for null. */
-final private[read] class LongOrElse(inner: ColumnVector, default: Long) extends ForwardingVector(inner, LongType) {
+final private[read] class LongOrDefault(inner: ColumnVector, default: Long) extends ForwardingVector(inner, LongType) {
   override def hasNull: Boolean = false
   override def numNulls: Int = 0
   override def isNullAt(rowId: Int): Boolean = false

@@ -48,7 +48,7 @@ final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) 
 }
 
 /** The column `_deleted` of a scan that marks deleted rows and does not remove them. `inner` is false in all rows. */
-final private[read] class MarksVector(inner: ColumnVector, marks: Array[Boolean])
+final private[read] class DeletedMarksVector(inner: ColumnVector, marks: Array[Boolean])
     extends ForwardingVector(inner, BooleanType) {
   override def getBoolean(rowId: Int): Boolean = marks(rowId)
 }

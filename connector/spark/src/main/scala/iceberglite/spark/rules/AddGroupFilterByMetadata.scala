@@ -12,12 +12,12 @@ import iceberglite.spark.rowlevel.CopyOnWrite
  * Determines the files that a copy-on-write MERGE rewrites if its condition names metadata columns. Spark would find
  * them by the table's columns only, which [[PrepareRowLevelOperations]] prevents.
  */
-object FilesByMetadata extends Rule[LogicalPlan] {
+object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(table: DataSourceV2Relation, Literal.TrueLiteral, query, _, None, _) =>
       write.operation match {
-        case copy: CopyOnWrite if copy.statement.facts.seeksByMetadata => withCondition(write, table, query)
+        case copy: CopyOnWrite if copy.statement.analysis.seeksByMetadata => withCondition(write, table, query)
         case _ => plan
       }
     case _ => plan

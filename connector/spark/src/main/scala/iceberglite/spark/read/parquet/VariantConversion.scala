@@ -10,7 +10,7 @@ import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.parquet.{ParquetShapes, SchemaOfParquet}
 import iceberglite.parquet.ParquetShapes.{ListShape, childrenOf}
-import iceberglite.spark.read.parquet.Reading.Converted
+import iceberglite.spark.read.parquet.ColumnConversion.Converted
 import iceberglite.spark.read.vector.{ShreddedColumn, VariantAsText}
 import iceberglite.spec.types.{Literal, PrimitiveType}
 import iceberglite.spec.types.Literal._
@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
  * Reads variants as JSON text, because Spark 3.5 has no type for them. Shredded variants are reassembled (Parquet:
  * "Variant Shredding").
  */
-private[parquet] object VariantReading {
+private[parquet] object VariantConversion {
   private val Metadata = "metadata"
   private val Value = "value"
   private val TypedValue = "typed_value"
@@ -31,12 +31,12 @@ private[parquet] object VariantReading {
    * @param unreadable creates the error for bytes that are not a variant
    * @return absent for a group that is not a variant
    */
-  def of(group: GroupType, unreadable: String => Throwable): Option[Match] = {
+  def of(group: GroupType, unreadable: String => Throwable): Option[MatchedNode] = {
     val names = childrenOf(group).map(_.getName)
     for {
       metadata <- Some(names.indexOf(Metadata)).filter(_ >= 0)
       value <- shredded(group, metadataToo = true)
-    } yield Match(
+    } yield MatchedNode(
       group,
       value.dataType,
       Converted(v => new VariantAsText(v, v.getChild(metadata), value.column(v), unreadable))
@@ -81,7 +81,7 @@ private[parquet] object VariantReading {
   private type Typed = Option[ShreddedColumn.Typed]
 
   private def encoded(file: ParquetType): Part[Typed] =
-    if (file.isPrimitive) Part(SparkBinary, _ => None) else Part(Unwanted.whole(file).dataType, _ => None)
+    if (file.isPrimitive) Part(SparkBinary, _ => None) else Part(UnrequestedNodes.whole(file).dataType, _ => None)
 
   private def typed(file: ParquetType): Option[Part[Typed]] = file match {
     case primitive: ParquetPrimitive => leaf(primitive)
@@ -128,11 +128,11 @@ private[parquet] object VariantReading {
   private def leaf(file: ParquetPrimitive): Option[Part[Typed]] = {
     val wanted = SchemaOfParquet.of(new MessageType(TypedValue, file.withId(1))).fields.head.fieldType
     wanted match {
-      case t: PrimitiveType => PrimitiveReading.of(file, t).map { case (dataType, reading) =>
+      case t: PrimitiveType => PrimitiveConversion.of(file, t).map { case (dataType, conversion) =>
           Part(
             dataType,
             vector => {
-              val read = reading match {
+              val read = conversion match {
                 case Converted(by) => by(vector)
                 case _ => vector
               }

@@ -1,7 +1,7 @@
 package iceberglite.spark.read.limit
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.stats.ColumnFacts
+import iceberglite.spark.read.stats.ColumnStats
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{GreaterThanOrEqual, IsNull, LessThanOrEqual, and, or}
 import iceberglite.spec.types.Literal
@@ -15,23 +15,23 @@ import iceberglite.spec.types.Literal
  *
  * @param rows the number of requested rows; all rows of the files are candidates
  */
-final private[limit] class FirstRows(order: RowOrder, rows: Long) {
+final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
 
   /** The requested order of the values. */
   private val before: Ordering[Literal] = if (order.isAscending) Literal.ordering else Literal.ordering.reverse
 
-  private def nearest(facts: ColumnFacts): Option[Literal] = if (order.isAscending) facts.lower else facts.upper
+  private def nearest(stats: ColumnStats): Option[Literal] = if (order.isAscending) stats.lower else stats.upper
 
-  private def farthest(facts: ColumnFacts): Option[Literal] = if (order.isAscending) facts.upper else facts.lower
+  private def farthest(stats: ColumnStats): Option[Literal] = if (order.isAscending) stats.upper else stats.lower
 
   def of(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
-    val factsOf = order.facts
-    val facts = tasks.map(factsOf)
-    val nulls = facts.iterator.map(_.minNullCount).sum
-    val end = if (order.nullsFirst && nulls >= rows) Some(AmongNulls) else endAmongValues(facts, nulls)
+    val statsOf = order.stats
+    val stats = tasks.map(statsOf)
+    val nulls = stats.iterator.map(_.minNullCount).sum
+    val end = if (order.nullsFirst && nulls >= rows) Some(AmongNulls) else endAmongValues(stats, nulls)
     end.fold(tasks) { last =>
-      tasks.zip(facts).collect {
-        case (task, f) if last.mayHold(f) =>
+      tasks.zip(stats).collect {
+        case (task, f) if last.mayContain(f) =>
           task.copy(residual = and(task.residual, last.condition))
       }
     }
@@ -40,9 +40,9 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
   /**
    * Returns the bound up to which there are certainly enough rows; absent if the files may have fewer rows in total.
    */
-  private def endAmongValues(facts: Vector[ColumnFacts], nulls: Long): Option[End] = {
+  private def endAmongValues(stats: Vector[ColumnStats], nulls: Long): Option[End] = {
     var minRowCount = if (order.nullsFirst) nulls else 0L
-    facts.flatMap(f => farthest(f).map(_ -> f.minValueCount)).sortBy(_._1)(before).iterator
+    stats.flatMap(f => farthest(f).map(_ -> f.minValueCount)).sortBy(_._1)(before).iterator
       .find { case (_, values) =>
         minRowCount += values
         minRowCount >= rows
@@ -57,12 +57,12 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
     def condition: Expression
 
     /** Whether a file may contain such a row. */
-    def mayHold(facts: ColumnFacts): Boolean
+    def mayContain(stats: ColumnStats): Boolean
   }
 
   private object AmongNulls extends End {
     override val condition: Expression = IsNull(term)
-    override def mayHold(facts: ColumnFacts): Boolean = facts.mayBeNull
+    override def mayContain(stats: ColumnStats): Boolean = stats.mayBeNull
   }
 
   final private class UpTo(bound: Literal) extends End {
@@ -71,8 +71,8 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
       if (order.nullsFirst) or(IsNull(term), values) else values
     }
 
-    override def mayHold(facts: ColumnFacts): Boolean =
-      order.nullsFirst && facts.mayBeNull || !facts.hasNoValue && nearest(facts).forall(before.lteq(_, bound))
+    override def mayContain(stats: ColumnStats): Boolean =
+      order.nullsFirst && stats.mayBeNull || !stats.hasNoValue && nearest(stats).forall(before.lteq(_, bound))
   }
 
   private def term: Term = Term.Bound(order.column.field, order.column.name)

@@ -29,14 +29,14 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
  * @param appender appends values to that vector
  * @param view creates the column from that vector; columns that the file lacks have no vector
  */
-final private[avro] case class AvroReading(
+final private[avro] case class AvroColumnConversion(
     stored: DataType,
     appender: AvroAppender,
     view: WritableColumnVector => ColumnVector
 )
 
 /** Converts the columns of an Avro file to Spark columns. @param capacity maximum number of rows in a batch */
-final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
+final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity: Int) {
 
   /** Returns the requested fields of a struct that are in the file, and the columns of all requested fields. */
   def of(struct: Struct[ColumnVector], wanted: Vector[NestedField]): AvroFields = {
@@ -44,35 +44,35 @@ final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
       case Wanted(target, column) => Right(target -> of(column, wanted(target).fieldType))
       case Unwanted(skip) => Left(skip)
     }
-    val readings = inFile.collect { case Right((target, reading)) => target -> reading }.toMap
-    val ordinals = readings.keys.toVector.sorted.zipWithIndex.toMap
+    val conversions = inFile.collect { case Right((target, conversion)) => target -> conversion }.toMap
+    val ordinals = conversions.keys.toVector.sorted.zipWithIndex.toMap
     val appender = new AvroAppender.Fields(
       inFile.map(_.toOption.map(_._2.appender)).toArray,
       inFile.map(_.left.getOrElse((_: AvroInput) => ())).toArray,
       inFile.map(_.toOption.fold(-1)(t => ordinals(t._1))).toArray
     )
     val views = struct.places.zipWithIndex.map {
-      case (FieldPlace.Stored(_), i) => AvroFields.Stored(ordinals(i), readings(i).view)
-      case (FieldPlace.Same(vector), _) => AvroFields.Given(vector)
-      case (FieldPlace.Ordinal, _) => AvroFields.Given(positions)
+      case (FieldPlace.Stored(_), i) => AvroFields.Stored(ordinals(i), conversions(i).view)
+      case (FieldPlace.Same(vector), _) => AvroFields.Provided(vector)
+      case (FieldPlace.Ordinal, _) => AvroFields.Provided(positions)
     }
     val fields = ordinals.toVector.sortBy(_._2).map { case (target, _) =>
-      StructField(wanted(target).name, readings(target).stored)
+      StructField(wanted(target).name, conversions(target).stored)
     }
     AvroFields(SparkStruct(fields), appender, views)
   }
 
-  private def of(column: AvroColumn[ColumnVector], wanted: Type): AvroReading = (column, wanted) match {
-    case (Nulls, _) => AvroReading(BooleanType, AvroAppender.Nulls, _ => ofNulls(wanted))
+  private def of(column: AvroColumn[ColumnVector], wanted: Type): AvroColumnConversion = (column, wanted) match {
+    case (Nulls, _) => AvroColumnConversion(BooleanType, AvroAppender.Nulls, _ => ofNulls(wanted))
     case (Leaf(values), _) => SparkTypes.toSpark(wanted) match {
-        case t: SparkDecimal => AvroReading(t, AvroAppender.leaf(values, t.precision), identity)
-        case t => AvroReading(t, AvroAppender.leaf(values, 0), identity)
+        case t: SparkDecimal => AvroColumnConversion(t, AvroAppender.leaf(values, t.precision), identity)
+        case t => AvroColumnConversion(t, AvroAppender.leaf(values, 0), identity)
       }
     case (Optional(union, value), _) =>
       val inside = of(value, wanted)
       inside.copy(appender = new AvroAppender.Optional(union, inside.appender))
     case (OfVariant(metadataFirst, name), _) =>
-      AvroReading(StringType, new AvroAppender.Variants(metadataFirst, name), identity)
+      AvroColumnConversion(StringType, new AvroAppender.Variants(metadataFirst, name), identity)
     case (OfList(element), list: ListType) => ofList(of(element, list.element), list)
     case (OfMap(key, value), map: MapType) => ofMap(of(key, map.key), of(value, map.value), map)
     case (struct: Struct[ColumnVector], StructType(fields)) => ofStruct(of(struct, fields), fields)
@@ -81,28 +81,28 @@ final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
 
   private def ofNulls(t: Type): ColumnVector = ConstantVectors.of(SparkTypes.toSpark(t), None, capacity)
 
-  private def ofList(element: AvroReading, wanted: ListType): AvroReading = {
+  private def ofList(element: AvroColumnConversion, wanted: ListType): AvroColumnConversion = {
     val dataType = ArrayType(SparkTypes.toSpark(wanted.element), !wanted.elementRequired)
-    AvroReading(
+    AvroColumnConversion(
       ArrayType(element.stored),
       new AvroAppender.Lists(element.appender),
       v => new ListView(v, element.view(v.getChild(0)), dataType)
     )
   }
 
-  private def ofMap(key: AvroReading, value: AvroReading, wanted: MapType): AvroReading = {
+  private def ofMap(key: AvroColumnConversion, value: AvroColumnConversion, wanted: MapType): AvroColumnConversion = {
     val dataType =
       SparkMap(SparkTypes.toSpark(wanted.key), SparkTypes.toSpark(wanted.value), !wanted.valueRequired)
-    AvroReading(
+    AvroColumnConversion(
       SparkMap(key.stored, value.stored),
       new AvroAppender.Maps(key.appender, value.appender),
       v => new MapView(v, key.view(v.getChild(0)), value.view(v.getChild(1)), dataType)
     )
   }
 
-  private def ofStruct(fields: AvroFields, wanted: Vector[NestedField]): AvroReading = {
+  private def ofStruct(fields: AvroFields, wanted: Vector[NestedField]): AvroColumnConversion = {
     val dataType = SparkTypes.toSpark(wanted)
-    AvroReading(
+    AvroColumnConversion(
       fields.stored,
       new AvroAppender.Structs(fields.appender),
       v => new StructView(v, fields.columns(v.getChild).toArray, dataType)
@@ -124,12 +124,12 @@ final private[avro] case class AvroFields(
   /** Returns the columns of the requested fields, in order. @param child returns the vectors of [[stored]] by index */
   def columns(child: Int => WritableColumnVector): Vector[ColumnVector] = views.map {
     case AvroFields.Stored(ordinal, view) => view(child(ordinal))
-    case AvroFields.Given(vector) => vector
+    case AvroFields.Provided(vector) => vector
   }
 }
 
 private[avro] object AvroFields {
   sealed trait View
   final case class Stored(ordinal: Int, view: WritableColumnVector => ColumnVector) extends View
-  final case class Given(vector: ColumnVector) extends View
+  final case class Provided(vector: ColumnVector) extends View
 }

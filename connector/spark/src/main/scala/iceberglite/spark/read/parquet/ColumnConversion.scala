@@ -9,19 +9,19 @@ import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
 /** The conversion of a column that Spark's reader has read to a column of the table. */
-sealed private[read] trait Reading
+sealed private[read] trait ColumnConversion
 
-private[read] object Reading {
+private[read] object ColumnConversion {
 
   /** Uses the vector as the column. */
-  case object AsIs extends Reading
+  case object AsIs extends ColumnConversion
 
   /** Converts each value. */
-  final case class Converted(by: ColumnVector => ColumnVector) extends Reading
+  final case class Converted(by: ColumnVector => ColumnVector) extends ColumnConversion
 
-  final case class StructOf(children: Vector[Source], dataType: StructType) extends Reading
-  final case class ListOf(element: Reading, dataType: DataType) extends Reading
-  final case class MapOf(key: Reading, value: Reading, dataType: DataType) extends Reading
+  final case class StructOf(children: Vector[Source], dataType: StructType) extends ColumnConversion
+  final case class ListOf(element: ColumnConversion, dataType: DataType) extends ColumnConversion
+  final case class MapOf(key: ColumnConversion, value: ColumnConversion, dataType: DataType) extends ColumnConversion
 }
 
 /** The source of a column of the table, or of a field of a struct. */
@@ -30,7 +30,7 @@ sealed private[read] trait Source
 private[read] object Source {
 
   /** The child at an index of the columns that are read. */
-  final case class FromFile(ordinal: Int, reading: Reading) extends Source
+  final case class FromFile(ordinal: Int, conversion: ColumnConversion) extends Source
 
   /** One value for all rows. */
   final case class Constant(vector: ColumnVector) extends Source

@@ -14,7 +14,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
  * Adds the omitted columns to an INSERT with a list of columns: with their defaults, or with null. Spark 3.5 does this
  * for its own tables; for tables of other catalogs it does so only if the statement contains DEFAULT.
  */
-object FillColumns extends Rule[LogicalPlan] {
+object FillMissingColumns extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case insert @ InsertIntoStatement(relation: DataSourceV2Relation, _, _, query, _, _, _)

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 
-class PrimitiveReadingSuite extends AnyFunSuite {
+class PrimitiveConversionSuite extends AnyFunSuite {
 
   /** Writes a column `c` with these values and a null at the end. */
   private def column(parquet: String)(values: (Group => Any)*): ParquetFile =

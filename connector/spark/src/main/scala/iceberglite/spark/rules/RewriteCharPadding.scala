@@ -46,7 +46,7 @@ import iceberglite.spark.table.SparkTable
  * type in the inserted columns but not in the table, so that they do not match; here it is removed from both, because
  * expressions check the lengths.
  */
-object PaddedTargets extends Rule[LogicalPlan] {
+object RewriteCharPadding extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case delete: DeleteFromTable if delete.resolved => withoutCharMetadata(withPaddedConditions(delete, delete.table))
@@ -120,7 +120,7 @@ object PaddedTargets extends Rule[LogicalPlan] {
   }
 
   private def storedAs(target: LogicalPlan): LogicalPlan = target.transformDown {
-    case relation: DataSourceV2Relation if isOurs(relation) => PaddedTargets.withoutCharMetadata(relation)
+    case relation: DataSourceV2Relation if isOurs(relation) => RewriteCharPadding.withoutCharMetadata(relation)
   }
 
   /** Returns the table without the metadata of CHAR and VARCHAR columns. */

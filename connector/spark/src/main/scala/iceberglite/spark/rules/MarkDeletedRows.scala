@@ -12,12 +12,12 @@ import iceberglite.spark.write.RowChangeCode
  * Makes a copy-on-write DELETE also pass deleted rows to the write, with a mark. The write counts these rows. This is
  * necessary only if metadata does not give their number.
  */
-object CountedDeletes extends Rule[LogicalPlan] {
+object MarkDeletedRows extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, Filter(isKept, rows), _, _, _) if !SubqueryExpression.hasSubquery(isKept) =>
       write.operation match {
-        case copy: CopyOnWrite if copy.command == Command.DELETE && copy.statement.facts.marksDeletes =>
+        case copy: CopyOnWrite if copy.command == Command.DELETE && copy.statement.analysis.marksDeletes =>
           val marked = rows.output.map {
             case a if a.name == CarryOverColumns.Change.name && CarryOverRewrite.isCarried(a) =>
               Alias(If(isKept, a, Literal(RowChangeCode.Deleted)), a.name)()

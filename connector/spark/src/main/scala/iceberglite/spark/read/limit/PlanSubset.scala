@@ -5,7 +5,7 @@ import java.util.IdentityHashMap
 import iceberglite.scan.{DeleteFile, FileScanTask, ScanPlan}
 
 /** A plan with a subset of the files of another plan. */
-private[read] object FewerFiles {
+private[read] object PlanSubset {
   def of(plan: ScanPlan, tasks: Vector[FileScanTask]): ScanPlan = {
     val report = plan.report
     plan.copy(

@@ -12,49 +12,49 @@ import iceberglite.spec.types.DefaultValue.OfPrimitive
 import iceberglite.spec.types.Type._
 
 /**
- * Returns the facts about one column for each file. They follow from the file's partition if it determines the column's
- * value, from the default value if the column is newer than the file, and otherwise from the file's metrics. For use by
- * one thread.
+ * Returns the statistics of one column for each file. They follow from the file's partition if it determines the
+ * column's value, from the default value if the column is newer than the file, and otherwise from the file's metrics.
+ * For use by one thread.
  */
-final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetadata)
-    extends (FileScanTask => ColumnFacts) {
+final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableMetadata)
+    extends (FileScanTask => ColumnStats) {
   private val identities = mutable.Map.empty[Int, Option[Int]]
   private val age = new ColumnAge(column.id, metadata)
 
-  override def apply(task: FileScanTask): ColumnFacts = {
+  override def apply(task: FileScanTask): ColumnStats = {
     val rows = RowCount.of(task)
     ofPartition(task, rows).orElse(ofAge(task, rows)).getOrElse(ofMetrics(task, rows))
   }
 
-  private def ofPartition(task: FileScanTask, rows: RowCount): Option[ColumnFacts] =
+  private def ofPartition(task: FileScanTask, rows: RowCount): Option[ColumnStats] =
     identities.getOrElseUpdate(task.spec.specId, identityPosition(task.spec))
       .flatMap(task.file.partition.values.lift(_))
       .flatMap {
-        case None => Some(ColumnFacts.ofNull(rows))
+        case None => Some(ColumnStats.ofNull(rows))
         case Some(value) => constant(value, rows)
       }
 
   private def identityPosition(spec: PartitionSpec): Option[Int] = spec.identityPositions.get(column.id)
 
-  private def ofAge(task: FileScanTask, rows: RowCount): Option[ColumnFacts] =
+  private def ofAge(task: FileScanTask, rows: RowCount): Option[ColumnStats] =
     if (!age.isNewerThanDataOf(task)) None
     else column.field.initialDefault match {
-      case None if column.field.optional => Some(ColumnFacts.ofNull(rows))
+      case None if column.field.optional => Some(ColumnStats.ofNull(rows))
       // An enclosing struct may be null.
       case Some(OfPrimitive(value)) if !column.isNested => constant(value, rows)
       case _ => None
     }
 
-  private def constant(value: Literal, rows: RowCount): Option[ColumnFacts] =
-    LiteralConversion.to(value, column.fieldType).filterNot(ColumnBounds.isNan).map(ColumnFacts.constant(rows, _))
+  private def constant(value: Literal, rows: RowCount): Option[ColumnStats] =
+    LiteralConversion.to(value, column.fieldType).filterNot(ColumnBounds.isNan).map(ColumnStats.constant(rows, _))
 
-  private def ofMetrics(task: FileScanTask, rows: RowCount): ColumnFacts = {
+  private def ofMetrics(task: FileScanTask, rows: RowCount): ColumnStats = {
     val metrics = task.file.metrics
     // A writer that did not inspect a column may have counted no nulls in it.
     val isCounted = metrics.valueCount(column.id).contains(task.file.recordCount)
     val nulls = if (isCounted) metrics.nullValueCount(column.id) else None
     val (lower, upper) = bounds(metrics)
-    ColumnFacts(rows, nulls, lower, upper, areValues(column.fieldType, task.file.format))
+    ColumnStats(rows, nulls, lower, upper, boundsAreValues(column.fieldType, task.file.format))
   }
 
   /**
@@ -79,7 +79,7 @@ final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetad
    * Whether bounds are values: bounds of strings and binaries may be truncated to an unknown length, and timestamp
    * bounds from ORC files may be rounded to milliseconds.
    */
-  private def areValues(t: PrimitiveType, format: FileFormat): Boolean = t match {
+  private def boundsAreValues(t: PrimitiveType, format: FileFormat): Boolean = t match {
     case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimeType => true
     case TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => format != FileFormat.Orc
     case StringType | UuidType | _: FixedType | BinaryType => false

@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.{
 }
 
 import iceberglite.parquet.ParquetAnnotations.{isInteger, isText, isUnsigned32}
-import iceberglite.spark.read.parquet.Reading.{AsIs, Converted}
+import iceberglite.spark.read.parquet.ColumnConversion.{AsIs, Converted}
 import iceberglite.spark.read.vector.{
   DateAsMicros,
   DateAsNanos,
@@ -41,13 +41,13 @@ import iceberglite.spec.types.Type._
  * Spark's reader reads times, nanoseconds and UUIDs by their physical types. Timestamps in microseconds are read as
  * bigints: the numbers are the same, and Spark would reject files that differ from the table in the UTC-adjusted flag.
  */
-private[parquet] object PrimitiveReading {
+private[parquet] object PrimitiveConversion {
 
   /**
    * Returns the type for Spark to read, and the conversion; absent if the file's type is not valid for the table's
    * type.
    */
-  def of(file: ParquetPrimitive, wanted: PrimitiveType): Option[(DataType, Reading)] = {
+  def of(file: ParquetPrimitive, wanted: PrimitiveType): Option[(DataType, ColumnConversion)] = {
     val logical = Option(file.getLogicalTypeAnnotation)
     (wanted, file.getPrimitiveTypeName) match {
       case (BooleanType, BOOLEAN) => as(SparkBoolean)
@@ -85,19 +85,19 @@ private[parquet] object PrimitiveReading {
     case BINARY | FIXED_LEN_BYTE_ARRAY => SparkBinary
   }
 
-  private def as(dataType: DataType): Option[(DataType, Reading)] = Some((dataType, AsIs))
+  private def as(dataType: DataType): Option[(DataType, ColumnConversion)] = Some((dataType, AsIs))
 
   private def as(
       dataType: DataType,
       by: org.apache.spark.sql.vectorized.ColumnVector => org.apache.spark.sql.vectorized.ColumnVector
-  ): Option[(DataType, Reading)] = Some((dataType, Converted(by)))
+  ): Option[(DataType, ColumnConversion)] = Some((dataType, Converted(by)))
 
   /** Reads a decimal: Spark decodes it by the physical type, and returns it with the requested precision. */
   private def decimal(
       file: ParquetPrimitive,
       logical: DecimalLogicalTypeAnnotation,
       wanted: DecimalType
-  ): Option[(DataType, Reading)] = {
+  ): Option[(DataType, ColumnConversion)] = {
     val read = SparkDecimal(readPrecision(file, logical.getPrecision), logical.getScale)
     val made = SparkDecimal(wanted.precision, wanted.scale)
     if (logical.getScale != wanted.scale || logical.getPrecision > wanted.precision) None
@@ -116,7 +116,7 @@ private[parquet] object PrimitiveReading {
       physical: PrimitiveTypeName,
       logical: Option[LogicalTypeAnnotation],
       wanted: PrimitiveType
-  ): Option[(DataType, Reading)] = {
+  ): Option[(DataType, ColumnConversion)] = {
     val nanos = wanted == TimestampNsType || wanted == TimestampTzNsType
     (physical, logical) match {
       case (INT64, None) => as(SparkLong)

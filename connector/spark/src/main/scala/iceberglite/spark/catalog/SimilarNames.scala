@@ -7,12 +7,12 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.table.TableIdentifier
 
 /** Suggestions for missing tables. */
-object NearNames {
+object SimilarNames {
 
   /** Returns a name in the namespace that differs from the missing one only by a typing error. */
   def of(catalog: Catalog, id: TableIdentifier): Option[String] =
     Spelling.closest(id.name, Try(catalog.listTables(id.namespace)).getOrElse(Vector.empty).map(_.name))
 
-  def addedTo(missing: NotFound, catalog: Catalog, id: TableIdentifier): NotFound =
+  def withSuggestion(missing: NotFound, catalog: Catalog, id: TableIdentifier): NotFound =
     of(catalog, id).fold(missing)(near => missing.copy(instead = s"Did you mean $near?"))
 }

@@ -12,7 +12,7 @@ import iceberglite.spark.table.SparkTable
  * and finds them by the table's columns. Cached plans have the columns before the MERGE, so this rule passes these to
  * Spark.
  */
-object CachesBeforeMerge extends Rule[LogicalPlan] {
+object RestoreRelationBeforeMerge extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, _, Before(relation), _, _) => write.copy(originalTable = relation)

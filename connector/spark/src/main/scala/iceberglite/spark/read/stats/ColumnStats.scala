@@ -10,14 +10,14 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
  * @param nulls the number of nulls, if known
  * @param lower a lower bound of the values
  * @param upper an upper bound of the values
- * @param areValues whether the bounds are values that occur
+ * @param boundsAreValues whether the bounds are values that occur
  */
-final private[read] case class ColumnFacts(
+final private[read] case class ColumnStats(
     rows: RowCount,
     nulls: Option[Long],
     lower: Option[Literal],
     upper: Option[Literal],
-    areValues: Boolean
+    boundsAreValues: Boolean
 ) {
 
   /** Whether no remaining row has a value. */
@@ -40,18 +40,18 @@ final private[read] case class ColumnFacts(
 
   /** Whether a remaining row certainly has this bound as its value. */
   def isLiveValue(bound: Literal): Boolean =
-    !ColumnFacts.isZero(bound) && (if (rows.isWhole) areValues || isSingle else isSingle && minValueCount > 0)
+    !ColumnStats.isZero(bound) && (if (rows.isWhole) boundsAreValues || isSingle else isSingle && minValueCount > 0)
 
   private def isSingle: Boolean = lower.exists(low => upper.exists(Literal.ordering.equiv(low, _)))
 }
 
-private[read] object ColumnFacts {
-  def unknown(rows: RowCount): ColumnFacts = ColumnFacts(rows, None, None, None, areValues = false)
+private[read] object ColumnStats {
+  def unknown(rows: RowCount): ColumnStats = ColumnStats(rows, None, None, None, boundsAreValues = false)
 
-  def ofNull(rows: RowCount): ColumnFacts = ColumnFacts(rows, Some(rows.total), None, None, areValues = false)
+  def ofNull(rows: RowCount): ColumnStats = ColumnStats(rows, Some(rows.total), None, None, boundsAreValues = false)
 
-  def constant(rows: RowCount, value: Literal): ColumnFacts =
-    ColumnFacts(rows, Some(0L), Some(value), Some(value), areValues = true)
+  def constant(rows: RowCount, value: Literal): ColumnStats =
+    ColumnStats(rows, Some(0L), Some(value), Some(value), boundsAreValues = true)
 
   /** Whether a value is zero: bounds do not always keep the sign of a zero. */
   private def isZero(value: Literal): Boolean = value match {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
  *
  * @param rule one rule for all sessions
  */
-final private[iceberglite] class LastInOptimizer(session: SparkSession, rule: Rule[LogicalPlan])
+final private[iceberglite] class AddLastOptimizerRule(session: SparkSession, rule: Rule[LogicalPlan])
     extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {

@@ -24,7 +24,7 @@ import iceberglite.spark.table.SparkTable
  * limits down only if no filter remains. Without the mark, a filter that the bounds of all files decide is left to
  * Spark, because Spark takes a filter on one side of a join as a sign that the other side is worth pruning.
  */
-object WholeFileQueries extends Rule[LogicalPlan] {
+object MarkWholeFileScans extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
     case aggregate: Aggregate => aggregate.mapChildren(marked)
     case limit: GlobalLimit => limit.mapChildren(marked)

@@ -16,7 +16,7 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /** Creates Parquet filters on one column of a file. A filter is absent if the file's statistics cannot decide it. */
-private[parquet] trait FileTest {
+private[parquet] trait ColumnPredicates {
   def isNull: FilterPredicate
   def notNull: FilterPredicate
   def less(value: Literal): Option[FilterPredicate]
@@ -27,7 +27,7 @@ private[parquet] trait FileTest {
   def startsWith(prefix: String): Option[FilterPredicate]
 }
 
-private[parquet] object FileTest {
+private[parquet] object ColumnPredicates {
 
   /** The length above which a list is not tested value by value, because that costs more than it saves. */
   val LongList = 20
@@ -35,20 +35,21 @@ private[parquet] object FileTest {
   /**
    * Returns the tests. @param mayHoldNan whether there may be NaN, the greatest value in Spark, which statistics omit
    */
-  def of(column: FileColumn, wanted: Type, mayHoldNan: Boolean): Option[FileTest] = {
+  def of(column: FileColumn, wanted: Type, mayHoldNan: Boolean): Option[ColumnPredicates] = {
     val path = column.path.toArray
     val file = column.parquetType
     (file.getPrimitiveTypeName, Option(file.getLogicalTypeAnnotation)) match {
       case (_, Some(i: IntLogicalTypeAnnotation)) if !i.isSigned => None
       case (_, Some(t: TimestampLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MILLIS => None
-      case (INT32, _) => Some(new OrderedTest(SparkFilterApi.intColumn(path), asInt(wanted)))
-      case (INT64, _) => Some(new OrderedTest(SparkFilterApi.longColumn(path), asLong))
-      case (FLOAT, _) => Some(new FloatingTest(SparkFilterApi.floatColumn(path), asFloat, floatZeros, mayHoldNan))
-      case (DOUBLE, _) => Some(new FloatingTest(SparkFilterApi.doubleColumn(path), asDouble, doubleZeros, mayHoldNan))
-      case (BOOLEAN, _) => Some(new BooleanTest(path))
+      case (INT32, _) => Some(new OrderedPredicates(SparkFilterApi.intColumn(path), asInt(wanted)))
+      case (INT64, _) => Some(new OrderedPredicates(SparkFilterApi.longColumn(path), asLong))
+      case (FLOAT, _) => Some(new FloatingPredicates(SparkFilterApi.floatColumn(path), asFloat, floatZeros, mayHoldNan))
+      case (DOUBLE, _) =>
+        Some(new FloatingPredicates(SparkFilterApi.doubleColumn(path), asDouble, doubleZeros, mayHoldNan))
+      case (BOOLEAN, _) => Some(new BooleanPredicates(path))
       case (BINARY, Some(_: DecimalLogicalTypeAnnotation)) => None
-      case (BINARY, _) => Some(new BytesTest(path, asBytes))
-      case (FIXED_LEN_BYTE_ARRAY, _) => Some(new BytesTest(path, asFixed(_, file.getTypeLength)))
+      case (BINARY, _) => Some(new BytesPredicates(path, asBytes))
+      case (FIXED_LEN_BYTE_ARRAY, _) => Some(new BytesPredicates(path, asFixed(_, file.getTypeLength)))
       case (INT96, _) => None
     }
   }
@@ -121,10 +122,10 @@ private[parquet] object FileTest {
  *
  * @param convert converts a value of the table's type to the file's type; absent if the file's type cannot represent it
  */
-private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with SupportsLtGt](
+private class OrderedPredicates[T <: AnyRef with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
     convert: Literal => Option[T]
-) extends FileTest {
+) extends ColumnPredicates {
   override def isNull: FilterPredicate = FilterApi.eq[T, C](column, null.asInstanceOf[T])
   override def notNull: FilterPredicate = FilterApi.notEq[T, C](column, null.asInstanceOf[T])
   override def less(value: Literal): Option[FilterPredicate] = convert(value).map(FilterApi.lt[T, C](column, _))
@@ -145,17 +146,17 @@ private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with Su
    * Tests a list. Of a long list, Parquet looks up each value in dictionaries, but compares only its range with bounds.
    */
   protected def among(values: Vector[T]): FilterPredicate =
-    if (values.size > FileTest.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
+    if (values.size > ColumnPredicates.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
     else values.map(v => FilterApi.eq[T, C](column, v): FilterPredicate).reduce(FilterApi.or(_, _))
 }
 
 /** Tests floating-point numbers. 0.0 and -0.0 are equal in Spark but not in Parquet. */
-final private class FloatingTest[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
+final private class FloatingPredicates[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
     convert: Literal => Option[T],
     zeros: (T, T),
     mayHoldNan: Boolean
-) extends OrderedTest[T, C](column, convert) {
+) extends OrderedPredicates[T, C](column, convert) {
   private val (negative, positive) = zeros
 
   private def isZero(value: T): Boolean = value.doubleValue == 0.0d
@@ -176,7 +177,7 @@ final private class FloatingTest[T <: Number with Comparable[T], C <: Column[T] 
     super.among(values.flatMap(v => if (isZero(v)) Vector(negative, positive) else Vector(v)))
 }
 
-final private class BooleanTest(path: Array[String]) extends FileTest {
+final private class BooleanPredicates(path: Array[String]) extends ColumnPredicates {
   private val column = SparkFilterApi.booleanColumn(path)
   override def isNull: FilterPredicate = FilterApi.eq(column, null.asInstanceOf[java.lang.Boolean])
   override def notNull: FilterPredicate = FilterApi.notEq(column, null.asInstanceOf[java.lang.Boolean])
@@ -192,8 +193,8 @@ final private class BooleanTest(path: Array[String]) extends FileTest {
 }
 
 /** Tests strings and binaries, which Parquet compares unsigned, and decimals, which it compares by value. */
-final private class BytesTest(path: Array[String], convert: Literal => Option[Binary])
-    extends OrderedTest(SparkFilterApi.binaryColumn(path), convert) {
+final private class BytesPredicates(path: Array[String], convert: Literal => Option[Binary])
+    extends OrderedPredicates(SparkFilterApi.binaryColumn(path), convert) {
 
   override def startsWith(prefix: String): Option[FilterPredicate] = {
     val column = SparkFilterApi.binaryColumn(path)
