@@ -33,7 +33,7 @@ object BenchHelper {
   def load(session: SparkSession, name: String): SharedTable = {
     val catalog +: rest = session.sessionState.sqlParser.parseMultipartIdentifier(name)
     session.sessionState.catalogManager.catalog(catalog) match {
-      case ours: LiteCatalog => ours.liveTable(Identifier.of(rest.init.toArray, rest.last))
+      case ours: LiteCatalog => ours.sharedTable(Identifier.of(rest.init.toArray, rest.last))
       case other => throw new IllegalArgumentException(s"${other.name} is no catalog of iceberg-lite")
     }
   }

@@ -75,8 +75,8 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
     val (session, name) = (SparkSession.active, named(options))
     if (PathName.isPath(name)) (IcebergSource.catalogOfPaths(session), identifierOf(name))
     else CatalogNames.resolve(session, session.sessionState.sqlParser.parseMultipartIdentifier(name)) match {
-      case (ours: LiteCatalog, ident) => (ours, ident)
-      case (other, _) => throw IcebergSource.notOurs(name, other)
+      case (catalog: LiteCatalog, ident) => (catalog, ident)
+      case (other, _) => throw IcebergSource.notIcebergTable(name, other)
     }
   }
 
@@ -102,8 +102,9 @@ object IcebergSource {
 
   private def catalogOfPaths(session: SparkSession): TableCatalog =
     session.sessionState.catalogManager.currentCatalog match {
-      case ours: LiteCatalog if ours.allowsPaths => ours
-      case ours: LiteCatalog => pathCatalog(session, storageOf(session, ours.name), s"${PathCatalog}_${ours.name}")
+      case catalog: LiteCatalog if catalog.allowsPaths => catalog
+      case catalog: LiteCatalog =>
+        pathCatalog(session, storageOf(session, catalog.name), s"${PathCatalog}_${catalog.name}")
       case _ => pathCatalog(session, Map.empty, PathCatalog)
     }
 
@@ -129,7 +130,7 @@ object IcebergSource {
     session.sessionState.catalogManager.catalog(name).asInstanceOf[TableCatalog]
   }
 
-  private def notOurs(name: String, catalog: CatalogPlugin): Exception = SparkErrors.of(
+  private def notIcebergTable(name: String, catalog: CatalogPlugin): Exception = SparkErrors.of(
     name,
     InvalidArgument(
       s"table for format(${Providers.IcebergLite})",

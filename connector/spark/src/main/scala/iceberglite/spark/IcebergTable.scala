@@ -103,12 +103,12 @@ final class IcebergTable private (
   private def currentTable: Table = CatalogNames.resolve(spark, parts) match {
     case (catalog: LiteCatalog, ident) => catalog.loadTable(ident) match {
         case table: SparkTable => table.table
-        case _ => notOurs
+        case _ => notIcebergTable
       }
-    case _ => notOurs
+    case _ => notIcebergTable
   }
 
-  private def notOurs: Nothing = throw NotFound("table", name, "It is not in an iceberg-lite catalog")
+  private def notIcebergTable: Nothing = throw NotFound("table", name, "It is not in an iceberg-lite catalog")
 
   override def toString: String = s"IcebergTable($name)"
 }

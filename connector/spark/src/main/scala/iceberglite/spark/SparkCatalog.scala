@@ -108,7 +108,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     }
   }
 
-  override def liveTable(ident: Identifier): SharedTable = in(ident) {
+  override def sharedTable(ident: Identifier): SharedTable = in(ident) {
     tables.find(ident) match {
       case ResolvedName(table, TimeTravel.Latest, None) => table
       case _ => throw Unsupported(s"changing ${displayName(ident)}", "Only a table itself can be changed")
@@ -191,9 +191,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   override def alterTable(ident: Identifier, changes: TableChange*): SparkTableInterface = in(ident) {
     checkProperties(ident, changes.collect { case set: TableChange.SetProperty => set.property -> set.value }.toMap)
-    val live = liveTable(ident)
-    if (TableChanges.namesSnapshot(changes)) live.refresh()
-    val transaction = live.current.transaction()
+    val shared = sharedTable(ident)
+    if (TableChanges.namesSnapshot(changes)) shared.refresh()
+    val transaction = shared.current.transaction()
     TableChanges.actions(changes, isCaseSensitive).foreach(transaction.add)
     transaction.commit()
     loadTable(ident)

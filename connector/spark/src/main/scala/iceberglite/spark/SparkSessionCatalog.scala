@@ -39,7 +39,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
    * The catalog of the iceberg-lite tables. Spark's catalog manages the namespaces. Paths are not allowed as table
    * names.
    */
-  private val ours = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
+  private val icebergCatalog = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
   private var delegateCatalog: Option[Spark] = None
 
   private def delegate: Spark =
@@ -55,13 +55,13 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     // The default is the Hive Metastore, where Spark stores its own tables.
     val hasType = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(given.toMap).isDefined)
     val all = if (hasType) given else given + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
-    ours.initialize(name, new CaseInsensitiveStringMap(all.asJava))
+    icebergCatalog.initialize(name, new CaseInsensitiveStringMap(all.asJava))
   }
 
-  override def name: String = ours.name
+  override def name: String = icebergCatalog.name
 
-  override def liveTable(ident: Identifier): SharedTable =
-    try ours.liveTable(ident)
+  override def sharedTable(ident: Identifier): SharedTable =
+    try icebergCatalog.sharedTable(ident)
     catch {
       case _: NoSuchTableException if isInDelegate(ident) =>
         val table = (name +: ident.namespace :+ ident.name).mkString(".")
@@ -74,51 +74,54 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def registerTable(ident: Identifier, metadataFile: String): iceberglite.table.Table = {
     if (!namespaceExists(ident.namespace)) throw new NoSuchNamespaceException(ident.namespace)
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
-    ours.registerTable(ident, metadataFile)
+    icebergCatalog.registerTable(ident, metadataFile)
   }
 
-  override def allowsPaths: Boolean = ours.allowsPaths
+  override def allowsPaths: Boolean = icebergCatalog.allowsPaths
 
-  override def rejection(ident: Identifier): Option[String] = ours.rejection(ident)
+  override def rejection(ident: Identifier): Option[String] = icebergCatalog.rejection(ident)
 
-  override def similarName(ident: Identifier): Option[String] = ours.similarName(ident)
+  override def similarName(ident: Identifier): Option[String] = icebergCatalog.similarName(ident)
 
   override def capabilities: util.Set[TableCatalogCapability] = delegate.capabilities
 
   // Tables
 
   override def listTables(namespace: Array[String]): Array[Identifier] = {
-    val mine =
-      try ours.listTables(namespace)
+    val icebergTables =
+      try icebergCatalog.listTables(namespace)
       catch { case _: NoSuchNamespaceException => Array.empty[Identifier] }
-    (delegate.listTables(namespace) ++ mine).distinct
+    (delegate.listTables(namespace) ++ icebergTables).distinct
   }
 
-  override def tableExists(ident: Identifier): Boolean = isOurs(ident) || isInDelegate(ident)
+  override def tableExists(ident: Identifier): Boolean = isIcebergTable(ident) || isInDelegate(ident)
 
-  override def loadTable(ident: Identifier): Table = oursOr(ident)(ours.loadTable(_))(delegate.loadTable(_))
+  override def loadTable(ident: Identifier): Table =
+    icebergOrDelegate(ident)(icebergCatalog.loadTable(_))(delegate.loadTable(_))
 
   override def loadTable(ident: Identifier, version: String): Table =
-    oursOr(ident)(ours.loadTable(_, version))(delegate.loadTable(_, version))
+    icebergOrDelegate(ident)(icebergCatalog.loadTable(_, version))(delegate.loadTable(_, version))
 
   override def loadTable(ident: Identifier, timestamp: Long): Table =
-    oursOr(ident)(ours.loadTable(_, timestamp))(delegate.loadTable(_, timestamp))
+    icebergOrDelegate(ident)(icebergCatalog.loadTable(_, timestamp))(delegate.loadTable(_, timestamp))
 
   override def invalidateTable(ident: Identifier): Unit = {
-    ours.invalidateTable(ident)
+    icebergCatalog.invalidateTable(ident)
     delegate.invalidateTable(ident)
   }
 
   override def alterTable(ident: Identifier, changes: TableChange*): Table =
-    (if (isOurs(ident)) ours else delegate).alterTable(ident, changes: _*)
+    (if (isIcebergTable(ident)) icebergCatalog else delegate).alterTable(ident, changes: _*)
 
-  override def dropTable(ident: Identifier): Boolean = (if (isOurs(ident)) ours else delegate).dropTable(ident)
+  override def dropTable(ident: Identifier): Boolean =
+    (if (isIcebergTable(ident)) icebergCatalog else delegate).dropTable(ident)
 
-  override def purgeTable(ident: Identifier): Boolean = (if (isOurs(ident)) ours else delegate).purgeTable(ident)
+  override def purgeTable(ident: Identifier): Boolean =
+    (if (isIcebergTable(ident)) icebergCatalog else delegate).purgeTable(ident)
 
   override def renameTable(from: Identifier, to: Identifier): Unit = {
     if (tableExists(to)) throw new TableAlreadyExistsException(to)
-    (if (isOurs(from)) ours else delegate).renameTable(from, to)
+    (if (isIcebergTable(from)) icebergCatalog else delegate).renameTable(from, to)
   }
 
   override def createTable(
@@ -128,7 +131,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): Table = {
     checkFree(ident, properties)
-    (if (isOurProvider(properties)) ours else delegate).createTable(ident, schema, partitions, properties)
+    (if (isIcebergProvider(properties)) icebergCatalog else delegate).createTable(ident, schema, partitions, properties)
   }
 
   // Staged tables
@@ -178,7 +181,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private def stagingIn(properties: util.Map[String, String])(
       stage: StagingTableCatalog => StagedTable
   )(unstaged: => StagedTable): StagedTable =
-    if (isOurProvider(properties)) stage(ours)
+    if (isIcebergProvider(properties)) stage(icebergCatalog)
     else delegate match {
       case staging: StagingTableCatalog => stage(staging)
       case _ => unstaged
@@ -202,7 +205,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   /** Drops a namespace. Iceberg-lite tables in it are checked here, because Spark's catalog does not know them. */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
-    if (ours.namespaceExists(namespace) && ours.listTables(namespace).nonEmpty) {
+    if (icebergCatalog.namespaceExists(namespace) && icebergCatalog.listTables(namespace).nonEmpty) {
       throw new NonEmptyNamespaceException(namespace)
     }
     delegate.dropNamespace(namespace, cascade)
@@ -213,10 +216,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def listFunctions(namespace: Array[String]): Array[Identifier] = delegate.listFunctions(namespace)
 
   override def loadFunction(ident: Identifier): UnboundFunction =
-    try ours.loadFunction(ident)
+    try icebergCatalog.loadFunction(ident)
     catch { case _: NoSuchFunctionException => delegate.loadFunction(ident) }
 
-  private def isOurs(ident: Identifier): Boolean = ours.tableExists(ident)
+  private def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.tableExists(ident)
 
   /**
    * Whether Spark's own catalog contains the table. That catalog has namespaces of one level, and throws for longer
@@ -224,18 +227,19 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
    */
   private def isInDelegate(ident: Identifier): Boolean = ident.namespace.length == 1 && delegate.tableExists(ident)
 
-  private def oursOr(ident: Identifier)(mine: Identifier => Table)(theirs: Identifier => Table): Table =
-    try mine(ident)
+  private def icebergOrDelegate(ident: Identifier)(fromIceberg: Identifier => Table)(fromDelegate: Identifier => Table)
+      : Table =
+    try fromIceberg(ident)
     catch {
-      case missing: NoSuchTableException => if (ident.namespace.length == 1) theirs(ident) else throw missing
-      case _: NoSuchNamespaceException => theirs(ident)
+      case missing: NoSuchTableException => if (ident.namespace.length == 1) fromDelegate(ident) else throw missing
+      case _: NoSuchNamespaceException => fromDelegate(ident)
     }
 
-  private def isOurProvider(properties: util.Map[String, String]): Boolean =
+  private def isIcebergProvider(properties: util.Map[String, String]): Boolean =
     properties.asScala.get(TableCatalog.PROP_PROVIDER).exists(SparkSessionCatalog.providers.contains)
 
   private def checkFree(ident: Identifier, properties: util.Map[String, String]): Unit = {
-    if (isOurProvider(properties) && !namespaceExists(ident.namespace)) {
+    if (isIcebergProvider(properties) && !namespaceExists(ident.namespace)) {
       throw new NoSuchNamespaceException(ident.namespace)
     }
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
@@ -243,7 +247,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   /** Checks that an iceberg-lite table does not replace another table of the session catalog, or the reverse. */
   private def checkNotOther(ident: Identifier, properties: util.Map[String, String]): Unit =
-    if (if (isOurProvider(properties)) isInDelegate(ident) && !isOurs(ident) else isOurs(ident)) {
+    if (if (isIcebergProvider(properties)) isInDelegate(ident) && !isIcebergTable(ident) else isIcebergTable(ident)) {
       throw new TableAlreadyExistsException(ident)
     }
 }

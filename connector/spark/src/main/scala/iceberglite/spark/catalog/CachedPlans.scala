@@ -15,7 +15,7 @@ object CachedPlans {
    * Refreshes the cached results of queries on a table after a statement of the connector has changed the table. This
    * includes queries that read one of the changed branches or tags by name. Spark does this for its own statements.
    */
-  def renew(
+  def refresh(
       session: SparkSession,
       catalog: LiteCatalog,
       ident: Identifier,
@@ -24,9 +24,10 @@ object CachedPlans {
   ): Unit = {
     val cache = session.sharedState.cacheManager
     if (!cache.isEmpty) {
-      val moved = after.refs.filterNot { case (name, ref) => before.refs.get(name).contains(ref) }
-      ((ident, catalog.loadTable(ident)) +: moved.toSeq.flatMap(byName(catalog, ident))).foreach { case (name, table) =>
-        cache.recacheByPlan(session, DataSourceV2Relation.create(table, Some(catalog), Some(name)))
+      val changedRefs = after.refs.filterNot { case (name, ref) => before.refs.get(name).contains(ref) }
+      ((ident, catalog.loadTable(ident)) +: changedRefs.toSeq.flatMap(byName(catalog, ident))).foreach {
+        case (name, table) =>
+          cache.recacheByPlan(session, DataSourceV2Relation.create(table, Some(catalog), Some(name)))
       }
     }
   }

@@ -34,7 +34,7 @@ object CatalogSetup {
       mayAllowPaths: Boolean
   ): CatalogSetup = {
     val properties = options.asCaseSensitiveMap.asScala.toMap
-    BucketingSettings.turnOn(session)
+    BucketingSettings.enable(session)
     val io = fileIO(name, properties, session)
     checkTableProperties(name, properties)
     val catalog = Catalogs.open(name, properties, io)

@@ -33,7 +33,7 @@ object TableChanges {
   private def edit(update: SchemaUpdate, change: ColumnChange, caseSensitive: Boolean): SchemaUpdate = {
     val path = change.fieldNames.toVector
     change match {
-      case add: AddColumn => added(update, path, add)
+      case add: AddColumn => addColumn(update, path, add)
       case rename: RenameColumn => update.renameColumn(path, rename.newName)
       case retype: UpdateColumnType =>
         update.updateType(path, SparkTypes.fromSpark(retype.newDataType, name(path)))
@@ -41,8 +41,8 @@ object TableChanges {
       case nullable: UpdateColumnNullability =>
         if (nullable.nullable) update.makeOptional(path) else update.requireColumn(path)
       case comment: UpdateColumnComment => update.updateDoc(path, Option(comment.newComment).filter(_.nonEmpty))
-      case move: UpdateColumnPosition => moved(update, path, move.position)
-      case delete: DeleteColumn => dropped(update, path, delete.ifExists)
+      case move: UpdateColumnPosition => moveColumn(update, path, move.position)
+      case delete: DeleteColumn => dropColumn(update, path, delete.ifExists)
       case default: UpdateColumnDefaultValue =>
         val column = ColumnPath.require(update.schema, path, caseSensitive).last
         update.updateDefault(path, defaultOf(default.newDefaultValue, path, column.fieldType))
@@ -50,7 +50,7 @@ object TableChanges {
     }
   }
 
-  private def added(update: SchemaUpdate, path: Vector[String], add: AddColumn): SchemaUpdate = {
+  private def addColumn(update: SchemaUpdate, path: Vector[String], add: AddColumn): SchemaUpdate = {
     val columnType = SparkTypes.fromSpark(add.dataType, name(path))
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
@@ -61,17 +61,17 @@ object TableChanges {
     val declared = DeclaredTypes.parts(add.dataType, longer.schema.byId(id)).foldLeft(longer) {
       case (sofar, (part, text)) => sofar.declareType(longer.schema.paths(id) ++ part, Some(text))
     }
-    Option(add.position).fold(declared)(moved(declared, path, _))
+    Option(add.position).fold(declared)(moveColumn(declared, path, _))
   }
 
-  private def moved(update: SchemaUpdate, path: Vector[String], position: ColumnPosition): SchemaUpdate =
+  private def moveColumn(update: SchemaUpdate, path: Vector[String], position: ColumnPosition): SchemaUpdate =
     position match {
       case after: After => update.moveAfter(path, after.column)
       case _: First => update.moveFirst(path)
       case other => throw Unsupported(s"the position $other of column ${name(path)}", "Use FIRST or AFTER a column")
     }
 
-  private def dropped(update: SchemaUpdate, path: Vector[String], ifExists: Boolean): SchemaUpdate =
+  private def dropColumn(update: SchemaUpdate, path: Vector[String], ifExists: Boolean): SchemaUpdate =
     try update.dropColumn(path)
     catch { case NotFound("column", _, _) if ifExists => update }
 
@@ -85,7 +85,7 @@ object TableChanges {
   private val snapshotKeys = Seq(TableDescription.CurrentSnapshotId, CherryPickSnapshotId)
 
   /** Returns the last change of each property. Keys of reserved properties are case-insensitive. */
-  private def wanted(changes: Seq[TableChange]): Map[String, Option[String]] = {
+  private def lastChanges(changes: Seq[TableChange]): Map[String, Option[String]] = {
     def known(key: String): String = metadataActions.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
     changes.foldLeft(Map.empty[String, Option[String]]) {
       case (sofar, set: SetProperty) => sofar + (known(set.property) -> Some(set.value))
@@ -95,7 +95,7 @@ object TableChanges {
   }
 
   private def propertyActions(changes: Seq[TableChange]): Seq[Action] = {
-    val (metadataKeys, plain) = wanted(changes).partition { case (key, _) => metadataActions.contains(key) }
+    val (metadataKeys, plain) = lastChanges(changes).partition { case (key, _) => metadataActions.contains(key) }
     val actions = metadataKeys.toSeq.map {
       case (key, Some(value)) => metadataActions(key)(value)
       case (key, None) => throw InvalidArgument(

@@ -43,10 +43,10 @@ final case class TableDefinition(
   }
 
   private def storedProperties: Map[String, String] = {
-    TableDefinition.refused.foreach { case (key, reason) =>
+    TableDefinition.rejectedKeys.foreach { case (key, reason) =>
       properties.get(key).foreach(value => throw InvalidArgument(s"table property $key", value, reason))
     }
-    properties.filterKeys(key => !TableDefinition.isDropped(key))
+    properties.filterKeys(key => !TableDefinition.isOmitted(key))
   }
 
   /** Returns the file format for a provider: `USING orc` creates an iceberg-lite table with ORC files. */
@@ -63,14 +63,14 @@ final case class TableDefinition(
 object TableDefinition {
 
   /** Keys that Spark adds, and keys that `SHOW CREATE TABLE` shows although they are computed. */
-  private val dropped: Set[String] = TableDescription.Computed - TableDescription.FormatVersion ++
+  private val omittedKeys: Set[String] = TableDescription.Computed - TableDescription.FormatVersion ++
     Set(TableCatalog.PROP_EXTERNAL, TableCatalog.PROP_IS_MANAGED_LOCATION)
 
-  private def isDropped(key: String): Boolean =
-    dropped(key) || DeclaredType.isKey(key) ||
+  private def isOmitted(key: String): Boolean =
+    omittedKeys(key) || DeclaredType.isKey(key) ||
       Seq(TableCatalog.OPTION_PREFIX, RecordApplication.Prefix).exists(key.startsWith)
 
-  private val refused: Map[String, String] = Map(
+  private val rejectedKeys: Map[String, String] = Map(
     TableDescription.SortOrder -> "A sort order cannot be set as a property; remove it",
     TableDescription.IdentifierFields -> "Identifier fields cannot be set as a property; remove it",
     "hive.stored-as" -> "STORED AS is for Hive tables; write USING iceberg",

@@ -24,7 +24,7 @@ final private class ChangelogRows(changes: DataFrame) {
   private val columns = fields.indices.map(i => col(s"c$i"))
 
   /** Returns the changes of each commit, without rows that a commit both deleted and inserted. */
-  def perCommit: DataFrame = rows(countPerCommit(changed).where(count =!= 0L), kindOf(count), count)
+  def perCommit: DataFrame = rows(countPerCommit(signedRows).where(count =!= 0L), kindOf(count), count)
 
   /**
    * Returns the changes of each commit. A deleted row and an inserted row with equal identifier values become an
@@ -34,11 +34,11 @@ final private class ChangelogRows(changes: DataFrame) {
     val keys = identifiers.map(i => part(i.positions)._1)
     val sameKey = Window.partitionBy(keys ++ commit: _*).orderBy(count).rowsBetween(First, Last)
     val (deleted, inserted) = (col("deleted"), col("inserted"))
-    val changedKeys = countPerCommit(changed.repartition(keys ++ commit: _*)).where(count =!= 0L)
+    val changedKeys = countPerCommit(signedRows.repartition(keys ++ commit: _*)).where(count =!= 0L)
       .withColumn("deleted", sum(greatest(-count, lit(0L))).over(sameKey))
       .withColumn("inserted", sum(greatest(count, lit(0L))).over(sameKey))
     val kind = when(deleted === 0L || inserted === 0L, kindOf(count))
-      .when(deleted > 1L || inserted > 1L, refusal(identifiers))
+      .when(deleted > 1L || inserted > 1L, repeatedIdentifierError(identifiers))
       .when(count < 0L, ChangelogView.UpdateBefore)
       .otherwise(ChangelogView.UpdateAfter)
     rows(changedKeys, kind, count)
@@ -52,19 +52,20 @@ final private class ChangelogRows(changes: DataFrame) {
     val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
     val whole = inOrder.rowsBetween(First, Last)
     val deletes = sum(greatest(-count, lit(0L))).as("deletes")
-    val counted = countPerCommit(changed.repartition(columns: _*), deletes)
+    val counted = countPerCommit(signedRows.repartition(columns: _*), deletes)
       .withColumn("after", sum(count).over(inOrder.rowsBetween(First, Window.currentRow)))
       .withColumn("total", sum(count).over(whole))
     val (after, total) = (col("after"), col("total"))
     val before = after - count
-    val leaves = when(total > 0L, before - col("deletes") <= 0L && after > 0L).otherwise(before >= 0L && after < 0L)
-    val remaining = counted.where(total =!= 0L).withColumn("last", max(when(leaves, ordinal)).over(whole))
+    val crossesZero =
+      when(total > 0L, before - col("deletes") <= 0L && after > 0L).otherwise(before >= 0L && after < 0L)
+    val remaining = counted.where(total =!= 0L).withColumn("last", max(when(crossesZero, ordinal)).over(whole))
       .where(ordinal === col("last"))
     rows(remaining, kindOf(total), total)
   }
 
   /** Returns one row for each change. */
-  private def changed: DataFrame = {
+  private def signedRows: DataFrame = {
     val all = changes.queryExecution.analyzed.output.map(new Column(_))
     val values = fields.indices.map(i => ComparableForm.of(all(i), fields(i).dataType).as(s"c$i"))
     val Seq(kind, commitOrdinal, snapshot) = all.drop(fields.size)
@@ -73,13 +74,13 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /** Returns how many times a commit inserted each row, minus how many times it deleted it. */
-  private def countPerCommit(changed: DataFrame, more: Column*): DataFrame =
-    changed.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), more: _*)
+  private def countPerCommit(signedRows: DataFrame, more: Column*): DataFrame =
+    signedRows.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), more: _*)
 
   /** Returns the rows of the view. @param times how many times a row is returned, regardless of the sign */
   private def rows(counted: DataFrame, kind: Column, times: Column): DataFrame = {
     val values = fields.indices.map { i =>
-      ComparableForm.back(columns(i), fields(i).dataType).as(fields(i).name, fields(i).metadata)
+      ComparableForm.toValue(columns(i), fields(i).dataType).as(fields(i).name, fields(i).metadata)
     }
     val change = CommitScan.columns.zip(kind +: commit).map { case (field, value) => value.as(field.name) }
     counted.withColumn("copy", explode(sequence(lit(1L), abs(times)))).select(values ++ change: _*)
@@ -92,8 +93,8 @@ final private class ChangelogRows(changes: DataFrame) {
         (new Column(GetStructField(value.expr, position)), whole.asInstanceOf[StructType](position).dataType)
     }
 
-  private def refusal(identifiers: Seq[ChangelogView.Identifier]): Column = {
-    val parts = identifiers.map(i => part(i.positions)).map { case (value, of) => ComparableForm.back(value, of) }
+  private def repeatedIdentifierError(identifiers: Seq[ChangelogView.Identifier]): Column = {
+    val parts = identifiers.map(i => part(i.positions)).map { case (value, of) => ComparableForm.toValue(value, of) }
     val names = lit(identifiers.map(_.name).mkString(", "))
     val arguments = Seq(names, struct(parts: _*).cast(StringType), snapshot).map(_.expr)
     new Column(StaticInvoke(RepeatedIdentifier.getClass, StringType, "refuse", arguments))

@@ -48,7 +48,7 @@ final class ChangelogScanBuilder(
   private val visible = Schema(schema.schemaId, schema.fields ++ CommitScan.columns)
 
   private var pushed: Array[Predicate] = Array.empty
-  private var wanted: ScanColumns = ScanColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
+  private var scanColumns: ScanColumns = ScanColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
   private var files: ScanFiles = filesWith(Vector.empty, Vector.empty)
 
   /**
@@ -78,10 +78,10 @@ final class ChangelogScanBuilder(
 
   override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
     val more = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
-    wanted = ScanColumns.of(required, schema, more, caseSensitive)
+    scanColumns = ScanColumns.of(required, schema, more, caseSensitive)
   }
 
-  override def build(): Scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+  override def build(): Scan = new IcebergScan(files, scanColumns, settings, caseSensitive, session)
 
   private def filesWith(rowFilters: Vector[ConvertedFilter], changeFilters: Vector[ConvertedFilter]): ScanFiles = {
     def all(filters: Vector[ConvertedFilter]): Expression =

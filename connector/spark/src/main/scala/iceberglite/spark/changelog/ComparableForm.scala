@@ -24,13 +24,13 @@ private[changelog] object ComparableForm {
   }
 
   /** Converts a comparable form back to the value. The entries of a map may be in another order. */
-  def back(form: Column, dataType: DataType): Column = dataType match {
+  def toValue(form: Column, dataType: DataType): Column = dataType match {
     case t if isComparable(t) => form
     case FloatType => call(classOf[java.lang.Float], FloatType, "intBitsToFloat", form)
     case DoubleType => call(classOf[java.lang.Double], DoubleType, "longBitsToDouble", form)
-    case StructType(fields) => fieldwise(form, fields, back)
-    case ArrayType(element, _) => transform(form, back(_, element))
-    case map: MapType => map_from_entries(transform(form, back(_, entry(map))))
+    case StructType(fields) => fieldwise(form, fields, toValue)
+    case ArrayType(element, _) => transform(form, toValue(_, element))
+    case map: MapType => map_from_entries(transform(form, toValue(_, entry(map))))
   }
 
   private def isComparable(dataType: DataType): Boolean = dataType match {

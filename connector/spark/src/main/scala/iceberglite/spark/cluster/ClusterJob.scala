@@ -16,7 +16,7 @@ private[iceberglite] object ClusterJob {
   private val Failed: Byte = 1
 
   /** Runs a job with its own description. */
-  def described[A](context: SparkContext, description: String)(job: => A): A = {
+  def withDescription[A](context: SparkContext, description: String)(job: => A): A = {
     val before = Option(context.getLocalProperty(Description))
     context.setLocalProperty(Description, description)
     try job
@@ -27,15 +27,15 @@ private[iceberglite] object ClusterJob {
    * Returns the result of a task. An error is returned as an object rather than as the text of a failed job, because it
    * contains the hint for the user.
    */
-  def result(bytes: => Array[Byte]): Array[Byte] =
+  def encodeResult(bytes: => Array[Byte]): Array[Byte] =
     try Succeeded +: bytes
-    catch { case e: IcebergError => Failed +: toBytes(e) }
+    catch { case e: IcebergError => Failed +: serialize(e) }
 
   /** Returns the bytes of a task's result. @throws IcebergError the error of the task */
-  def opened(result: Array[Byte]): Array[Byte] =
-    if (result.head == Succeeded) result.tail else throw ofBytes[IcebergError](result.tail)
+  def decodeResult(result: Array[Byte]): Array[Byte] =
+    if (result.head == Succeeded) result.tail else throw deserialize[IcebergError](result.tail)
 
-  def toBytes(value: AnyRef): Array[Byte] = {
+  def serialize(value: AnyRef): Array[Byte] = {
     val bytes = new ByteArrayOutputStream
     val out = new ObjectOutputStream(bytes)
     out.writeObject(value)
@@ -44,7 +44,7 @@ private[iceberglite] object ClusterJob {
   }
 
   /** Deserializes with the class loader of this class, because jars that a session adds are not on the class path. */
-  def ofBytes[A](bytes: Array[Byte]): A = {
+  def deserialize[A](bytes: Array[Byte]): A = {
     val in = new ObjectInputStream(new ByteArrayInputStream(bytes)) {
       override def resolveClass(description: ObjectStreamClass): Class[_] =
         try Class.forName(description.getName, false, ClusterJob.getClass.getClassLoader)

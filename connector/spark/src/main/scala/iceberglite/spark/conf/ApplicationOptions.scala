@@ -53,7 +53,7 @@ object ApplicationOptions {
 
   /** Returns the option that is set, which may be the alias, and its value. */
   private def one[A](settings: Settings, option: SparkOption[A], alias: SparkOption[A]): Option[(SparkOption[A], A)] = {
-    val given = Seq(option, alias).flatMap(o => o.given(settings).map(o -> _))
+    val given = Seq(option, alias).flatMap(o => o.get(settings).map(o -> _))
     if (given.map(_._2).distinct.size > 1) throw InvalidArgument(
       s"options ${option.key} and ${alias.key}",
       given.map(_._2).mkString(" and "),

@@ -66,7 +66,7 @@ object OverwriteOptions {
 
   /** Returns whether the options request a dynamic overwrite, if one is set. @throws InvalidArgument they differ */
   def isDynamic(settings: Settings): Option[Boolean] =
-    (Dynamic.given(settings), PartitionMode.given(settings)) match {
+    (Dynamic.get(settings), PartitionMode.get(settings)) match {
       case (Some(one), Some(other)) if one != other =>
         throw InvalidArgument(
           s"options ${Dynamic.key} and ${PartitionMode.key}",
@@ -84,17 +84,17 @@ object OverwriteOptions {
    */
   def check(table: String, replacedRows: ReplacedRows, settings: Settings): Unit = {
     isDynamic(settings).foreach(checkDynamic(table, replacedRows, settings, _))
-    ReplaceWhere.given(settings).foreach { condition =>
+    ReplaceWhere.get(settings).foreach { condition =>
       throw InvalidArgument(s"option ${ReplaceWhere.key}", condition, replaceWhereAdvice(table, replacedRows))
     }
-    OverwriteSchema.given(settings).foreach(checkSchema(table, replacedRows, _))
+    OverwriteSchema.get(settings).foreach(checkSchema(table, replacedRows, _))
     if (replacedRows == ReplacedRows.Table)
       Seq(WriteOptions.Isolation, WriteOptions.ValidateFromSnapshot, WriteOptions.Branch)
         .foreach(option => option.requested(settings).foreach(v => throw notOfReplace(table, option, v.toString)))
   }
 
   private def checkDynamic(table: String, replacedRows: ReplacedRows, settings: Settings, dynamic: Boolean): Unit = {
-    val option = Seq(Dynamic, PartitionMode).find(_.given(settings).isDefined).getOrElse(Dynamic)
+    val option = Seq(Dynamic, PartitionMode).find(_.get(settings).isDefined).getOrElse(Dynamic)
     def reject(reason: String): Nothing = throw InvalidArgument(s"option ${option.key}", text(dynamic), reason)
     replacedRows match {
       case ReplacedRows.Table if dynamic =>
@@ -106,7 +106,7 @@ object OverwriteOptions {
         reject(
           "The overwrite already has a condition, which a dynamic overwrite would ignore. Remove one of them"
         )
-      case ReplacedRows.AllRows if dynamic && ReplaceWhere.given(settings).isDefined =>
+      case ReplacedRows.AllRows if dynamic && ReplaceWhere.get(settings).isDefined =>
         reject(s"The option ${ReplaceWhere.key} already selects the rows to replace. Remove one of them")
       case ReplacedRows.Partitions if !dynamic =>
         reject(

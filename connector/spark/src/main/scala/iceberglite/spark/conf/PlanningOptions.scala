@@ -63,8 +63,8 @@ object PlanningModes {
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): PlanningModes = {
     val settings = Settings.of(options, session, properties)
     PlanningModes(
-      PlanningOptions.DataMode.given(settings).getOrElse(PlanningMode.Auto),
-      PlanningOptions.DeleteMode.given(settings).getOrElse(PlanningMode.Auto)
+      PlanningOptions.DataMode.get(settings).getOrElse(PlanningMode.Auto),
+      PlanningOptions.DeleteMode.get(settings).getOrElse(PlanningMode.Auto)
     )
   }
 }

@@ -46,7 +46,7 @@ object RangeOptions {
   }
 
   /** Rejects the options for a metadata table, which has no commits of its own. @throws Unsupported an option is set */
-  def refuse(options: CaseInsensitiveStringMap, name: String): Unit = keys.find(options.containsKey).foreach { key =>
+  def reject(options: CaseInsensitiveStringMap, name: String): Unit = keys.find(options.containsKey).foreach { key =>
     throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` support it")
   }
 

@@ -143,10 +143,10 @@ final case class ReadSettings(
    * The number of file groups that is sufficient even if the groups are small. A join with a shuffle would have the
    * same number of tasks.
    */
-  def groupsAtLeast: Int = cores * ReadSettings.TasksPerCore
+  def sufficientGroups: Int = cores * ReadSettings.TasksPerCore
 
   /** The split size below which a scan gets no more tasks than there are cores. */
-  def leastSplitSize: Long = math.min(splitSize, ReadSettings.MinSplitSize)
+  def minSplitSize: Long = math.min(splitSize, ReadSettings.MinSplitSize)
 
   /**
    * Returns the size of splits for a scan.
@@ -159,10 +159,11 @@ final case class ReadSettings(
    */
   def splitSizeFor(weight: Long): Long =
     if (!adaptive) splitSize
-    else math.min(splitSize, wholeFiles(math.max(1L, math.max(fileOpenCost, ceilDivide(weight, tasksFor(weight))))))
+    else
+      math.min(splitSize, roundUpToOpenCost(math.max(1L, math.max(fileOpenCost, ceilDivide(weight, tasksFor(weight))))))
 
   private def tasksFor(weight: Long): Long = {
-    val wanted = weight / leastSplitSize
+    val wanted = weight / minSplitSize
     if (wanted >= parallelism) parallelism.toLong else math.max(cores.toLong, wanted / cores * cores)
   }
 
@@ -170,7 +171,7 @@ final case class ReadSettings(
    * Rounds the size up to a multiple of the cost of opening a file. Small files have this weight, so that any other
    * size would leave a part of each task unused.
    */
-  private def wholeFiles(size: Long): Long =
+  private def roundUpToOpenCost(size: Long): Long =
     if (fileOpenCost <= 0) size else ceilDivide(size, fileOpenCost) * fileOpenCost
 
   private def ceilDivide(a: Long, b: Long): Long = a / b + (if (a % b == 0) 0 else 1)
@@ -181,7 +182,7 @@ final case class ReadSettings(
    *
    * @param largest the weight of the largest file
    */
-  def splitSizeOfReplaced(weight: Long, largest: Long): Long = {
+  def splitSizeForRewrite(weight: Long, largest: Long): Long = {
     val usual = splitSizeFor(weight)
     if (largest > usual && weight / largest >= cores) largest else usual
   }
@@ -199,7 +200,7 @@ object ReadSettings {
     val cores = session.sparkContext.defaultParallelism
     val shuffled = session.sessionState.conf.numShufflePartitions
     val parallelism =
-      ReadOptions.Parallelism.given(settings).getOrElse(math.min(cores * TasksPerCore, math.max(cores, shuffled)))
+      ReadOptions.Parallelism.get(settings).getOrElse(math.min(cores * TasksPerCore, math.max(cores, shuffled)))
     ReadSettings(
       splitSize = settings(ReadOptions.SplitSize),
       adaptive = ReadOptions.SplitSize.requested(settings).isEmpty && settings(ReadOptions.AdaptiveSplits),
@@ -210,7 +211,7 @@ object ReadSettings {
       vectorized = settings(ReadOptions.Vectorization),
       batchSize = settings(ReadOptions.BatchSize),
       aggregatePushDown = settings(ReadOptions.AggregatePushDown),
-      dataGrouping = ReadOptions.DataGrouping.given(settings)
+      dataGrouping = ReadOptions.DataGrouping.get(settings)
     )
   }
 }

@@ -18,5 +18,5 @@ object SchemaOptions {
   val all: Seq[SparkOption[_]] = Seq(MergeSchema, Alias)
 
   /** Whether a write merges its columns into those of the table. */
-  def merges(settings: Settings): Boolean = Alias.given(settings).getOrElse(settings(MergeSchema))
+  def merges(settings: Settings): Boolean = Alias.get(settings).getOrElse(settings(MergeSchema))
 }

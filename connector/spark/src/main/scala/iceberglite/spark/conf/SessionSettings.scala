@@ -36,10 +36,10 @@ object SessionSettings {
   private[iceberglite] def warning(key: String, value: String): Option[String] =
     if (known(key) || key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)) None
     else if (ForeignOptions.session.find(key).isDefined) ForeignOptions.session.warning(key, value)
-    else Some(s"The configuration $key has no effect. There is no such setting${meant(key, known)}")
+    else Some(s"The configuration $key has no effect. There is no such setting${suggestion(key, known)}")
 
   /** Returns the end of a message that suggests the known setting with a similar name. */
-  private[iceberglite] def meant(key: String, known: Iterable[String]): String =
+  private[iceberglite] def suggestion(key: String, known: Iterable[String]): String =
     Spelling.closest(key, known).fold("")(near => s". Did you mean $near?")
 
   /**

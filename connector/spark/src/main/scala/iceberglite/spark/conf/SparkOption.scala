@@ -33,7 +33,7 @@ final class SparkOption[A] private (
 ) {
 
   /** Returns the value of the option, the session or the table, if one is set. */
-  def given(settings: Settings): Option[A] =
+  def get(settings: Settings): Option[A] =
     fromOption(settings).orElse(fromSession(settings)).orElse(fromTable(settings))
 
   /** Returns the value of the option or the session, if one is set; ignores the table's properties. */
@@ -71,7 +71,7 @@ final case class Settings(
 ) {
 
   /** Returns the value of a setting, or its default. @throws InvalidArgument for an invalid value */
-  def apply[A](option: SparkOption[A]): A = option.given(this).orElse(option.default).getOrElse(
+  def apply[A](option: SparkOption[A]): A = option.get(this).orElse(option.default).getOrElse(
     throw InvalidArgument(s"option ${option.key}", "none", s"It has no default. ${option.expected}")
   )
 }

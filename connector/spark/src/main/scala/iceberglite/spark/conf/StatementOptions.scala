@@ -28,16 +28,16 @@ final case class StatementOptions(values: Map[String, String]) {
 
   def isEmpty: Boolean = values.isEmpty
 
-  def isolation: Option[IsolationLevel] = WriteOptions.Isolation.given(settings)
+  def isolation: Option[IsolationLevel] = WriteOptions.Isolation.get(settings)
 
   /** Returns the snapshot after which commits count as concurrent with an overwrite. */
-  def validatedFrom: Option[Long] = WriteOptions.ValidateFromSnapshot.given(settings)
+  def validateFromSnapshot: Option[Long] = WriteOptions.ValidateFromSnapshot.get(settings)
 
   /** Whether an overwrite replaces the partitions that it writes to. */
   def isDynamic: Boolean = OverwriteOptions.isDynamic(settings).contains(true)
 
   /** The condition of an overwrite, in SQL. */
-  def replaceWhere: Option[String] = OverwriteOptions.ReplaceWhere.given(settings)
+  def replaceWhere: Option[String] = OverwriteOptions.ReplaceWhere.get(settings)
 
   /** Returns the options without the given option. */
   def without(option: SparkOption[_]): StatementOptions =
@@ -45,11 +45,11 @@ final case class StatementOptions(values: Map[String, String]) {
 
   /** Checks the options of an overwrite by a condition. @throws InvalidArgument an option does not apply to it */
   def checkOverwriteByCondition(table: String): Unit =
-    OverwriteOptions.check(table, OverwriteOptions.Replaces.Matching, settings)
+    OverwriteOptions.check(table, OverwriteOptions.ReplacedRows.Matching, settings)
 
-  def branch: Option[String] = WriteOptions.Branch.given(settings)
+  def branch: Option[String] = WriteOptions.Branch.get(settings)
 
-  def distribution: Option[DistributionMode] = WriteOptions.Distribution.given(settings)
+  def distribution: Option[DistributionMode] = WriteOptions.Distribution.get(settings)
 
   /**
    * Returns the application and version, with which the statement can be rerun safely.
@@ -59,13 +59,13 @@ final case class StatementOptions(values: Map[String, String]) {
   def application: Option[RecordApplication] = ApplicationOptions.of(settings)
 
   /** Whether an INSERT is an upsert. */
-  def upserts: Boolean = UpsertOptions.isRequested(settings)
+  def isUpsert: Boolean = UpsertOptions.isRequested(settings)
 
   /** Whether columns of the source that the table lacks are added to it. */
   def mergesSchema: Boolean = SchemaOptions.merges(settings)
 
   /** Returns the options for the table. The statement's own options are handled before the table is used. */
-  def ofTable: StatementOptions =
+  def tableOptions: StatementOptions =
     StatementOptions(values.filterNot { case (key, _) => StatementOptions.statementKeys(key.toLowerCase(Locale.ROOT)) })
 }
 
@@ -120,7 +120,7 @@ object StatementOptions {
       throw InvalidArgument(s"option of $verb", key, s"$verb has no such option. $near")
     }
     val settings = Settings(options.asOptions, _ => None, Map.empty)
-    known.foreach(_.given(settings))
+    known.foreach(_.get(settings))
     WriteOptions.snapshotProperties(options.asOptions)
     ()
   }

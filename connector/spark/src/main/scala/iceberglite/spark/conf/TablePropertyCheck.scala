@@ -38,5 +38,6 @@ object TablePropertyCheck {
     if (isKnown(key)) None
     else if (ForeignOptions.table.find(key).isDefined) ForeignOptions.table.warning(key, value)
     else if (!Prefixes.exists(key.startsWith)) None
-    else Some(s"The table property $key has no effect. There is no such property${SessionSettings.meant(key, known)}")
+    else
+      Some(s"The table property $key has no effect. There is no such property${SessionSettings.suggestion(key, known)}")
 }

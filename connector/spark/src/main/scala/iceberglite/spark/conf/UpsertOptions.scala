@@ -33,15 +33,15 @@ object UpsertOptions {
    * other
    */
   def isRequested(settings: Settings): Boolean = {
-    val requested = Upsert.given(settings)
-    val hinted = Seq(Keys, DeleteColumn).find(_.given(settings).isDefined)
-    hinted.filter(_ => requested.contains(false)).foreach { option =>
+    val requested = Upsert.get(settings)
+    val impliedBy = Seq(Keys, DeleteColumn).find(_.get(settings).isDefined)
+    impliedBy.filter(_ => requested.contains(false)).foreach { option =>
       throw InvalidArgument(
         s"option ${Upsert.key}",
         "false",
         s"${option.key} applies only to upserts; remove one of them"
       )
     }
-    requested.contains(true) || hinted.isDefined
+    requested.contains(true) || impliedBy.isDefined
   }
 }

@@ -33,10 +33,10 @@ object WriteAuditPublish {
       case Settings(Some(id), Some(audit)) =>
         throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Unset one of them")
       case Settings(Some(id), None) =>
-        branch.foreach(refuse(table, IdKey, id, _))
+        branch.foreach(reject(table, IdKey, id, _))
         Target(SnapshotTarget.Staged, Map(SnapshotSummary.WapId -> id))
       case Settings(None, Some(audit)) =>
-        branch.filter(_ != audit).foreach(refuse(table, BranchKey, audit, _))
+        branch.filter(_ != audit).foreach(reject(table, BranchKey, audit, _))
         Target(SnapshotTarget.Branch(audit, create = true))
     }
     target.to.head(table.metadata)
@@ -63,7 +63,7 @@ object WriteAuditPublish {
     value
   }
 
-  private def refuse(table: Table, key: String, value: String, branch: String): Nothing = throw InvalidArgument(
+  private def reject(table: Table, key: String, value: String, branch: String): Nothing = throw InvalidArgument(
     s"branch to write to in ${table.name}",
     branch,
     s"The session has $key=$value, and the table write.wap.enabled. RESET $key to write to the branch"

@@ -83,20 +83,20 @@ object PartitionTerm {
   def of(name: String, arguments: Seq[Argument]): PartitionTerm = {
     val family = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
     val written = s"$name(${arguments.mkString(", ")})"
-    def refuse(reason: String): Nothing = throw InvalidArgument("transform", written, reason)
-    if (!families.contains(family)) refuse(s"The supported transforms are ${names.mkString(", ")}")
+    def reject(reason: String): Nothing = throw InvalidArgument("transform", written, reason)
+    if (!families.contains(family)) reject(s"The supported transforms are ${names.mkString(", ")}")
     val column = arguments.collect { case Column(path) => path } match {
       case Seq(one) => one
-      case _ => refuse("It takes one column")
+      case _ => reject("It takes one column")
     }
     val json = arguments.collect { case Number(value) => value } match {
       case Seq() => family
       case Seq(parameter) if parameter > 0 => s"$family[$parameter]"
-      case _ => refuse("Its parameter must be one positive number")
+      case _ => reject("Its parameter must be one positive number")
     }
     Transforms.parse(json) match {
-      case _: UnknownTransform if json == family => refuse(s"It needs a number, as in $name(16, ${column.last})")
-      case _: UnknownTransform => refuse("It takes no parameter")
+      case _: UnknownTransform if json == family => reject(s"It needs a number, as in $name(16, ${column.last})")
+      case _: UnknownTransform => reject("It takes no parameter")
       case transform => PartitionTerm(column, transform)
     }
   }

@@ -77,15 +77,15 @@ object SparkDefaults {
    * @throws InvalidArgument the expression has no constant value of the type
    */
   def of(sql: String, name: String, dataType: DataType, t: Type, statement: String): Option[DefaultValue] = {
-    def refuse(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
+    def reject(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
     if (isVariable(sql, name)) {
-      refuse(
+      reject(
         "It has another value each time, but a default is a constant: use a constant, and write such values with the " +
           "rows"
       )
     }
     val value = ResolveDefaultColumns.analyze(name, dataType, sql, statement).eval()
-    Option(value).map(valueOf(_, t).fold(refuse, identity))
+    Option(value).map(valueOf(_, t).fold(reject, identity))
   }
 
   /**

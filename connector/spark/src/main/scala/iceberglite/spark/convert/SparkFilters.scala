@@ -32,9 +32,9 @@ final case class ConvertedFilter(expression: Expression, exact: Boolean)
  * Therefore the conversion pushes NOT inward to single tests, for which false and null can be distinguished.
  *
  * @param schema the columns that the filters name
- * @param texts returns all values of a string column in the relevant rows by column id, if they are known
+ * @param stringValues returns all values of a string column in the relevant rows by column id, if they are known
  */
-final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => Option[Set[String]] = _ => None) {
+final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: Int => Option[Set[String]] = _ => None) {
 
   /**
    * Returns the equivalent expression, if there is one. It can be used for changes to a table, because it selects no
@@ -59,8 +59,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
       case ("IS_NULL", Array(child)) => nullTest(child, holds)
       case ("IS_NOT_NULL", Array(child)) => nullTest(child, !holds)
       case ("STARTS_WITH", Array(child, value: SparkLiteral[_])) => startsWith(child, value, holds)
-      case ("ENDS_WITH", Array(child, value: SparkLiteral[_])) => known(child, value, _.endsWith(_), holds)
-      case ("CONTAINS", Array(child, value: SparkLiteral[_])) => known(child, value, _.contains(_), holds)
+      case ("ENDS_WITH", Array(child, value: SparkLiteral[_])) => knownValues(child, value, _.endsWith(_), holds)
+      case ("CONTAINS", Array(child, value: SparkLiteral[_])) => knownValues(child, value, _.contains(_), holds)
       case ("IN", _) if children.nonEmpty => in(children.head, children.tail, holds)
       case (name, Array(child, value: SparkLiteral[_])) => comparison(name, child, value, holds)
       case (name, Array(value: SparkLiteral[_], child)) => mirrored(name).flatMap(comparison(_, child, value, holds))
@@ -68,9 +68,9 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
     }
   }
 
-  private def constant(value: Boolean): Option[ConvertedFilter] = exactly(if (value) AlwaysTrue else AlwaysFalse)
+  private def constant(value: Boolean): Option[ConvertedFilter] = exactFilter(if (value) AlwaysTrue else AlwaysFalse)
 
-  private def exactly(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
+  private def exactFilter(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
 
   /** Combines two filters with AND. If only one of them can be converted, it can still skip files. */
   private def both(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
@@ -84,14 +84,14 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
       yield ConvertedFilter(or(a.expression, b.expression), a.exact && b.exact)
 
   private def nullTest(child: SparkExpression, isNull: Boolean): Option[ConvertedFilter] =
-    column(child).flatMap { case (term, _) => exactly(if (isNull) IsNull(term) else NotNull(term)) }
+    column(child).flatMap { case (term, _) => exactFilter(if (isNull) IsNull(term) else NotNull(term)) }
 
   private def startsWith(child: SparkExpression, value: SparkLiteral[_], holds: Boolean): Option[ConvertedFilter] =
     column(child).filter(_._2 == StringType).flatMap { case (term, _) =>
       if (value.value == null) constant(value = false)
       else {
         val prefix = value.value.toString
-        exactly(if (holds) StartsWith(term, prefix) else NotStartsWith(term, prefix))
+        exactFilter(if (holds) StartsWith(term, prefix) else NotStartsWith(term, prefix))
       }
     }
 
@@ -99,7 +99,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
    * Converts a filter that bounds cannot decide, if all values of the column are known, to an IN of the matching
    * values.
    */
-  private def known(
+  private def knownValues(
       child: SparkExpression,
       value: SparkLiteral[_],
       test: (String, String) => Boolean,
@@ -108,8 +108,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
     case (term @ Term.Bound(field, _), StringType) =>
       if (value.value == null) constant(value = false)
       else {
-        texts(field.id).flatMap { all =>
-          exactly(In(term, all.filter(test(_, value.value.toString) == holds).map(StringLiteral)))
+        stringValues(field.id).flatMap { all =>
+          exactFilter(In(term, all.filter(test(_, value.value.toString) == holds).map(StringLiteral)))
         }
       }
     case _ => None
@@ -122,7 +122,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
       val literals = given.flatten.map(SparkValues.fromSpark(_, t))
       if (given.length != values.length || literals.exists(_.isEmpty)) None
       else if (!holds && given.contains(None)) constant(value = false)
-      else exactly(if (holds) In(term, literals.flatten.toSet) else NotIn(term, literals.flatten.toSet))
+      else exactFilter(if (holds) In(term, literals.flatten.toSet) else NotIn(term, literals.flatten.toSet))
     }
 
   private def comparison(
@@ -132,9 +132,9 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
       holds: Boolean
   ): Option[ConvertedFilter] = column(child).flatMap { case (term, t) =>
     Option(value.value) match {
-      case None if name == "<=>" => exactly(if (holds) IsNull(term) else NotNull(term))
+      case None if name == "<=>" => exactFilter(if (holds) IsNull(term) else NotNull(term))
       case None => if (Comparisons.contains(name)) constant(value = false) else None
-      case Some(v) => SparkValues.fromSpark(v, t).flatMap(test(name, term, _, holds)).flatMap(exactly)
+      case Some(v) => SparkValues.fromSpark(v, t).flatMap(test(name, term, _, holds)).flatMap(exactFilter)
     }
   }
 

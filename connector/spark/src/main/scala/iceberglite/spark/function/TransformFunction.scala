@@ -16,7 +16,7 @@ abstract class TransformFunction(override val name: String) extends UnboundFunct
   override def description: String = s"$name - the partition transform $signature of Apache Iceberg tables"
 
   /** Rejects the argument types. Spark shows the message with the call. */
-  protected def refuse(inputType: StructType): Nothing = throw new UnsupportedOperationException(
+  protected def reject(inputType: StructType): Nothing = throw new UnsupportedOperationException(
     s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not possible; write $signature"
   )
 }
@@ -27,7 +27,7 @@ abstract class UnaryFunction(name: String) extends TransformFunction(name) {
 
   final override def bind(inputType: StructType): BoundFunction = inputType.fields match {
     case Array(StructField(_, t, _, _)) if bound.isDefinedAt(t) => bound(t)
-    case _ => refuse(inputType)
+    case _ => reject(inputType)
   }
 }
 
@@ -39,7 +39,7 @@ abstract class ParametrizedFunction(name: String) extends TransformFunction(name
     case Array(StructField(_, ByteType | ShortType | IntegerType, _, _), StructField(_, t, _, _))
         if bound.isDefinedAt(t) =>
       bound(t)
-    case _ => refuse(inputType)
+    case _ => reject(inputType)
   }
 }
 

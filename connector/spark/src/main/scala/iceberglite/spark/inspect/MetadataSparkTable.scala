@@ -50,7 +50,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
-    RangeOptions.refuse(options, name)
+    RangeOptions.reject(options, name)
     val current = source()
     val state = TimeTravel.ofOptions(options) match {
       case TimeTravel.Latest => travel

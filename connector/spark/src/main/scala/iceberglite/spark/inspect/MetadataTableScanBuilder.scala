@@ -32,13 +32,13 @@ final class MetadataTableScanBuilder(
     schema: StructType
 ) extends ScanBuilder
     with SupportsPushDownRequiredColumns {
-  private var wanted: StructType = schema
+  private var requiredSchema: StructType = schema
 
   /** Prunes top-level columns only. Metrics of files are then not decoded unless they are requested. */
   override def pruneColumns(required: StructType): Unit =
-    wanted = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
+    requiredSchema = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
 
-  override def build(): Scan = new MetadataTableScan(name, table, view, snapshot, wanted)
+  override def build(): Scan = new MetadataTableScan(name, table, view, snapshot, requiredSchema)
 }
 
 final private class MetadataTableScan(
@@ -46,13 +46,13 @@ final private class MetadataTableScan(
     table: Table,
     view: MetadataTable,
     snapshot: Option[Snapshot],
-    wanted: StructType
+    requiredSchema: StructType
 ) extends LocalScan
     with SupportsReportStatistics {
 
   private lazy val computed: Array[InternalRow] = SparkErrors.in(name) {
     val columns = view.schema(table)
-    val positions = wanted.fieldNames.map(field => columns.fields.indexWhere(_.name == field)).toVector
+    val positions = requiredSchema.fieldNames.map(field => columns.fields.indexWhere(_.name == field)).toVector
     val convert = InternalRows.of(Schema(0, positions.map(columns.fields)))
     view.rows(table, snapshot).map(row => convert(row.copy(values = positions.map(row.values)))).toArray
   }
@@ -63,9 +63,9 @@ final private class MetadataTableScan(
    * Estimates the size of the rows from their number. Spark requests the estimate from the scan that it then runs, so
    * that the rows are produced only once.
    */
-  override def estimateStatistics(): Statistics = SizeEstimate.of(computed.length.toLong, wanted).statistics()
+  override def estimateStatistics(): Statistics = SizeEstimate.of(computed.length.toLong, requiredSchema).statistics()
 
-  override def readSchema(): StructType = wanted
+  override def readSchema(): StructType = requiredSchema
 
-  override def description(): String = s"$name ${wanted.fieldNames.mkString("[", ", ", "]")}"
+  override def description(): String = s"$name ${requiredSchema.fieldNames.mkString("[", ", ", "]")}"
 }

@@ -37,7 +37,7 @@ object ConvertEqualityDeletes extends Procedure {
         (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.recordCount).sum))
       }
       // The commit has succeeded, even if this step fails.
-      context.renew(name, before, after)
+      context.refreshCachedPlans(name, before, after)
       row
     }
     Seq(counts.getOrElse(Row(0L, 0L, 0L)))

@@ -102,11 +102,11 @@ object CreateChangelogView extends Procedure {
   private def identifier(path: Vector[String], schema: Schema, session: SparkSession): ChangelogView.Identifier = {
     val nodes = ColumnPath.require(schema, path, caseSensitive(session))
     val name = nodes.map(_.name).mkString(".")
-    def refuse(): Nothing =
+    def reject(): Nothing =
       throw InvalidArgument("argument identifier_columns", name, "A column inside of a list or map has many values")
     val structs = schema.asStruct +: nodes.init.map(_.fieldType match {
       case struct: Type.StructType => struct
-      case _ => refuse()
+      case _ => reject()
     })
     val positions = structs.zip(nodes).map { case (struct, f) => struct.fields.indexWhere(_.id == f.id) }
     ChangelogView.Identifier(name, positions)

@@ -21,23 +21,23 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
    * @throws InvalidArgument the text is not a name, or names a table of another catalog
    */
   def identifier(table: String): Identifier = {
-    def refuse(hint: String): Nothing = throw InvalidArgument("argument table", table, hint)
+    def reject(hint: String): Nothing = throw InvalidArgument("argument table", table, hint)
     val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
-      refuse("It must be a table name in SQL, such as db.t")
+      reject("It must be a table name in SQL, such as db.t")
     )
     val (resolvedCatalog, ident) = CatalogNames.resolveIn(session, catalog, parts)
     if (resolvedCatalog.name != catalog.name) {
       val name = resolvedCatalog.name
-      refuse(s"The table is in the catalog $name; use CALL $name.system. ... instead")
+      reject(s"The table is in the catalog $name; use CALL $name.system. ... instead")
     }
     ident
   }
 
   /** Returns the table in its current state. */
   def table(name: String): SharedTable = {
-    val live = catalog.liveTable(identifier(name))
-    live.refresh()
-    live
+    val shared = catalog.sharedTable(identifier(name))
+    shared.refresh()
+    shared
   }
 
   /**
@@ -47,19 +47,19 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
    */
   def change(name: String)(action: TableMetadata => Action): (Table, Table) = {
     val (before, after) = commit(name)(action)
-    renew(name, before, after)
+    refreshCachedPlans(name, before, after)
     (before, after)
   }
 
   /**
-   * Changes a table by one action. The caller refreshes cached plans with [[renew]], whose failure does not undo the
-   * change.
+   * Changes a table by one action. The caller refreshes cached plans with [[refreshCachedPlans]], whose failure does not
+   * undo the change.
    */
   def commit(name: String)(action: TableMetadata => Action): (Table, Table) = {
     val before = table(name).current
     (before, before.transaction(EngineSummary.of(session)).add(action(before.metadata)).commit())
   }
 
-  def renew(name: String, before: Table, after: Table): Unit =
-    CachedPlans.renew(session, catalog, identifier(name), before.metadata, after.metadata)
+  def refreshCachedPlans(name: String, before: Table, after: Table): Unit =
+    CachedPlans.refresh(session, catalog, identifier(name), before.metadata, after.metadata)
 }

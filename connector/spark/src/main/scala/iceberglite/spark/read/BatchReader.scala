@@ -11,14 +11,14 @@ import iceberglite.spark.read.files.{FileBatches, FileTask}
 /** Reads the batches of the files of one task, one after the other. */
 final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => FileBatches)
     extends PartitionReader[ColumnarBatch] {
-  private val waiting: Iterator[FileTask] = tasks.iterator
+  private val remaining: Iterator[FileTask] = tasks.iterator
   private var current: Option[(FileTask, FileBatches)] = None
   private var filesByRows = 0L
 
   override def next(): Boolean = {
-    while (current.isDefined || waiting.hasNext) {
+    while (current.isDefined || remaining.hasNext) {
       current match {
-        case Some((task, batches)) => if (naming(task)(batches.next())) return true else closeCurrent()
+        case Some((task, batches)) => if (withErrorContext(task)(batches.next())) return true else closeCurrent()
         case None => openNext()
       }
     }
@@ -33,9 +33,9 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
   override def close(): Unit = closeCurrent()
 
   private def openNext(): Unit = {
-    val task = waiting.next()
+    val task = remaining.next()
     CurrentFile.set(task.path, task.start, task.length)
-    val batches = naming(task)(open(task))
+    val batches = withErrorContext(task)(open(task))
     if (batches.byRows) filesByRows += 1
     current = Some((task, batches))
   }
@@ -53,7 +53,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
     batches.foreach(_.close())
   }
 
-  private def naming[A](task: FileTask)(read: => A): A = FileTask.naming(task, tableName)(read)
+  private def withErrorContext[A](task: FileTask)(read: => A): A = FileTask.withErrorContext(task, tableName)(read)
 }
 
 /**

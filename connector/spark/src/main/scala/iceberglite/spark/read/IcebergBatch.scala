@@ -26,15 +26,15 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType}
 /**
  * The tasks of a scan, and the information that executors need to run them.
  *
- * @param joined a runtime filter from the other side of a join. It only skips files and rows, because Spark also
+ * @param runtimeFilter a runtime filter from the other side of a join. It only skips files and rows, because Spark also
  *   applies it.
- * @param chosen the files to read, if the caller selects them
+ * @param selectedFiles the files to read, if the caller selects them
  * @param packing how the selected files are packed into tasks; absent for the packing of ordinary scans
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
-    joined: RuntimeFilterResidual,
-    chosen: Option[Vector[FileScanTask]],
+    runtimeFilter: RuntimeFilterResidual,
+    selectedFiles: Option[Vector[FileScanTask]],
     session: SparkSession,
     packing: Option[RewritePacking] = None
 ) extends Batch {
@@ -42,10 +42,10 @@ final private[read] class IcebergBatch(
   private val settings = scan.settings
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
-    val packed = chosen.fold(if (joined.isEmpty) scan.tasks else scan.packing.of(joined.tasks))(
+    val packed = selectedFiles.fold(if (runtimeFilter.isEmpty) scan.tasks else scan.packing.of(runtimeFilter.tasks))(
       scan.packing.ofReplaced(_, packing)
     )
-    if (packed.nonEmpty) scan.files.widened.check(scan.wanted.fields)
+    if (packed.nonEmpty) scan.files.widened.check(scan.scanColumns.fields)
     packed.foreach(_.files.foreach(task => requireReadable(task.file)))
     val deletes = new SharedDeletes(requireReadable)
     packed.map { task =>
@@ -65,7 +65,7 @@ final private[read] class IcebergBatch(
     val offHeap = session.sessionState.conf.getConf(SQLConf.COLUMN_VECTOR_OFFHEAP_ENABLED)
     new IcebergReaderFactory(
       table.name,
-      scan.wanted,
+      scan.scanColumns,
       table.metadata.specsById,
       nameMapping,
       session.sparkContext.broadcast(conf),
@@ -95,7 +95,7 @@ final private[read] class IcebergBatch(
   private def filterOf(task: FileScanTask): (Expression, Set[Int]) = lastFilter match {
     case Some(known) if lastResidual eq task.residual => known
     case _ =>
-      val filter = Expression.and(task.residual, joined.forRows)
+      val filter = Expression.and(task.residual, runtimeFilter.forRows)
       val made = (filter, floatingColumns(filter))
       lastResidual = task.residual
       lastFilter = Some(made)
@@ -127,11 +127,11 @@ final private[read] class IcebergBatch(
     scan.files.schema.byId.get(id).exists(f => f.fieldType == FloatType || f.fieldType == DoubleType)
 
   override def equals(that: Any): Boolean = that match {
-    case batch: IcebergBatch => batch.scan == scan && batch.chosenPaths == chosenPaths
+    case batch: IcebergBatch => batch.scan == scan && batch.selectedPaths == selectedPaths
     case _ => false
   }
 
-  private def chosenPaths: Option[Vector[String]] = chosen.map(_.map(_.file.path))
+  private def selectedPaths: Option[Vector[String]] = selectedFiles.map(_.map(_.file.path))
 
   override def hashCode: Int = scan.hashCode
 }

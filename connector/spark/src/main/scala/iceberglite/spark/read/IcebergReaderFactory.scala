@@ -26,7 +26,7 @@ import iceberglite.storage.HadoopFileIO
 /** Creates the readers of a scan's tasks on the executors. */
 final private[read] class IcebergReaderFactory(
     tableName: String,
-    wanted: ScanColumns,
+    scanColumns: ScanColumns,
     specs: Map[Int, PartitionSpec],
     mapping: Option[NameMapping],
     configuration: Broadcast[SerializableConfiguration],
@@ -39,7 +39,7 @@ final private[read] class IcebergReaderFactory(
   override def createColumnarReader(partition: InputPartition): PartitionReader[ColumnarBatch] = batches(partition)
 
   override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
-    new RowReader(batches(partition), UnsafeProjection.create(SparkTypes.toSpark(wanted.fields)))
+    new RowReader(batches(partition), UnsafeProjection.create(SparkTypes.toSpark(scanColumns.fields)))
 
   private def batches(partition: InputPartition): BatchReader = {
     val open = new OpenFiles
@@ -47,7 +47,7 @@ final private[read] class IcebergReaderFactory(
   }
 
   private def tasksOf(partition: InputPartition): Vector[FileTask] = partition match {
-    case ours: IcebergInputPartition => ours.tasks
+    case scanPartition: IcebergInputPartition => scanPartition.tasks
     case other => throw new IllegalArgumentException(s"${other.getClass.getName} is not part of a scan of $tableName")
   }
 
@@ -59,7 +59,7 @@ final private[read] class IcebergReaderFactory(
 
     def batches(task: FileTask): FileBatches = {
       val among = task.change.flatMap(_.among).map(deletes.of(task.path, _))
-      val fileDeletes = new FileDeletes(wanted, deletes.of(task.path, task.deletes), among)
+      val fileDeletes = new FileDeletes(scanColumns, deletes.of(task.path, task.deletes), among)
       if (fileDeletes.hasNoLiveRow) FileBatches.Empty else open(task, fileDeletes)
     }
 

@@ -43,7 +43,7 @@ import iceberglite.spec.types.NestedField
 /** A scan of a table. Two scans are equal if they read the same data, so that Spark can reuse one for both. */
 final private[iceberglite] class IcebergScan(
     private[iceberglite] val files: ScanFiles,
-    private[iceberglite] val wanted: ScanColumns,
+    private[iceberglite] val scanColumns: ScanColumns,
     private[iceberglite] val settings: ReadSettings,
     caseSensitive: Boolean,
     session: SparkSession,
@@ -56,16 +56,16 @@ final private[iceberglite] class IcebergScan(
 
   /** The schema, with a mark for each metadata column. Spark loses the marks unless each scan sets them again. */
   private lazy val schema: StructType =
-    StructType(wanted.fields.zip(SparkTypes.toSpark(wanted.fields)).map { case (field, column) =>
+    StructType(scanColumns.fields.zip(SparkTypes.toSpark(scanColumns.fields)).map { case (field, column) =>
       val mark = new MetadataBuilder().putString(METADATA_COL_ATTR_KEY, field.name).build()
-      if (wanted.metadataIds(field.id)) column.copy(metadata = mark) else column
+      if (scanColumns.metadataIds(field.id)) column.copy(metadata = mark) else column
     })
 
   override def readSchema(): StructType = schema
 
   /** Returns the same scan with its files in groups. */
   private[iceberglite] def groupedBy(grouping: KeyGrouping): IcebergScan =
-    new IcebergScan(files, wanted, settings, caseSensitive, session, Some(grouping))
+    new IcebergScan(files, scanColumns, settings, caseSensitive, session, Some(grouping))
 
   /**
    * Reports the grouping of the scan, if it has one. The user can request it; otherwise
@@ -76,7 +76,7 @@ final private[iceberglite] class IcebergScan(
 
   override def outputOrdering(): Array[SortOrder] = grouping.fold(Array.empty[SortOrder])(_.reportedOrder)
 
-  override def toBatch: Batch = new IcebergBatch(this, joined, None, session)
+  override def toBatch: Batch = new IcebergBatch(this, runtimeFilter, None, session)
 
   /**
    * Returns a batch of some files of the scan.
@@ -136,27 +136,28 @@ final private[iceberglite] class IcebergScan(
     }.asJava
 
   /** The columns of the table, without metadata columns. */
-  private def columns: Vector[NestedField] = wanted.fields.filterNot(f => wanted.metadataIds(f.id))
+  private def columns: Vector[NestedField] = scanColumns.fields.filterNot(f => scanColumns.metadataIds(f.id))
 
   // Spark sets the filter when it has the keys of a join's other side, and requests a new batch directly afterwards. If
   // two joins share the scan, only the filters that were set last apply.
-  @volatile private var joined: RuntimeFilterResidual = RuntimeFilterResidual.none(files)
+  @volatile private var runtimeFilter: RuntimeFilterResidual = RuntimeFilterResidual.none(files)
 
-  private lazy val joinColumns: Vector[NestedField] = RuntimeFilterColumns.of(files, files.widened.without(columns))
+  private lazy val runtimeFilterColumns: Vector[NestedField] =
+    RuntimeFilterColumns.of(files, files.widened.without(columns))
 
   /** The columns for which a runtime filter with the keys of a join's other side can skip files. */
   override def filterAttributes(): Array[NamedReference] =
-    joinColumns.map(f => ColumnReference(f.name): NamedReference).toArray
+    runtimeFilterColumns.map(f => ColumnReference(f.name): NamedReference).toArray
 
   override def filter(predicates: Array[Predicate]): Unit = SparkErrors.in(files.table.name) {
-    joined = RuntimeFilterResidual.of(predicates, files, caseSensitive)
+    runtimeFilter = RuntimeFilterResidual.of(predicates, files, caseSensitive)
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
 
   /** Returns the planning metrics. Spark calls this method when it has the batch that it runs. */
   override def reportDriverMetrics(): Array[CustomTaskMetric] = {
-    val filter = joined
+    val filter = runtimeFilter
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
   }
 
@@ -171,7 +172,7 @@ final private[iceberglite] class IcebergScan(
     files.filter,
     files.limit,
     files.commits,
-    wanted,
+    scanColumns,
     settings,
     grouping
   )

@@ -62,9 +62,9 @@ final class IcebergScanBuilder(
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
 
   private var pushed: Array[Predicate] = Array.empty
-  private var wanted: ScanColumns = ScanColumns.all(schema)
+  private var scanColumns: ScanColumns = ScanColumns.all(schema)
   private var files: ScanFiles = filesWith(AlwaysTrue)
-  private var answer: Option[AggregateScan] = None
+  private var aggregateScan: Option[AggregateScan] = None
 
   /** Pushes filters down. @return the filters that Spark has to apply to the rows */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
@@ -81,7 +81,7 @@ final class IcebergScanBuilder(
   override def pushedPredicates(): Array[Predicate] = pushed
 
   override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
-    wanted = ScanColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
+    scanColumns = ScanColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
   }
 
   /** Always true: Spark need not aggregate again, because the aggregates from metadata are complete. */
@@ -94,9 +94,9 @@ final class IcebergScanBuilder(
   override def pushAggregation(aggregation: Aggregation): Boolean = SparkErrors.in(table.name) {
     val columns = aggregation.aggregateExpressions ++ aggregation.groupByExpressions
     if (settings.aggregatePushDown && !columns.exists(files.widened.isIn)) {
-      answer = AggregateScan.of(aggregation, table.metadata, schema, caseSensitive, planWithMetricsOf)
+      aggregateScan = AggregateScan.of(aggregation, table.metadata, schema, caseSensitive, planWithMetricsOf)
     }
-    answer.isDefined
+    aggregateScan.isDefined
   }
 
   override def pushLimit(rows: Int): Boolean = limit(Some(RowLimit.Limit(rows)))
@@ -114,7 +114,7 @@ final class IcebergScanBuilder(
     files.plan
   }
 
-  private def limit(rows: Option[RowLimit]): Boolean = rows.filter(_ => answer.isEmpty).exists { limit =>
+  private def limit(rows: Option[RowLimit]): Boolean = rows.filter(_ => aggregateScan.isEmpty).exists { limit =>
     files = files.limitedTo(limit)
     true
   }
@@ -122,13 +122,15 @@ final class IcebergScanBuilder(
   /** Skips files, but does not limit rows. */
   override def isPartiallyPushed(): Boolean = true
 
-  override def build(): Scan = answer.getOrElse {
-    val scan = buildPlain()
-    if (settings.dataGrouping.contains(true)) KeyGrouping.requested(files, wanted).fold(scan)(scan.groupedBy) else scan
+  override def build(): Scan = aggregateScan.getOrElse {
+    val scan = buildUngrouped()
+    if (settings.dataGrouping.contains(true)) KeyGrouping.requested(files, scanColumns).fold(scan)(scan.groupedBy)
+    else scan
   }
 
   /** Builds a scan that returns rows and is not grouped. */
-  private[iceberglite] def buildPlain(): IcebergScan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+  private[iceberglite] def buildUngrouped(): IcebergScan =
+    new IcebergScan(files, scanColumns, settings, caseSensitive, session)
 
   /** Whether a single task reads all files. */
   private[iceberglite] def isOneTask: Boolean = {

@@ -35,7 +35,7 @@ final private[read] class TaskPacking(
 
   private def splitReplaced(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weights = files.map(Splits.weight(_, settings.fileOpenCost))
-    split(files, settings.splitSizeOfReplaced(weights.sum, weights.max))
+    split(files, settings.splitSizeForRewrite(weights.sum, weights.max))
   }
 
   private def ungrouped(tasks: Vector[Vector[FileScanTask]]): Vector[PackedTask] = tasks.map(PackedTask(_, None))
@@ -48,7 +48,7 @@ final private[read] class TaskPacking(
   /** Splits groups into pieces; sorted rows remain in one piece. */
   private def pieces(grouping: KeyGrouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
     if (grouping.order.isEmpty) split(files, settings.splitSize)
-    else Vector(GroupOrder.arranged(files, grouping.order, metadata).getOrElse(
+    else Vector(GroupOrder.inAscendingOrder(files, grouping.order, metadata).getOrElse(
       throw new IllegalStateException(s"The files of a group of $tableName are in no order any more")
     ))
 
@@ -63,7 +63,7 @@ final private[read] class TaskPacking(
     val fullTasks = (weight + size - 1) / size
     if (plain.size <= math.max(settings.cores.toLong, fullTasks)) plain
     else {
-      val sizes = Vector(size, math.max(size, settings.leastSplitSize)).distinct
+      val sizes = Vector(size, math.max(size, settings.minSplitSize)).distinct
       (plain +: sizes.flatMap(s => Vector(split(files, s), splitAtRowGroups(files, s)))).minBy(_.size)
     }
   }

@@ -33,12 +33,12 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
     with SupportsRuntimeV2Filtering {
 
   /** The paths of the files with a row to change; absent if Spark did not determine them. */
-  @volatile private var withChanges: Option[Set[String]] = None
+  @volatile private var filesWithChanges: Option[Set[String]] = None
 
   private lazy val candidates: Vector[FileScanTask] = inner.planned.map(_.copy(residual = AlwaysTrue))
 
   private def tasks: Vector[FileScanTask] =
-    withChanges.fold(candidates)(paths => candidates.filter(t => paths(t.file.path)))
+    filesWithChanges.fold(candidates)(paths => candidates.filter(t => paths(t.file.path)))
 
   def statementFiles: StatementFiles = StatementFiles(tasks, inner.filter)
 
@@ -63,7 +63,7 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
    * reads the files twice, and must replace exactly the files that it read first.
    */
   override def filter(predicates: Array[Predicate]): Unit = synchronized {
-    if (withChanges.isEmpty) withChanges = Some(predicates.map(pathsOf).reduce(_ intersect _))
+    if (filesWithChanges.isEmpty) filesWithChanges = Some(predicates.map(pathsOf).reduce(_ intersect _))
   }
 
   private def pathsOf(predicate: Predicate): Set[String] = predicate.children.toVector match {

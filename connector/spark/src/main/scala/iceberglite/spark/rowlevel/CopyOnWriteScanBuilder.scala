@@ -27,7 +27,7 @@ final private[iceberglite] class CopyOnWriteScanBuilder(
   override def pruneColumns(required: StructType): Unit = inner.pruneColumns(required)
 
   override def build(): Scan = {
-    val built = new CopyOnWriteScan(inner.buildPlain(), packing)
+    val built = new CopyOnWriteScan(inner.buildUngrouped(), packing)
     scan = Some(built)
     built
   }

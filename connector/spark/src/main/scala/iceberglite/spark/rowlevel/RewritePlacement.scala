@@ -66,7 +66,7 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
    */
   private def fileSize: Long =
     if (!conf.adaptiveExecutionEnabled) targetSize
-    else WriteOptions.AdvisoryPartitionSize.given(settings).fold(math.max(1L, targetSize / 2))(math.min(_, targetSize))
+    else WriteOptions.AdvisoryPartitionSize.get(settings).fold(math.max(1L, targetSize / 2))(math.min(_, targetSize))
 
   private def smallestFileSize: Long =
     if (!conf.adaptiveExecutionEnabled) fileSize

@@ -76,7 +76,7 @@ final private[iceberglite] class RowLevelStatement(
   val isolation: Isolation =
     Isolation(
       options.isolation.getOrElse(IsolationLevel.parse(setting(properties.Isolation))),
-      options.validatedFrom.orElse(snapshot.map(_.snapshotId))
+      options.validateFromSnapshot.orElse(snapshot.map(_.snapshotId))
     )
 
   /**
@@ -89,7 +89,7 @@ final private[iceberglite] class RowLevelStatement(
    * Returns the number of bytes of shuffled positions that Spark should send to one task that writes only delete files.
    */
   def deleteAdvisorySize: Long = WriteOptions.AdvisoryPartitionSize
-    .given(settings)
+    .get(settings)
     .getOrElse(math.max(
       WriteOptions.DeleteAdvisorySize,
       session.sessionState.conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
@@ -102,7 +102,7 @@ final private[iceberglite] class RowLevelStatement(
   def base: Table = merge.fold(table)(_.base)
 
   /** The application and version that the commit records, so that the statement can safely be run again. */
-  val once: Option[RecordApplication] = options.application
+  val application: Option[RecordApplication] = options.application
 
   /** Returns entries for the snapshot's summary. */
   def summary: Map[String, String] = EngineSummary.of(session) ++
@@ -113,14 +113,14 @@ final private[iceberglite] class RowLevelStatement(
     base,
     summary ++ counts.summary(command, deletedAreKnown = true),
     action,
-    once,
+    application,
     merge.map(_.action)
   )
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)
 
   def deleteFormat: FileFormat =
-    WriteOptions.DeleteFormat.given(settings).getOrElse(RowLevelProperty.deleteFormat(table.properties))
+    WriteOptions.DeleteFormat.get(settings).getOrElse(RowLevelProperty.deleteFormat(table.properties))
 
   def deleteTargetSize: Long = settings(WriteOptions.DeleteTargetSize)
 

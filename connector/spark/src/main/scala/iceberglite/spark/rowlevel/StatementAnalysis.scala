@@ -14,7 +14,7 @@ import iceberglite.table.Table
  * @param namedMetadata the metadata columns in the statement's conditions and values
  * @param isMerge whether the statement is a MERGE; Spark converts some to appends
  * @param broadcastsSource whether a hint states that the source of a MERGE is small; Spark drops the hint
- * @param seeksByMetadata whether the condition of a copy-on-write MERGE names metadata columns
+ * @param findsFilesByMetadata whether the condition of a copy-on-write MERGE names metadata columns
  * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions
  * @param inserts whether a MERGE may add rows
  * @param marksDeletes whether rows that copy-on-write deletes are passed to the write, so that it can count them
@@ -25,7 +25,7 @@ final private[iceberglite] case class StatementAnalysis(
     marksDeletes: Boolean = false,
     isMerge: Boolean = false,
     broadcastsSource: Boolean = false,
-    seeksByMetadata: Boolean = false,
+    findsFilesByMetadata: Boolean = false,
     changesPartitions: Boolean = true,
     inserts: Boolean = true
 )
@@ -36,7 +36,7 @@ private[iceberglite] object StatementAnalysis {
    * Returns the metadata columns that copy-on-write passes from the read to the write, which Spark alone would drop.
    * These are the lineage columns in version 3, and a column that states what happened to a row.
    */
-  def carriedBy(table: Table, command: Command): Seq[String] =
+  def carryOverColumns(table: Table, command: Command): Seq[String] =
     if (copiesOnWrite(table, command)) lineageOf(table) :+ CarryOverColumns.Change.name else Nil
 
   /** Whether a statement rewrites files. */

@@ -12,13 +12,13 @@ import iceberglite.table.Table
  *
  * @param options the options of the statement
  * @param columns the columns of the statement's rows; the commit of the rows adds those that the table lacks
- * @param seen the table at the resolution of the statement
+ * @param resolvedTable the table at the resolution of the statement
  * @param context the state that is shared with other objects that read the table for the statement
  */
 final private[iceberglite] class StatementTarget private (
     val options: StatementOptions,
     columns: Option[Schema],
-    val seen: Option[Table],
+    val resolvedTable: Option[Table],
     val context: StatementContext
 ) {
 
@@ -28,13 +28,13 @@ final private[iceberglite] class StatementTarget private (
 
   /** Returns the target without options and added columns; absent if the statement adds no columns. */
   def withoutColumns: Option[StatementTarget] =
-    columns.map(_ => new StatementTarget(StatementOptions.Empty, None, seen, context))
+    columns.map(_ => new StatementTarget(StatementOptions.Empty, None, resolvedTable, context))
 
   def withOptions(given: StatementOptions, table: Table): StatementTarget =
-    new StatementTarget(given, columns, Some(seen.getOrElse(table)), context)
+    new StatementTarget(given, columns, Some(resolvedTable.getOrElse(table)), context)
 
   def withColumns(wanted: Schema, table: Table): StatementTarget =
-    new StatementTarget(options, Some(wanted), Some(seen.getOrElse(table)), context)
+    new StatementTarget(options, Some(wanted), Some(resolvedTable.getOrElse(table)), context)
 }
 
 private[iceberglite] object StatementTarget {

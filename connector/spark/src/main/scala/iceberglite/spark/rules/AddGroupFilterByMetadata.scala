@@ -17,7 +17,7 @@ object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(table: DataSourceV2Relation, Literal.TrueLiteral, query, _, None, _) =>
       write.operation match {
-        case copy: CopyOnWrite if copy.statement.analysis.seeksByMetadata => withCondition(write, table, query)
+        case copy: CopyOnWrite if copy.statement.analysis.findsFilesByMetadata => withCondition(write, table, query)
         case _ => plan
       }
     case _ => plan

@@ -63,7 +63,7 @@ final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataS
    * Returns an action with the carried columns. @param marksDeletes whether deleted rows are passed to the write, to be
    * counted
    */
-  def after(action: MergeAction, marksDeletes: Boolean): MergeAction = action match {
+  def withCarryOver(action: MergeAction, marksDeletes: Boolean): MergeAction = action match {
     case u: UpdateAction => u.copy(assignments = u.assignments ++ updated)
     case i: InsertAction => i.copy(assignments = i.assignments ++ inserted)
     case DeleteAction(condition) if marksDeletes =>

@@ -27,8 +27,8 @@ private[iceberglite] object GroupMatch {
   def of(left: JoinSide, right: JoinSide, isWhole: Boolean): Option[(Terms, Terms)] = {
     val found = (left.isGrouped, right.isGrouped) match {
       case (true, true) => None
-      case (true, false) => after(left, right)
-      case (false, true) => after(right, left).map(_.swap)
+      case (true, false) => matching(left, right)
+      case (false, true) => matching(right, left).map(_.swap)
       case (false, false) => Some(common(left, right))
     }
     found.filter { case (terms, _) =>
@@ -37,17 +37,19 @@ private[iceberglite] object GroupMatch {
   }
 
   /** Returns the terms of one side that is grouped already, and the matching terms of the other side. */
-  private def after(grouped: JoinSide, other: JoinSide): Option[(Terms, Terms)] = grouped.fixed.flatMap { terms =>
-    val same = terms.flatMap { case (position, term) => other.like(term, position).map(position -> _) }
-    if (same.size == terms.size) Some((terms, same)) else None
-  }
+  private def matching(grouped: JoinSide, other: JoinSide): Option[(Terms, Terms)] =
+    grouped.existingTerms.flatMap { terms =>
+      val same = terms.flatMap { case (position, term) => other.equivalentTerm(term, position).map(position -> _) }
+      if (same.size == terms.size) Some((terms, same)) else None
+    }
 
   private def common(left: JoinSide, right: JoinSide): (Terms, Terms) = {
     val pairs = left.keys.indices.flatMap { position =>
       val ofColumn = left.keys(position).toVector.flatMap { case (_, c) => left.terms.filter(_.column.id == c.id) }
       val (identities, others) = ofColumn.partition(_.transform == Identity)
-      (identities ++ others ++ left.anything(position))
-        .flatMap(term => right.like(term, position).map(same => (position -> term, position -> same))).headOption
+      (identities ++ others ++ left.voidTerm(position))
+        .flatMap(term => right.equivalentTerm(term, position).map(same => (position -> term, position -> same)))
+        .headOption
     }
     pairs.toVector.unzip
   }
@@ -60,7 +62,7 @@ private[iceberglite] object GroupMatch {
       val even = math.max(settings.splitSize, total / math.max(1, parallelism))
       sizes.forall { groups =>
         groups.nonEmpty && groups.max <= Skew * even &&
-        groups.size <= math.max(settings.groupsAtLeast.toLong, total / WorthTask)
+        groups.size <= math.max(settings.sufficientGroups.toLong, total / WorthTask)
       }
     }
 }

@@ -28,7 +28,7 @@ final private[rules] case class JoinSide(
   lazy val terms: Vector[GroupTerm] = KeyGrouping.terms(scan.files)
 
   /** The existing grouping of the scan: the positions of its columns among the keys, and the terms. */
-  lazy val fixed: Option[Vector[(Int, GroupTerm)]] = for {
+  lazy val existingTerms: Option[Vector[(Int, GroupTerm)]] = for {
     grouping <- scan.grouping
     expressions <- relation.keyGroupedPartitioning
     positions = expressions.flatMap(e => e.collectLeaves()).map(position)
@@ -39,13 +39,13 @@ final private[rules] case class JoinSide(
     keys.indexWhere(_.exists { case (attribute, _) => attribute.semanticEquals(column) })
 
   /** Returns the scan's term that is equivalent to a term of another scan, for the key at a position. */
-  def like(term: GroupTerm, position: Int): Option[GroupTerm] = keys(position).flatMap { case (_, column) =>
-    if (term.transform == Void) anything(position)
-    else terms.find(t => t.column.id == column.id && t.isLike(term))
+  def equivalentTerm(term: GroupTerm, position: Int): Option[GroupTerm] = keys(position).flatMap { case (_, column) =>
+    if (term.transform == Void) voidTerm(position)
+    else terms.find(t => t.column.id == column.id && t.hasSameTransform(term))
   }
 
   /** Returns a term without effect: the files are not grouped by the key at this position. */
-  def anything(position: Int): Option[GroupTerm] = keys(position).map(_._2).flatMap { column =>
+  def voidTerm(position: Int): Option[GroupTerm] = keys(position).map(_._2).flatMap { column =>
     column.fieldType match {
       case t: PrimitiveType => Some(GroupTerm(column, t, Void))
       case _ => None
@@ -74,7 +74,7 @@ final private[rules] case class JoinSide(
 
   /** Returns a column as an attribute of the relation. */
   private def read(column: NestedField): Option[Attribute] =
-    Some(scan.wanted.fields.indexWhere(_.id == column.id)).filter(_ >= 0).flatMap(i => relation.output.lift(i))
+    Some(scan.scanColumns.fields.indexWhere(_.id == column.id)).filter(_ >= 0).flatMap(i => relation.output.lift(i))
 }
 
 /** How Spark will execute the joins below a side. */
@@ -117,8 +117,8 @@ private[rules] object JoinSide {
   }
 
   private def column(relation: DataSourceV2ScanRelation, scan: IcebergScan, of: Attribute): Option[NestedField] =
-    scan.wanted.fields.lift(relation.output.indexWhere(_.exprId == of.exprId))
-      .filterNot(f => scan.wanted.metadataIds(f.id))
+    scan.scanColumns.fields.lift(relation.output.indexWhere(_.exprId == of.exprId))
+      .filterNot(f => scan.scanColumns.metadataIds(f.id))
 
   /** Finds the scan, and the names of the keys there. */
   final private class Search(joins: JoinKinds) {

@@ -32,7 +32,7 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
    *
    * @return absent if it is always below, always at least that value, or cannot be calculated
    */
-  def reaches(value: Long): Option[Threshold] =
+  def thresholdFor(value: Long): Option[Threshold] =
     try {
       var (below, from) = limits(column.dataType)
       if (of(below) >= value || of(from) < value) None

@@ -47,12 +47,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case d: DeleteFromTable if d.resolved => completed(withoutMetadata(pinned(NullConditions.typed(d)), d.table))
+    case d: DeleteFromTable if d.resolved => prepared(withoutMetadata(pinned(NullConditions.typed(d)), d.table))
     case u: UpdateTable if u.resolved && u.aligned =>
-      completed(withoutMetadata(pinned(NullConditions.typed(u)), u.table))
+      prepared(withoutMetadata(pinned(NullConditions.typed(u)), u.table))
     case m: MergeIntoTable if m.resolved && m.aligned =>
       val source = pinnedTables(m.sourceTable)
-      completed(withoutMetadata(pinned(NullConditions.typed(m.copy(sourceTable = source))), m.targetTable))
+      prepared(withoutMetadata(pinned(NullConditions.typed(m.copy(sourceTable = source))), m.targetTable))
   }
 
   /**
@@ -82,7 +82,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       val plain =
         if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
         else relation
-      if (named.isEmpty && plain.eq(relation)) command else exchanged(changed, relation, plain, named)
+      if (named.isEmpty && plain.eq(relation)) command else withRelation(changed, relation, plain, named)
     case _ => command
   }
 
@@ -90,7 +90,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
    * Replaces the table in a command. @param metadata attributes of the old relation's metadata columns, which have
    * other ids in the new one
    */
-  private def exchanged(
+  private def withRelation(
       command: LogicalPlan,
       old: DataSourceV2Relation,
       fresh: DataSourceV2Relation,
@@ -136,41 +136,41 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   private def isMetadata(attribute: Attribute): Boolean = MetadataAttribute.isValid(attribute.metadata)
 
-  private def completed(command: LogicalPlan): LogicalPlan = command match {
+  private def prepared(command: LogicalPlan): LogicalPlan = command match {
     // Otherwise, Spark treats a cached table as one that does not support deletes.
     case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) => DeleteFromTableWithFilters(relation, Nil)
-    case delete @ DeleteFromTable(Target(table, relation), _) => completedDelete(delete, table, relation)
-    case update @ UpdateTable(Target(table, relation), _, _) => completedUpdate(update, table, relation)
-    case merge @ MergeIntoTable(Target(table, relation), _, _, _, _, _) => completedMerge(merge, table, relation)
+    case delete @ DeleteFromTable(Target(table, relation), _) => preparedDelete(delete, table, relation)
+    case update @ UpdateTable(Target(table, relation), _, _) => preparedUpdate(update, table, relation)
+    case merge @ MergeIntoTable(Target(table, relation), _, _, _, _, _) => preparedMerge(merge, table, relation)
     case _ => command
   }
 
-  private def completedDelete(
+  private def preparedDelete(
       command: DeleteFromTable,
       table: SparkTable,
       relation: DataSourceV2Relation
   ): LogicalPlan = {
     val rowByRow = !hasSubquery(command.condition)
     val counts = rowByRow && table.hasUncountedDeletes
-    val names = table.carriedBy(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name)
+    val names = table.carryOverColumns(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name)
     val carried = new CarryOverRewrite(names, relation)
     table.context.updateAnalysis(_.copy(isRowByRow = rowByRow, marksDeletes = carried.hasChangeColumn))
     if (carried.isEmpty) command else withCarried(command, relation, carried)
   }
 
-  private def completedUpdate(command: UpdateTable, table: SparkTable, relation: DataSourceV2Relation): LogicalPlan = {
+  private def preparedUpdate(command: UpdateTable, table: SparkTable, relation: DataSourceV2Relation): LogicalPlan = {
     val UpdateTable(_, assignments, condition) = command
     table.context.updateAnalysis(_.copy(
       isRowByRow = !(condition ++ assignments).exists(hasSubquery),
       changesPartitions = ChangedPartitions.by(assignments, condition, table),
       inserts = false
     ))
-    val carried = new CarryOverRewrite(table.carriedBy(Command.UPDATE), relation)
+    val carried = new CarryOverRewrite(table.carryOverColumns(Command.UPDATE), relation)
     if (carried.isEmpty) command
     else withCarried(command.copy(assignments = assignments ++ carried.updated), relation, carried)
   }
 
-  private def completedMerge(
+  private def preparedMerge(
       command: MergeIntoTable,
       table: SparkTable,
       relation: DataSourceV2Relation
@@ -179,7 +179,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     // For a single DELETE without a condition, Spark accepts several matching source rows.
     val isAppend = matched.isEmpty && unmatched.isEmpty
     val copies = !isAppend && table.copiesOnWrite(Command.MERGE)
-    val carried = new CarryOverRewrite(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
+    val carried = new CarryOverRewrite(if (isAppend) Nil else table.carryOverColumns(Command.MERGE), relation)
     val marks = carried.hasChangeColumn && table.hasUncountedDeletes && !isDeleteOfAll(matched)
     // Without a WHEN MATCHED clause, Spark writes a row once for each matching source row, without a check.
     val kept = if (matched.isEmpty && copies) Seq(carried.unchanged) else Nil
@@ -192,18 +192,19 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       isMerge = true,
       marksDeletes = marks,
       broadcastsSource = isHinted(source),
-      seeksByMetadata = byMetadata,
+      findsFilesByMetadata = byMetadata,
       changesPartitions = (matched ++ unmatched).exists {
         case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
         case _ => false
       },
       inserts = missing.nonEmpty
     ))
-    def noted(action: MergeAction): MergeAction = if (carried.isEmpty) action else carried.after(action, marks)
+    def withCarryOver(action: MergeAction): MergeAction =
+      if (carried.isEmpty) action else carried.withCarryOver(action, marks)
     val written = command.copy(
-      matchedActions = matched.map(noted) ++ kept,
-      notMatchedActions = missing.map(noted),
-      notMatchedBySourceActions = unmatched.map(noted) ++ others
+      matchedActions = matched.map(withCarryOver) ++ kept,
+      notMatchedActions = missing.map(withCarryOver),
+      notMatchedBySourceActions = unmatched.map(withCarryOver) ++ others
     )
     if (carried.isEmpty) written else withCarried(written, relation, carried)
   }
@@ -235,7 +236,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       carried: CarryOverRewrite
   ): LogicalPlan = {
     val others = relation.output.filterNot(a => carried.names(a.name))
-    exchanged(command, relation, relation.copy(output = others ++ carried.columns), relation.metadataOutput)
+    withRelation(command, relation, relation.copy(output = others ++ carried.columns), relation.metadataOutput)
   }
 }
 

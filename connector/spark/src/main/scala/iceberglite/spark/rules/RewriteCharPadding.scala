@@ -50,7 +50,7 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case delete: DeleteFromTable if delete.resolved => withoutCharMetadata(withPaddedConditions(delete, delete.table))
-    case merge: MergeIntoTable if merge.resolved && merge.aligned && ofOurs(merge.targetTable) =>
+    case merge: MergeIntoTable if merge.resolved && merge.aligned && changesIcebergTable(merge.targetTable) =>
       if (onlyDeletes(merge)) withoutCharMetadata(withPaddedConditions(merge, merge.targetTable))
       else merge.copy(notMatchedActions = merge.notMatchedActions.map {
         case insert: InsertAction => insert.copy(assignments = insert.assignments.map(withoutCharMetadata))
@@ -62,15 +62,15 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     (merge.matchedActions ++ merge.notMatchedActions ++ merge.notMatchedBySourceActions)
       .forall(_.isInstanceOf[DeleteAction])
 
-  private def isOurs(relation: DataSourceV2Relation): Boolean = relation.table.isInstanceOf[SparkTable]
+  private def isIcebergTable(relation: DataSourceV2Relation): Boolean = relation.table.isInstanceOf[SparkTable]
 
-  private def ofOurs(target: LogicalPlan): Boolean =
-    target.collectFirst { case relation: DataSourceV2Relation => isOurs(relation) }.contains(true)
+  private def changesIcebergTable(target: LogicalPlan): Boolean =
+    target.collectFirst { case relation: DataSourceV2Relation => isIcebergTable(relation) }.contains(true)
 
   /** Moves padding into the conditions of a command. @param target the target of the command */
   private def withPaddedConditions(command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val padded = target.collectFirst {
-      case project @ Project(_, relation: DataSourceV2Relation) if isOurs(relation) =>
+      case project @ Project(_, relation: DataSourceV2Relation) if isIcebergTable(relation) =>
         val columns = columnsOf(project)
         command.transformDown { case p if p eq project => relation }.mapExpressions(inside(_, columns))
     }
@@ -120,7 +120,7 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
   }
 
   private def storedAs(target: LogicalPlan): LogicalPlan = target.transformDown {
-    case relation: DataSourceV2Relation if isOurs(relation) => RewriteCharPadding.withoutCharMetadata(relation)
+    case relation: DataSourceV2Relation if isIcebergTable(relation) => RewriteCharPadding.withoutCharMetadata(relation)
   }
 
   /** Returns the table without the metadata of CHAR and VARCHAR columns. */

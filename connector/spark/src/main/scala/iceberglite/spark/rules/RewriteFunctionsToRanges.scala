@@ -123,10 +123,10 @@ private[rules] object ColumnTest {
 
   private def compared(operator: BinaryComparison, t: OrderedExpression, value: Long): Option[ColumnTest] =
     operator match {
-      case _: GreaterThanOrEqual => t.reaches(value).map(atLeast(t.column, _))
-      case _: GreaterThan => t.reaches(value + 1).map(atLeast(t.column, _))
-      case _: LessThan => t.reaches(value).map(below(t.column, _))
-      case _: LessThanOrEqual => t.reaches(value + 1).map(below(t.column, _))
+      case _: GreaterThanOrEqual => t.thresholdFor(value).map(atLeast(t.column, _))
+      case _: GreaterThan => t.thresholdFor(value + 1).map(atLeast(t.column, _))
+      case _: LessThan => t.thresholdFor(value).map(below(t.column, _))
+      case _: LessThanOrEqual => t.thresholdFor(value + 1).map(below(t.column, _))
       case _: EqualTo => equal(t, value)
       case _: EqualNullSafe => equal(t, value).map(present(t.column, _))
       case _ => None
@@ -153,7 +153,7 @@ private[rules] object ColumnTest {
   private def equal(t: OrderedExpression, value: Long): Option[ColumnTest] = between(t, value, value)
 
   private def between(t: OrderedExpression, least: Long, greatest: Long): Option[ColumnTest] =
-    for (from <- t.reaches(least); until <- t.reaches(greatest + 1))
+    for (from <- t.thresholdFor(least); until <- t.thresholdFor(greatest + 1))
       yield both(atLeast(t.column, from), below(t.column, until))
 
   private def both(a: ColumnTest, b: ColumnTest): ColumnTest =

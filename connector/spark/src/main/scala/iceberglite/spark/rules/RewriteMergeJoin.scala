@@ -117,14 +117,14 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
     /** Returns the rows of the target that have a match. */
     private def reduced(target: LogicalPlan, source: LogicalPlan, condition: Expression, join: Join): LogicalPlan = {
-      val copy = fresh(source, join)
+      val copy = deduplicated(source, join)
       Join(target, copy.plan, LeftSemi, Some(copy.of(condition)), JoinHint(None, broadcast))
     }
 
     private def joined(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
       case (FullOuter, SmallSource(condition)) if readsCondition(join, condition) =>
         writesInReadTasks = true
-        parted(join, condition)
+        splitFullOuter(join, condition)
       case (LeftOuter, SmallSource(_)) =>
         writesInReadTasks = true
         withBroadcast(join)
@@ -146,17 +146,17 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /** Returns the target's rows with their matches, and the source's rows without a match. */
-    private def parted(join: Join, condition: Expression): LogicalPlan = {
+    private def splitFullOuter(join: Join, condition: Expression): LogicalPlan = {
       val Join(target, source, _, _, _) = join
-      val sought = fresh(Project(keysOf(target, condition), plain(target)), join)
-      val missing = fresh(source, join, sought.plan)
-      val among = fresh(source, join, sought.plan, missing.plan)
+      val targetKeys = deduplicated(Project(keysOf(target, condition), withOriginalTable(target)), join)
+      val missing = deduplicated(source, join, targetKeys.plan)
+      val among = deduplicated(source, join, targetKeys.plan, missing.plan)
       val found =
-        Join(sought.plan, among.plan, LeftSemi, Some(among.of(sought.of(condition))), JoinHint(None, broadcast))
-      val left = Join(missing.plan, found, LeftAnti, Some(missing.of(sought.of(condition))), JoinHint.NONE)
+        Join(targetKeys.plan, among.plan, LeftSemi, Some(among.of(targetKeys.of(condition))), JoinHint(None, broadcast))
+      val left = Join(missing.plan, found, LeftAnti, Some(missing.of(targetKeys.of(condition))), JoinHint.NONE)
       val nulls = target.output.map(a => Alias(Literal(null, a.dataType), a.name)())
       val matched = withBroadcast(join.copy(joinType = LeftOuter))
-      Union(matched, Project(nulls ++ missing.plan.output, together(left, source)))
+      Union(matched, Project(nulls ++ missing.plan.output, combineNewRows(left, source)))
     }
 
     /**
@@ -164,7 +164,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
      * task, others by a shuffle. Without adaptive execution, as in a micro-batch of a stream, a shuffle would spread
      * them over all tasks.
      */
-    private def together(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
+    private def combineNewRows(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
       if (analysis.changesPartitions) rows
       else if (fitsOneTask(source)) {
         addsTasks = true
@@ -176,13 +176,13 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       condition.references.intersect(target.outputSet).toSeq
 
     /** Returns a plan that reads the table without replacing the files. */
-    private def plain(target: LogicalPlan): LogicalPlan = target.transformDown {
+    private def withOriginalTable(target: LogicalPlan): LogicalPlan = target.transformDown {
       case r: DataSourceV2Relation if table.exists(_ eq r.table) =>
         tableOf(original).fold(r)(t => r.copy(table = t))
     }
 
     /** Copies the plan with new attributes. @param beside plans whose attributes must not be used */
-    private def fresh(plan: LogicalPlan, beside: LogicalPlan*): Copy =
+    private def deduplicated(plan: LogicalPlan, beside: LogicalPlan*): Copy =
       DeduplicateRelations(crossed(beside.reduceLeft(crossed), plan)) match {
         case Join(_, copy, _, _, _) => new Copy(unordered(copy), AttributeMap(plan.output.zip(copy.output)))
         case other => throw new IllegalStateException(s"Not a join: $other")

@@ -19,7 +19,7 @@ import iceberglite.spark.session.BucketingSettings
 private[iceberglite] object StoragePartitionedJoins extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (BucketingSettings.areOn(conf)) new StoragePartitionedJoins(conf, SparkSession.active).of(plan) else plan
+    if (BucketingSettings.areEnabled(conf)) new StoragePartitionedJoins(conf, SparkSession.active).of(plan) else plan
 }
 
 /** Processes one plan. */

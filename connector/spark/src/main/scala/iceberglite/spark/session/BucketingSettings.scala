@@ -5,19 +5,20 @@ import org.apache.spark.sql.internal.SQLConf
 
 /** The Spark settings for storage-partitioned joins. Settings of the user take precedence. */
 private[iceberglite] object BucketingSettings {
-  private val needed: Seq[String] =
+  private val requiredKeys: Seq[String] =
     Seq(SQLConf.V2_BUCKETING_ENABLED.key, SQLConf.V2_BUCKETING_PUSH_PART_VALUES_ENABLED.key)
 
   /** Whether scans may be grouped for joins. */
-  def areOn(conf: SQLConf): Boolean = needed.forall(key => conf.contains(key) && conf.getConfString(key).toBoolean)
+  def areEnabled(conf: SQLConf): Boolean =
+    requiredKeys.forall(key => conf.contains(key) && conf.getConfString(key).toBoolean)
 
   /**
    * Turns the settings on for a session with our extensions, whose optimizer rule then decides which scans are grouped.
    * Called when a catalog is loaded, because a rule must not change settings.
    */
-  def turnOn(session: SparkSession): Unit = {
+  def enable(session: SparkSession): Unit = {
     val conf = session.sessionState.conf
-    if (hasExtensions(session)) needed.filterNot(conf.contains(_)).foreach(session.conf.set(_, "true"))
+    if (hasExtensions(session)) requiredKeys.filterNot(conf.contains(_)).foreach(session.conf.set(_, "true"))
   }
 
   private def hasExtensions(session: SparkSession): Boolean =

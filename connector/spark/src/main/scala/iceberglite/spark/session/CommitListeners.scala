@@ -13,7 +13,7 @@ import iceberglite.table.Table
 private[iceberglite] object CommitListeners {
   private val caches = Collections.newSetFromMap(new WeakHashMap[TableCache, java.lang.Boolean])
 
-  def join(cache: TableCache): Unit = synchronized {
+  def register(cache: TableCache): Unit = synchronized {
     caches.add(cache)
     ()
   }
@@ -21,17 +21,17 @@ private[iceberglite] object CommitListeners {
   /**
    * Announces that a table was changed, replaced or dropped.
    *
-   * @param through the shared table that already has the change
+   * @param committedBy the shared table that already has the change
    */
-  def announce(table: Table, through: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
-    everywhere(_.onCommit(uuid, through))
+  def announce(table: Table, committedBy: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
+    forEachCache(_.onCommit(uuid, committedBy))
   }
 
   /**
    * Announces that a table was dropped, created or renamed under a name. The same name in another catalog of the JVM
    * may be the same table; if it is not, its metadata is checked once more than necessary.
    */
-  def announce(name: String): Unit = everywhere(_.invalidate(name))
+  def announce(name: String): Unit = forEachCache(_.invalidate(name))
 
-  private def everywhere(tell: TableCache => Unit): Unit = synchronized(caches.asScala.toVector).foreach(tell)
+  private def forEachCache(action: TableCache => Unit): Unit = synchronized(caches.asScala.toVector).foreach(action)
 }

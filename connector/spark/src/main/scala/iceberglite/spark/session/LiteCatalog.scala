@@ -13,7 +13,7 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
    *
    * @throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException the table does not exist
    */
-  def liveTable(ident: Identifier): SharedTable
+  def sharedTable(ident: Identifier): SharedTable
 
   /**
    * Registers a metadata file as a table.

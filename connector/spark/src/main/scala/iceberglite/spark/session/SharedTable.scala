@@ -31,7 +31,7 @@ final class SharedTable(loaded: Table) extends Committer {
   }
 
   /** Returns the newest known version without a request to the catalog. */
-  def seen: Table = newest
+  def lastKnown: Table = newest
 
   /** Makes the next access load the newest version from the catalog. */
   def markStale(): Unit = mayBeStale = true
@@ -41,7 +41,7 @@ final class SharedTable(loaded: Table) extends Committer {
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val committed = advance(loaded.committer.commit(id, base, change))
-    CommitListeners.announce(seen, Some(this))
+    CommitListeners.announce(lastKnown, Some(this))
     committed
   }
 
@@ -57,7 +57,7 @@ final class SharedTable(loaded: Table) extends Committer {
   }
 
   /** Loads the version under the table's name without keeping it. The name may belong to another table now. */
-  def atName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
+  def loadByName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
 
   /**
    * Keeps a version unless a newer one is known. Threads report versions in any order; the metadata log of a version

@@ -35,20 +35,20 @@ final class TableCache(
   /**
    * Tables that were handed out without being cached, by name: data frames and cached results hold references to them.
    */
-  private val handedOut = Collections.synchronizedMap(new WeakHashMap[SharedTable, String])
+  private val uncachedTables = Collections.synchronizedMap(new WeakHashMap[SharedTable, String])
 
-  CommitListeners.join(this)
+  CommitListeners.register(this)
 
   /** Returns the table with a name, loaded if necessary. Failures of `load` are not cached. */
   def table(name: String)(load: => Table): SharedTable =
     if (expirationMs == 0) {
       val live = new SharedTable(load)
-      handedOut.put(live, name)
+      uncachedTables.put(live, name)
       live
     } else {
       val slot = slots.computeIfAbsent(name, _ => new Slot)
       try {
-        val live = fresh(slot, load)
+        val live = loadIfStale(slot, load)
         if (slots.size > capacity) evict()
         live
       } finally if (slot.entry.isEmpty) slots.remove(name, slot)
@@ -60,17 +60,17 @@ final class TableCache(
   /** Makes the next access load the table again, with commits of other writers. */
   def invalidate(name: String): Unit = {
     Option(slots.get(name)).foreach(_.invalidations.incrementAndGet())
-    markHandedOutStale { case (_, known) => known == name }
+    markUncachedStale { case (_, known) => known == name }
   }
 
-  private def markHandedOutStale(which: ((SharedTable, String)) => Boolean): Unit =
-    handedOut.synchronized(handedOut.asScala.toVector).filter(which).foreach(_._1.markStale())
+  private def markUncachedStale(which: ((SharedTable, String)) => Boolean): Unit =
+    uncachedTables.synchronized(uncachedTables.asScala.toVector).filter(which).foreach(_._1.markStale())
 
   /** Handles a commit of this JVM to the table, possibly under another name. */
-  private[iceberglite] def onCommit(table: UUID, through: Option[SharedTable]): Unit = {
-    def isConcerned(live: SharedTable) = !through.exists(_ eq live) && live.seen.metadata.uuid.contains(table)
-    slots.values.forEach(slot => if (slot.entry.forall(e => isConcerned(e.live))) slot.invalidations.incrementAndGet())
-    markHandedOutStale { case (live, _) => isConcerned(live) }
+  private[iceberglite] def onCommit(table: UUID, committedBy: Option[SharedTable]): Unit = {
+    def isAffected(live: SharedTable) = !committedBy.exists(_ eq live) && live.lastKnown.metadata.uuid.contains(table)
+    slots.values.forEach(slot => if (slot.entry.forall(e => isAffected(e.live))) slot.invalidations.incrementAndGet())
+    markUncachedStale { case (live, _) => isAffected(live) }
   }
 
   /** Removes a table that was dropped, or whose name another table took. */
@@ -80,11 +80,11 @@ final class TableCache(
 
   private def entryOf(name: String): Option[Entry] = Option(slots.get(name)).flatMap(_.entry)
 
-  private def fresh(slot: Slot, load: => Table): SharedTable = slot.synchronized {
+  private def loadIfStale(slot: Slot, load: => Table): SharedTable = slot.synchronized {
     val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
       // Read the clock and the counter first: the response may lack commits that happen during the request.
       val (requestedMs, invalidations) = (nowMs(), slot.invalidations.get)
-      Entry(renewed(slot.entry.map(_.live), load), requestedMs, invalidations)
+      Entry(reuseOrCreate(slot.entry.map(_.live), load), requestedMs, invalidations)
     }
     slot.entry = Some(entry)
     entry.live
@@ -97,8 +97,8 @@ final class TableCache(
    * Keeps the object of the same table, which relations reference; a table that was dropped and created again gets a
    * new one.
    */
-  private def renewed(known: Option[SharedTable], load: => Table): SharedTable = known.filter { live =>
-    val version = live.atName()
+  private def reuseOrCreate(known: Option[SharedTable], load: => Table): SharedTable = known.filter { live =>
+    val version = live.loadByName()
     val same = version.metadata.uuid == live.current.metadata.uuid
     if (same) live.advance(version)
     same

@@ -6,7 +6,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.SpecUpdate
 
 /** `ALTER TABLE t ADD PARTITION FIELD transform [AS name]` */
-final case class AddPartitionField(table: Seq[String], field: WrittenTerm, name: Option[String])
+final case class AddPartitionField(table: Seq[String], field: ParsedTerm, name: Option[String])
     extends PartitionFieldCommand {
 
   override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate = {

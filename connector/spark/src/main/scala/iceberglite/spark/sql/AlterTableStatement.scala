@@ -40,15 +40,15 @@ object AlterTableStatement {
     } yield (table, statement)
 
   /** Parses `column`, `a.b` or `transform(argument, ...)`; a column alone means the identity transform. */
-  private[sql] def partitionTerm(reader: SqlReader): WrittenTerm = {
+  private[sql] def partitionTerm(reader: SqlReader): ParsedTerm = {
     val name = reader.multipart("a column or a transform")
-    if (name.size > 1 || !reader.skipSymbol("(")) WrittenTerm(name, None)
+    if (name.size > 1 || !reader.skipSymbol("(")) ParsedTerm(name, None)
     else {
       val arguments = Vector.newBuilder[PartitionTerm.Argument]
       arguments += argument(reader)
       while (reader.skipSymbol(",")) arguments += argument(reader)
       reader.expectSymbol(")")
-      WrittenTerm(name, Some(arguments.result()))
+      ParsedTerm(name, Some(arguments.result()))
     }
   }
 
@@ -74,7 +74,7 @@ object AlterTableStatement {
  *
  * @param arguments absent without parentheses: the name is a column's or, in DROP and REPLACE, the field's
  */
-final case class WrittenTerm(name: Vector[String], arguments: Option[Seq[PartitionTerm.Argument]]) {
+final case class ParsedTerm(name: Vector[String], arguments: Option[Seq[PartitionTerm.Argument]]) {
 
   /** Returns the partition term. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
   def term: PartitionTerm = arguments match {

@@ -48,13 +48,13 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
    */
   private def coerced(parameter: Parameter[_], value: Any, from: DataType, zone: String): Any = {
     val to = parameter.kind.sql
-    def refuse(): Nothing =
+    def reject(): Nothing =
       throw InvalidArgument(subject(parameter), Literal(value, from).toString, s"It must be ${to.sql}, not ${from.sql}")
     if (from == to) value
-    else if (!Cast.canUpCast(from, to) && !(from == StringType && Cast.canAnsiCast(from, to))) refuse()
+    else if (!Cast.canUpCast(from, to) && !(from == StringType && Cast.canAnsiCast(from, to))) reject()
     else
       try Cast(Literal(value, from), to, Some(zone), EvalMode.ANSI).eval()
-      catch { case NonFatal(_) => refuse() }
+      catch { case NonFatal(_) => reject() }
   }
 
   private def subject(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"

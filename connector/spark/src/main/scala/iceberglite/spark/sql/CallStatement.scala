@@ -29,9 +29,9 @@ final class CallStatement(
   def parse(reader: SqlReader): Option[LogicalPlan] = {
     val first = reader.peek
     reader.multipartIfAny().filter(_.size > 1).map(CatalogNames.resolve(session, _)).collect {
-      case (ours: LiteCatalog, ident) =>
-        val procedure = named(ident.namespace.toSeq, ident.name, ours.name, reader, first)
-        CallCommand(ours, procedure, arguments(procedure, reader))
+      case (catalog: LiteCatalog, ident) =>
+        val procedure = named(ident.namespace.toSeq, ident.name, catalog.name, reader, first)
+        CallCommand(catalog, procedure, arguments(procedure, reader))
     }
   }
 

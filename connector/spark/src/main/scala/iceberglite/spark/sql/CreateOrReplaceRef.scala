@@ -33,11 +33,11 @@ final case class CreateOrReplaceRef(
           throw AlreadyExists(existing.kind, name, "Use CREATE OR REPLACE to move it, or IF NOT EXISTS to keep it")
         }
         kind.check(name, existing)
-        Seq(new SetRef(name, options.on(movedTo(existing, snapshotOf(base)))))
+        Seq(new SetRef(name, options.applyTo(movedTo(existing, snapshotOf(base)))))
       case None if mode == CreateOrReplaceRef.Replace =>
         throw NotFound(kind.name, name, s"Use CREATE OR REPLACE to create it. ${TimeTravel.knownRefs(base)}")
       case None if kind == RefKind.Branch && options.snapshotId.isEmpty && base.currentSnapshot.isEmpty => newBranch
-      case None => Seq(new SetRef(name, options.on(kind.of(snapshotOf(base)))))
+      case None => Seq(new SetRef(name, options.applyTo(kind.of(snapshotOf(base)))))
     }
 
   private def snapshotOf(base: TableMetadata): Long =
@@ -56,7 +56,7 @@ final case class CreateOrReplaceRef(
   /** Starts a branch of a table without a snapshot with an empty snapshot of its own. */
   private def newBranch: Seq[Action] =
     new FastAppend(Vector.empty, SnapshotTarget.Branch(name, create = true)) +:
-      (if (options.keeps) Seq(new SetRetention(name, options)) else Nil)
+      (if (options.hasRetention) Seq(new SetRetention(name, options)) else Nil)
 }
 
 object CreateOrReplaceRef {
@@ -86,7 +86,7 @@ final private class SetRetention(name: String, options: RefOptions) extends Meta
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val ref = base.refs(name)
     Change(
-      Vector(SetSnapshotRef(name, SnapshotRef.checked(name, options.on(ref)))),
+      Vector(SetSnapshotRef(name, SnapshotRef.checked(name, options.applyTo(ref)))),
       Vector(AssertRefSnapshotId(name, Some(ref.snapshotId)))
     )
   }

@@ -6,7 +6,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.SpecUpdate
 
 /** `ALTER TABLE t DROP PARTITION FIELD transform`, or the name of the field. */
-final case class DropPartitionField(table: Seq[String], field: WrittenTerm) extends PartitionFieldCommand {
+final case class DropPartitionField(table: Seq[String], field: ParsedTerm) extends PartitionFieldCommand {
 
   override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate =
     remove(update, metadata, field)

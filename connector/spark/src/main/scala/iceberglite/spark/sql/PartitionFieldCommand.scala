@@ -19,7 +19,7 @@ trait PartitionFieldCommand extends TableCommand {
    * Removes a field. A single word is the name of a partition field, unless a column with this name is partitioned by
    * identity.
    */
-  protected def remove(update: SpecUpdate, metadata: TableMetadata, written: WrittenTerm): SpecUpdate = {
+  protected def remove(update: SpecUpdate, metadata: TableMetadata, written: ParsedTerm): SpecUpdate = {
     val term = written.term
     val isColumn = metadata.spec.fields.exists { field =>
       field.transform == Identity && metadata.schema.paths.get(field.sourceId).contains(term.source)

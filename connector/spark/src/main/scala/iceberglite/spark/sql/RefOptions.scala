@@ -18,10 +18,10 @@ final case class RefOptions(
     minSnapshotsToKeep: Option[Int] = None,
     maxSnapshotAgeMs: Option[Long] = None
 ) {
-  def keeps: Boolean = maxRefAgeMs.isDefined || minSnapshotsToKeep.isDefined || maxSnapshotAgeMs.isDefined
+  def hasRetention: Boolean = maxRefAgeMs.isDefined || minSnapshotsToKeep.isDefined || maxSnapshotAgeMs.isDefined
 
   /** Returns the branch or tag with these retention options. */
-  def on(ref: SnapshotRef): SnapshotRef = ref match {
+  def applyTo(ref: SnapshotRef): SnapshotRef = ref match {
     case branch: SnapshotRef.Branch => branch.copy(
         minSnapshotsToKeep = minSnapshotsToKeep.orElse(branch.minSnapshotsToKeep),
         maxSnapshotAgeMs = maxSnapshotAgeMs.orElse(branch.maxSnapshotAgeMs),

@@ -8,8 +8,8 @@ import iceberglite.spec.update.SpecUpdate
 /** `ALTER TABLE t REPLACE PARTITION FIELD transform WITH transform [AS name]` */
 final case class ReplacePartitionField(
     table: Seq[String],
-    replaced: WrittenTerm,
-    field: WrittenTerm,
+    replaced: ParsedTerm,
+    field: ParsedTerm,
     name: Option[String]
 ) extends PartitionFieldCommand {
 

@@ -9,18 +9,18 @@ import iceberglite.spark.conf.StatementOptions
  * @param table the table's name as written
  * @param options `t WITH ('key' = 'value')`, before or after an alias
  * @param evolves `MERGE WITH SCHEMA EVOLUTION INTO`
- * @param foreign the positions of these parts in the text
+ * @param extensionRanges the positions of these parts in the text
  */
 final private[sql] case class RowStatement(
     verb: String,
     table: Vector[String],
     options: StatementOptions,
     evolves: Boolean,
-    foreign: Vector[Range]
+    extensionRanges: Vector[Range]
 ) {
 
   /** Returns the statement for Spark: the parts are blanked, so that positions do not change. */
-  def plainText(sql: String): String = foreign.foldLeft(sql) { (text, range) =>
+  def plainText(sql: String): String = extensionRanges.foldLeft(sql) { (text, range) =>
     text.patch(range.start, text.slice(range.start, range.end).map(c => if (c == '\n') c else ' '), range.size)
   }
 }
@@ -54,7 +54,9 @@ private[sql] object RowStatement {
     else {
       val end = reader.peek.start
       reader.expectWord("INTO")
-      changed("MERGE", reader).map(m => m.copy(evolves = true, foreign = (start until end) +: m.foreign))
+      changed("MERGE", reader).map(m =>
+        m.copy(evolves = true, extensionRanges = (start until end) +: m.extensionRanges)
+      )
     }
   }
 
@@ -65,8 +67,8 @@ private[sql] object RowStatement {
       reader.expectWord("WITH")
       OptionList.read(reader)
     } else StatementOptions.Empty
-    val foreign = if (options.isEmpty) Vector.empty else Vector(start until reader.peek.start)
-    RowStatement(verb, table, options, evolves = false, foreign)
+    val extensionRanges = if (options.isEmpty) Vector.empty else Vector(start until reader.peek.start)
+    RowStatement(verb, table, options, evolves = false, extensionRanges)
   }
 
   /** Whether an option list is next. Named queries also begin with WITH, but never with WITH and a parenthesis. */

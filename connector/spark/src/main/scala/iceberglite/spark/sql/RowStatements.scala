@@ -12,17 +12,17 @@ import iceberglite.spark.error.SparkErrors
  * DELETE, UPDATE, MERGE and INSERT with syntax that Spark 3.5 does not support: options after the table's name, and
  * columns that a MERGE adds. Spark parses the rest.
  *
- * @param isOurs whether a name, as written, is an iceberg-lite table
+ * @param isIcebergTable whether a name, as written, is an iceberg-lite table
  */
 final private[iceberglite] class RowStatements(
     session: SparkSession,
     delegate: ParserInterface,
-    isOurs: Seq[String] => Boolean
+    isIcebergTable: Seq[String] => Boolean
 ) {
 
   /** Parses a statement; absent for statements without such syntax. @param reader at the beginning of the statement */
   def parse(reader: SqlReader): Option[LogicalPlan] = RowStatement.begin(new SqlReader(reader.sql)).filter { s =>
-    (s.foreign.nonEmpty || retries(s) > 0) && isOurs(s.table)
+    (s.extensionRanges.nonEmpty || retries(s) > 0) && isIcebergTable(s.table)
   }.map { statement =>
     SparkErrors.in(statement.table.mkString("."))(StatementOptions.check(statement.verb, statement.options))
     delegate.parsePlan(statement.plainText(reader.sql)) match {
@@ -43,12 +43,12 @@ private[iceberglite] object RowStatements {
 
   /** Returns the plan with its options. @param plan the statement from Spark's parser */
   def planned(verb: String, options: StatementOptions, evolves: Boolean, plan: LogicalPlan): LogicalPlan = {
-    val ofTable = if (verb == "INSERT") options else options.ofTable
+    val tableOptions = if (verb == "INSERT") options else options.tableOptions
     val evolving =
       if (verb == "MERGE" && (evolves || options.mergesSchema)) plan.transform { case m: MergeIntoTable =>
         EvolvingMerge.of(m)
       }
       else plan
-    if (ofTable.isEmpty) evolving else StatementWithOptions(evolving, ofTable)
+    if (tableOptions.isEmpty) evolving else StatementWithOptions(evolving, tableOptions)
   }
 }

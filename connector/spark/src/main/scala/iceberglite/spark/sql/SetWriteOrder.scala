@@ -26,7 +26,7 @@ final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode
 }
 
 /** A field of a sort order as written. */
-final case class WrittenSortField(written: WrittenTerm, direction: SortDirection, nulls: NullOrder) {
+final case class WrittenSortField(written: ParsedTerm, direction: SortDirection, nulls: NullOrder) {
 
   /** Returns the sort field. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
   def field: UnboundSortField = {

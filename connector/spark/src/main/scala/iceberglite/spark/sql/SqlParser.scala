@@ -19,11 +19,12 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 
   private val calls = new CallStatement(session, delegate)
-  private val rowStatements = new RowStatements(session, delegate, isOurs)
+  private val rowStatements = new RowStatements(session, delegate, isIcebergTable)
 
-  override def parsePlan(sqlText: String): LogicalPlan = ourPlan(sqlText).getOrElse(delegate.parsePlan(sqlText))
+  override def parsePlan(sqlText: String): LogicalPlan =
+    parseOwnStatement(sqlText).getOrElse(delegate.parsePlan(sqlText))
 
-  private def ourPlan(sqlText: String): Option[LogicalPlan] = {
+  private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
     val plan = if (reader.skip("CALL")) calls.parse(reader) else alteration(reader)
     plan.foreach(_ => reader.end())
@@ -31,10 +32,10 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
   }
 
   private def alteration(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {
-    case (table, statement) if isOurs(table) => statement.parse(table, reader)
+    case (table, statement) if isIcebergTable(table) => statement.parse(table, reader)
   }
 
-  private def isOurs(table: Seq[String]): Boolean =
+  private def isIcebergTable(table: Seq[String]): Boolean =
     CatalogNames.resolve(session, table)._1.isInstanceOf[LiteCatalog]
 
   override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)

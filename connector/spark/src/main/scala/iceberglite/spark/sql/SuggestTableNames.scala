@@ -30,14 +30,14 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach {
       // The target of a write is not a child of its plan.
-      case insert: InsertIntoStatement => look(insert.table)
-      case write: V2WriteCommand => look(write.table)
-      case other => look(other)
+      case insert: InsertIntoStatement => check(insert.table)
+      case write: V2WriteCommand => check(write.table)
+      case other => check(other)
     }
     plan
   }
 
-  private def look(plan: LogicalPlan): Unit = plan match {
+  private def check(plan: LogicalPlan): Unit = plan match {
     case missing: UnresolvedRelation => suggest(missing.multipartIdentifier)
     case missing: UnresolvedTable => suggest(missing.multipartIdentifier)
     case missing: UnresolvedTableOrView => suggest(missing.multipartIdentifier)

@@ -30,7 +30,7 @@ trait TableCommand extends LeafRunnableCommand {
   override def run(session: SparkSession): Seq[Row] = {
     SparkErrors.in(table.mkString(".")) {
       CatalogNames.resolve(session, table) match {
-        case (ours: LiteCatalog, ident) => change(session, ours, ident)
+        case (catalog: LiteCatalog, ident) => change(session, catalog, ident)
         case _ => throw NotFound("table", table.mkString("."), "It is not in an iceberg-lite catalog")
       }
     }
@@ -38,14 +38,14 @@ trait TableCommand extends LeafRunnableCommand {
   }
 
   private def change(session: SparkSession, catalog: LiteCatalog, ident: Identifier): Unit = {
-    val live = catalog.liveTable(ident)
-    if (refreshes) live.refresh()
-    val before = live.current
+    val shared = catalog.sharedTable(ident)
+    if (refreshes) shared.refresh()
+    val before = shared.current
     val wanted = actions(before.metadata, session.sessionState.conf.caseSensitiveAnalysis)
     if (wanted.nonEmpty) {
       val transaction = before.transaction(EngineSummary.of(session))
       wanted.foreach(transaction.add)
-      CachedPlans.renew(session, catalog, ident, before.metadata, transaction.commit().metadata)
+      CachedPlans.refresh(session, catalog, ident, before.metadata, transaction.commit().metadata)
     }
   }
 }

@@ -40,8 +40,8 @@ final class IcebergWriteBuilder private[iceberglite] (
 
   private val target: WriteAuditPublish.Target = SparkErrors.in(table.name) {
     WriteOptions.check(info.options, session)
-    WriteOptions.all.foreach(_.given(settings))
-    WriteAuditPublish.target(table, WriteOptions.Branch.given(settings), session)
+    WriteOptions.all.foreach(_.get(settings))
+    WriteAuditPublish.target(table, WriteOptions.Branch.get(settings), session)
   }
 
   private val merge: Option[SchemaMerge] = SparkErrors.in(table.name) {

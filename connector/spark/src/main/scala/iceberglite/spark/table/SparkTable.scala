@@ -66,7 +66,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     with SupportsMetadataColumns {
 
   /** The version of the table at its resolution. */
-  val table: Table = withNewColumns(target.seen.getOrElse(source()))
+  val table: Table = withNewColumns(target.resolvedTable.getOrElse(source()))
 
   private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(target.merge(now).fold(now)(_.merged))
 
@@ -80,10 +80,10 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       WriteAuditPublish.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
   }
 
-  private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
+  private val resolvedSchema: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
 
   private lazy val sparkSchema: StructType = SparkErrors.in(table.name) {
-    DeclaredTypes.withDeclaredTypes(SparkTypes.withDefaults(columnsSeen), columnsSeen.fields, table.properties)
+    DeclaredTypes.withDeclaredTypes(SparkTypes.withDefaults(resolvedSchema), resolvedSchema.fields, table.properties)
   }
 
   override def name: String = table.name
@@ -116,14 +116,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
     val range = RangeOptions.ofAppends(options)
     val now = if (range.isEmpty) current() else CommitRange.whole(current())
-    val state = chosen(options)
+    val state = selectedTravel(options)
     val appended = range.map(CommitRange.of(now.metadata, state, _))
     val snapshot = appended.fold(state.snapshot(now.metadata))(_.end)
-    new IcebergScanBuilder(now, snapshot, columnsSeen, options, SparkSession.active, appended)
+    new IcebergScanBuilder(now, snapshot, resolvedSchema, options, SparkSession.active, appended)
   }
 
   /** Returns the selection of the snapshot to read. Options can select one if the name does not. */
-  private def chosen(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
+  private def selectedTravel(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
     case TimeTravel.Latest => defaultTravel
     case requested if travel == TimeTravel.Latest || travel == requested => requested
     case requested => throw InvalidArgument(
@@ -174,8 +174,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     SparkErrors.in(name)(StatementAnalysis.copiesOnWrite(table, command))
 
   /** Returns the metadata columns that a statement must carry from the rows it reads to the rows it writes. */
-  private[iceberglite] def carriedBy(command: RowLevelOperation.Command): Seq[String] =
-    SparkErrors.in(name)(StatementAnalysis.carriedBy(table, command))
+  private[iceberglite] def carryOverColumns(command: RowLevelOperation.Command): Seq[String] =
+    SparkErrors.in(name)(StatementAnalysis.carryOverColumns(table, command))
 
   /** Returns the columns of the current partitioning; for nested fields, the top-level columns that contain them. */
   private[iceberglite] def partitionColumns: Set[String] =
@@ -212,7 +212,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   private[iceberglite] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
     WriteOptions.check(target.options.asOptions, SparkSession.active)
     target.options.checkOverwriteByCondition(name)
-    if (target.options.upserts) throw IcebergWriteBuilder.upsertThatOverwrites(name)
+    if (target.options.isUpsert) throw IcebergWriteBuilder.upsertThatOverwrites(name)
     new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)
   }
 
@@ -223,9 +223,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     val merge = target.merge(now)
     val to = WriteAuditPublish.target(now, branch, session)
     val read = merge.fold(now)(_.merged)
-    if (read.schema.fields != columnsSeen.fields)
+    if (read.schema.fields != resolvedSchema.fields)
       throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
-    val statement = new RowLevelStatement(read, columnsSeen, command, to, session, context, target.options, merge)
+    val statement = new RowLevelStatement(read, resolvedSchema, command, to, session, context, target.options, merge)
     context.start(statement)
     statement
   }

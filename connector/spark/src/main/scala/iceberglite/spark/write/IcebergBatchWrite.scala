@@ -25,7 +25,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
     val written = messages.toVector.collect { case files: WrittenFiles => files }
     writeCommit.commit(messages) {
       val action = mode.action(written.flatMap(_.files), plan.settings.isolation, plan.settings.to)
-      plan.pending(action, mode.counted(written.map(_.counts)))
+      plan.pending(action, mode.countSummary(written.map(_.counts)))
     }
     ()
   }

@@ -17,17 +17,17 @@ import iceberglite.table.action.RecordApplication
  * @param base the table at the start of the write
  * @param summary entries for the snapshot's summary
  * @param action the change of the table's files; absent if nothing changes
- * @param once records the version of an application's write, even if it changes nothing
+ * @param application records the version of an application's write, even if it changes nothing
  * @param first an action that precedes `action` in the same commit
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
     summary: Map[String, String],
     action: Option[Action],
-    once: Option[RecordApplication],
+    application: Option[RecordApplication],
     first: Option[Action] = None
 ) {
-  def actions: Vector[Action] = once.toVector ++ action.toVector.flatMap(first.toVector :+ _)
+  def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap(first.toVector :+ _)
 }
 
 /**

@@ -17,12 +17,12 @@ sealed private[iceberglite] trait WriteMode {
   def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action]
 
   /** Returns the counts for the snapshot's summary. @param tasks the counts of each task */
-  def counted(tasks: Vector[RowCounts]): Map[String, String]
+  def countSummary(tasks: Vector[RowCounts]): Map[String, String]
 }
 
 /** A write whose rows are not new versions of existing rows. */
 sealed private[write] trait NewRows extends WriteMode {
-  override def counted(tasks: Vector[RowCounts]): Map[String, String] = Map.empty
+  override def countSummary(tasks: Vector[RowCounts]): Map[String, String] = Map.empty
 }
 
 private[iceberglite] object WriteMode {
@@ -61,7 +61,7 @@ private[iceberglite] object WriteMode {
       )
     }
 
-    override def counted(tasks: Vector[RowCounts]): Map[String, String] =
+    override def countSummary(tasks: Vector[RowCounts]): Map[String, String] =
       counts.fold(Map.empty[String, String])(_.summary(tasks.foldLeft(RowCounts.Zero)(_ + _), read().liveRecords))
     override def toString: String = "replace the files that were read"
   }

@@ -63,14 +63,14 @@ final private[iceberglite] case class FilesToWrite(
  *
  * @param isolation the validation of overwrites
  * @param summary entries for the snapshot's summary
- * @param once records the version of an application's write, which may be run again
+ * @param application records the version of an application's write, which may be run again
  * @param merge the changes of the table's columns, which the table of the write already has
  */
 final private[iceberglite] case class CommitSettings(
     isolation: Option[Isolation],
     to: SnapshotTarget,
     summary: Map[String, String],
-    once: Option[RecordApplication],
+    application: Option[RecordApplication],
     merge: Option[SchemaMerge] = None
 )
 
@@ -91,7 +91,7 @@ final private[iceberglite] case class WritePlan(
   /** Returns the commit of the write. @param counts entries for the snapshot's summary in addition to the settings' */
   def pending(action: Option[Action], counts: Map[String, String] = Map.empty): PendingCommit = {
     val base = settings.merge.fold(table)(_.base)
-    PendingCommit(base, settings.summary ++ counts, action, settings.once, settings.merge.map(_.action))
+    PendingCommit(base, settings.summary ++ counts, action, settings.application, settings.merge.map(_.action))
   }
 }
 
@@ -168,12 +168,12 @@ private[iceberglite] object WritePlan {
 
   /** Returns the validation of an overwrite. @param read the snapshot at which the write begins */
   private def isolationOf(settings: Settings, read: Option[Snapshot]): Option[Isolation] =
-    WriteOptions.Isolation.given(settings).map { level =>
-      Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings).orElse(read.map(_.snapshotId)))
+    WriteOptions.Isolation.get(settings).map { level =>
+      Isolation(level, WriteOptions.ValidateFromSnapshot.get(settings).orElse(read.map(_.snapshotId)))
     }
 
   private def specOf(table: Table, settings: Settings): PartitionSpec =
-    WriteOptions.OutputSpecId.given(settings).fold(table.spec) { id =>
+    WriteOptions.OutputSpecId.get(settings).fold(table.spec) { id =>
       table.metadata.specsById.getOrElse(
         id,
         throw NotFound("partition spec", id.toString, known(table, table.metadata.specs.map(_.specId)))
@@ -183,7 +183,7 @@ private[iceberglite] object WritePlan {
   private def known(table: Table, ids: Vector[Int]): String = s"The ids in ${table.name} are ${ids.mkString(", ")}"
 
   private def sortOrderOf(table: Table, settings: Settings): SortOrder =
-    WriteOptions.OutputSortOrderId.given(settings).fold(table.sortOrder) { id =>
+    WriteOptions.OutputSortOrderId.get(settings).fold(table.sortOrder) { id =>
       val orders = table.metadata.sortOrders
       orders.find(_.orderId == id).getOrElse(
         throw NotFound("sort order", id.toString, known(table, orders.map(_.orderId)))
@@ -208,12 +208,12 @@ private[iceberglite] object WritePlan {
       schema,
       spec,
       order,
-      distribution.orElse(WriteOptions.Distribution.given(settings)),
-      WriteOptions.Fanout.given(settings).getOrElse(true)
+      distribution.orElse(WriteOptions.Distribution.get(settings)),
+      WriteOptions.Fanout.get(settings).getOrElse(true)
     )
 
   /** Returns the session's advisory size for all shuffles; 0 if there is an advisory size for writes. */
   private def sessionAdvisorySize(settings: Settings, session: SparkSession): Long =
-    if (WriteOptions.AdvisoryPartitionSize.given(settings).isDefined) 0L
+    if (WriteOptions.AdvisoryPartitionSize.get(settings).isDefined) 0L
     else session.sessionState.conf.getConf(org.apache.spark.sql.internal.SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
 }

@@ -27,7 +27,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
   private def core(name: String): Table = {
     val parts = name.split('.')
     spark.sessionState.catalogManager.catalog(parts.head).asInstanceOf[LiteCatalog]
-      .liveTable(Identifier.of(Array(parts(1)), parts(2))).current
+      .sharedTable(Identifier.of(Array(parts(1)), parts(2))).current
   }
 
   private def create(version: FormatVersion, partitioned: Boolean): String = {

@@ -75,7 +75,7 @@ class SparkOptionSuite extends AnyFunSuite {
   }
 
   test("files that a statement rewrites are not split if there are enough of them for all cores") {
-    assert(settings.splitSizeOfReplaced(300 * mb, 100 * mb) == 100 * mb)
-    assert(settings.splitSizeOfReplaced(100 * mb, 60 * mb) == 20 * mb)
+    assert(settings.splitSizeForRewrite(300 * mb, 100 * mb) == 100 * mb)
+    assert(settings.splitSizeForRewrite(100 * mb, 60 * mb) == 20 * mb)
   }
 }

@@ -25,7 +25,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
   private def core(table: String): Table = {
     val Array(catalog, namespace, name) = table.split('.')
     spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
-      .liveTable(Identifier.of(Array(namespace), name)).current
+      .sharedTable(Identifier.of(Array(namespace), name)).current
   }
 
   private def snapshots(table: String): Vector[Snapshot] = {

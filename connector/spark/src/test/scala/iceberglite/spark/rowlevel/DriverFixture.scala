@@ -99,7 +99,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   protected def orphans(c: Case): Set[Path] = {
     val Array(namespace, name) = c.table.split('.')
     val table = spark.sessionState.catalogManager.catalog("dying").asInstanceOf[LiteCatalog]
-      .liveTable(Identifier.of(Array(namespace), name)).current
+      .sharedTable(Identifier.of(Array(namespace), name)).current
     val tree = new TreeReader(table.io, table.metadata, ManifestCache.Off)
     val content = table.metadata.snapshots.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file.path))
     val named = (TestTables.reachable(table.io, table.version) ++ content)

@@ -37,7 +37,7 @@ trait StatementFixture extends WriteFixture { self: Suite =>
   protected def live(name: String): Table = {
     val Array(catalog, namespace, last) = name.split('.')
     spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
-      .liveTable(Identifier.of(Array(namespace), last)).current
+      .sharedTable(Identifier.of(Array(namespace), last)).current
   }
 
   protected def count(t: String, where: String = "true"): Long =

@@ -26,7 +26,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
     private def metadata: TableMetadata = {
       val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-      val live = ours.liveTable(Identifier.of(Array(ns), table))
+      val live = ours.sharedTable(Identifier.of(Array(ns), table))
       live.refresh()
       live.current.metadata
     }

@@ -20,12 +20,12 @@ class SqlReaderSuite extends AnyFunSuite {
 
   test("keywords are case-insensitive, comments and line breaks are ignored") {
     val sql = "alter /* a /* nested */ one */ table\n  a.`b.c`.d -- rest of the line\n Add PARTITION\tfield days(ts)"
-    val term = WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
+    val term = ParsedTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
     assert(parsed(sql) == Some(AddPartitionField(Seq("a", "b.c", "d"), term, None)))
   }
 
   test("names in backticks can contain dots, blanks and backticks, and can be keywords") {
-    val term = WrittenTerm(Vector("a.b", "c`d"), None)
+    val term = ParsedTerm(Vector("a.b", "c`d"), None)
     assert(parsed("ALTER TABLE t ADD PARTITION FIELD `a.b`.`c``d` AS `AS`;") ==
       Some(AddPartitionField(Seq("t"), term, Some("AS"))))
   }
@@ -37,13 +37,13 @@ class SqlReaderSuite extends AnyFunSuite {
     ).foreach { case (text, arguments) =>
       val name = text.takeWhile(_ != '(')
       assert(parsed(s"ALTER TABLE t DROP PARTITION FIELD $text") ==
-        Some(DropPartitionField(Seq("t"), WrittenTerm(Vector(name), Some(arguments)))))
+        Some(DropPartitionField(Seq("t"), ParsedTerm(Vector(name), Some(arguments)))))
     }
   }
 
   test("REPLACE takes the old field, and WITH the new one with an optional name") {
-    val shard = WrittenTerm(Vector("shard"), None)
-    val days = WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
+    val shard = ParsedTerm(Vector("shard"), None)
+    val days = ParsedTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
     assert(parsed("ALTER TABLE t REPLACE PARTITION FIELD shard WITH days(ts) AS day") ==
       Some(ReplacePartitionField(Seq("t"), shard, days, Some("day"))))
   }

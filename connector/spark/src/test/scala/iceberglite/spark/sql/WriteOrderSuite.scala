@@ -19,7 +19,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
   /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
   private def metadata(table: String): TableMetadata = {
     val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-    val live = ours.liveTable(Identifier.of(Array(ns), table.split('.').last))
+    val live = ours.sharedTable(Identifier.of(Array(ns), table.split('.').last))
     live.refresh()
     live.current.metadata
   }

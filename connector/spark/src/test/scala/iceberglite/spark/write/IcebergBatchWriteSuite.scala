@@ -120,7 +120,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
   private def tableOf(name: String): Table = {
     val parts = name.split('.')
     spark.sessionState.catalogManager.catalog("lite") match {
-      case catalog: LiteCatalog => catalog.liveTable(Identifier.of(Array(parts(1)), parts(2))).current
+      case catalog: LiteCatalog => catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2))).current
       case other => fail(s"${other.name} is no catalog of ours")
     }
   }

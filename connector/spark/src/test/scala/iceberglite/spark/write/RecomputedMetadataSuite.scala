@@ -43,7 +43,7 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
       checkMetadata(t)
       val Array(_, namespace, name) = t.split('.')
       val table = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-        .liveTable(Identifier.of(Array(namespace), name)).current
+        .sharedTable(Identifier.of(Array(namespace), name)).current
       val tree = new TreeReader(table.io, table.metadata)
       val truth = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file)).head
       lies.filterNot { case (what, _) => what == "a place to split" && format == "avro" }.foreach { case (what, lie) =>

@@ -20,7 +20,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
   /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
   private def live(table: String): SharedTable = {
     val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-    val found = ours.liveTable(Identifier.of(Array(ns), table.split('.').last))
+    val found = ours.sharedTable(Identifier.of(Array(ns), table.split('.').last))
     found.refresh()
     found
   }

@@ -12,7 +12,7 @@ trait TableChecks extends WriteFixture { self: Suite =>
   protected def checkMetadata(name: String): Unit = {
     val Array(catalog, namespace, last) = name.split('.')
     val live = spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
-      .liveTable(Identifier.of(Array(namespace), last))
+      .sharedTable(Identifier.of(Array(namespace), last))
     live.refresh()
     new RecomputedMetadata(live.current).check()
   }

@@ -84,7 +84,7 @@ private[read] object AvroBatches extends BatchFormat {
     try {
       val (fields, vectors) = open.get
       val all = new ColumnarBatch(columns.of(task, fields.columns(vectors(_)), positions).toArray)
-      new AvroBatches(task.path, rows, vectors, positions, all, read.deletes.map(_.in(all, capacity)), capacity)
+      new AvroBatches(task.path, rows, vectors, positions, all, read.deletes.map(_.liveBatch(all, capacity)), capacity)
     } catch {
       case e: Throwable =>
         rows.close()

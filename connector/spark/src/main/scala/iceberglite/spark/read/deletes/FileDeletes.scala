@@ -15,25 +15,29 @@ import iceberglite.spec.types.Type.StructType
  * Removes deleted rows of one file from its batches or, if `_deleted` is requested, marks them.
  *
  * @param wanted the columns that the scan returns
- * @param among if set, only rows are returned that remain after `deletes` and that `among` removes
+ * @param laterDeletes if set, only rows are returned that remain after `deletes` and that `laterDeletes` removes
  */
-final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, among: Option[RowDeletes] = None) {
-  def isEmpty: Boolean = deletes.isEmpty && among.isEmpty
+final private[read] class FileDeletes(
+    wanted: ScanColumns,
+    deletes: RowDeletes,
+    laterDeletes: Option[RowDeletes] = None
+) {
+  def isEmpty: Boolean = deletes.isEmpty && laterDeletes.isEmpty
 
   /** Whether the file certainly has no row to return, so that it need not be opened. */
   def hasNoLiveRow: Boolean = candidatePositions.exists(_.isSubsetOf(deletes.positions))
 
   /** The positions at which rows to return can be; absent if they can be at all positions. */
-  def candidatePositions: Option[DeletionVector] = among.filter(_.keys.forall(_.isEmpty)).map(_.positions)
+  def candidatePositions: Option[DeletionVector] = laterDeletes.filter(_.keys.forall(_.isEmpty)).map(_.positions)
 
   private val marksRows: Boolean = wanted.metadataIds.contains(MetadataColumns.Deleted.id)
-  private val byPosition: Boolean = (deletes +: among.toVector).exists(!_.positions.isEmpty)
+  private val byPosition: Boolean = (deletes +: laterDeletes.toVector).exists(!_.positions.isEmpty)
 
   /** The columns to read: requested columns come first, in order. */
   val columns: ScanColumns =
     if (isEmpty) wanted
     else {
-      val withKeys = ReadColumns.merged(wanted.fields, (deletes +: among.toVector).flatMap(_.columns))
+      val withKeys = ReadColumns.merged(wanted.fields, (deletes +: laterDeletes.toVector).flatMap(_.columns))
       if (!byPosition) wanted.copy(fields = withKeys)
       else ScanColumns(
         ReadColumns.merged(withKeys, Vector(MetadataColumns.Position)),
@@ -46,17 +50,18 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
    *
    * @param read a batch of [[columns]], which the reader reuses
    * @param capacity maximum number of rows in a batch
-   * @param moving moves remaining rows to the front of `read`; absent if its vectors are not writable
+   * @param compactor moves remaining rows to the front of `read`; absent if its vectors are not writable
    */
-  def in(read: ColumnarBatch, capacity: Int, moving: Option[RowCompactor] = None): LiveBatch = {
+  def liveBatch(read: ColumnarBatch, capacity: Int, compactor: Option[RowCompactor] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
     val live = liveRows(deletes, vectors, capacity)
-    val rows = among.fold[RowSelection](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
+    val rows =
+      laterDeletes.fold[RowSelection](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
     val visible = wanted.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
       if (field.id == MetadataColumns.Deleted.id && marksRows) new DeletedMarksVector(vector, rows.isDeleted)
-      else narrowed(field.fieldType, asRead.fieldType, vector)
+      else withoutDeleteFields(field.fieldType, asRead.fieldType, vector)
     }
-    new LiveBatch(rows, visible.toArray, marksRows, moving)
+    new LiveBatch(rows, visible.toArray, marksRows, compactor)
   }
 
   private def liveRows(of: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
@@ -66,7 +71,7 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
   }
 
   /** Removes the fields of structs that only the deletes need. These are the last fields of each struct. */
-  private def narrowed(wanted: Type, read: Type, vector: ColumnVector): ColumnVector = (wanted, read) match {
+  private def withoutDeleteFields(wanted: Type, read: Type, vector: ColumnVector): ColumnVector = (wanted, read) match {
     case (struct @ StructType(fields), StructType(all)) if wanted != read && vector != null =>
       val children = fields.zip(all).zipWithIndex.map { case ((f, r), i) => child(f, r, vector.getChild(i)) }
       new StructView(vector, children.toArray, SparkTypes.toSpark(struct.fields))
@@ -74,7 +79,7 @@ final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, 
   }
 
   private def child(wanted: NestedField, read: NestedField, vector: ColumnVector): ColumnVector =
-    narrowed(wanted.fieldType, read.fieldType, vector)
+    withoutDeleteFields(wanted.fieldType, read.fieldType, vector)
 }
 
 /** Returns the batch of remaining rows for each batch that is read. */
@@ -82,7 +87,7 @@ final private[read] class LiveBatch(
     rows: RowSelection,
     visible: Array[ColumnVector],
     marksRows: Boolean,
-    moving: Option[RowCompactor]
+    compactor: Option[RowCompactor]
 ) {
   private val whole = new ColumnarBatch(visible)
 
@@ -91,7 +96,7 @@ final private[read] class LiveBatch(
    * indexes.
    */
   private val selected =
-    if (moving.isDefined) whole else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
+    if (compactor.isDefined) whole else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 
   /** Valid until the next [[select]]. */
   var batch: ColumnarBatch = whole
@@ -103,7 +108,7 @@ final private[read] class LiveBatch(
       batch = whole
       batch.setNumRows(count)
     } else {
-      moving.foreach(_.keep(rows.rows, live))
+      compactor.foreach(_.moveToFront(rows.rows, live))
       batch = selected
       batch.setNumRows(live)
     }

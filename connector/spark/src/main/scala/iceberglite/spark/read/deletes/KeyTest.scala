@@ -90,8 +90,8 @@ final private class KeyVector(enclosing: Array[ColumnVector], vector: ColumnVect
 }
 
 private object KeyVector {
-  def of(place: Vector[Int], vectors: Array[ColumnVector]): KeyVector = {
-    val path = place.tail.scanLeft(vectors(place.head))((struct, ordinal) => struct.getChild(ordinal))
+  def of(ordinals: Vector[Int], vectors: Array[ColumnVector]): KeyVector = {
+    val path = ordinals.tail.scanLeft(vectors(ordinals.head))((struct, ordinal) => struct.getChild(ordinal))
     new KeyVector(path.init.toArray, path.last)
   }
 }

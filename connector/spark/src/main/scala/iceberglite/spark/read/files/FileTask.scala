@@ -49,7 +49,7 @@ private[iceberglite] object FileTask {
   def role(tableName: String): String = s"data file of table $tableName"
 
   /** Adds the path of the file and the name of the table to any error of a read. */
-  def naming[A](task: FileTask, tableName: String)(read: => A): A =
+  def withErrorContext[A](task: FileTask, tableName: String)(read: => A): A =
     try read
     catch {
       case e: UnreadableFile if e.file == task.path && !e.role.contains(tableName) =>

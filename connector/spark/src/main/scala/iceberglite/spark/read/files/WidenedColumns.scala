@@ -17,14 +17,14 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
  * Planning does not use such columns, but it does not fail. A statement that changes a table also makes Spark plan
  * cached DataFrames of that table again.
  *
- * @param seen the columns of the DataFrame
- * @param written the columns of the snapshot
+ * @param readSchema the columns of the DataFrame
+ * @param snapshotSchema the columns of the snapshot
  */
-final private[iceberglite] class WidenedColumns(tableName: String, seen: Schema, written: Schema) {
+final private[iceberglite] class WidenedColumns(tableName: String, readSchema: Schema, snapshotSchema: Schema) {
   private lazy val ids: Set[Int] =
-    if (seen.fields == written.fields) Set.empty
-    else seen.byId.values.filter { field =>
-      written.byId.get(field.id).exists(now => isWider(field.fieldType, now.fieldType))
+    if (readSchema.fields == snapshotSchema.fields) Set.empty
+    else readSchema.byId.values.filter { field =>
+      snapshotSchema.byId.get(field.id).exists(now => isWider(field.fieldType, now.fieldType))
     }.map(_.id).toSet
 
   private def isWider(before: Type, now: Type): Boolean = (before, now) match {
@@ -33,10 +33,11 @@ final private[iceberglite] class WidenedColumns(tableName: String, seen: Schema,
   }
 
   /** The columns of the DataFrame with their wider types, which are the types of values in manifests. */
-  lazy val planned: Schema = if (ids.isEmpty) seen else Schema(seen.schemaId, seen.fields.map(widened))
+  lazy val planned: Schema =
+    if (ids.isEmpty) readSchema else Schema(readSchema.schemaId, readSchema.fields.map(widened))
 
   private def widened(field: NestedField): NestedField = field.copy(fieldType =
-    if (ids(field.id)) written.byId(field.id).fieldType
+    if (ids(field.id)) snapshotSchema.byId(field.id).fieldType
     else field.fieldType match {
       case primitive: PrimitiveType => primitive
       case StructType(fields) => StructType(fields.map(widened))
@@ -47,7 +48,7 @@ final private[iceberglite] class WidenedColumns(tableName: String, seen: Schema,
   )
 
   /** The columns of the table that are, or contain, one of these fields. */
-  private lazy val columns: Vector[NestedField] = seen.fields.filter(holds)
+  private lazy val columns: Vector[NestedField] = readSchema.fields.filter(holds)
 
   private def holds(field: NestedField): Boolean = ids.nonEmpty && Schema(0, Vector(field)).byId.keys.exists(ids)
 
@@ -64,7 +65,7 @@ final private[iceberglite] class WidenedColumns(tableName: String, seen: Schema,
   def check(wanted: Vector[NestedField]): Unit = if (ids.nonEmpty) {
     Schema(0, wanted).byId.keys.toVector.sorted.find(ids).foreach { id =>
       def typeIn(schema: Schema) = SparkTypes.toSpark(schema.byId(id).fieldType).simpleString
-      throw ColumnWidened(tableName, seen.names(id), typeIn(seen), typeIn(written))
+      throw ColumnWidened(tableName, readSchema.names(id), typeIn(readSchema), typeIn(snapshotSchema))
     }
   }
 }
@@ -72,6 +73,6 @@ final private[iceberglite] class WidenedColumns(tableName: String, seen: Schema,
 private[iceberglite] object WidenedColumns {
 
   /** Returns the widened columns. @param snapshot absent for a table without rows */
-  def of(tableName: String, metadata: TableMetadata, snapshot: Option[Snapshot], seen: Schema): WidenedColumns =
-    new WidenedColumns(tableName, seen, snapshot.fold(seen)(metadata.schemaOf))
+  def of(tableName: String, metadata: TableMetadata, snapshot: Option[Snapshot], readSchema: Schema): WidenedColumns =
+    new WidenedColumns(tableName, readSchema, snapshot.fold(readSchema)(metadata.schemaOf))
 }

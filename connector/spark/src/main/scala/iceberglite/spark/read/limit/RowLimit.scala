@@ -9,10 +9,10 @@ sealed private[read] trait RowLimit extends Product with Serializable {
   /**
    * Returns the files to read.
    *
-   * @param whole the plan of all files, if it exists already
-   * @param make plans all files or, for a number of rows, enough files for that number
+   * @param existingPlan the plan of all files, if it exists already
+   * @param planFiles plans all files or, for a number of rows, enough files for that number
    */
-  def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan
+  def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan
 
   /** The description for EXPLAIN; absent without a limit. */
   def description: Option[String]
@@ -22,16 +22,16 @@ private[read] object RowLimit {
 
   /** No limit. */
   case object Unlimited extends RowLimit {
-    override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan =
-      whole.getOrElse(make(None))
+    override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan =
+      existingPlan.getOrElse(planFiles(None))
 
     override def description: Option[String] = None
   }
 
   /** Any rows up to a number. */
   final case class Limit(rows: Int) extends RowLimit {
-    override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan =
-      whole.fold(make(Some(rows.toLong)))(all => PlanSubset.of(all, first(all.tasks)))
+    override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan =
+      existingPlan.fold(planFiles(Some(rows.toLong)))(all => PlanSubset.of(all, first(all.tasks)))
 
     override def description: Option[String] = Some(s"limit=$rows")
 
@@ -48,8 +48,8 @@ private[read] object RowLimit {
 
   /** The first rows in an order, up to a number. */
   final case class TopN(rows: Int, order: RowOrder) extends RowLimit {
-    override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan = {
-      val all = whole.getOrElse(make(None))
+    override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan = {
+      val all = existingPlan.getOrElse(planFiles(None))
       val first = new TopNFiles(order, rows.toLong).of(all.tasks)
       if (first.size == all.tasks.size) all.copy(tasks = first) else PlanSubset.of(all, first)
     }

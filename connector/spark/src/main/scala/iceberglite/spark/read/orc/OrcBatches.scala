@@ -52,7 +52,7 @@ private[read] object OrcBatches extends BatchFormat {
       val vectors = new OrcColumns(positions, damaged(task, read.tableName))
       val found = vectors.of(reader.rows, wanted.fields, reader.batch.cols)
       val all = new ColumnarBatch(columns.of(task, found, positions).toArray)
-      new OrcBatches(reader, positions, all, read.deletes.map(_.in(all, capacity)))
+      new OrcBatches(reader, positions, all, read.deletes.map(_.liveBatch(all, capacity)))
     } catch {
       case e: Throwable =>
         reader.close()

@@ -40,10 +40,10 @@ private[parquet] object ChunkEncodings {
     } yield {
       val physical = column.getPrimitiveType.getPrimitiveTypeName
       val encodings = ofValues(chunk, column)
-      encodings.find(e => !byVectors(physical, e) && !byRecords(physical, e))
+      encodings.find(e => !hasVectorizedDecoder(physical, e) && !hasRecordDecoder(physical, e))
         .foreach(e => throw unreadable(chunk.getPath.toDotString, e))
       ChunkEncodings(
-        encodings.exists(!byVectors(physical, _)) || hasPackedLevels(chunk, column),
+        encodings.exists(!hasVectorizedDecoder(physical, _)) || hasPackedLevels(chunk, column),
         physical == FIXED_LEN_BYTE_ARRAY && encodings.contains(DELTA_BYTE_ARRAY)
       )
     }
@@ -76,7 +76,7 @@ private[parquet] object ChunkEncodings {
   }
 
   /** Whether Spark's vectorized reader has a decoder. */
-  private def byVectors(physical: PrimitiveTypeName, e: Encoding): Boolean = e == PLAIN || (physical match {
+  private def hasVectorizedDecoder(physical: PrimitiveTypeName, e: Encoding): Boolean = e == PLAIN || (physical match {
     case BOOLEAN => e == RLE
     case INT32 | INT64 => e == DELTA_BINARY_PACKED || Dictionaries(e)
     case FLOAT | DOUBLE | INT96 => Dictionaries(e)
@@ -85,6 +85,6 @@ private[parquet] object ChunkEncodings {
   })
 
   /** Whether Parquet's own record reader has a decoder that Spark lacks. */
-  private def byRecords(physical: PrimitiveTypeName, e: Encoding): Boolean =
+  private def hasRecordDecoder(physical: PrimitiveTypeName, e: Encoding): Boolean =
     e == BYTE_STREAM_SPLIT && SplitBytes.holds(physical)
 }

@@ -26,7 +26,7 @@ private[parquet] object LeafConverter {
       case (BINARY | FIXED_LEN_BYTE_ARRAY, t) =>
         if (isInt(t)) new Binaries(v => vector.appendInt(unscaled(v).intValue))
         else if (isLong(t)) new Binaries(v => vector.appendLong(unscaled(v).longValue))
-        else new Binaries(v => appended(v.getBytesUnsafe, vector))
+        else new Binaries(v => appendBytes(v.getBytesUnsafe, vector))
     }
 
   /** Whether the vector of a decimal has ints. */
@@ -39,7 +39,7 @@ private[parquet] object LeafConverter {
     if (t == LongType) new Ints(v => vector.appendLong(Integer.toUnsignedLong(v)))
     else new Ints(v => vector.appendLong(v.toLong))
 
-  private def appended(bytes: Array[Byte], vector: WritableColumnVector): Int =
+  private def appendBytes(bytes: Array[Byte], vector: WritableColumnVector): Int =
     vector.appendByteArray(bytes, 0, bytes.length)
 
   private def unscaled(value: Binary): BigInteger = new BigInteger(value.getBytesUnsafe)

@@ -40,7 +40,7 @@ final private[read] class ParquetBatches(
     Columns.of(read, columns, positions.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
 
   private val live: Option[LiveBatch] =
-    deletes.map(_.in(all, capacity, Some(RowCompactor.of(read, positions.map(_.vector)))))
+    deletes.map(_.liveBatch(all, capacity, Some(RowCompactor.of(read, positions.map(_.vector)))))
 
   override def batch: ColumnarBatch = live.fold(all)(_.batch)
 
@@ -79,26 +79,26 @@ private[read] object ParquetBatches extends BatchFormat {
       settings: BatchSettings,
       deletes: Option[FileDeletes] = None
   ): ParquetBatches = {
-    val read = prepared(task, projections, base, deletes)
-    if (read.encodings.byRows) byRows(read, settings, deletes) else byVectors(read, settings, deletes)
+    val read = prepareRead(task, projections, base, deletes)
+    if (read.encodings.byRows) openRowByRow(read, settings, deletes) else openVectorized(read, settings, deletes)
   }
 
-  private[parquet] def prepared(
+  private[parquet] def prepareRead(
       task: FileTask,
       projections: FileProjections,
       base: Configuration,
       deletes: Option[FileDeletes]
-  ): Read = {
+  ): PreparedRead = {
     val inPart = readFooter(new Path(task.path), task, base)
     val footer = deletes.flatMap(_.candidatePositions).fold(inPart)(RowGroups.containing(inPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
     val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))
-    Read(task, footer, projection, filter, encodings, base)
+    PreparedRead(task, footer, projection, filter, encodings, base)
   }
 
   /** The inputs of a read. @param footer the footer, with only the row groups to read */
-  final private[parquet] case class Read(
+  final private[parquet] case class PreparedRead(
       task: FileTask,
       footer: ParquetMetadata,
       projection: FileProjection,
@@ -116,7 +116,11 @@ private[read] object ParquetBatches extends BatchFormat {
     }
   }
 
-  private[parquet] def byVectors(read: Read, settings: BatchSettings, deletes: Option[FileDeletes]): ParquetBatches = {
+  private[parquet] def openVectorized(
+      read: PreparedRead,
+      settings: BatchSettings,
+      deletes: Option[FileDeletes]
+  ): ParquetBatches = {
     import read.{footer, projection, task}
     // If nothing is skipped, positions follow from the footer. Spark's reader would create an object for each position.
     val positions =
@@ -144,7 +148,11 @@ private[read] object ParquetBatches extends BatchFormat {
     }
   }
 
-  private[parquet] def byRows(read: Read, settings: BatchSettings, deletes: Option[FileDeletes]): ParquetBatches = {
+  private[parquet] def openRowByRow(
+      read: PreparedRead,
+      settings: BatchSettings,
+      deletes: Option[FileDeletes]
+  ): ParquetBatches = {
     val job = read.job(read.projection)
     val (decoder, footer) = RowDecoder.open(read.path, read.footer, job, settings.rows)
     try {

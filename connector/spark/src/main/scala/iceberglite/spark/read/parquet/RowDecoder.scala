@@ -65,7 +65,7 @@ private[parquet] object RowDecoder {
    * @return the decoder, and the footer with the row groups that the filter of the job does not skip
    */
   def open(path: Path, footer: ParquetMetadata, job: ReadJob, capacity: Int): (RowDecoder, ParquetMetadata) = {
-    val reader = opened(path, footer, job)
+    val reader = openReader(path, footer, job)
     try {
       reader.setRequestedSchema(job.projection.requested)
       val read = new ParquetMetadata(footer.getFileMetaData, reader.getRowGroups)
@@ -79,6 +79,6 @@ private[parquet] object RowDecoder {
 
   /** No other constructor accepts a footer that was read before. */
   @nowarn("cat=deprecation")
-  private def opened(path: Path, footer: ParquetMetadata, job: ReadJob): ParquetFileReader =
+  private def openReader(path: Path, footer: ParquetMetadata, job: ReadJob): ParquetFileReader =
     new ParquetFileReader(job, path, footer)
 }

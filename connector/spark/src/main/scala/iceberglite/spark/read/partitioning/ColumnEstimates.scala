@@ -20,20 +20,20 @@ import iceberglite.spec.types.Type._
 /**
  * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.
  *
- * @param least the minimum in Spark's internal format; absent for strings and binaries, as Spark needs none
+ * @param minValue the minimum in Spark's internal format; absent for strings and binaries, as Spark needs none
  * @param length the average size of a value in bytes, if Spark assumes less
  */
 final private[read] case class ColumnEstimate(
     distinct: Long,
     nulls: Long,
-    least: Option[AnyRef],
-    greatest: Option[AnyRef],
+    minValue: Option[AnyRef],
+    maxValue: Option[AnyRef],
     length: Option[Long]
 ) extends ColumnStatistics {
   override def distinctCount(): OptionalLong = OptionalLong.of(distinct)
   override def nullCount(): OptionalLong = OptionalLong.of(nulls)
-  override def min(): Optional[AnyRef] = least.fold(Optional.empty[AnyRef])(Optional.of(_))
-  override def max(): Optional[AnyRef] = greatest.fold(Optional.empty[AnyRef])(Optional.of(_))
+  override def min(): Optional[AnyRef] = minValue.fold(Optional.empty[AnyRef])(Optional.of(_))
+  override def max(): Optional[AnyRef] = maxValue.fold(Optional.empty[AnyRef])(Optional.of(_))
   override def avgLen(): OptionalLong = length.fold(OptionalLong.empty)(OptionalLong.of(_))
 }
 
@@ -75,9 +75,9 @@ private[read] object ColumnEstimates {
         val rows = files.plan.report.liveRecords
         for {
           nulls <- all(stats.map(_.nulls)).map(n => math.min(n.sum, rows))
-          (least, greatest) <- bounds(t, stats.filterNot(_.hasNoValue))
-          distinct <- sketched.orElse(values(least, greatest))
-        } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, least, greatest, None)
+          (minValue, maxValue) <- bounds(t, stats.filterNot(_.hasNoValue))
+          distinct <- sketched.orElse(countBetween(minValue, maxValue))
+        } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, minValue, maxValue, None)
       case _ => None
     }
 
@@ -96,12 +96,13 @@ private[read] object ColumnEstimates {
    * Returns the number of integers, dates or times between the bounds, which is the maximum number of distinct values.
    * Most keys are dense, so this is accurate enough for ordering joins.
    */
-  private def values(least: Option[AnyRef], greatest: Option[AnyRef]): Option[Long] = (least, greatest) match {
-    case (Some(from: Integer), Some(to: Integer)) => Some(to.toLong - from.toLong + 1)
-    case (Some(from: JavaLong), Some(to: JavaLong)) =>
-      Try(Math.addExact(Math.subtractExact(to.longValue, from.longValue), 1L)).toOption.orElse(Some(Long.MaxValue))
-    case _ => None
-  }
+  private def countBetween(minValue: Option[AnyRef], maxValue: Option[AnyRef]): Option[Long] =
+    (minValue, maxValue) match {
+      case (Some(from: Integer), Some(to: Integer)) => Some(to.toLong - from.toLong + 1)
+      case (Some(from: JavaLong), Some(to: JavaLong)) =>
+        Try(Math.addExact(Math.subtractExact(to.longValue, from.longValue), 1L)).toOption.orElse(Some(Long.MaxValue))
+      case _ => None
+    }
 
   private def bounds(t: PrimitiveType, stats: Vector[ColumnStats]): Option[Bounds] = t match {
     case StringType | BinaryType | UuidType | _: FixedType => Some((None, None))

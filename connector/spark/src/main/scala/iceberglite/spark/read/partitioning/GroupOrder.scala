@@ -30,7 +30,7 @@ private[read] object GroupOrder {
     val common = fields.reduceOption((a, b) => a.zip(b).takeWhile { case (x, y) => x == y }.map(_._1)).getOrElse(none)
     val columns = common.map(id => files.schema.fields.find(f => f.id == id && isSortedAlike(f)))
       .takeWhile(_.isDefined).flatten
-    if (columns.nonEmpty && groups.forall(arranged(_, columns, metadata).isDefined)) columns else Vector.empty
+    if (columns.nonEmpty && groups.forall(inAscendingOrder(_, columns, metadata).isDefined)) columns else Vector.empty
   }
 
   private val none: Vector[Int] = Vector.empty
@@ -47,7 +47,7 @@ private[read] object GroupOrder {
   }
 
   /** Returns the files of a group in an order in which rows are ascending; absent if there is none. */
-  def arranged(
+  def inAscendingOrder(
       tasks: Vector[FileScanTask],
       columns: Vector[NestedField],
       metadata: TableMetadata
@@ -58,12 +58,12 @@ private[read] object GroupOrder {
       if (known.exists { case (_, f) => f.lower.isEmpty || f.upper.isEmpty }) None
       else {
         val sorted = known.sortBy(_._2.lower.toSeq.head)(Evaluate.ordering)
-        Some(sorted.map(_._1)).filter(_ => followEachOther(sorted.map(_._2)))
+        Some(sorted.map(_._1)).filter(_ => areDisjoint(sorted.map(_._2)))
       }
     case _ => Some(tasks)
   }
 
-  private def followEachOther(stats: Vector[ColumnStats]): Boolean =
+  private def areDisjoint(stats: Vector[ColumnStats]): Boolean =
     stats.tail.forall(!_.mayBeNull) && stats.zip(stats.tail).forall { case (before, after) =>
       before.upper.exists(high => after.lower.exists(Evaluate.ordering.lt(high, _)))
     }

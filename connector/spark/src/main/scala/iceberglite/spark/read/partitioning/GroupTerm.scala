@@ -40,7 +40,7 @@ final private[iceberglite] case class GroupTerm(column: NestedField, source: Pri
   }
 
   /** Whether another term has the same transform and source type. */
-  def isLike(that: GroupTerm): Boolean = transform == that.transform && source == that.source
+  def hasSameTransform(that: GroupTerm): Boolean = transform == that.transform && source == that.source
 }
 
 private[iceberglite] object GroupTerm {

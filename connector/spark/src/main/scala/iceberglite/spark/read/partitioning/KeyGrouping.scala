@@ -106,8 +106,8 @@ private[iceberglite] object KeyGrouping {
   private val Ungrouped: Any = 0
 
   /** Returns the grouping that the user requested by an option. It has the terms whose columns are read. */
-  def requested(files: ScanFiles, wanted: ScanColumns): Option[KeyGrouping] = {
-    val read = wanted.fields.map(_.id).toSet
+  def requested(files: ScanFiles, scanColumns: ScanColumns): Option[KeyGrouping] = {
+    val read = scanColumns.fields.map(_.id).toSet
     val known = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
     Some(KeyGrouping(known)).filter(g => known.nonEmpty && g.of(files.plan.tasks).isDefined)
       .map(g => if (isOrderKept) g.ordered(files).withoutUnread(read) else g)

@@ -24,12 +24,12 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   def estimate: SizeEstimate =
     (if (files.isPlanNeeded) None else fromSummary).getOrElse {
       val plain = SizeEstimate.of(rows, schema)
-      plain.copy(bytes = SizeEstimate.plus(plain.bytes, longValues.values.foldLeft(0L)(SizeEstimate.plus)))
+      plain.copy(bytes = SizeEstimate.plus(plain.bytes, excessBytes.values.foldLeft(0L)(SizeEstimate.plus)))
     }
 
   /** Returns the average bytes of a value, for the columns whose values are longer than Spark assumes. */
   def averageLength(column: NestedField): Option[Long] =
-    longValues.get(column.id).filter(_ => rows > 0).map(excess => width(column) + excess / rows)
+    excessBytes.get(column.id).filter(_ => rows > 0).map(excess => width(column) + excess / rows)
 
   /**
    * Returns the estimate from the snapshot summary: the size of the whole table, if no rows are deleted and the files
@@ -42,7 +42,7 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
         rows <- snapshot.count("total-records") if rows >= 0
         bytes <- snapshot.count("total-files-size")
         deletes <- snapshot.count("total-delete-files") if deletes == 0
-        size = SizeEstimate.of(rows, schema) if variable.isEmpty || bytes <= size.bytes
+        size = SizeEstimate.of(rows, schema) if variableLengthColumns.isEmpty || bytes <= size.bytes
       } yield size
   }
 
@@ -55,7 +55,7 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   }
 
   /** The columns with values of variable length. */
-  private lazy val variable: Vector[NestedField] = columns.filter(c => isVariable(c.fieldType))
+  private lazy val variableLengthColumns: Vector[NestedField] = columns.filter(c => isVariable(c.fieldType))
 
   private def isVariable(t: Type): Boolean = t match {
     case StringType | BinaryType | VariantType | _: GeometryType | _: GeographyType | _: ListType | _: MapType => true
@@ -71,12 +71,12 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
    * The bytes that each column needs beyond Spark's assumption, by column id. File metrics are used only if the files
    * are larger than Spark's assumption for all columns.
    */
-  private lazy val longValues: Map[Int, Long] =
-    if (variable.isEmpty || files.plan.report.resultBytes <= SizeEstimate.of(rows, schema).bytes) Map.empty
+  private lazy val excessBytes: Map[Int, Long] =
+    if (variableLengthColumns.isEmpty || files.plan.report.resultBytes <= SizeEstimate.of(rows, schema).bytes) Map.empty
     else {
       val tasks = ScanSize.sample(files.plan.tasks)
       val share = tasks.iterator.map(_.length).sum.toDouble / math.max(1L, files.plan.report.resultBytes)
-      variable.map { column =>
+      variableLengthColumns.map { column =>
         val stored =
           tasks.iterator.map(storedBytes(_, ScanSize.leaves(column))).sum / math.max(share, Double.MinPositiveValue)
         column.id -> (stored - SizeEstimate.times(rows, width(column)).toDouble).toLong

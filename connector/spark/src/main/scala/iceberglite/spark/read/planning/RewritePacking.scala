@@ -26,7 +26,7 @@ final private[iceberglite] case class RewritePacking(
     else {
       val groups = parts(partitions(files))
       val weights = groups.map(_.iterator.map(f => math.max(f.length, openCost)).sum)
-      together(groups.zip(weights), math.min(fileSize, weights.sum / (cores * RewritePacking.TasksPerCore).toLong))
+      combined(groups.zip(weights), math.min(fileSize, weights.sum / (cores * RewritePacking.TasksPerCore).toLong))
     }
 
   private def bytes(files: Vector[FileScanTask]): Long = files.iterator.map(_.length).sum
@@ -56,7 +56,7 @@ final private[iceberglite] case class RewritePacking(
   }
 
   /** Combines consecutive groups to tasks of about the target size. */
-  private def together(
+  private def combined(
       groups: Vector[(Vector[FileScanTask], Long)],
       size: Long
   ): Vector[Vector[FileScanTask]] = {

@@ -18,7 +18,7 @@ import iceberglite.tree.PartitionSpecs
  *
  * @param filter a condition that all rows that Spark needs satisfy
  * @param limit the limit on the rows that Spark needs
- * @param known the plan of all files and its duration, if it exists already
+ * @param existingPlan the plan of all files and its duration, if it exists already
  * @param commits the commits that are read; absent to read the snapshot itself
  * @param planning where manifests are read; absent for the driver
  * @param metricsColumns the ids of columns whose metrics are needed, regardless of the number of files
@@ -31,7 +31,7 @@ final private[iceberglite] class ScanFiles private (
     val filter: Expression,
     caseSensitive: Boolean,
     val limit: RowLimit,
-    known: Option[(ScanPlan, Long)],
+    existingPlan: Option[(ScanPlan, Long)],
     val commits: Option[CommitScan],
     planning: Option[ScanPlanning],
     metricsColumns: Set[Int],
@@ -65,11 +65,11 @@ final private[iceberglite] class ScanFiles private (
     val start = System.nanoTime()
     val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
     val scan = planning.fold(local)(_.of(local, metricsColumns))
-    val make =
+    val planFiles =
       commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, widened.planned, filter, caseSensitive))
-    val plan = limit.plan(known.map(_._1), make)
+    val plan = limit.plan(existingPlan.map(_._1), planFiles)
     isPlanned = true
-    (plan, (System.nanoTime() - start) / 1000000L + known.fold(0L)(_._2))
+    (plan, (System.nanoTime() - start) / 1000000L + existingPlan.fold(0L)(_._2))
   }
 
   @volatile private var isPlanned = false
@@ -79,7 +79,7 @@ final private[iceberglite] class ScanFiles private (
 
   /** Returns the files for a limited number of rows, for a query that applies no filter to rows. */
   def limitedTo(rows: RowLimit): ScanFiles = {
-    val known = if (isPlanned) Some(planned) else None
+    val existingPlan = if (isPlanned) Some(planned) else None
     new ScanFiles(
       table,
       snapshot,
@@ -87,7 +87,7 @@ final private[iceberglite] class ScanFiles private (
       filter,
       caseSensitive,
       rows,
-      known,
+      existingPlan,
       commits,
       planning,
       metricsColumns,

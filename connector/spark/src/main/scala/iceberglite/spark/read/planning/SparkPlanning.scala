@@ -5,7 +5,7 @@ import org.apache.spark.broadcast.Broadcast
 
 import iceberglite.scan.{PartReading, PlanningCluster}
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.spark.cluster.ClusterJob.{ofBytes, toBytes}
+import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
 import iceberglite.tree.FilePart
 
@@ -38,15 +38,15 @@ final private[read] class SparkPlanning(
       reading: PartReading,
       oldest: Long
   ): Iterator[Array[Byte]] = {
-    val shared = context.broadcast(toBytes((reading, oldest)))
+    val shared = context.broadcast(serialize((reading, oldest)))
     val results = new Array[Array[Byte]](parts.size)
-    try ClusterJob.described(context, s"Reading ${parts.size} manifests of $table") {
+    try ClusterJob.withDescription(context, s"Reading ${parts.size} manifests of $table") {
         val slices = math.min(parts.size, context.defaultParallelism * TasksPerCore)
-        val (runs, firsts) = cut(parts, slices)
+        val (runs, firsts) = splitIntoRuns(parts, slices)
         val tasks = context.parallelize(runs, runs.size)
         context.runJob(
           tasks,
-          packedBy(shared),
+          packTask(shared),
           runs.indices,
           (run: Int, packed: Array[Array[Byte]]) => System.arraycopy(packed, 0, results, firsts(run), packed.length)
         )
@@ -56,7 +56,7 @@ final private[read] class SparkPlanning(
       val packed = results(i)
       // The result is no longer needed.
       results(i) = Array.emptyByteArray
-      ClusterJob.opened(packed)
+      ClusterJob.decodeResult(packed)
     }
   }
 }
@@ -69,17 +69,17 @@ private object SparkPlanning {
    * Divides the parts into runs of about the same length, one for each task. @return the serialized runs, and the index
    * of the first part of each run
    */
-  private def cut(parts: Vector[FilePart], slices: Int): (Vector[Array[Byte]], Vector[Int]) = {
+  private def splitIntoRuns(parts: Vector[FilePart], slices: Int): (Vector[Array[Byte]], Vector[Int]) = {
     val firsts = (0 until slices).map(i => (i.toLong * parts.size / slices).toInt).toVector
     val runs = firsts.zip(firsts.tail :+ parts.size).map { case (from, until) => parts.slice(from, until) }
-    (runs.map(run => toBytes(run.map(_.forReading))), firsts)
+    (runs.map(run => serialize(run.map(_.forReading))), firsts)
   }
 
-  private def packedBy(
+  private def packTask(
       shared: Broadcast[Array[Byte]]
   ): (TaskContext, Iterator[Array[Byte]]) => Array[Array[Byte]] = { (_, runs) =>
-    val (reading, oldest) = ofBytes[(PartReading, Long)](shared.value)
-    val parts = runs.flatMap(run => ofBytes[Vector[FilePart]](run))
-    parts.map(part => ClusterJob.result(reading.packed(part, oldest))).toArray
+    val (reading, oldest) = deserialize[(PartReading, Long)](shared.value)
+    val parts = runs.flatMap(run => deserialize[Vector[FilePart]](run))
+    parts.map(part => ClusterJob.encodeResult(reading.packed(part, oldest))).toArray
   }
 }

@@ -30,7 +30,7 @@ final private[read] class RowCompactor private (columns: Array[VectorRows]) {
    *
    * @param rows their indexes, ascending; only the first `count` are used
    */
-  def keep(rows: Array[Int], count: Int): Unit = {
+  def moveToFront(rows: Array[Int], count: Int): Unit = {
     var to = 0
     while (to < count && rows(to) == to) to += 1
     while (to < count) {

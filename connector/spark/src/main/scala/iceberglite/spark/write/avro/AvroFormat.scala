@@ -1,10 +1,9 @@
 package iceberglite.spark.write.avro
 
-import iceberglite.spark.conf.CompressionOptions
-import iceberglite.spec.property.TableProperty
 import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
 import iceberglite.metrics.MetricsModes
+import iceberglite.spark.conf.CompressionOptions
 import iceberglite.spark.write.files.{
   DataFileFormat,
   DataFileWriter,
@@ -15,6 +14,7 @@ import iceberglite.spark.write.files.{
   WritableFormat
 }
 import iceberglite.spec.file.FileFormat
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 
 /**
@@ -55,7 +55,7 @@ private[write] object AvroFormat extends WritableFormat {
 
   override def of(files: FilesOfWrite): DataFileFormat = {
     val codec = files.settings(CompressionOptions.codec(TableProperty.AvroCodec))
-    val level = CompressionOptions.level(TableProperty.AvroCompressionLevel).given(files.settings)
+    val level = CompressionOptions.level(TableProperty.AvroCompressionLevel).get(files.settings)
     new AvroFormat(files.input, files.schemaId, files.modes, codec, level, files.keyValues, files.table.io)
   }
 }

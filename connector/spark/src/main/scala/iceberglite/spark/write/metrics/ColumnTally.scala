@@ -13,11 +13,11 @@ import iceberglite.spec.types.Literal.DecimalLiteral
  * avoid boxing.
  */
 sealed abstract private[write] class ColumnTally {
-  private var absent = 0L
+  private var nullCount = 0L
 
-  final def addNull(): Unit = absent += 1
+  final def addNull(): Unit = nullCount += 1
 
-  final def nulls: Long = absent
+  final def nulls: Long = nullCount
 
   /** The floating-point statistics; absent for other types. */
   def floating: Option[FloatingValues] = None
@@ -86,10 +86,10 @@ final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolea
 
   def add(bytes: Array[Byte], offset: Int, length: Int): Unit = if (bounded) {
     if (min.isEmpty) {
-      min.take(bytes, offset, length)
-      max.take(bytes, offset, length)
-    } else if (min.compare(bytes, offset, length) > 0) min.take(bytes, offset, length)
-    else if (max.compare(bytes, offset, length) < 0) max.take(bytes, offset, length)
+      min.copyFrom(bytes, offset, length)
+      max.copyFrom(bytes, offset, length)
+    } else if (min.compare(bytes, offset, length) > 0) min.copyFrom(bytes, offset, length)
+    else if (max.compare(bytes, offset, length) < 0) max.copyFrom(bytes, offset, length)
   }
 
   override def bounds: Option[(Literal, Literal)] =
@@ -102,7 +102,7 @@ final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolea
 
     def isEmpty: Boolean = length < 0
 
-    def take(source: Array[Byte], offset: Int, count: Int): Unit = {
+    def copyFrom(source: Array[Byte], offset: Int, count: Int): Unit = {
       if (count > bytes.length) bytes = new Array[Byte](math.max(count, bytes.length * 2))
       System.arraycopy(source, offset, bytes, 0, count)
       length = count

@@ -26,27 +26,27 @@ final private[write] class FileTallies(modes: MetricsModes) {
    * @param counted false inside of lists and maps
    */
   def ofLongs(field: NestedField, counted: Boolean): LongTally =
-    noted(field, counted, new LongTally(FileTallies.literal(field)))
+    registered(field, counted, new LongTally(FileTallies.literal(field)))
 
   /** Returns the tally of decimals with up to 18 digits. */
   def ofUnscaled(field: NestedField, scale: Int, counted: Boolean): LongTally =
-    noted(field, counted, new LongTally(v => DecimalLiteral(java.math.BigDecimal.valueOf(v, scale))))
+    registered(field, counted, new LongTally(v => DecimalLiteral(java.math.BigDecimal.valueOf(v, scale))))
 
-  def ofFloats(field: NestedField, counted: Boolean): FloatTally = noted(field, counted, new FloatTally)
+  def ofFloats(field: NestedField, counted: Boolean): FloatTally = registered(field, counted, new FloatTally)
 
-  def ofDoubles(field: NestedField, counted: Boolean): DoubleTally = noted(field, counted, new DoubleTally)
+  def ofDoubles(field: NestedField, counted: Boolean): DoubleTally = registered(field, counted, new DoubleTally)
 
-  def ofDecimals(field: NestedField, counted: Boolean): DecimalTally = noted(field, counted, new DecimalTally)
+  def ofDecimals(field: NestedField, counted: Boolean): DecimalTally = registered(field, counted, new DecimalTally)
 
   def ofBytes(field: NestedField, t: PrimitiveType, counted: Boolean): BytesTally =
-    noted(field, counted, new BytesTally(t, counted && FileTallies.hasBounds(t) && isBounded(field)))
+    registered(field, counted, new BytesTally(t, counted && FileTallies.hasBounds(t) && isBounded(field)))
 
   private def isBounded(field: NestedField): Boolean = modes.of(field.id) match {
     case NoMetrics | Counts => false
     case _ => true
   }
 
-  private def noted[A <: ColumnTally](field: NestedField, counted: Boolean, tally: A): A = {
+  private def registered[A <: ColumnTally](field: NestedField, counted: Boolean, tally: A): A = {
     if (counted && modes.of(field.id) != NoMetrics) columns += field.id -> tally
     tally
   }

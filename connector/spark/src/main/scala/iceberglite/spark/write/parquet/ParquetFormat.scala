@@ -1,9 +1,8 @@
 package iceberglite.spark.write.parquet
 
-import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
-import iceberglite.spec.property.TableProperty
 import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
 import iceberglite.metrics.MetricsModes
+import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spark.write.files.{
   DataFileFormat,
   DataFileWriter,
@@ -14,6 +13,7 @@ import iceberglite.spark.write.files.{
   WritableFormat
 }
 import iceberglite.spec.file.FileFormat
+import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}
 
@@ -59,7 +59,7 @@ private[write] object ParquetFormat extends WritableFormat {
     // The table's codec need not be available if another one is requested.
     ParquetSettings.of(files.table.properties - TableProperty.ParquetCodec.key).copy(
       codec = ParquetSettings.codecOf(files.settings(codec), codec.key),
-      level = CompressionOptions.level(TableProperty.ParquetCompressionLevel).given(files.settings),
+      level = CompressionOptions.level(TableProperty.ParquetCompressionLevel).get(files.settings),
       targetSize = files.settings(WriteOptions.TargetFileSize)
     )
   }

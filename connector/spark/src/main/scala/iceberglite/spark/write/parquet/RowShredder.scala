@@ -36,7 +36,7 @@ private[parquet] object RowShredder {
 
   /** Creates a shredder. @param schema the file's schema, with the same fields in the same order */
   def of(input: Vector[InputField], schema: MessageType): RowShredder = {
-    val writers = new Builder(schema).fields(input, schema, Place(Vector.empty, Vector.empty, 0, 0))
+    val writers = new Builder(schema).fields(input, schema, FieldPosition(Vector.empty, Vector.empty, 0, 0))
     new RowShredder(writers.toArray, input.map(_.ordinal).toArray)
   }
 
@@ -48,8 +48,13 @@ private[parquet] object RowShredder {
    * @param definition the level at which the enclosing field is present
    * @param repetition the level of the innermost enclosing list or map
    */
-  final private case class Place(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
-    def into(group: GroupType): Place =
+  final private case class FieldPosition(
+      path: Vector[String],
+      names: Vector[String],
+      definition: Int,
+      repetition: Int
+  ) {
+    def into(group: GroupType): FieldPosition =
       if (group.isRepetition(ParquetType.Repetition.REPEATED)) {
         copy(path :+ group.getName, definition = definition + 1, repetition = repetition + 1)
       } else copy(path :+ group.getName)
@@ -58,35 +63,35 @@ private[parquet] object RowShredder {
   final private class Builder(schema: MessageType) {
 
     /** Returns the writers of fields. @param group contains the stored fields, in the same order */
-    def fields(inputs: Vector[InputField], group: GroupType, place: Place): Vector[FieldWriter] = {
+    def fields(inputs: Vector[InputField], group: GroupType, position: FieldPosition): Vector[FieldWriter] = {
       val nodes = group.getFields.iterator
       inputs.map { input =>
-        if (input.isStored) sourced(input, nodes.next(), place)
-        else new UnwrittenField((place.names :+ input.field.name).mkString("."), input.field.fieldType)
+        if (input.isStored) sourced(input, nodes.next(), position)
+        else new UnwrittenField((position.names :+ input.field.name).mkString("."), input.field.fieldType)
       }
     }
 
-    private def sourced(input: InputField, node: ParquetType, place: Place): FieldWriter = {
-      val writer = field(input, node, place)
+    private def sourced(input: InputField, node: ParquetType, position: FieldPosition): FieldWriter = {
+      val writer = field(input, node, position)
       input.source match {
         case InputSource.Rows(_) => writer
         case InputSource.Constant(value) =>
           val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
           val constant = new GenericInternalRow(Array[Any](value.orNull))
-          new ConstantWriter(input.field.name, optional, place.definition, writer, constant)
+          new ConstantWriter(input.field.name, optional, position.definition, writer, constant)
       }
     }
 
-    private def field(input: InputField, node: ParquetType, place: Place): FieldWriter = {
+    private def field(input: InputField, node: ParquetType, position: FieldPosition): FieldWriter = {
       val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
-      val here = place.copy(
-        names = place.names :+ input.field.name,
-        definition = if (optional) place.definition + 1 else place.definition
+      val own = position.copy(
+        names = position.names :+ input.field.name,
+        definition = if (optional) position.definition + 1 else position.definition
       )
-      val name = here.names.mkString(".")
+      val name = own.names.mkString(".")
       input.field.fieldType match {
-        case t: PrimitiveType => leaf(input, t, descriptor(here.path :+ node.getName), name, optional)
-        case nested: NestedType => group(input, nested, node.asGroupType, here.into(node.asGroupType), name, optional)
+        case t: PrimitiveType => leaf(input, t, descriptor(own.path :+ node.getName), name, optional)
+        case nested: NestedType => group(input, nested, node.asGroupType, own.into(node.asGroupType), name, optional)
       }
     }
 
@@ -94,24 +99,24 @@ private[parquet] object RowShredder {
         input: InputField,
         t: NestedType,
         node: GroupType,
-        here: Place,
+        own: FieldPosition,
         name: String,
         optional: Boolean
     ): FieldWriter = t match {
       case _: StructType =>
-        val writers = fields(input.parts, node, here).toArray
-        new StructWriter(name, optional, here.definition, input.size, writers, input.parts.map(_.ordinal).toArray)
+        val writers = fields(input.parts, node, own).toArray
+        new StructWriter(name, optional, own.definition, input.size, writers, input.parts.map(_.ordinal).toArray)
       case _: ListType =>
         val entries = node.getType(0).asGroupType
-        val inside = here.into(entries)
+        val inside = own.into(entries)
         val element = sourced(input.parts.head, entries.getType(0), inside)
-        new ListWriter(name, optional, here.definition, inside.repetition, element)
+        new ListWriter(name, optional, own.definition, inside.repetition, element)
       case _: MapType =>
         val entries = node.getType(0).asGroupType
-        val inside = here.into(entries)
+        val inside = own.into(entries)
         val key = sourced(input.parts.head, entries.getType(0), inside)
         val value = sourced(input.parts.last, entries.getType(1), inside)
-        new MapWriter(name, optional, here.definition, inside.repetition, key, value)
+        new MapWriter(name, optional, own.definition, inside.repetition, key, value)
     }
 
     private def descriptor(path: Vector[String]): ColumnDescriptor = schema.getColumnDescription(path.toArray)

@@ -16,7 +16,7 @@ final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int]
   private val depth = sizes.length
 
   /** Returns the row or struct that contains the column; null if an enclosing struct is null. */
-  def holder(row: InternalRow): InternalRow = {
+  def parentRow(row: InternalRow): InternalRow = {
     var struct = if (constants(0) == null) row else constants(0)
     var i = 0
     while (i < depth && struct != null) {
@@ -55,9 +55,9 @@ private[write] object PartitionColumn {
 
   final class Numbers(access: ColumnAccess, numberOf: NumberOf, literalOf: Long => Literal) extends PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = {
-      val holder = access.holder(row)
-      if (holder == null || holder.isNullAt(access.ordinal)) key.setNull(i)
-      else key.setNumber(i, numberOf(holder, access.ordinal))
+      val parentRow = access.parentRow(row)
+      if (parentRow == null || parentRow.isNullAt(access.ordinal)) key.setNull(i)
+      else key.setNumber(i, numberOf(parentRow, access.ordinal))
     }
 
     override protected def value(key: PartitionKey, i: Int): Literal = literalOf(key.number(i))
@@ -65,8 +65,9 @@ private[write] object PartitionColumn {
 
   final class Objects(access: ColumnAccess, objectOf: ObjectOf, literalOf: AnyRef => Literal) extends PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = {
-      val holder = access.holder(row)
-      val found = if (holder == null || holder.isNullAt(access.ordinal)) null else objectOf(holder, access.ordinal)
+      val parentRow = access.parentRow(row)
+      val found =
+        if (parentRow == null || parentRow.isNullAt(access.ordinal)) null else objectOf(parentRow, access.ordinal)
       if (found == null) key.setNull(i) else key.setObject(i, found)
     }
 

@@ -7,7 +7,7 @@ import org.apache.spark.broadcast.Broadcast
 import iceberglite.maintenance.{DeleteConversion, EqualityDeletes}
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
-import iceberglite.spark.cluster.ClusterJob.{ofBytes, toBytes}
+import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
 import iceberglite.spark.read.SharedDeletes
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.TableStorage
@@ -42,13 +42,13 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
     val context = session.sparkContext
     val groups = grouped(tasks, context)
     if (groups.isEmpty) Vector.empty
-    else ClusterJob.described(context, s"Converting the equality deletes of ${table.name}") {
+    else ClusterJob.withDescription(context, s"Converting the equality deletes of ${table.name}") {
       val shared = new SharedDeletes(_ => ())
-      val parts = context.parallelize(groups.map(group => toBytes(group.map(light(_, shared)))), groups.size)
+      val parts = context.parallelize(groups.map(group => serialize(group.map(light(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
-      val settings = toBytes((conversion, writeCommit.locations, deletes))
+      val settings = serialize((conversion, writeCommit.locations, deletes))
       val results = context.runJob(parts, writing(context.broadcast(settings), writeCommit.operationId))
-      results.toVector.flatMap(r => ofBytes[Vector[ContentFile]](ClusterJob.opened(r)))
+      results.toVector.flatMap(r => deserialize[Vector[ContentFile]](ClusterJob.decodeResult(r)))
     }
   }
 }
@@ -81,12 +81,13 @@ private[iceberglite] object DeleteConversionJob {
       settings: Broadcast[Array[Byte]],
       operationId: String
   ): (TaskContext, Iterator[Array[Byte]]) => Array[Byte] = { (context, parts) =>
-    val (convert, places, deletes) = ofBytes[(DeleteConversion, DataLocations, DeleteCacheSettings)](settings.value)
+    val (convert, locations, deletes) =
+      deserialize[(DeleteConversion, DataLocations, DeleteCacheSettings)](settings.value)
     val names = new DataFileNames(context.partitionId, context.taskAttemptId, operationId, convert.extension)
-    def newPath() = places.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
-    ClusterJob.result {
-      val tasks = parts.map(part => ofBytes[Vector[FileScanTask]](part))
-      toBytes(tasks.flatMap(convert.write(_, deletes.sharing, () => newPath())).toVector)
+    def newPath() = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
+    ClusterJob.encodeResult {
+      val tasks = parts.map(part => deserialize[Vector[FileScanTask]](part))
+      serialize(tasks.flatMap(convert.write(_, deletes.sharing, () => newPath())).toVector)
     }
   }
 }

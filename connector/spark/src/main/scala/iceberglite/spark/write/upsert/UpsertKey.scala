@@ -63,8 +63,8 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   def columns(of: Vector[InputField], properties: Map[String, String]): Vector[KeyColumn] = {
     def walk(fields: Vector[InputField], above: Vector[Int]): Vector[(Int, Vector[Int])] =
       fields.flatMap(f => (f.field.id -> (above :+ f.ordinal)) +: walk(f.parts, above :+ f.ordinal))
-    val places = walk(of, Vector.empty).toMap
-    fields.map(f => KeyColumn(schema.names(f.id), places(f.id), spelling(f, properties)))
+    val ordinals = walk(of, Vector.empty).toMap
+    fields.map(f => KeyColumn(schema.names(f.id), ordinals(f.id), spelling(f, properties)))
   }
 
   private def spelling(field: NestedField, properties: Map[String, String]): Option[KeySpelling] =
@@ -102,17 +102,17 @@ private[upsert] object UpsertKey {
   }
 
   private def check(schema: Schema, field: NestedField): Unit = {
-    def refuse(why: String): Nothing =
+    def reject(why: String): Nothing =
       throw InvalidArgument("key of an upsert", schema.names(field.id), s"$why. Choose another column")
     schema.ancestors(field.id).map(_.fieldType).foreach {
       case _: StructType => ()
-      case _ => refuse("It is inside of a list or map, which has many values in a row")
+      case _ => reject("It is inside of a list or map, which has many values in a row")
     }
     field.fieldType match {
-      case FloatType | DoubleType => refuse(s"It is a ${field.fieldType}, which deletes cannot compare for equality")
+      case FloatType | DoubleType => reject(s"It is a ${field.fieldType}, which deletes cannot compare for equality")
       case VariantType | UnknownType | GeometryType(_) | GeographyType(_, _) | _: StructType | _: ListType |
           _: MapType =>
-        refuse(s"Values of type ${field.fieldType} cannot be compared")
+        reject(s"Values of type ${field.fieldType} cannot be compared")
       case _ => ()
     }
   }

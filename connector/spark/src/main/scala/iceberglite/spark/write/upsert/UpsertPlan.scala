@@ -57,8 +57,8 @@ private[iceberglite] object UpsertPlan {
       "Tables of version 1 have no delete files: use MERGE, or set the table property format-version to 2"
     )
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    val key = UpsertKey.of(table, UpsertOptions.Keys.given(settings), caseSensitive)
-    val deleteColumnIndex = UpsertOptions.DeleteColumn.given(settings).map(markOf(table, info.schema, _, caseSensitive))
+    val key = UpsertKey.of(table, UpsertOptions.Keys.get(settings), caseSensitive)
+    val deleteColumnIndex = UpsertOptions.DeleteColumn.get(settings).map(markOf(table, info.schema, _, caseSensitive))
     val rows = planOf(table, info, settings, target, session, deleteColumnIndex)
     val keyInput = key.of(rows.rows.input)
     new UpsertWrite(UpsertPlan(
@@ -72,11 +72,11 @@ private[iceberglite] object UpsertPlan {
 
   /** Returns the index of the column that marks rows that only delete. */
   private def markOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
-    def refuse(why: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, why)
+    def reject(why: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, why)
     val at = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
     if (at < 0) throw NotFound("column", name, s"The columns of the rows are ${schema.fieldNames.mkString(", ")}")
-    if (schema(at).dataType != BooleanType) refuse(s"It is a ${schema(at).dataType.sql}, but must be a BOOLEAN")
-    if (table.schema.find(name, caseSensitive).isDefined) refuse(
+    if (schema(at).dataType != BooleanType) reject(s"It is a ${schema(at).dataType.sql}, but must be a BOOLEAN")
+    if (table.schema.find(name, caseSensitive).isDefined) reject(
       "The table has a column with this name; rename the column of the rows"
     )
     at
@@ -102,7 +102,7 @@ private[iceberglite] object UpsertPlan {
   ): WritePlan = {
     val table = rows.table
     val properties = DeleteFileProperties.of(table.properties)
-    val format = WriteOptions.DeleteFormat.given(settings).getOrElse(settings(WriteOptions.Format))
+    val format = WriteOptions.DeleteFormat.get(settings).getOrElse(settings(WriteOptions.Format))
     val targetSize = settings(WriteOptions.DeleteTargetSize)
     val deleteOptions =
       Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)

@@ -82,9 +82,9 @@ final private[upsert] class WrittenUpsert(val rows: Array[ContentFile], val dele
 /** Checks the keys of rows that are sorted by key. */
 final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn], table: String) {
   private val columns: Vector[Expression] = keys.map { key =>
-    val top = schema(key.place.head)
-    val column: Expression = BoundReference(key.place.head, top.dataType, top.nullable)
-    key.place.tail.foldLeft(column)(GetStructField(_, _))
+    val top = schema(key.ordinals.head)
+    val column: Expression = BoundReference(key.ordinals.head, top.dataType, top.nullable)
+    key.ordinals.tail.foldLeft(column)(GetStructField(_, _))
   }
   private val keyOf = UnsafeProjection.create(columns)
   private val checkedKeys: Array[Int] = keys.indices.filter(keys(_).spelling.isDefined).toArray
@@ -124,10 +124,10 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
  * A column of the key.
  *
  * @param name the name of the column, for messages
- * @param place the path of positions to the column in the rows, outermost first
+ * @param ordinals the path of positions to the column in the rows, outermost first
  * @param spelling the required spelling of its values, so that equal values are equal texts
  */
-final private[upsert] case class KeyColumn(name: String, place: Vector[Int], spelling: Option[KeySpelling])
+final private[upsert] case class KeyColumn(name: String, ordinals: Vector[Int], spelling: Option[KeySpelling])
 
 /** The required spelling of values that can be spelled in several ways. */
 sealed private[upsert] trait KeySpelling {

@@ -35,7 +35,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   def table: Table = {
     val parts = name.split('.')
-    val live = catalog.liveTable(Identifier.of(Array(parts(1)), parts(2)))
+    val live = catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
     live.refresh()
     live.current
   }

@@ -33,7 +33,7 @@ final class ParquetFile(val path: String) {
     val byRows = rowsOf(
       scan,
       (task, projections, conf, settings) =>
-        ParquetBatches.byRows(ParquetBatches.prepared(task, projections, conf, None), settings, None)
+        ParquetBatches.openRowByRow(ParquetBatches.prepareRead(task, projections, conf, None), settings, None)
     )
     val (some, all) = (comparable(rows), comparable(byRows))
     if (scan.task(whole(path)).filter == AlwaysTrue) assert(some == all, s"$some by vectors, $all by rows")

@@ -139,7 +139,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   private def loaded(table: String): Table = {
     val parts = table.split('.')
     val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-    catalog.liveTable(Identifier.of(Array(parts(1)), parts(2))).current
+    catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2))).current
   }
 
   test("an unknown planning mode is an error with the setting and the valid modes") {

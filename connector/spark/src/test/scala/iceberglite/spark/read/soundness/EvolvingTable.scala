@@ -77,7 +77,7 @@ final private[soundness] class EvolvingTable(
 
   def table: Table = {
     val parts = name.split('.')
-    val live = catalog.liveTable(Identifier.of(Array(parts(1)), parts(2)))
+    val live = catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
     live.refresh()
     live.current
   }

@@ -103,7 +103,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         append(vector, row + 1, n => nulls == 3 || nulls > 0 && n % (nulls * 2) == 0)
       val columns = vectors.toArray[ColumnVector]
       val expected = rowsOf(columns.map(new SelectedVector(_, live)), schema, live.length)
-      RowCompactor.of(new ColumnarBatch(columns), None).keep(live, live.length)
+      RowCompactor.of(new ColumnarBatch(columns), None).moveToFront(live, live.length)
       assert(rowsOf(columns, schema, live.length) == expected)
       vectors.foreach(_.close())
     }
@@ -126,7 +126,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
       val schema = StructType(Seq(StructField("n", IntegerType), StructField("s", StringType)))
       val expected = rowsOf(vectors.map(new SelectedVector(_, live)), schema, live.length)
-      RowCompactor.of(new ColumnarBatch(vectors.toArray[ColumnVector]), None).keep(live, live.length)
+      RowCompactor.of(new ColumnarBatch(vectors.toArray[ColumnVector]), None).moveToFront(live, live.length)
       assert(vectors.forall(_.hasDictionary))
       assert(rowsOf(vectors.toArray[ColumnVector], schema, live.length) == expected)
     }
