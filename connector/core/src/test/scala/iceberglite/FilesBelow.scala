@@ -21,7 +21,7 @@ object FilesBelow {
     of(directory).filterNot(_.getFileName.toString.contains("version-hint.text"))
 
   /** Returns files and directories, without the directory itself. */
-  def everything(directory: Path): Set[Path] = {
+  def allPaths(directory: Path): Set[Path] = {
     val found = Set.newBuilder[Path]
     Files.walkFileTree(
       directory,

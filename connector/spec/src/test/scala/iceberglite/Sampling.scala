@@ -19,7 +19,7 @@ object Sampling {
   def slowUnless(isSmall: Boolean): Seq[Tag] = if (isSmall) Nil else Seq(Slow)
 
   /** Records what this run leaves out; tests/run.py prints it before the number of tests. */
-  def leaves(out: Int, of: Int, what: String): Unit =
+  def recordSkipped(out: Int, of: Int, what: String): Unit =
     for (directory <- sys.env.get("ICEBERG_LITE_LEFT_OUT").filter(_ => out > 0)) {
       val file = Paths.get(directory, what.replaceAll("\\W+", "-"))
       Files.createDirectories(file.getParent)

@@ -38,7 +38,7 @@ class ConcurrencySuite extends AnyFunSuite {
   /** The location of a catalog whose warehouse is on real files. */
   private case class Place(fixture: CatalogFixture, directory: Path, properties: Map[String, String])
 
-  private def withPlace(fixture: CatalogFixture)(body: Place => Unit): Unit = fixture.withStore { store =>
+  private def withLocation(fixture: CatalogFixture)(body: Place => Unit): Unit = fixture.withStore { store =>
     val directory = Files.createTempDirectory("concurrency")
     try body(Place(fixture, directory, fixture.properties(store)))
     finally new HadoopFileIO(new Configuration(false)).deleteDirectory(directory.toString)
@@ -61,7 +61,7 @@ class ConcurrencySuite extends AnyFunSuite {
       s"$Threads concurrent writers lose no rows and leave no unreferenced files: ${fixture.kind}, $who",
       slow(fixture): _*
     ) {
-      withPlace(fixture) { place =>
+      withLocation(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
@@ -85,7 +85,7 @@ class ConcurrencySuite extends AnyFunSuite {
     }
 
     test(s"no rows are lost when old metadata is deleted immediately: ${fixture.kind}, $who", slow(fixture): _*) {
-      withPlace(fixture) { place =>
+      withLocation(fixture) { place =>
         val first = open(place)
         val deleting = patient ++
           Map("write.metadata.delete-after-commit.enabled" -> "true", "write.metadata.previous-versions-max" -> "1")
@@ -110,7 +110,7 @@ class ConcurrencySuite extends AnyFunSuite {
     }
 
     test(s"one of $Threads concurrent creations of a table succeeds: ${fixture.kind}, $who", slow(fixture): _*) {
-      withPlace(fixture) { place =>
+      withLocation(fixture) { place =>
         val first = open(place)
         first.createNamespace(Vector("db"), Map.empty)
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
@@ -127,7 +127,7 @@ class ConcurrencySuite extends AnyFunSuite {
     }
 
     test(s"concurrent property changes and appends all succeed: ${fixture.kind}, $who", slow(fixture): _*) {
-      withPlace(fixture) { place =>
+      withLocation(fixture) { place =>
         val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
@@ -177,7 +177,7 @@ class ConcurrencySuite extends AnyFunSuite {
 
   for (fixture <- fixtures)
     test(s"interrupting a writer leaves the table consistent: ${fixture.kind}", slow(fixture): _*) {
-      withPlace(fixture) { place =>
+      withLocation(fixture) { place =>
         val io = new Interrupting
         val catalog = open(place, io)
         catalog.create(Id, TableCreation(schema, properties = patient))
@@ -209,7 +209,7 @@ class ConcurrencySuite extends AnyFunSuite {
 
   for (fixture <- CatalogFixture.all)
     test(s"a warehouse without write permission gives one error that names the location: ${fixture.kind}") {
-      withPlace(fixture) { place =>
+      withLocation(fixture) { place =>
         Files.write(place.directory.resolve("wh"), Array.emptyByteArray)
         val error = intercept[StorageFailed](open(place).create(Id, unpartitioned()))
         assert(error.getMessage.contains(s"${place.directory}/wh/db/t/metadata"))

@@ -28,12 +28,12 @@ class HadoopCatalogSuite extends AnyFunSuite {
   private def append(table: Table, path: String, clock: Environment = environment): Table =
     table.transaction(Map.empty, clock).add(new FastAppend(Vector(file(path)))).commit()
 
-  private def grown(catalog: Catalog, commits: Int, properties: (String, String)*): Table =
+  private def tableWithCommits(catalog: Catalog, commits: Int, properties: (String, String)*): Table =
     (1 to commits).foldLeft(catalog.create(Id, unpartitioned(properties: _*)))((t, i) => append(t, f"f$i%03d"))
 
   test("versions are consecutive metadata files, and the hint contains the newest version") {
     withCatalog { (catalog, files) =>
-      grown(catalog, 2)
+      tableWithCommits(catalog, 2)
       assert(files.paths.filter(_.endsWith(".json")) == Set(1, 2, 3).map(v => s"$metadata/v$v.metadata.json"))
       assert(new String(files.read(hint), "UTF-8") == "3")
     }
@@ -52,7 +52,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
   ).foreach { case (what, damage) =>
     test(s"the newest version is found, and can be committed on, when the hint is $what") {
       withCatalog { (catalog, files) =>
-        val table = grown(catalog, 30)
+        val table = tableWithCommits(catalog, 30)
         damage(files)
         val loaded = opened(files).table(Id)
         assert(loaded.metadataLocation == table.metadataLocation)
@@ -64,7 +64,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("the newest version is found even if versions between it and the hint were deleted") {
     withCatalog { (catalog, files) =>
-      grown(catalog, 30)
+      tableWithCommits(catalog, 30)
       files.replace(hint, "1".getBytes)
       (20 to 24).foreach(v => files.delete(s"$metadata/v$v.metadata.json"))
       assert(opened(files).table(Id).metadataLocation.endsWith("/v31.metadata.json"))
@@ -77,14 +77,14 @@ class HadoopCatalogSuite extends AnyFunSuite {
         override def replace(path: String, contents: Array[Byte]): Unit =
           throw StorageFailed("replace", path, "by the test")
       }
-      assert(liveFiles(grown(opened(broken), 3)).size == 3)
+      assert(liveFiles(tableWithCommits(opened(broken), 3)).size == 3)
       assert(!files.exists(hint) && liveFiles(opened(files).table(Id)).size == 3)
     }
   }
 
   test("a commit whose acknowledgement was lost succeeds if the metadata file is our own") {
     withCatalog { (catalog, files) =>
-      val table = grown(catalog, 1)
+      val table = tableWithCommits(catalog, 1)
       val lossy = new FileIOWrapper(files) {
         override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
           files.createExclusively(path, contents)
@@ -105,7 +105,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("if the storage cannot tell whether it created a file, the creation is repeated with the same content") {
     withCatalog { (catalog, files) =>
-      grown(catalog, 1)
+      tableWithCommits(catalog, 1)
       Seq(true, false).foreach { happens =>
         var first = true
         val unsure = new FileIOWrapper(files) {
@@ -124,7 +124,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("a lost acknowledgement while another writer takes the name is a conflict, and is retried") {
     withCatalog { (catalog, files) =>
-      grown(catalog, 1)
+      tableWithCommits(catalog, 1)
       var first = true
       val overtaken = new FileIOWrapper(files) {
         override def createExclusively(path: String, contents: Array[Byte]): Boolean =
@@ -144,7 +144,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
         "write.metadata.delete-after-commit.enabled" -> "true",
         "write.metadata.previous-versions-max" -> "1"
       )
-      val base = grown(catalog, 3, settings: _*).metadataLocation
+      val base = tableWithCommits(catalog, 3, settings: _*).metadataLocation
       var created = false
       var overtaken = false
       val racing = new FileIOWrapper(files) {
@@ -172,7 +172,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("a commit on a base whose next version was deleted does not fork the history") {
     withCatalog { (catalog, files) =>
-      val old = grown(
+      val old = tableWithCommits(
         catalog,
         1,
         "write.metadata.delete-after-commit.enabled" -> "true",
@@ -189,7 +189,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("a hint that a late writer resets to a deleted version does not fork the history") {
     withCatalog { (catalog, files) =>
-      val old = grown(
+      val old = tableWithCommits(
         catalog,
         1,
         "write.metadata.delete-after-commit.enabled" -> "true",
@@ -260,7 +260,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("writers with different metadata codecs compete for the same version") {
     withCatalog { (catalog, files) =>
-      val table = grown(catalog, 1)
+      val table = tableWithCommits(catalog, 1)
       val zipped = table.transaction(Map.empty, environment)
         .add(new UpdateProperties(Map("write.metadata.compression-codec" -> "gzip"))).commit()
       assert(zipped.metadataLocation.endsWith("/v3.metadata.json"))
@@ -271,7 +271,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("metadata files with the names of early releases are found") {
     withCatalog { (catalog, files) =>
-      val table = grown(catalog, 1, "write.metadata.compression-codec" -> "gzip")
+      val table = tableWithCommits(catalog, 1, "write.metadata.compression-codec" -> "gzip")
       files.write(s"$metadata/v2.metadata.json.gz", files.read(table.metadataLocation))
       files.delete(table.metadataLocation)
       assert(liveFiles(opened(files).table(Id)) == Vector("f001"))
@@ -282,7 +282,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("a commit of one append makes few storage calls") {
     withCatalog { (catalog, files) =>
-      val table = grown(catalog, 3)
+      val table = tableWithCommits(catalog, 3)
       val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       val counted = opened(counting)
       append(new Table(table.id, table.name, table.version, counting, counted), "more")
@@ -295,7 +295,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("operations that a file-system catalog does not support fail with a clear message") {
     withCatalog { (catalog, _) =>
-      val table = grown(catalog, 1)
+      val table = tableWithCommits(catalog, 1)
       assert(intercept[Unsupported](catalog.rename(Id, Id.copy(name = "u"))).getMessage.contains("renaming lite.db.t"))
       intercept[Unsupported](catalog.register(Id.copy(name = "u"), table.metadataLocation))
       val properties = intercept[Unsupported](catalog.alterNamespace(Vector("db"), Map("a" -> "b"), Set.empty))
@@ -321,7 +321,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
 
   test("a directory with table metadata is a table and not a namespace") {
     withCatalog { (catalog, files) =>
-      grown(catalog, 1)
+      tableWithCommits(catalog, 1)
       catalog.createNamespace(Vector("db", "inner"), Map.empty)
       assert(catalog.listNamespaces(Vector("db")) == Vector(Vector("db", "inner")))
       assert(catalog.listTables(Vector("db")) == Vector(Id))

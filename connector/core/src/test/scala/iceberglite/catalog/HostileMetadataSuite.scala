@@ -21,12 +21,15 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
   private def registered(catalog: Catalog, metadata: TableMetadata, id: TableIdentifier = Evil): Unit =
     copies(metadata).foreach { copy =>
       val table = catalog.register(id, forged(copy))
-      spared(catalog.drop(id, purge = true), ofEvil)
+      assertFilesKept(catalog.drop(id, purge = true), ofEvil)
       // After another commit, the metadata file is in the directory that the metadata names.
       catalog.register(id, forged(copy))
-      spared(Try(append(catalog.table(id), data(s"file:$directory/outside", s"${table.hashCode}.parquet"))), ofEvil)
+      assertFilesKept(
+        Try(append(catalog.table(id), data(s"file:$directory/outside", s"${table.hashCode}.parquet"))),
+        ofEvil
+      )
       val written = Try(catalog.table(id).metadataLocation).toOption
-      spared(Try(catalog.drop(id, purge = true)), f => ofEvil(f) || written.contains(s"file:$f"))
+      assertFilesKept(Try(catalog.drop(id, purge = true)), f => ofEvil(f) || written.contains(s"file:$f"))
     }
 
   test("register_table with another table's location, then DROP PURGE, in a JDBC catalog") {
@@ -49,7 +52,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  private def placed(metadata: TableMetadata, at: Path): Unit = {
+  private def writeMetadata(metadata: TableMetadata, at: Path): Unit = {
     forged(metadata, at.resolve("metadata/v1.metadata.json"))
     ()
   }
@@ -58,8 +61,8 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val catalog = hadoop()
     val victim = filled(catalog, Victim)
     copies(victim.metadata).foreach { copy =>
-      placed(copy, warehouse.resolve("db/evil"))
-      spared(assert(catalog.drop(Evil, purge = true)), ofEvil)
+      writeMetadata(copy, warehouse.resolve("db/evil"))
+      assertFilesKept(assert(catalog.drop(Evil, purge = true)), ofEvil)
       assert(!catalog.tableExists(Evil))
     }
     assert(liveFiles(catalog.table(Victim)).size == 2)
@@ -72,8 +75,8 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val hostile =
       victim.metadata.copy(location = place, properties = Map("write.data.path" -> s"${victim.location}/data"))
     copies(hostile).foreach { copy =>
-      placed(copy, warehouse.resolve("db/evil"))
-      spared(assert(catalog.drop(Evil, purge = true)), ofEvil)
+      writeMetadata(copy, warehouse.resolve("db/evil"))
+      assertFilesKept(assert(catalog.drop(Evil, purge = true)), ofEvil)
     }
   }
 
@@ -86,8 +89,8 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       properties = Map("write.data.path" -> s"${victim.location}/data")
     )
     for (copy <- copies(victim.metadata) ++ copies(hostile); purge <- Seq(false, true)) {
-      placed(copy, evil)
-      spared(assert(paths.drop(s"file:$evil", purge)), ofEvil)
+      writeMetadata(copy, evil)
+      assertFilesKept(assert(paths.drop(s"file:$evil", purge)), ofEvil)
       assert(!paths.exists(s"file:$evil"))
     }
   }
@@ -109,7 +112,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     } {
       val log = metadataFiles(victim) ++ metadataFiles(victim)
       catalog.register(Evil, forged(withLog(copy.copy(location = place), log)))
-      spared((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), ofEvil)
+      assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), ofEvil)
       assert(liveFiles(catalog.table(Victim)).size == 2)
       catalog.drop(Evil, purge = false)
       metadataFiles(victim).filterNot(log.contains).foreach(io.delete)
@@ -122,12 +125,12 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val victim = filled(catalog, Victim)
     val evil = warehouse.resolve("db/evil")
     for (copy <- copies(victim.metadata)) {
-      placed(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim) ++ metadataFiles(victim)), evil)
-      spared((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), ofEvil)
+      writeMetadata(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim) ++ metadataFiles(victim)), evil)
+      assertFilesKept((1 to 4).foreach(i => append(catalog.table(Evil), s"f$i")), ofEvil)
       catalog.drop(Evil, purge = false)
-      placed(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim)), evil)
+      writeMetadata(withLog(copy.copy(location = s"file:$evil"), metadataFiles(victim)), evil)
       val path = new PathTables(io)
-      spared((1 to 4).foreach(i => append(path.table(s"file:$evil"), s"f$i")), ofEvil)
+      assertFilesKept((1 to 4).foreach(i => append(path.table(s"file:$evil"), s"f$i")), ofEvil)
       catalog.drop(Evil, purge = false)
     }
     assert(liveFiles(catalog.table(Victim)).size == 2)
@@ -144,7 +147,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         for (name <- Seq(Evil, id)) {
           catalog.register(name, forged(copy))
           // Two entries with equal name, location and UUID are one table.
-          if (!(kind == "jdbc" && name == id && n == 1)) spared(catalog.drop(name, purge = true), ofEvil)
+          if (!(kind == "jdbc" && name == id && n == 1)) assertFilesKept(catalog.drop(name, purge = true), ofEvil)
           else catalog.drop(name, purge = false)
         }
       }
@@ -158,8 +161,8 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
     for (purge <- Seq(false, true)) {
-      spared(Try(new PathTables(io).drop(victim.location, purge)), isDatabase)
-      spared(Try(hadoop().drop(Victim, purge)), isDatabase)
+      assertFilesKept(Try(new PathTables(io).drop(victim.location, purge)), isDatabase)
+      assertFilesKept(Try(hadoop().drop(Victim, purge)), isDatabase)
     }
     assert(liveFiles(catalog.table(Victim)).size == 2)
     catalog.close()
@@ -171,21 +174,21 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val victim = filled(owner, Victim)
     def isInner(file: Path) = isDatabase(file) || file.startsWith(warehouse.resolve("db/victim/data/metadata"))
     for (purge <- Seq(false, true)) {
-      spared(Try(owner.create(inside, unpartitioned())))
-      spared(Try(owner.drop(inside, purge)), isInner)
-      placed(
+      assertFilesKept(Try(owner.create(inside, unpartitioned())))
+      assertFilesKept(Try(owner.drop(inside, purge)), isInner)
+      writeMetadata(
         withNewUuid(victim.metadata).copy(location = s"${victim.location}/data"),
         warehouse.resolve("db/victim/data")
       )
-      spared(owner.drop(inside, purge), isInner)
+      assertFilesKept(owner.drop(inside, purge), isInner)
     }
     val pointed = jdbc("a")
     pointed.register(inside, forged(withNewUuid(victim.metadata)))
-    spared(pointed.drop(inside, purge = true), isInner)
+    assertFilesKept(pointed.drop(inside, purge = true), isInner)
     val other = filled(pointed, TableIdentifier(Vector("db"), "pointed"))
     val within = TableIdentifier(Vector("db", "pointed"), "data")
     pointed.register(within, forged(withNewUuid(other.metadata)))
-    spared(pointed.drop(within, purge = true), ofEvil)
+    assertFilesKept(pointed.drop(within, purge = true), ofEvil)
     pointed.close()
   }
 
@@ -198,8 +201,8 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       val hostile = append(table, s"${inner.location}/data/i.parquet", inner.metadataLocation)
       def isOuter(file: Path) = isDatabase(file) || file.startsWith(Paths.get(table.location.stripPrefix("file:"))) &&
         !file.startsWith(Paths.get(inner.location.stripPrefix("file:")))
-      spared(catalog.drop(hostile.id, purge = i % 2 == 0), isOuter)
-      spared(Try(new PathTables(io).drop(table.location, purge = true)), isOuter)
+      assertFilesKept(catalog.drop(hostile.id, purge = i % 2 == 0), isOuter)
+      assertFilesKept(Try(new PathTables(io).drop(table.location, purge = true)), isOuter)
       io.deleteDirectory(table.location)
       catalog.close()
     }
@@ -212,7 +215,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.rename(Victim, renamed)
     copies(old.metadata).foreach { copy =>
       catalog.register(Victim, forged(copy))
-      spared(catalog.drop(Victim, purge = true), ofEvil)
+      assertFilesKept(catalog.drop(Victim, purge = true), ofEvil)
     }
     val again = filled(catalog, Victim.copy(name = "v2"))
     catalog.rename(again.id, Victim.copy(name = "v3"))
@@ -250,7 +253,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     )
     data(s"file:${own}2/data")
     append(evil, spellings.map(path => path): _*)
-    spared(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
     catalog.close()
   }
 
@@ -270,13 +273,16 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       s"$place/data/link/y.parquet",
       s"$place/data/file.parquet"
     )
-    spared(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
     assert(!Files.exists(place.resolve("data/x.parquet")), "its own files are deleted")
     val directories = hadoop()
     directories.create(Evil.copy(name = "other"), unpartitioned())
     Files.createSymbolicLink(warehouse.resolve("db/other/data"), target)
     Files.createSymbolicLink(warehouse.resolve("db/other/loop"), warehouse.resolve("db"))
-    spared(directories.drop(Evil.copy(name = "other"), purge = true), _.startsWith(warehouse.resolve("db/other")))
+    assertFilesKept(
+      directories.drop(Evil.copy(name = "other"), purge = true),
+      _.startsWith(warehouse.resolve("db/other"))
+    )
     catalog.close()
   }
 
@@ -294,16 +300,16 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
         val hostile = append(other, listed: _*).metadata
         catalog.register(Evil, forged(hostile.copy(uuid = copy.uuid, location = s"file:$link")))
         // The attacker's own metadata directory is now the victim's directory.
-        spared(catalog.drop(Evil, purge = true), isDatabase)
+        assertFilesKept(catalog.drop(Evil, purge = true), isDatabase)
         catalog.drop(other.id, purge = false)
         io.deleteDirectory(other.location)
       }
       for (purge <- Seq(false, true)) {
-        spared(Try(hadoop().drop(Evil, purge)))
-        spared(Try(new PathTables(io).drop(s"file:$link", purge)))
+        assertFilesKept(Try(hadoop().drop(Evil, purge)))
+        assertFilesKept(Try(new PathTables(io).drop(s"file:$link", purge)))
       }
       Files.createSymbolicLink(warehouse.resolve("alias"), warehouse.resolve("db"))
-      spared(Try(hadoop().drop(TableIdentifier(Vector("alias"), victim.id.name), purge = false)))
+      assertFilesKept(Try(hadoop().drop(TableIdentifier(Vector("alias"), victim.id.name), purge = false)))
       Files.delete(warehouse.resolve("alias"))
       Files.delete(link)
     }
@@ -326,7 +332,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       ) {
         val file = forged(copy.copy(location = place), at.resolve(name))
         catalog.register(Evil, file)
-        spared(catalog.drop(Evil, purge = true), f => ofEvil(f) || f.endsWith(name))
+        assertFilesKept(catalog.drop(Evil, purge = true), f => ofEvil(f) || f.endsWith(name))
         io.delete(file)
       }
     }
@@ -352,7 +358,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     )
     catalog.drop(Evil, purge = false)
     catalog.register(Evil, forged(hostile, warehouse.resolve("db/evil/metadata/00008-evil.metadata.json")))
-    spared(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
     catalog.close()
   }
 
@@ -362,7 +368,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     val imported = data(s"file:$directory/imported")
     val clone = catalog.create(Evil, unpartitioned())
     append(clone, liveFiles(source) :+ imported: _*)
-    spared(catalog.drop(Evil, purge = true), ofEvil)
+    assertFilesKept(catalog.drop(Evil, purge = true), ofEvil)
     catalog.close()
   }
 

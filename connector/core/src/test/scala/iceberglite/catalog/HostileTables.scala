@@ -54,7 +54,7 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
   }
 
   /** Runs an attack and checks that every file that existed before still exists. */
-  protected def spared(attack: => Any, but: Path => Boolean = _ => false): Unit = {
+  protected def assertFilesKept(attack: => Any, but: Path => Boolean = _ => false): Unit = {
     val before = FilesBelow.withoutHints(directory).filterNot(but)
     attack
     val lost = before -- FilesBelow.of(directory)

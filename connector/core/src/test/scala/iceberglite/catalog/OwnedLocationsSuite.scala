@@ -6,8 +6,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 import iceberglite.spec.IcebergError.StorageFailed
-import iceberglite.table.TestTables._
 import iceberglite.table._
+import iceberglite.table.TestTables._
 
 /** Which files are deleted with a table in locations that only its metadata or the catalog properties name. */
 class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
@@ -59,7 +59,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     append(victim, data(s"file:$bucket/db/victim"), data(s"file:$bucket/db/victim/data"))
     for (name <- Seq(Evil, TableIdentifier(Vector("db", "victim"), "data"), TableIdentifier(Vector.empty, "db"))) {
       catalog.register(name, forged(withNewUuid(catalog.table(Victim).metadata)))
-      spared(catalog.drop(name, purge = true), isDatabase)
+      assertFilesKept(catalog.drop(name, purge = true), isDatabase)
     }
     catalog.close()
   }
@@ -74,7 +74,7 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
       Evil,
       unpartitioned("write.metadata.path" -> s"file:$directory/metadata").copy(location = Some(at))
     )
-    spared(catalog.drop(Evil, purge = true), isDatabase)
+    assertFilesKept(catalog.drop(Evil, purge = true), isDatabase)
     assert(io.exists(s"${apart.location}/data/x.parquet"))
     catalog.close()
   }

@@ -63,10 +63,10 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     assert(found.map(RecordGenerators.comparable) == expected.map(RecordGenerators.comparable))
 
   /** Returns the value without the parts that the format cannot store. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
 
   protected def records(schema: Schema): Gen[Vector[Record]] =
-    RecordGenerators.records(schema).map(_.map(held(_, schema.asStruct).asInstanceOf[Record]))
+    RecordGenerators.records(schema).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
 
   /** Generates schemas that the format can store. */
   protected def schemas: Gen[Schema] = RecordGenerators.schema()

@@ -38,20 +38,20 @@ class VariantJsonSuite extends AnyFunSuite {
   }
 
   test("bytes that are not a variant give an error, and output is limited by the input size") {
-    def refused(metadata: ByteBuffer, value: ByteBuffer): String =
+    def rejection(metadata: ByteBuffer, value: ByteBuffer): String =
       intercept[InvalidArgument](VariantJson.text(metadata, value)).getMessage
-    assert(refused(bytes(2, 0, 0), bytes(0)).contains("its metadata has version 2"))
-    assert(refused(bytes(0xc1, 0xff, 0xff, 0xff, 0x7f), bytes(0)).contains("claims 2147483647 names"))
-    assert(refused(noNames, bytes()).contains("refers to byte 1 of 0"))
-    assert(refused(noNames, bytes(0x40, 0xff, 0xff, 0xff, 0x7f)).contains("refers to byte"))
-    assert(refused(noNames, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
-    assert(refused(noNames, bytes(0x7c)).contains("unknown type 31"))
-    assert(refused(noNames, bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0x80)).contains("not a time of day"))
+    assert(rejection(bytes(2, 0, 0), bytes(0)).contains("its metadata has version 2"))
+    assert(rejection(bytes(0xc1, 0xff, 0xff, 0xff, 0x7f), bytes(0)).contains("claims 2147483647 names"))
+    assert(rejection(noNames, bytes()).contains("refers to byte 1 of 0"))
+    assert(rejection(noNames, bytes(0x40, 0xff, 0xff, 0xff, 0x7f)).contains("refers to byte"))
+    assert(rejection(noNames, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
+    assert(rejection(noNames, bytes(0x7c)).contains("unknown type 31"))
+    assert(rejection(noNames, bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0x80)).contains("not a time of day"))
     // Each array contains the next one many times.
     val arrays = (0 until 30).flatMap(_ => Seq(0x03, 3, 0, 0, 0, 0)) :+ 0x00
-    assert(refused(noNames, bytes(arrays: _*)).contains("overlap"))
+    assert(rejection(noNames, bytes(arrays: _*)).contains("overlap"))
     val deep = (0 until 5000).flatMap(_ => Seq(0x03, 1, 0, 1)) :+ 0x00
-    assert(refused(noNames, bytes(deep: _*)).contains("nested more than 500 deep"))
+    assert(rejection(noNames, bytes(deep: _*)).contains("nested more than 500 deep"))
   }
 
   test("damaged bytes give text or an error", Rounds) {

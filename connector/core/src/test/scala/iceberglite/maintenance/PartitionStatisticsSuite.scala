@@ -140,7 +140,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
 
   test("section Partition Statistics File: the columns of each version", StatisticsRules.partitionFileColumns) {
     val unified = new UnifiedPartition(evolved).structType
-    def shown(version: FormatVersion): Vector[String] =
+    def asText(version: FormatVersion): Vector[String] =
       PartitionStatisticsColumns.schema(unified, version).fields.map(_.copy(doc = None).toString)
     val old = Vector(
       s"1: partition: required $unified",
@@ -156,10 +156,10 @@ class PartitionStatisticsSuite extends AnyFunSuite {
       "11: last_updated_at: optional long",
       "12: last_updated_snapshot_id: optional long"
     )
-    assert(shown(FormatVersion.V1) == old && shown(FormatVersion.V2) == old)
+    assert(asText(FormatVersion.V1) == old && asText(FormatVersion.V2) == old)
     val now = (old.take(5) ++ old.slice(5, 9).map(_.replace("optional", "required")) ++ old.drop(9)) :+
       "13: dv_count: required int"
-    assert(shown(FormatVersion.V3) == now)
+    assert(asText(FormatVersion.V3) == now)
   }
 
   private def withTable(creation: TableCreation)(body: Table => Unit): Unit = CatalogFixture.Hadoop.withStore { store =>

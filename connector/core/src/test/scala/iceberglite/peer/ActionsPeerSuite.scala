@@ -208,18 +208,20 @@ class ActionsPeerSuite extends AnyFunSuite {
     }
     s.append(files(1))
     val picked =
-      s.pair.both("pick")(new CherryPick(s.pair.ourId(1)))(_.manageSnapshots().cherrypick(s.pair.theirId(1)).commit())
+      s.pair.both("pick")(new CherryPick(s.pair.ourId(1)))(
+        _.manageSnapshots().cherrypick(s.pair.peerSnapshotId(1)).commit()
+      )
     assert(picked)
     s.pair.both("pick a replace")(new CherryPick(s.pair.ourId(2)))(
-      _.manageSnapshots().cherrypick(s.pair.theirId(2)).commit()
+      _.manageSnapshots().cherrypick(s.pair.peerSnapshotId(2)).commit()
     )
     val again = s.pair.both("pick again")(new CherryPick(s.pair.ourId(1)))(
-      _.manageSnapshots().cherrypick(s.pair.theirId(1)).commit()
+      _.manageSnapshots().cherrypick(s.pair.peerSnapshotId(1)).commit()
     )
     assert(!again)
     s.pair.both("branch")(new SetRef("x", SnapshotRef.Branch(s.pair.ourId(0))))(_.manageSnapshots().createBranch(
       "x",
-      s.pair.theirId(0)
+      s.pair.peerSnapshotId(0)
     ).commit())
     s.pair.both("append to it")(new FastAppend(Vector(files(2)), Branch("x"))) {
       _.newFastAppend().appendFile(s.pair.data(files(2))).toBranch("x").commit()
@@ -244,17 +246,17 @@ class ActionsPeerSuite extends AnyFunSuite {
       "x"
     ).commit())
     s.pair.both("back")(new RollbackToSnapshot(s.pair.ourId(0)))(
-      _.manageSnapshots().rollbackTo(s.pair.theirId(0)).commit()
+      _.manageSnapshots().rollbackTo(s.pair.peerSnapshotId(0)).commit()
     )
     s.pair.both("no ancestor")(new RollbackToSnapshot(s.pair.ourId(2)))(
-      _.manageSnapshots().rollbackTo(s.pair.theirId(2)).commit()
+      _.manageSnapshots().rollbackTo(s.pair.peerSnapshotId(2)).commit()
     )
     s.pair.both("set")(new SetCurrentSnapshot(s.pair.ourId(2)))(
-      _.manageSnapshots().setCurrentSnapshot(s.pair.theirId(2)).commit()
+      _.manageSnapshots().setCurrentSnapshot(s.pair.peerSnapshotId(2)).commit()
     )
     s.pair.both("tag")(new SetRef("v", SnapshotRef.Tag(s.pair.ourId(3))))(_.manageSnapshots().createTag(
       "v",
-      s.pair.theirId(3)
+      s.pair.peerSnapshotId(3)
     ).commit())
     s.pair.both("drop")(new RemoveRef("x"))(_.manageSnapshots().removeBranch("x").commit())
   }

@@ -26,9 +26,9 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
   /** Apache Iceberg does not read lists of variants. */
   override protected def types: Vector[PrimitiveType] = RecordGenerators.all.filter(_ != VariantType)
 
-  override protected def theirsReadDefaults: Boolean = true
+  override protected def peerReadsDefaults: Boolean = true
 
-  override protected def writeTheirs(
+  override protected def writeWithPeer(
       path: String,
       schema: Schema,
       rows: Seq[Record],
@@ -41,7 +41,7 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
     () => appender.metrics
   }
 
-  override protected def readTheirs(path: String, schema: Schema, mapping: Option[NameMapping]): Vector[Record] = {
+  override protected def readWithPeer(path: String, schema: Schema, mapping: Option[NameMapping]): Vector[Record] = {
     val builder = Avro.read(PeerLocal.localInput(path)).project(PeerFiles.schema(schema))
       .createResolvingReader((s: org.apache.iceberg.Schema) => PlannedDataReader.create[PeerRecord](s))
     mapping.foreach(m => builder.withNameMapping(NameMappingParser.fromJson(NameMappingJson.toJson(m))))
@@ -71,7 +71,7 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
 
   test("the metrics of Apache Iceberg have only the record count", FormatRules.avroSizes) {
     forAll(cases) { case (schema, rows) =>
-      val theirs = writeTheirs(newPath(), schema, rows, MetricsConfig.getDefault)()
+      val theirs = writeWithPeer(newPath(), schema, rows, MetricsConfig.getDefault)()
       val ours = write(schema, rows)
       assert(ours.recordCount == theirs.recordCount)
       assert(Option(theirs.columnSizes).isEmpty && Option(theirs.valueCounts).isEmpty)

@@ -129,7 +129,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
       val io = new MemoryFileIO
       io.write(path, out.toByteArray)
       val read = writer.result.deleteFiles.asScala.map { f =>
-        f.referencedDataFile -> DeletionVectorFiles.read(io, ofTheirs(f))
+        f.referencedDataFile -> DeletionVectorFiles.read(io, fromPeer(f))
       }.toMap
       val wanted = files.zipWithIndex.map { case (rows, i) =>
         s"t/data/$i.parquet" -> DeletionVector.of((rows ++ before).toSeq: _*)
@@ -138,7 +138,7 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
-  private def ofTheirs(f: DeleteFile): ContentFile = ContentFile(
+  private def fromPeer(f: DeleteFile): ContentFile = ContentFile(
     Content.PositionDeletes,
     f.location,
     FileFormat.Puffin,

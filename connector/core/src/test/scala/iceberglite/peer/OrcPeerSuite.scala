@@ -31,11 +31,11 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
     case _ => true
   }
 
-  override protected def theirsReadDefaults: Boolean = false
+  override protected def peerReadsDefaults: Boolean = false
 
-  override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
+  override protected def storedValue(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 
-  override protected def writeTheirs(
+  override protected def writeWithPeer(
       path: String,
       schema: Schema,
       rows: Seq[Record],
@@ -50,7 +50,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
     () => appender.metrics
   }
 
-  override protected def readTheirs(path: String, schema: Schema, mapping: Option[NameMapping]): Vector[Record] = {
+  override protected def readWithPeer(path: String, schema: Schema, mapping: Option[NameMapping]): Vector[Record] = {
     val theirs = PeerFiles.schema(schema)
     val builder = ORC.read(PeerLocal.localInput(path)).project(theirs)
       .createReaderFunc((t: PeerOrc) => GenericOrcReader.buildReader(theirs, t))
@@ -73,7 +73,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
       )
       // Below a null struct Apache Iceberg counts no nulls in ORC, although it does in Parquet.
       val ids = columns(schema, _.required)
-      val theirs = writeTheirs(newPath(), schema, rows, config)()
+      val theirs = writeWithPeer(newPath(), schema, rows, config)()
       val ours = write(schema, rows, mode).metrics
       withClue(s"$mode of $schema: ") {
         assert(ours.valueCounts.get.filterKeys(ids).toMap == counts(theirs.valueCounts, ids))
@@ -82,7 +82,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
         // Apache Iceberg also counts NaNs inside lists and maps, which are not per row.
         assert(ours.nanValueCounts.get.filterKeys(ids).toMap == counts(theirs.nanValueCounts, ids))
         val (lower, upper) =
-          (theirBounds(theirs.lowerBounds, schema, ids), theirBounds(theirs.upperBounds, schema, ids))
+          (peerBounds(theirs.lowerBounds, schema, ids), peerBounds(theirs.upperBounds, schema, ids))
         // ORC has no statistics for bytes, so Apache Iceberg has no bounds for them.
         def known(bounds: Map[Int, Any]): Map[Int, Any] = bounds.filterKeys(id => ids(id) && !isBytes(schema, id)).toMap
         assert(known(values(ours.lowerBounds, schema)) == lower)

@@ -59,7 +59,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     finally rows.close()
   }
 
-  private def writeTheirs(schema: Schema, rows: Seq[Record], config: MetricsConfig): (String, PeerMetrics) = {
+  private def writeWithPeer(schema: Schema, rows: Seq[Record], config: MetricsConfig): (String, PeerMetrics) = {
     val path = newPath()
     val theirs = PeerFiles.schema(schema)
     val appender = Parquet.write(PeerLocal.localOutput(new File(path))).schema(theirs).metricsConfig(config)
@@ -72,7 +72,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     (path, appender.metrics)
   }
 
-  private def readTheirs(path: String, schema: Schema): Vector[Record] = {
+  private def readWithPeer(path: String, schema: Schema): Vector[Record] = {
     val theirs = PeerFiles.schema(schema)
     val rows = Parquet.read(PeerLocal.localInput(path)).project(theirs)
       .createReaderFunc((m: org.apache.iceberg.shaded.org.apache.parquet.schema.MessageType) =>
@@ -119,13 +119,13 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     forAll(cases(RecordGenerators.all.filter(_ != VariantType))) { case (schema, rows) =>
       val file = write(schema, rows, modes(schema, Full))
       assert(file.recordCount == rows.size && file.fileSizeInBytes == new File(file.path).length)
-      assert(comparable(readTheirs(file.path, schema), schema) == comparable(rows, schema))
+      assert(comparable(readWithPeer(file.path, schema), schema) == comparable(rows, schema))
     }
   }
 
   test("we read the same rows from Apache Iceberg's files", ParquetRules.valuesKept) {
     forAll(cases(RecordGenerators.all)) { case (schema, rows) =>
-      val (path, _) = writeTheirs(schema, rows, MetricsConfig.getDefault)
+      val (path, _) = writeWithPeer(schema, rows, MetricsConfig.getDefault)
       assert(comparable(read(path, schema), schema) == comparable(rows, schema))
     }
   }
@@ -159,7 +159,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     } yield (schema, rows, Schema(0, added +: some.fields))
     forAll(projections) { case (schema, rows, wanted) =>
       val file = write(schema, rows, modes(schema, Full))
-      assert(comparable(read(file.path, wanted), wanted) == comparable(readTheirs(file.path, wanted), wanted))
+      assert(comparable(read(file.path, wanted), wanted) == comparable(readWithPeer(file.path, wanted), wanted))
     }
   }
 
@@ -205,7 +205,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     forAll(cases(RecordGenerators.all.filter(_ != VariantType)), Gen.oneOf(allModes)) { case ((schema, rows), mode) =>
       val config = configOf(mode, schema)
       val file = write(schema, rows, modes(schema, mode))
-      val (_, theirs) = writeTheirs(schema, rows, config)
+      val (_, theirs) = writeWithPeer(schema, rows, config)
       assert(theirs.recordCount == file.recordCount)
       assertSame(file.metrics, theirs, schema)
     }
@@ -274,7 +274,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     val rows = (0 until 10).map(i => Record.of(path, i.toLong))
     val modes = MetricsModes.ofPositionDeletes(MetricsModes(Map.empty))
     val file = write(schema, rows, modes)
-    val (_, theirs) = writeTheirs(schema, rows, MetricsConfig.forPositionDelete())
+    val (_, theirs) = writeWithPeer(schema, rows, MetricsConfig.forPositionDelete())
     assertSame(file.metrics, theirs, schema)
     assert(file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).contains(ByteBuffer.wrap(path.getBytes)))
   }
@@ -286,7 +286,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   ) {
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "v", VariantType)))
     forAll(Gen.nonEmptyListOf(RecordGenerators.record(schema.asStruct)).map(_.toVector)) { rows =>
-      val (path, _) = writeTheirs(schema, rows, MetricsConfig.getDefault)
+      val (path, _) = writeWithPeer(schema, rows, MetricsConfig.getDefault)
       assert(comparable(read(path, schema), schema) == comparable(rows, schema))
       val others = Schema(0, schema.fields.take(1))
       assert(comparable(read(path, others), others) == rows.map(r => Vector(RecordGenerators.comparable(r(0)))))
@@ -297,7 +297,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "v", VariantType)))
     forAll(RecordGenerators.records(schema)) { rows =>
       val file = write(schema, rows, modes(schema, Full))
-      assert(comparable(readTheirs(file.path, schema), schema) == comparable(rows, schema))
+      assert(comparable(readWithPeer(file.path, schema), schema) == comparable(rows, schema))
     }
   }
 
@@ -309,7 +309,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     val rows = Vector(Record.of(1, "a"), Record.of(null, "b"))
     val path = ParquetPeerSuite.withoutIds(newPath())
     val renamed = Schema(0, Vector(optional(2, "text", StringType), optional(1, "number", IntType)))
-    assert(comparable(read(path, renamed), renamed) == comparable(readTheirs(path, renamed), renamed))
+    assert(comparable(read(path, renamed), renamed) == comparable(readWithPeer(path, renamed), renamed))
     assert(read(path, renamed) == rows.map(r => Record.of(r(1), r(0))))
     assert(Files.exists(java.nio.file.Paths.get(path)))
   }

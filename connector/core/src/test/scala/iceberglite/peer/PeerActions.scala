@@ -43,7 +43,7 @@ final class PeerActions(val ours: Actions) {
 
   /** Id of the n-th snapshot of our table, and of the peer's. */
   def ourId(n: Int): Long = ours.table.metadata.snapshots(n).snapshotId
-  def theirId(n: Int): Long = theirMetadata.snapshots(n).snapshotId
+  def peerSnapshotId(n: Int): Long = peerMetadata.snapshots(n).snapshotId
 
   /** Runs an operation on both tables; both succeed or both fail, and the tables are equal afterwards. */
   def both(what: String)(mine: => Action)(peers: PeerTableApi => Unit): Boolean = {
@@ -60,19 +60,19 @@ final class PeerActions(val ours: Actions) {
     done.head.isSuccess
   }
 
-  def alike(what: String): Unit = {
+  def assertSameTables(what: String): Unit = {
     theirs.refresh()
-    val (a, b) = (shown(ours.store, ours.table.metadata), shown(theirFiles, theirMetadata))
+    val (a, b) = (asText(ours.store, ours.table.metadata), asText(peerFiles, peerMetadata))
     a.zip(b).foreach { case (mine, peers) => assert(mine == peers, what) }
   }
 
-  def theirMetadata: TableMetadata = theirs match {
+  def peerMetadata: TableMetadata = theirs match {
     case t: BaseTable => TableMetadataJson.parse("peer", TableMetadataParser.toJson(t.operations.current()))
     case other => fail(s"No table of a catalog: $other")
   }
 
   /** The peer's files, readable by us. */
-  private val theirFiles: FileIO = new FileIOWrapper(new MemoryFileIO) {
+  private val peerFiles: FileIO = new FileIOWrapper(new MemoryFileIO) {
     override def mayCache: Boolean = false
     override def read(path: String): Array[Byte] = {
       val in = theirs.io.newInputFile(path).newStream()
@@ -83,7 +83,7 @@ final class PeerActions(val ours: Actions) {
   }
 
   /** Returns what must be equal, with snapshots by position and without implementation-specific values. */
-  private def shown(io: FileIO, m: TableMetadata): Seq[Any] = {
+  private def asText(io: FileIO, m: TableMetadata): Seq[Any] = {
     val place = m.snapshots.map(_.snapshotId).zipWithIndex.toMap
     val snapshots = m.snapshots.map { s =>
       val parent = s.parentSnapshotId.map(place)

@@ -65,7 +65,7 @@ class PeerJdbcSuite extends AnyFunSuite {
   private def append(table: Table, path: String): Table =
     table.transaction().add(new FastAppend(Vector(file(path)))).commit()
 
-  private def appendTheirs(catalog: PeerCatalog, path: String): Unit = {
+  private def appendWithPeer(catalog: PeerCatalog, path: String): Unit = {
     val entry = DataFiles.builder(PartitionSpec.unpartitioned).withPath(path).withFormat("parquet")
       .withFileSizeInBytes(100).withRecordCount(10).build()
     catalog.loadTable(Theirs).newFastAppend().appendFile(entry).commit()
@@ -83,7 +83,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     append(ours.create(Id, unpartitioned("a" -> "b")), "x")
     assert(theirs.listTables(Namespace.of("db")).asScala == Seq(Theirs))
     assert(theirs.loadNamespaceMetadata(Namespace.of("db")).get("comment") == "both's")
-    appendTheirs(theirs, "y")
+    appendWithPeer(theirs, "y")
     theirs.loadTable(Theirs).updateProperties().set("c", "d").commit()
     assert(liveFiles(ours.table(Id)) == Vector("x", "y") && ours.table(Id).properties("c") == "d")
     append(ours.table(Id), "z")
@@ -151,7 +151,7 @@ class PeerJdbcSuite extends AnyFunSuite {
     }
     val others = (1 to writers).map { w => () =>
       val catalog = shared.theirs()
-      (1 to appends).foreach(i => appendTheirs(catalog, s"theirs-$w-$i"))
+      (1 to appends).foreach(i => appendWithPeer(catalog, s"theirs-$w-$i"))
       catalog.loadTable(Theirs).updateProperties().set(s"theirs-$w", "set").commit()
       catalog.close()
     }

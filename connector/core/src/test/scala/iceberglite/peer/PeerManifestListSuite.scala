@@ -38,13 +38,13 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Gen.choose(0, 8).flatMap(Gen.listOfN(_, one)).map(_.toVector)
   }
 
-  private def oursOf(bytes: Array[Byte]): Vector[ManifestFile] = {
+  private def readWithLite(bytes: Array[Byte]): Vector[ManifestFile] = {
     val io = new MemoryFileIO
     io.write(Path, bytes)
     ManifestLists.read(io, Path)
   }
 
-  private def theirsOf(bytes: Array[Byte], version: FormatVersion): Vector[ManifestFile] = {
+  private def readWithPeer(bytes: Array[Byte], version: FormatVersion): Vector[ManifestFile] = {
     val io = new InMemoryFileIO
     io.addFile(Path, bytes)
     PeerManifests.readList(io, Path).map(PeerFiles.ours(_)).map { m =>
@@ -54,7 +54,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  private def writeOurs(
+  private def writeWithLite(
       version: FormatVersion,
       manifests: Vector[ManifestFile]
   ): (Array[Byte], Vector[ManifestFile]) = {
@@ -65,7 +65,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (io.read(Path), written)
   }
 
-  private def writeTheirs(version: FormatVersion, manifests: Vector[ManifestFile]): Array[Byte] = {
+  private def writeWithPeer(version: FormatVersion, manifests: Vector[ManifestFile]): Array[Byte] = {
     val io = new InMemoryFileIO
     val theirs = manifests.map(PeerFiles.theirs)
     val number = if (version == V1) 0L else SequenceNumber
@@ -80,9 +80,9 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ManifestRules.carriedManifest
     ) {
       forAll(manifests(version)) { sample =>
-        val (bytes, written) = writeOurs(version, sample)
-        assert(theirsOf(bytes, version) == written)
-        assert(oursOf(bytes) == written)
+        val (bytes, written) = writeWithLite(version, sample)
+        assert(readWithPeer(bytes, version) == written)
+        assert(readWithLite(bytes) == written)
       }
     }
 
@@ -92,9 +92,9 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ManifestRules.firstRowIds
     ) {
       forAll(manifests(version)) { sample =>
-        val bytes = writeTheirs(version, sample)
-        assert(oursOf(bytes) == theirsOf(bytes, version))
-        assert(oursOf(bytes) == writeOurs(version, sample)._2)
+        val bytes = writeWithPeer(version, sample)
+        assert(readWithLite(bytes) == readWithPeer(bytes, version))
+        assert(readWithLite(bytes) == writeWithLite(version, sample)._2)
       }
     }
   }

@@ -40,14 +40,14 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ManifestSamples.committed(m, if (version == V1) 0L else SequenceNumber, rowId)
   }
 
-  private def oursOf(bytes: Array[Byte], m: ManifestFile, spec: PartitionSpec): Vector[ManifestEntry] = {
+  private def readWithLite(bytes: Array[Byte], m: ManifestFile, spec: PartitionSpec): Vector[ManifestEntry] = {
     val io = new MemoryFileIO
     io.write(m.path, bytes)
     val read = Manifests.read(io, m, Map(spec.specId -> spec), schema)
     read.map(e => e.copy(file = ManifestSamples.comparable(e.file))).toVector
   }
 
-  private def theirsOf(bytes: Array[Byte], m: ManifestFile, spec: PartitionSpec): Vector[ManifestEntry] = {
+  private def readWithPeer(bytes: Array[Byte], m: ManifestFile, spec: PartitionSpec): Vector[ManifestEntry] = {
     val io = new InMemoryFileIO
     io.addFile(m.path, bytes)
     val specs = Map(spec.specId -> PeerFiles.spec(spec, schema))
@@ -62,7 +62,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  private def writeTheirs(
+  private def writeWithPeer(
       version: FormatVersion,
       content: ManifestContent,
       spec: PartitionSpec,
@@ -101,7 +101,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def boxed(e: ManifestEntry): java.lang.Long = Long.box(e.fileSequenceNumber.get)
 
-  private def writeOurs(
+  private def writeWithLite(
       version: FormatVersion,
       content: ManifestContent,
       spec: PartitionSpec,
@@ -136,26 +136,26 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ManifestRules.partitionNames
     ) {
       forAll(sample(version, content)) { case (spec, entries) =>
-        val (written, bytes) = writeOurs(version, content, spec, entries)
+        val (written, bytes) = writeWithLite(version, content, spec, entries)
         val listed = committed(written, version)
-        val theirs = theirsOf(bytes, listed, spec)
-        assert(theirs == oursOf(bytes, listed, spec))
+        val theirs = readWithPeer(bytes, listed, spec)
+        assert(theirs == readWithLite(bytes, listed, spec))
         assert(theirs.map(_.file.path) == entries.map(_.file.path))
       }
     }
 
     test(s"$what from Apache Iceberg is read unchanged", ManifestRules.fieldsById, ManifestRules.inheritsNumbers) {
       forAll(sample(version, content)) { case (spec, entries) =>
-        val (written, bytes) = writeTheirs(version, content, spec, entries)
+        val (written, bytes) = writeWithPeer(version, content, spec, entries)
         val listed = committed(written, version)
-        assert(oursOf(bytes, listed, spec) == theirsOf(bytes, listed, spec))
+        assert(readWithLite(bytes, listed, spec) == readWithPeer(bytes, listed, spec))
       }
     }
 
     test(s"$what has the same summaries in both implementations", ManifestRules.summaries, ManifestRules.counts) {
       forAll(sample(version, content)) { case (spec, entries) =>
-        val (theirs, _) = writeTheirs(version, content, spec, entries)
-        val (ours, _) = writeOurs(version, content, spec, entries)
+        val (theirs, _) = writeWithPeer(version, content, spec, entries)
+        val (ours, _) = writeWithLite(version, content, spec, entries)
         assert(comparable(ours, spec) == comparable(theirs, spec))
       }
     }
@@ -165,8 +165,9 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val spec = ManifestSamples.byId
     FormatVersion.all.foreach { version =>
       val content = ManifestContent.Data
-      val Seq(ours, theirs) = Seq(writeOurs(version, content, spec, Nil), writeTheirs(version, content, spec, Nil))
-        .map { case (_, bytes) => header(bytes) }
+      val Seq(ours, theirs) =
+        Seq(writeWithLite(version, content, spec, Nil), writeWithPeer(version, content, spec, Nil))
+          .map { case (_, bytes) => header(bytes) }
       // Apache Iceberg omits the schema id, which the specification requires from version 2 on.
       assert((theirs.keySet - "schema-id") == (ours.keySet - "schema-id"))
       Seq("format-version", "partition-spec-id", "content").foreach(k => assert(ours.get(k) == theirs.get(k)))

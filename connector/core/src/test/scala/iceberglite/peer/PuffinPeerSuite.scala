@@ -58,14 +58,14 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val theirs = reader.fileMetadata
         assert(theirs.properties.asScala == Map("created-by" -> "iceberg-lite", "k" -> "v"))
         assert(theirs.blobs.asScala.map(b => (b.offset, b.length)) == written.blobs.map(b => (b.offset, b.length)))
-        assert(theirs.blobs.asScala.map(ofTheirs) == made.map(_.metadata))
+        assert(theirs.blobs.asScala.map(fromPeer) == made.map(_.metadata))
         val contents = reader.readAll(theirs.blobs).asScala.map(pair => bytes(pair.second)).toVector
         assert(contents.size == made.size && contents.zip(made).forall { case (a, b) => a.sameElements(b.contents) })
       }
     }
   }
 
-  private def ofTheirs(b: org.apache.iceberg.puffin.BlobMetadata): BlobMetadata = BlobMetadata(
+  private def fromPeer(b: org.apache.iceberg.puffin.BlobMetadata): BlobMetadata = BlobMetadata(
     b.`type`,
     b.snapshotId,
     b.sequenceNumber,

@@ -44,7 +44,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   private def live: Vector[ContentFile] = Actions.live(pair.ours.store, pair.ours.table).map(_.file)
   private def data: Vector[ContentFile] = live.filter(_.content == Content.Data)
   private def head: Long = pair.ours.table.currentSnapshot.get.snapshotId
-  private def theirHead: Long = pair.theirs.currentSnapshot.snapshotId
+  private def peerHead: Long = pair.theirs.currentSnapshot.snapshotId
 
   private val steps: Vector[() => Unit] =
     Vector(() => fastAppend(), () => append(), () => append(), () => deleteByFilter(), () => remove()) ++
@@ -145,7 +145,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
     val added = Vector(fresh(categoryOf(old.head)).copy(recordCount = old.map(_.recordCount).sum))
     val number = pair.ours.table.currentSnapshot.get.sequenceNumber
     pair.both("rewrite")(new RewriteFiles(old, added, head)) { t =>
-      val rewrite = t.newRewrite().validateFromSnapshot(theirHead).dataSequenceNumber(number)
+      val rewrite = t.newRewrite().validateFromSnapshot(peerHead).dataSequenceNumber(number)
       old.foreach(f => rewrite.deleteFile(pair.data(f)))
       added.foreach(f => rewrite.addFile(pair.data(f)))
       rewrite.commit()
@@ -157,7 +157,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
     pair.ours.commit(new RewriteManifests())
     if (pair.ours.table.metadata.snapshots.size > before) {
       pair.theirs.rewriteManifests().clusterBy(_ => "").commit()
-      pair.alike("rewrite manifests")
+      pair.assertSameTables("rewrite manifests")
     }
   }
 
@@ -166,7 +166,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
     if (line.size > 2 && random.nextInt(3) == 0) {
       val n = pair.ours.table.metadata.snapshots.indexWhere(_.snapshotId == line(1).snapshotId)
       pair.both("roll back")(new RollbackToSnapshot(pair.ourId(n))) { t =>
-        t.manageSnapshots().rollbackTo(pair.theirId(n)).commit()
+        t.manageSnapshots().rollbackTo(pair.peerSnapshotId(n)).commit()
       }
     }
   }

@@ -35,9 +35,9 @@ abstract class RowFilesPeerTests(format: DataFormat)
   protected def newPath(): String = s"$directory/${UUID.randomUUID}.${format.format.name}"
 
   /** Writes a file with the Java library. @return a function that gives its metrics */
-  protected def writeTheirs(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics
+  protected def writeWithPeer(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics
 
-  protected def readTheirs(path: String, schema: Schema, mapping: Option[NameMapping] = None): Vector[Record]
+  protected def readWithPeer(path: String, schema: Schema, mapping: Option[NameMapping] = None): Vector[Record]
 
   protected def write(schema: Schema, rows: Seq[Record], mode: MetricsMode = MetricsMode.Full): WrittenFile = {
     val modes = MetricsModes(schema.byId.map { case (id, _) => id -> mode })
@@ -56,23 +56,23 @@ abstract class RowFilesPeerTests(format: DataFormat)
     rows.map(PeerRecords.comparable(_, schema.asStruct)).toVector
 
   /** Whether Apache Iceberg can read a column that is missing in a struct. */
-  protected def theirsReadDefaults: Boolean
+  protected def peerReadsDefaults: Boolean
 
   /** The types that Apache Iceberg supports in this format. */
   protected def types: Vector[PrimitiveType]
 
   /** Returns the value without the parts that the format cannot store. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For subclasses to use.
 
   protected def cases: Gen[(Schema, Vector[Record])] = for {
     schema <- RecordGenerators.schema(types)
     rows <- RecordGenerators.records(schema)
-  } yield (schema, rows.map(held(_, schema.asStruct).asInstanceOf[Record]))
+  } yield (schema, rows.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
 
   test("Apache Iceberg reads the same rows from our files", FormatRules.valuesKept) {
     forAll(cases) { case (schema, rows) =>
       val file = write(schema, rows)
-      assert(comparable(readTheirs(file.path, schema), schema) == comparable(rows, schema))
+      assert(comparable(readWithPeer(file.path, schema), schema) == comparable(rows, schema))
     }
   }
 
@@ -80,9 +80,9 @@ abstract class RowFilesPeerTests(format: DataFormat)
     val inner = StructType(Vector(optional(3, "w", VariantType), optional(4, "i", IntType)))
     val schema = Schema(0, Vector(required(1, "v", VariantType), optional(2, "s", inner)))
     forAll(RecordGenerators.records(schema)) { rows =>
-      assert(comparable(readTheirs(write(schema, rows).path, schema), schema) == comparable(rows, schema))
+      assert(comparable(readWithPeer(write(schema, rows).path, schema), schema) == comparable(rows, schema))
       val path = newPath()
-      writeTheirs(path, schema, rows, MetricsConfig.getDefault)
+      writeWithPeer(path, schema, rows, MetricsConfig.getDefault)
       assert(comparable(read(path, schema), schema) == comparable(rows, schema))
     }
   }
@@ -90,7 +90,7 @@ abstract class RowFilesPeerTests(format: DataFormat)
   test("we read the same rows from Apache Iceberg's files", FormatRules.valuesKept) {
     forAll(cases) { case (schema, rows) =>
       val path = newPath()
-      writeTheirs(path, schema, rows, MetricsConfig.getDefault)
+      writeWithPeer(path, schema, rows, MetricsConfig.getDefault)
       assert(comparable(read(path, schema), schema) == comparable(rows, schema))
     }
   }
@@ -98,20 +98,20 @@ abstract class RowFilesPeerTests(format: DataFormat)
   test("after schema changes both read the same rows from each other's files", FormatRules.byId, FormatRules.missing) {
     val evolving = for {
       c <- cases
-      wanted <- RecordGenerators.evolved(c._1, theirsReadDefaults)
+      wanted <- RecordGenerators.evolved(c._1, peerReadsDefaults)
     } yield (c._1, c._2, wanted)
     forAll(evolving) { case (schema, rows, wanted) =>
       val datesPromoted = schema.byId.exists { case (id, f) =>
         f.fieldType == DateType && wanted.byId.get(id).exists(_.fieldType == TimestampType)
       }
       val path = newPath()
-      writeTheirs(path, schema, rows, MetricsConfig.getDefault)
+      writeWithPeer(path, schema, rows, MetricsConfig.getDefault)
       val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, wanted.asStruct).asInstanceOf[Record])
       assert(comparable(read(path, wanted), wanted) == comparable(expected, wanted))
       // Apache Iceberg does not yet read dates as timestamps.
       if (!datesPromoted) {
         val ours = write(schema, rows)
-        assert(comparable(readTheirs(ours.path, wanted), wanted) == comparable(expected, wanted))
+        assert(comparable(readWithPeer(ours.path, wanted), wanted) == comparable(expected, wanted))
       }
     }
   }
@@ -141,13 +141,13 @@ abstract class RowFilesPeerTests(format: DataFormat)
       rows <- RecordGenerators.records(schema)
       mapping <- mappingOf(NameMapping.of(schema).fields)
       chosen <- Gen.oneOf(None, Some(NameMapping(mapping)))
-    } yield (schema, rows.map(held(_, schema.asStruct).asInstanceOf[Record]), chosen)
+    } yield (schema, rows.map(storedValue(_, schema.asStruct).asInstanceOf[Record]), chosen)
     forAll(imported) { case (schema, rows, mapping) =>
       val path = newPath()
       writeWithoutIds(path, schema, rows)
       val wanted = allOptional(schema)
       val ours = comparable(read(path, wanted, mapping), wanted)
-      assert(ours == comparable(readTheirs(path, wanted, mapping), wanted))
+      assert(ours == comparable(readWithPeer(path, wanted, mapping), wanted))
       if (mapping.isEmpty) assert(ours == comparable(rows, schema))
     }
   }
@@ -185,6 +185,6 @@ abstract class RowFilesPeerTests(format: DataFormat)
       id -> RecordGenerators.comparable(RecordValues.primitive(literal, literal.dataType))
     }
 
-  protected def theirBounds(map: java.util.Map[Integer, ByteBuffer], schema: Schema, ids: Set[Int]): Map[Int, Any] =
+  protected def peerBounds(map: java.util.Map[Integer, ByteBuffer], schema: Schema, ids: Set[Int]): Map[Int, Any] =
     values(Option(map).map(_.asScala.collect { case (k, v) if ids(k) => k.intValue -> v }.toMap), schema)
 }

@@ -42,24 +42,24 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
     mapped(MetadataUpdate.applyAll(first, changes, first.lastUpdatedMs))
   }
 
-  private def theirSchema(fields: NestedField*): PeerSchema =
+  private def toPeerSchema(fields: NestedField*): PeerSchema =
     SchemaParser.fromJson(SchemaJson.toJson(Schema(0, fields.toVector)))
 
-  private def theirType(t: Type): PeerType = {
+  private def toPeerType(t: Type): PeerType = {
     var last = 100000
     val fresh = Schema.withFreshIds(Vector(NestedField.optional(0, "x", t)), () => { last += 1; last })
-    theirSchema(fresh: _*).findField("x").`type`
+    toPeerSchema(fresh: _*).findField("x").`type`
   }
 
   private def applied(u: PeerUpdate, edit: SchemaEdit): PeerUpdate = edit match {
     case Add(parent, name, t, required, default) =>
       val under = if (parent.isEmpty) null else parent.mkString(".")
       val literal = default.map(d => PeerExpressions.lit(Int.box(d.value))).orNull
-      if (required) u.addRequiredColumn(under, name, theirType(t), null, literal)
-      else u.addColumn(under, name, theirType(t), null, literal)
+      if (required) u.addRequiredColumn(under, name, toPeerType(t), null, literal)
+      else u.addColumn(under, name, toPeerType(t), null, literal)
     case Drop(_) => u.deleteColumn(edit.name)
     case Rename(_, newName) => u.renameColumn(edit.name, newName)
-    case Retype(_, t) => u.updateColumn(edit.name, theirType(t).asPrimitiveType)
+    case Retype(_, t) => u.updateColumn(edit.name, toPeerType(t).asPrimitiveType)
     case Comment(_, doc) => u.updateColumnDoc(edit.name, doc)
     case MakeOptional(_) => u.makeColumnOptional(edit.name)
     case Require(_) => u.requireColumn(edit.name)
@@ -151,7 +151,7 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
       ))
       val theirs = Try {
         val peer = new PeerTable(m)
-        peer.table.updateSchema().unionByNameWith(theirSchema(fields: _*)).commit()
+        peer.table.updateSchema().unionByNameWith(toPeerSchema(fields: _*)).commit()
         peer.committed
       }
       (merged, theirs) match {

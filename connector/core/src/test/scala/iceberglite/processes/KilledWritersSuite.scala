@@ -46,12 +46,12 @@ class KilledWritersSuite extends AnyFunSuite {
           catalog.create(Id, TableCreation(TestTables.schema, properties = patient))
           val all = new Writers(properties, directory, new Random(seed)).run(count = writers, commits = 8)
           assert(all.count(_.died) * 2 >= writers, "or hardly anyone was in the middle of a commit")
-          judge(all, catalog)
+          checkOutcome(all, catalog)
         } finally catalog.close()
       }
     }
 
-  private def judge(all: Vector[Said], catalog: Catalog): Unit = {
+  private def checkOutcome(all: Vector[WriterOutput], catalog: Catalog): Unit = {
     val table = catalog.table(Id)
     val live = TestTables.liveFiles(table)
     assert(live.distinct == live, "a file is there twice")
@@ -61,7 +61,7 @@ class KilledWritersSuite extends AnyFunSuite {
     assert((live.toSet -- all.flatMap(_.begun)).isEmpty)
     all.filterNot(_.died).foreach(said => assert(said.begun == said.done ++ said.failed, said.writer))
     history(table)
-    leftovers(table, all)
+    checkUnreferencedFiles(table, all)
     val next = table.transaction().add(new FastAppend(Vector(TestTables.file("afterwards")))).commit()
     assert(TestTables.liveFiles(catalog.table(Id)) == (live :+ "afterwards").sorted)
     assert(next.metadata.snapshots.size == table.metadata.snapshots.size + 1)
@@ -77,7 +77,7 @@ class KilledWritersSuite extends AnyFunSuite {
   }
 
   /** Checks that unreferenced files belong to dead writers; surviving writers have cleaned up. */
-  private def leftovers(table: Table, all: Vector[Said]): Unit = {
+  private def checkUnreferencedFiles(table: Table, all: Vector[WriterOutput]): Unit = {
     val needed = TestTables.reachable(table.io, table.version)
     val ofTheDead = all.filter(_.died).flatMap(_.written).toSet
     val orphans = all.flatMap(_.written).toSet.filter(table.io.exists) -- needed

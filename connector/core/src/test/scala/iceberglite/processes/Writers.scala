@@ -14,7 +14,7 @@ import iceberglite.storage.{FileIO, HadoopFileIO, StorageSettings}
 import iceberglite.table.TableIdentifier
 
 /** The output of a writer process before it ended or died. */
-final case class Said(writer: String, lines: Vector[String], died: Boolean) {
+final case class WriterOutput(writer: String, lines: Vector[String], died: Boolean) {
   private def after(word: String): Vector[String] =
     lines.filter(_.startsWith(word + " ")).map(_.substring(word.length + 1))
 
@@ -27,7 +27,7 @@ final case class Said(writer: String, lines: Vector[String], died: Boolean) {
 /** Runs processes of [[WriterProcess]] on one table, and kills some of them. */
 final class Writers(settings: Map[String, String], directory: Path, random: Random) {
   private val Timeout = 180L
-  private val ended = new ConcurrentLinkedQueue[Said]
+  private val ended = new ConcurrentLinkedQueue[WriterOutput]
   private val failures = new ConcurrentLinkedQueue[Throwable]
 
   private val properties: Path = {
@@ -41,7 +41,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
   }
 
   /** @return the output of all processes, including replacements of dead ones */
-  def run(count: Int, commits: Int): Vector[Said] = {
+  def run(count: Int, commits: Int): Vector[WriterOutput] = {
     val threads = (1 to count).map { n =>
       val plan = Writers.plans(n % Writers.plans.size)(random)
       val thread = new Thread(() =>
@@ -63,7 +63,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
     if (said.died) ended.add(one(s"$writer-again", commits, Writers.Lives))
   }
 
-  private def one(writer: String, commits: Int, plan: Writers.Plan): Said = {
+  private def one(writer: String, commits: Int, plan: Writers.Plan): WriterOutput = {
     val step = plan match {
       case Writers.DiesAtStep(n) => n
       case _ => 0
@@ -81,7 +81,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
       if (process.exitValue != 0 && !killed) {
         throw new IllegalStateException(s"$writer ended with ${process.exitValue}: ${Files.readString(log)}")
       }
-      Said(writer, lines, killed)
+      WriterOutput(writer, lines, killed)
     } finally {
       process.destroyForcibly()
       ()

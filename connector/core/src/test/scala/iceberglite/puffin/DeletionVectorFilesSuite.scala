@@ -69,26 +69,26 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
   ) {
     val (io, files) = written
     val file = files.head
-    def refusal(changed: ContentFile): String = {
+    def rejection(changed: ContentFile): String = {
       val error = intercept[UnreadableFile](DeletionVectorFiles.read(io, changed))
       assert(error.getMessage.contains("deletion vector of") && error.file == changed.path)
       error.reason
     }
-    assert(refusal(file.copy(recordCount = 4)) == "It deletes 3 rows, but its entry claims 4")
-    assert(refusal(file.copy(format = FileFormat.Parquet)).contains("format parquet"))
-    assert(refusal(file.copy(content = Content.EqualityDeletes)).contains("content equality_deletes"))
-    assert(refusal(file.copy(referencedDataFile = None)).contains("no referenced_data_file"))
-    assert(refusal(file.copy(contentOffset = None)).contains("no content_offset"))
-    assert(refusal(file.copy(contentSizeInBytes = None)).contains("no content_size_in_bytes"))
-    assert(refusal(file.copy(contentOffset = Some(5L))).contains("Its length is"))
+    assert(rejection(file.copy(recordCount = 4)) == "It deletes 3 rows, but its entry claims 4")
+    assert(rejection(file.copy(format = FileFormat.Parquet)).contains("format parquet"))
+    assert(rejection(file.copy(content = Content.EqualityDeletes)).contains("content equality_deletes"))
+    assert(rejection(file.copy(referencedDataFile = None)).contains("no referenced_data_file"))
+    assert(rejection(file.copy(contentOffset = None)).contains("no content_offset"))
+    assert(rejection(file.copy(contentSizeInBytes = None)).contains("no content_size_in_bytes"))
+    assert(rejection(file.copy(contentOffset = Some(5L))).contains("Its length is"))
     Seq(-1L, Long.MaxValue).foreach(o =>
-      assert(refusal(file.copy(contentOffset = Some(o))).contains("Its entry claims"))
+      assert(rejection(file.copy(contentOffset = Some(o))).contains("Its entry claims"))
     )
     Seq(-1L, Long.MaxValue, Int.MaxValue.toLong).foreach { size =>
-      assert(refusal(file.copy(contentSizeInBytes = Some(size))).contains("Its entry claims"))
+      assert(rejection(file.copy(contentSizeInBytes = Some(size))).contains("Its entry claims"))
     }
     val claiming = file.copy(contentSizeInBytes = Some(Int.MaxValue.toLong), fileSizeInBytes = Long.MaxValue)
-    assert(refusal(claiming).contains("does not begin like a deletion vector"))
-    assert(refusal(file.copy(path = "t/data/gone.puffin")).contains("does not exist"))
+    assert(rejection(claiming).contains("does not begin like a deletion vector"))
+    assert(rejection(file.copy(path = "t/data/gone.puffin")).contains("does not exist"))
   }
 }

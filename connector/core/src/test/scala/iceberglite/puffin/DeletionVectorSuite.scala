@@ -24,7 +24,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def parse(blob: Array[Byte]): DeletionVector = DeletionVector.parse("dv.puffin", "data.parquet", blob)
 
-  private def refusal(blob: Array[Byte]): String = {
+  private def rejection(blob: Array[Byte]): String = {
     val error = intercept[UnreadableFile](parse(blob))
     assert(error.getMessage.startsWith("Cannot read deletion vector of data.parquet in dv.puffin: "))
     error.reason
@@ -116,7 +116,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidArgument](DeletionVector.of(-1L))
     assert(parse(DeletionVector.of(Long.MaxValue).toBytes).isDeleted(Long.MaxValue))
     val bitmap = "3a30000001000000 00000000 10000000 0700"
-    assert(refusal(sealedBlob(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("negative positions"))
+    assert(rejection(sealedBlob(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("negative positions"))
   }
 
   test(
@@ -124,12 +124,12 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     StatisticsRules.vectorIsChecked
   ) {
     val whole = bytes(threeRows)
-    whole.indices.foreach(length => refusal(whole.take(length)))
-    refusal(whole :+ 0.toByte)
-    assert(refusal(whole.updated(3, 0x27.toByte)).contains("Its length is 39, but 38 bytes"))
-    assert(refusal(whole.updated(4, 0xd2.toByte)).contains("magic"))
-    assert(refusal(whole.updated(36, 9.toByte)).contains("checksum"))
-    assert(refusal(whole.updated(whole.length - 1, 0.toByte)).contains("checksum"))
+    whole.indices.foreach(length => rejection(whole.take(length)))
+    rejection(whole :+ 0.toByte)
+    assert(rejection(whole.updated(3, 0x27.toByte)).contains("Its length is 39, but 38 bytes"))
+    assert(rejection(whole.updated(4, 0xd2.toByte)).contains("magic"))
+    assert(rejection(whole.updated(36, 9.toByte)).contains("checksum"))
+    assert(rejection(whole.updated(whole.length - 1, 0.toByte)).contains("checksum"))
   }
 
   test(
@@ -138,7 +138,7 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   ) {
     val head = "d1d33964"
     val bitmap = "3a30000001000000 00000000 10000000 0700"
-    def of(text: String): String = refusal(sealedBlob(bytes(head + text)))
+    def of(text: String): String = rejection(sealedBlob(bytes(head + text)))
     assert(of("ffffffffffffff7f" + "0" * 60).contains("bitmaps, but"))
     assert(of("ffffffffffffffff" + "0" * 60).contains("bitmaps, but"))
     assert(of(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("keys are not sorted: 0 comes after 1"))

@@ -148,19 +148,19 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   }
 
   test("the error for a blob outside the blob area has its number", StatisticsRules.puffinIsChecked) {
-    def refusal(json: String): InvalidMetadata =
+    def rejection(json: String): InvalidMetadata =
       intercept[InvalidMetadata](opened(file(json, "abcdef".getBytes(UTF_8))))
     assert(opened(file(blobJson(4, 6), "abcdef".getBytes(UTF_8))).blobs.head.length == 6)
     val places = Seq[(Any, Any)](0 -> 1, 3 -> 1, 4 -> 7, 10 -> 1, 11 -> 0, Long.MaxValue -> 1, 4 -> Long.MaxValue)
-    places.foreach { case (offset, length) => assert(refusal(blobJson(offset, length)).path == "$.blobs[0]") }
-    assert(refusal(blobJson(-1, 1)).path == "$.blobs[0].offset")
-    assert(refusal(blobJson(4, -1)).path == "$.blobs[0].length")
+    places.foreach { case (offset, length) => assert(rejection(blobJson(offset, length)).path == "$.blobs[0]") }
+    assert(rejection(blobJson(-1, 1)).path == "$.blobs[0].offset")
+    assert(rejection(blobJson(4, -1)).path == "$.blobs[0].length")
     val two = s"""{"blobs":[${Seq(8 -> 2, 4 -> 5).map { case (o, l) =>
         blobJson(o, l).stripPrefix("{\"blobs\":[").stripSuffix("]}")
       }.mkString(",")}]}"""
-    val overlapping = refusal(two)
+    val overlapping = rejection(two)
     assert(overlapping.path == "$.blobs[0]" && overlapping.reason.contains("It starts at 8"))
-    assert(refusal("{}").getMessage == s"Invalid metadata in $path at $$: The key blobs is missing")
+    assert(rejection("{}").getMessage == s"Invalid metadata in $path at $$: The key blobs is missing")
   }
 
   test("an unknown codec prevents reading only its own blob", StatisticsRules.puffinCodecs) {
@@ -173,16 +173,16 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   for (codec <- Seq(PuffinCodec.Lz4, PuffinCodec.ZStandard)) {
     val name = codec.name.getOrElse("")
 
-    def refusal(packed: Array[Byte]): String = {
+    def rejection(packed: Array[Byte]): String = {
       val read = opened(file(blobJson(4, packed.length, s""","compression-codec":"$name""""), packed))
       intercept[UnreadableFile](read.read(read.blobs.head)).reason
     }
 
     test(s"a truncated or extended $name blob is rejected", StatisticsRules.puffinIsChecked) {
       val packed = codec.compress(Array.tabulate(3000)(i => (i % 251).toByte))
-      (0 until packed.length).foreach(length => refusal(packed.take(length)))
-      refusal(packed ++ codec.compress(Array(1, 2, 3)))
-      refusal(packed ++ Array.fill(10)(9.toByte))
+      (0 until packed.length).foreach(length => rejection(packed.take(length)))
+      rejection(packed ++ codec.compress(Array(1, 2, 3)))
+      rejection(packed ++ Array.fill(10)(9.toByte))
     }
   }
 

@@ -14,7 +14,7 @@ class ThetaSketchSuite extends AnyFunSuite {
   private def of(values: Iterable[Int]): ThetaSketch =
     values.foldLeft(ThetaSketch.newBuilder)((b, v) => b += IntLiteral(v)).result()
 
-  private def refusal(bytes: Array[Byte]): String = {
+  private def rejection(bytes: Array[Byte]): String = {
     val error = intercept[UnreadableFile](ThetaSketch.parse("s.puffin", bytes))
     assert(error.getMessage.startsWith("Cannot read theta sketch in s.puffin: "))
     error.reason
@@ -60,15 +60,15 @@ class ThetaSketchSuite extends AnyFunSuite {
     StatisticsRules.puffinIsChecked
   ) {
     val sketch = of(0 until 100).toBytes
-    sketch.indices.foreach(length => refusal(sketch.take(length)))
+    sketch.indices.foreach(length => rejection(sketch.take(length)))
     Seq(Int.MaxValue, -1, 101).foreach { count =>
       val changed = sketch.clone()
       ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(8, count)
-      assert(refusal(changed).contains(s"claims $count hashes"))
+      assert(rejection(changed).contains(s"claims $count hashes"))
     }
-    assert(refusal(sketch.updated(1, 4.toByte)).contains("serial version is 4"))
-    assert(refusal(sketch.updated(2, 1.toByte)).contains("family is 1"))
-    assert(refusal(sketch.updated(0, 5.toByte)).contains("preamble of 5 longs"))
-    assert(refusal(sketch.updated(6, (sketch(6) + 1).toByte)).contains("It is damaged"))
+    assert(rejection(sketch.updated(1, 4.toByte)).contains("serial version is 4"))
+    assert(rejection(sketch.updated(2, 1.toByte)).contains("family is 1"))
+    assert(rejection(sketch.updated(0, 5.toByte)).contains("preamble of 5 longs"))
+    assert(rejection(sketch.updated(6, (sketch(6) + 1).toByte)).contains("It is damaged"))
   }
 }

@@ -88,7 +88,7 @@ class ChangelogScanSuite extends AnyFunSuite {
   )
 
   /** Includes commits to a branch, and an upgrade from version 2 to 3. */
-  private def made(round: Int, version: FormatVersion): Table = {
+  private def createTable(round: Int, version: FormatVersion): Table = {
     val history = this.history(Fuzz.seed + round, version)
     (0 until 14).foreach { i =>
       history.step(if (i > 8 && round % 3 == 0) Some("b") else None)
@@ -116,7 +116,7 @@ class ChangelogScanSuite extends AnyFunSuite {
       val rounds = Fuzz.rounds(if (version == V1) 4 else 12, least = 12)
       // With some seeds, a rare kind of change needs more rounds.
       Iterator.from(0).takeWhile(round => round < rounds || missing.nonEmpty && round < 10 * rounds).foreach { round =>
-        val table = made(round, version)
+        val table = createTable(round, version)
         missing --= heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
       }
       assert(missing.isEmpty)
@@ -124,7 +124,7 @@ class ChangelogScanSuite extends AnyFunSuite {
 
   test("an incremental scan returns the rows that appends in the range inserted") {
     (0 until Fuzz.rounds(8, least = 2)).foreach { round =>
-      val table = made(round, if (round % 2 == 0) V2 else V3)
+      val table = createTable(round, if (round % 2 == 0) V2 else V3)
       val filter = filters(round % filters.size)
       heads(table).foreach { head =>
         val line = all(table, head).snapshots

@@ -110,15 +110,15 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** Checks that other JVMs plan the same tasks, with or without metrics. */
   private def checkElsewhere(scan: TableScan, plan: ScanPlan): Unit = {
-    def bare(p: ScanPlan) = p.tasks.map(t => t.copy(file = t.file.copy(metrics = Metrics.Empty)))
+    def withoutMetrics(p: ScanPlan) = p.tasks.map(t => t.copy(file = t.file.copy(metrics = Metrics.Empty)))
     val whole = scan.copy(cluster = Some(new CopyingCluster)).plan()
-    assert(bare(whole) == bare(plan) && whole.report == plan.report)
+    assert(withoutMetrics(whole) == withoutMetrics(plan) && whole.report == plan.report)
     def metrics(p: ScanPlan) = p.tasks.map(_.file.metrics).map { m =>
       (m.nullValueCounts.map(_.toVector.sorted), m.lowerBounds.map(_.toVector.sortBy(_._1)))
     }
     assert(metrics(whole) == metrics(plan))
     val stripped = scan.copy(cluster = Some(new CopyingCluster), keeps = StatsToKeep.Of(Set.empty)).plan()
-    assert(bare(stripped) == bare(plan) && stripped.report == plan.report)
+    assert(withoutMetrics(stripped) == withoutMetrics(plan) && stripped.report == plan.report)
   }
 
   /** Checks that a plan that stops early is a prefix of the whole plan, no longer than needed. */

@@ -19,7 +19,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       AlwaysTrue
     )
 
-  private def shown(groups: Vector[Vector[FileScanTask]]): Vector[String] =
+  private def asText(groups: Vector[Vector[FileScanTask]]): Vector[String] =
     groups.map(_.map(t => s"${nameOf(t.file)}[${t.start},${t.end})").mkString(" "))
 
   private val tasks: Gen[Vector[FileScanTask]] = {
@@ -59,27 +59,27 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("row groups are combined up to the target size") {
-    assert(shown(Splits.of(Vector(task("f", 100, 4, 30, 50, 80)), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
+    assert(asText(Splits.of(Vector(task("f", 100, 4, 30, 50, 80)), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
   }
 
   test("a row group larger than the target size is not divided") {
-    assert(shown(Splits.of(Vector(task("f", 100, 4, 90)), 50, 0, 1)) == Vector("f[0,90)", "f[90,100)"))
-    assert(shown(Splits.of(Vector(task("f", 100, 4)), 50, 0, 1)) == Vector("f[0,100)"))
+    assert(asText(Splits.of(Vector(task("f", 100, 4, 90)), 50, 0, 1)) == Vector("f[0,90)", "f[90,100)"))
+    assert(asText(Splits.of(Vector(task("f", 100, 4)), 50, 0, 1)) == Vector("f[0,100)"))
   }
 
   test("a file without usable offsets is split evenly") {
     val even = Vector("f[0,40)", "f[40,80)", "f[80,100)")
-    assert(shown(Splits.of(Vector(task("f", 100)), 40, 0, 1)) == even)
-    assert(shown(Splits.of(Vector(task("f", 100, 4, 70, 50)), 40, 0, 1)) == even)
-    assert(shown(Splits.of(Vector(task("f", 100, 4, 120)), 40, 0, 1)) == even)
+    assert(asText(Splits.of(Vector(task("f", 100)), 40, 0, 1)) == even)
+    assert(asText(Splits.of(Vector(task("f", 100, 4, 70, 50)), 40, 0, 1)) == even)
+    assert(asText(Splits.of(Vector(task("f", 100, 4, 120)), 40, 0, 1)) == even)
   }
 
   test("files of every format are split, at stripes or evenly if the metadata has no offsets") {
     def of(format: FileFormat, task: FileScanTask) = task.copy(file = task.file.copy(format = format))
     val orc = of(FileFormat.Orc, task("f", 100, 3, 30, 50, 80))
-    assert(shown(Splits.of(Vector(orc), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
+    assert(asText(Splits.of(Vector(orc), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
     val avro = of(FileFormat.Avro, task("f", 100))
-    assert(shown(Splits.of(Vector(avro), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
+    assert(asText(Splits.of(Vector(avro), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 
   test("small files share a task, and opening a file has a cost") {
@@ -90,15 +90,15 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("splits of one file in the same task are combined") {
     val groups = Splits.of(Vector(task("a", 60, 4, 35), task("b", 30)), 100, 0, 10)
-    assert(shown(groups) == Vector("a[0,60) b[0,30)"))
+    assert(asText(groups) == Vector("a[0,60) b[0,30)"))
     val cut = Splits.of(Vector(task("a", 120, 4, 50, 100)), 100, 0, 10)
-    assert(shown(cut) == Vector("a[0,100)", "a[100,120)"))
+    assert(asText(cut) == Vector("a[0,100)", "a[100,120)"))
   }
 
   test("a split is added to an open group; if there are too many groups, the fullest is closed") {
     val files = Seq(60, 60, 30, 60, 40).zipWithIndex.map { case (size, i) => task(s"f$i", size.toLong) }.toVector
-    assert(shown(Splits.of(files, 100, 0, 10)) == Vector("f0[0,60) f2[0,30)", "f1[0,60) f4[0,40)", "f3[0,60)"))
-    assert(shown(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
+    assert(asText(Splits.of(files, 100, 0, 10)) == Vector("f0[0,60) f2[0,30)", "f1[0,60) f4[0,40)", "f3[0,60)"))
+    assert(asText(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
   }
 
   test("files are split into the given number of groups of similar size, in order") {
@@ -113,7 +113,9 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     val equal = (1 to 60).map(i => task(s"f$i", 100 + i % 3)).toVector
     assert(Splits.evenly(equal, 7).map(_.size).forall(n => n == 8 || n == 9))
-    assert(shown(Splits.evenly(Vector(task("a", 100, 0, 50), task("b", 100, 0, 50)), 1)) == Vector("a[0,100) b[0,100)"))
+    assert(
+      asText(Splits.evenly(Vector(task("a", 100, 0, 50), task("b", 100, 0, 50)), 1)) == Vector("a[0,100) b[0,100)")
+    )
     assertThrows[InvalidArgument](Splits.evenly(equal, 0))
   }
 
@@ -127,8 +129,8 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val files = Vector.tabulate(6)(i => task(s"f$i", 20, 0, 10))
     assert(Splits.of(files, 30, 0, 10).size == 6)
     val groups = Splits.ofRowGroups(files, 30, 0, 10)
-    assert(shown(groups).take(2) == Vector("f0[0,20) f1[0,10)", "f1[10,20) f2[0,20)") && groups.size == 4)
-    assert(shown(Splits.ofRowGroups(Vector(task("f", 100)), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
+    assert(asText(groups).take(2) == Vector("f0[0,20) f1[0,10)", "f1[10,20) f2[0,20)") && groups.size == 4)
+    assert(asText(Splits.ofRowGroups(Vector(task("f", 100)), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 
   test("the weight of a file is its bytes plus those of its own deletes, and the cost of opening them") {

@@ -36,13 +36,13 @@ class CheckerSuite extends AnyFunSuite {
   private def found(ended: Int => Ended): Option[String] =
     Iterator.range(0, Seeds).flatMap(round => Checker.violations(ended(round)).headOption).take(1).toVector.headOption
 
-  private def refuted(rules: Check*)(ended: Int => Ended): Unit = {
+  private def assertViolation(rules: Check*)(ended: Int => Ended): Unit = {
     val violation = found(ended)
     assert(violation.exists(v => rules.exists(r => v.startsWith(r.name))), s"found $violation")
   }
 
-  private def refuted(catalog: SimulatedCatalog.Family, rules: Check*): Unit =
-    refuted(rules: _*)(round => new History(settings(round, catalog)).run())
+  private def assertViolation(catalog: SimulatedCatalog.Family, rules: Check*): Unit =
+    assertViolation(rules: _*)(round => new History(settings(round, catalog)).run())
 
   test("a compare-and-swap that does not compare is detected as lost updates") {
     val blind = new SimulatedCatalog.Family {
@@ -54,11 +54,11 @@ class CheckerSuite extends AnyFunSuite {
         }
       }
     }
-    refuted(blind, LinearHistory, Outcomes)
+    assertViolation(blind, LinearHistory, Outcomes)
   }
 
   test("an exclusive create that replaces files, like a rename, is detected as lost updates") {
-    refuted(LinearHistory, Outcomes, ReadsOfCommitted, FilesAccounted) { round =>
+    assertViolation(LinearHistory, Outcomes, ReadsOfCommitted, FilesAccounted) { round =>
       val history = new History(settings(round, SimulatedCatalog.Files))
       history.simulation.store.exclusive = false
       history.run()
@@ -66,7 +66,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("treating an unknown outcome as a failure is detected: the commit is visible, or files are missing") {
-    refuted(
+    assertViolation(
       broken((inner, io) =>
         new Around(inner) {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
@@ -87,7 +87,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("a change that is applied twice is detected as duplicate rows") {
-    refuted(
+    assertViolation(
       broken((inner, _) =>
         new Around(inner) {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
@@ -119,7 +119,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("acknowledging a commit that lost the race is detected as a lost update") {
-    refuted(
+    assertViolation(
       broken((inner, _) =>
         new Around(inner) {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
@@ -132,7 +132,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("a storage that ignores deletes is detected by unreferenced files") {
-    refuted(FilesAccounted) { round =>
+    assertViolation(FilesAccounted) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers).copy(rate = 0.0))
       history.simulation.store.deletes = false
       history.run()
@@ -140,7 +140,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("a manifest that is lost after its write was acknowledged is detected") {
-    refuted(FilesAccounted, RowsAsModelled, Numbers) { round =>
+    assertViolation(FilesAccounted, RowsAsModelled, Numbers) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers))
       history.simulation.store.loses = path => path.endsWith("-m0.avro")
       history.run()
@@ -148,7 +148,7 @@ class CheckerSuite extends AnyFunSuite {
   }
 
   test("writers without conflict validation are detected because they overwrite concurrent changes") {
-    refuted(RowsAsModelled) { round =>
+    assertViolation(RowsAsModelled) { round =>
       new History(settings(round, SimulatedCatalog.Pointers), CheckerSuite.Careless).run()
     }
   }

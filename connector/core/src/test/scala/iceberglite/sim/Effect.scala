@@ -16,7 +16,7 @@ trait Effect {
   def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String]
 
   /** Whether the snapshot may be omitted if the rows would not change. */
-  def mayBeNothing: Boolean = false
+  def mayChangeNothing: Boolean = false
 }
 
 object Effect {
@@ -40,7 +40,7 @@ object Effect {
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
       isolation.flatMap(Effect.disturbed(_, contents.ids(read, category), contents.ids(parent, category)))
 
-    override def mayBeNothing: Boolean = files.isEmpty
+    override def mayChangeNothing: Boolean = files.isEmpty
   }
 
   /** Replaces the files in the partitions of the new files. */
@@ -91,7 +91,7 @@ object Effect {
       } else None
     }
 
-    override def mayBeNothing: Boolean = files.isEmpty
+    override def mayChangeNothing: Boolean = files.isEmpty
   }
 
   /** Deletes the rows of a partition with certain ids. */
@@ -101,7 +101,7 @@ object Effect {
         val file = contents.file(path).file
         file.specId == deletes.specId && file.partition == deletes.partition
       })
-      parent.without(contents.having(beside, ids))
+      parent.without(contents.filesWithRows(beside, ids))
     }
   }
 
@@ -124,7 +124,7 @@ object Effect {
   /** Lists the same files in other manifests. */
   case object Regrouped extends Unconditional {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent
-    override def mayBeNothing: Boolean = true
+    override def mayChangeNothing: Boolean = true
   }
 
   /** Applies an appended snapshot on top of another one; if it already follows that one, no snapshot is created. */
@@ -136,7 +136,7 @@ object Effect {
         s"the rows $ids were there already"
       )
 
-    override def mayBeNothing: Boolean = true
+    override def mayChangeNothing: Boolean = true
   }
 
   /** Removes whole files with all their rows. */

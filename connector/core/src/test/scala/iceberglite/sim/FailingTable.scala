@@ -73,8 +73,8 @@ final class FailingTable(
   def load(): Table = new Table(History.Id, "t", committer.load(History.Id), io, committer)
 
   /** Loads the table as another reader, without faults. */
-  def truth: Table = new Table(History.Id, "t", direct.load(History.Id), clean, direct)
-  def seen: Vector[String] = liveFiles(truth)
+  def actualTable: Table = new Table(History.Id, "t", direct.load(History.Id), clean, direct)
+  def seen: Vector[String] = liveFiles(actualTable)
   def versions: Int = simulation.store.metadataFiles.size
 
   /** Returns the remaining files of the writer whose calls fail. */
@@ -85,7 +85,7 @@ final class FailingTable(
 
   /** Commits as another writer. */
   def other(path: String): Unit = {
-    commit(truth, new FastAppend(Vector(file(path))))
+    commit(actualTable, new FastAppend(Vector(file(path))))
     ()
   }
 

@@ -70,7 +70,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     val f = new FailingTable(SimulatedCatalog.Files)
     val year = 365L * 24 * 60 * 60 * 1000
     val future = TestTables.environment.copy(nowMs = () => System.currentTimeMillis + year)
-    f.truth.transaction(Map.empty, future).add(new UpdateProperties(Map("a" -> "b"))).commit()
+    f.actualTable.transaction(Map.empty, future).add(new UpdateProperties(Map("a" -> "b"))).commit()
     val ahead = new HadoopCatalog("sim", Map.empty, "mem://wh", f.clean, future)
     val base = new Table(History.Id, "t", ahead.load(History.Id), f.clean, ahead)
     base.transaction(Map.empty, future).add(new FastAppend(Vector(file("late")))).commit()
@@ -84,7 +84,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       }
     )
     intercept[IcebergError](f.append("mine", asleep))
-    assert(f.truth.metadata.uuid != asleep.metadata.uuid && !f.seen.contains("mine"))
+    assert(f.actualTable.metadata.uuid != asleep.metadata.uuid && !f.seen.contains("mine"))
     assert(f.seen == (1 until asleep.metadata.metadataLog.size + 1).map(i => s"new$i").sorted)
     f.close()
   }
@@ -110,7 +110,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     withTable(byCategory = false, "format-version" -> "3") { f =>
       val rows = DeletedRows("first", 0, PartitionTuple.Empty, DeletionVector.of(1L))
       val deletes = DeletionVectorFiles.write(f.clean, "mem://wh/db/t/data/deletes.puffin", Vector(rows))
-      f.commit(f.truth, new RemoveFiles(Set("first")))
+      f.commit(f.actualTable, new RemoveFiles(Set("first")))
       val isolation = Some(Isolation(IsolationLevel.Snapshot, f.table.metadata.currentSnapshotId))
       f.commit(f.table, new RowDelta(deletes, Vector.empty, isolation))
       assert(f.seen.isEmpty)
@@ -125,7 +125,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       val source = staged.metadata.snapshots.last.snapshotId
       f.other("between")
       val before = f.simulation.store.paths
-      f.onCall(f.swap, () => f.commit(f.truth, new SetCurrentSnapshot(start)))
+      f.onCall(f.swap, () => f.commit(f.actualTable, new SetCurrentSnapshot(start)))
       f.commit(f.load(), new CherryPick(source))
       assert(f.seen == Vector("first", "staged"))
       assert((f.simulation.store.paths -- before).forall(_.endsWith(".metadata.json")))
@@ -138,8 +138,8 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.afterSwap = () => f.other("later")
       val change = new UpdateProperties(Map("a" -> "b"))
       f.commit(f.table, change)
-      assert(f.truth.properties.get("a").contains("b"))
-      assert(f.truth.metadata.metadataLog.map(_.metadataFile).forall(f.clean.exists))
+      assert(f.actualTable.properties.get("a").contains("b"))
+      assert(f.actualTable.metadata.metadataLog.map(_.metadataFile).forall(f.clean.exists))
       assert(f.versions == 4, "made, first, the change, later")
     }
   }
@@ -152,7 +152,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       }
       f.script = Vector(f.swap -> CallFault.OutOfMemory)
       f.append("mine")
-      val current = f.truth
+      val current = f.actualTable
       assert(f.left.filter(SimulatedStore.isMetadata) == Set(current.metadataLocation))
       assert(f.seen == Vector("first", "mine", "theirs"))
     }

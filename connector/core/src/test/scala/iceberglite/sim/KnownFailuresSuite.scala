@@ -79,7 +79,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     f.script = Vector(f.swap -> CallFault.AnswerLost)
     f.downAfterSwap = true
     val unknown = intercept[CommitStateUnknown](f.append("mine"))
-    val now = f.truth
+    val now = f.actualTable
     assert((now.metadata.metadataLog.map(_.metadataFile) :+ now.metadataLocation).contains(unknown.metadataFile))
   }
 
@@ -103,7 +103,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   test("a reader with a hint to versions that are being deleted still finds the newest version (ClickHouse 114108)") {
     val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
     f.onCall("exists v", () => (1 to 5).foreach(i => f.other(s"later$i")))
-    assert(f.load().metadataLocation == f.truth.metadataLocation)
+    assert(f.load().metadataLocation == f.actualTable.metadataLocation)
   }
 
   test(
@@ -111,13 +111,13 @@ class KnownFailuresSuite extends AnyFunSuite {
   ) {
     val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
     f.afterSwap = () => {
-      f.commit(f.truth, new RemoveRef("b"))
+      f.commit(f.actualTable, new RemoveRef("b"))
       (1 to 3).foreach(i => f.other(s"later$i"))
     }
     val made = new SetRef("b", SnapshotRef.Branch(f.table.currentSnapshot.get.snapshotId))
     val unknown = intercept[CommitStateUnknown](f.commit(f.table, made))
     assert(unknown.getMessage.contains("does not go back that far"))
-    assert(!f.truth.metadata.refs.contains("b"), "what others removed stays away")
+    assert(!f.actualTable.metadata.refs.contains("b"), "what others removed stays away")
   }
 
   onEach("a writer that dies at any step leaves a table with all its files (Apache XTable 176)") { f =>

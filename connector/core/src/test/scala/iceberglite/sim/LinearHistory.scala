@@ -29,22 +29,22 @@ object LinearHistory extends Check {
       contains(before.schemas, after.schemas) -> "has lost a schema",
       contains(before.specs, after.specs) -> "has lost a partition spec",
       contains(before.sortOrders, after.sortOrders) -> "has lost a sort order",
-      refsStand(after) -> "has a reference to a snapshot that it has not",
-      snapshotsStand(step) -> "has lost a snapshot",
-      parentsStand(step) -> "has a new snapshot that does not follow one that was there"
+      refsAreValid(after) -> "has a reference to a snapshot that it has not",
+      snapshotsAreValid(step) -> "has lost a snapshot",
+      parentsAreValid(step) -> "has a new snapshot that does not follow one that was there"
     ).collect { case (false, reason) => reason }
   }
 
   private def contains[A](some: Vector[A], all: Vector[A]): Boolean = some.forall(all.toSet)
 
-  private def refsStand(metadata: TableMetadata): Boolean =
+  private def refsAreValid(metadata: TableMetadata): Boolean =
     metadata.refs.values.forall(r => metadata.snapshotsById.contains(r.snapshotId)) &&
       metadata.currentSnapshotId == metadata.refs.get("main").map(_.snapshotId)
 
-  private def snapshotsStand(step: Step): Boolean =
+  private def snapshotsAreValid(step: Step): Boolean =
     contains(step.before.metadata.snapshots, step.after.metadata.snapshots)
 
-  private def parentsStand(step: Step): Boolean = step.added.zipWithIndex.forall { case (snapshot, i) =>
+  private def parentsAreValid(step: Step): Boolean = step.added.zipWithIndex.forall { case (snapshot, i) =>
     val known = step.before.metadata.snapshotsById.keySet ++ step.added.take(i).map(_.snapshotId)
     snapshot.parentSnapshotId.forall(known)
   }

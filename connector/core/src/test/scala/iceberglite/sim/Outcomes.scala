@@ -36,7 +36,7 @@ object Outcomes extends Check {
    * applied.
    */
   private def incomplete(step: Step, operation: Operation): Option[String] = operation.plan.flatMap { plan =>
-    val fewest = plan.effects.count(!_.mayBeNothing)
+    val fewest = plan.effects.count(!_.mayChangeNothing)
     if (step.added.size > plan.effects.size || step.added.size < fewest) {
       Some(s"made ${step.added.size} snapshots, not ${plan.effects.size}")
     } else if (!plan.shows(step.after.metadata)) Some(s"is not to be seen in ${step.after.location}")
@@ -48,7 +48,7 @@ object Outcomes extends Check {
     val metadata = history.chain.versions(history.chain.indexOf(location)).metadata
     val rows = metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
     val idle = operation.plan.exists { plan =>
-      plan.effects.forall(_.mayBeNothing) && plan.shows(metadata) &&
+      plan.effects.forall(_.mayChangeNothing) && plan.shows(metadata) &&
       plan.effects.foldLeft(rows)((r, e) => e.after(r, history.ended.contents)) == rows
     }
     if (idle) None else Some(s"is lost: $location and what came before and after it do not have it")

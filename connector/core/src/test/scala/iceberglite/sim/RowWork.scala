@@ -52,7 +52,7 @@ object RowWork {
 
     private def positions(data: String): ContentFile = {
       val path = desk.newPath("deletes", ".parquet")
-      desk.pretend(path)
+      desk.writePlaceholder(path)
       desk.contents.keepPositions(path, Map(data -> rows(data)))
       val of = files(data)
       ContentFile(
@@ -112,7 +112,7 @@ object RowWork {
         val data = desk.contents.file(path)
         val ids = desk.random.shuffle(data.ids).take(2).toSet
         val name = desk.newPath("keys", ".parquet")
-        desk.pretend(name)
+        desk.writePlaceholder(name)
         desk.contents.keepKeys(name, ids)
         val file = data.file.copy(
           content = Content.EqualityDeletes,

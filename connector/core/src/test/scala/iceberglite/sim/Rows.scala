@@ -53,7 +53,7 @@ final class PretendedContents {
     rows.live.keys.filter(files(_).category == category).toVector.sorted
 
   /** Returns the positions of the rows with the given ids. */
-  def having(rows: Rows, wanted: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
+  def filesWithRows(rows: Rows, wanted: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
     path -> live.filter(p => wanted(files(path).ids(p)))
   }.filter(_._2.nonEmpty)
 }

@@ -10,7 +10,7 @@ object RowsAsModelled extends Check {
     val operation = history.authors(step).right.get
     val effects = operation.plan.fold(Vector.empty[Effect])(_.effects)
     // If effects may change nothing, either all of them have snapshots, or exactly these do not.
-    step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayBeNothing)).flatMap {
+    step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayChangeNothing)).flatMap {
       case (snapshot, effect) => wrong(history, step.after.metadata, snapshot, operation, effect)
     }
   }

@@ -115,7 +115,7 @@ final class Desk(
       100L * ids.size,
       metrics
     )
-    pretend(path)
+    writePlaceholder(path)
     val pretended = PretendedFile(file, category, ids)
     contents.keep(pretended)
     pretended
@@ -129,7 +129,7 @@ final class Desk(
   }
 
   /** Writes a file whose contents are never read. */
-  def pretend(path: String): Unit = io.write(path, Array.emptyByteArray)
+  def writePlaceholder(path: String): Unit = io.write(path, Array.emptyByteArray)
 
   private def partition(spec: PartitionSpec, category: String): PartitionTuple = PartitionTuple(spec.fields.map {
     field =>

@@ -46,7 +46,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
   private def linked(name: String, to: String): Path = Files.createSymbolicLink(path(name), Paths.get(to))
 
   /** Runs a read that must end soon with an error that names the file. */
-  private def refused(name: String)(read: => Any): UnreadableFile = {
+  private def rejection(name: String)(read: => Any): UnreadableFile = {
     val thread = Executors.newSingleThreadExecutor(work => {
       val made = new Thread(work)
       made.setDaemon(true)
@@ -66,22 +66,22 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("table metadata") {
     hostile(".metadata.json", "{", "\u001f\u008b\b").foreach { file =>
-      refused(file.toString)(MetadataFiles.read(io, s"file:$file"))
-      if (Files.size(file) != (100L << 20)) refused(file.toString)(io.read(file.toString))
+      rejection(file.toString)(MetadataFiles.read(io, s"file:$file"))
+      if (Files.size(file) != (100L << 20)) rejection(file.toString)(io.read(file.toString))
     }
   }
 
   test("a manifest list and a manifest are read in bounded memory, whatever length the list claims") {
     val manifest = ManifestFile("", 100, 0, ManifestContent.Data, 1, 1, 1, None, None, None, None, None, None, None)
     hostile(".avro", "Obj\u0001").foreach { file =>
-      refused(file.toString)(ManifestLists.read(io, file.toString))
+      rejection(file.toString)(ManifestLists.read(io, file.toString))
       for (length <- Seq(0L, 100L, 1L << 40)) {
         val entries = manifest.copy(path = file.toString, length = length)
-        refused(file.toString) {
+        rejection(file.toString) {
           Manifests.read(io, entries, Map(0 -> PartitionSpec.Unpartitioned), TestTables.schema).size
         }
       }
-      if (!file.toString.contains("sparse1")) refused(file.toString)(Manifests.partitionSpecId(io, file.toString))
+      if (!file.toString.contains("sparse1")) rejection(file.toString)(Manifests.partitionSpecId(io, file.toString))
     }
   }
 
@@ -94,12 +94,12 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     val manifest = tree.manifests(table.currentSnapshot.get).head
     val whole = Files.readAllBytes(Paths.get(manifest.path))
     Files.write(Paths.get(manifest.path), whole.take(whole.length / 2))
-    refused(manifest.path)(tree.entries(manifest).size)
+    rejection(manifest.path)(tree.entries(manifest).size)
     // A file that grew after its length was recorded is read to its end, where the extra bytes are an error.
     Files.write(Paths.get(manifest.path), whole ++ whole.takeRight(16))
-    refused(manifest.path)(tree.entries(manifest).size)
+    rejection(manifest.path)(tree.entries(manifest).size)
     Files.write(Paths.get(list), Files.readAllBytes(Paths.get(list)).take(50))
-    refused(list)(tree.manifests(table.currentSnapshot.get))
+    rejection(list)(tree.manifests(table.currentSnapshot.get))
     Files.write(Paths.get(table.metadataLocation), Files.readAllBytes(Paths.get(table.metadataLocation)).take(50))
     intercept[InvalidMetadata](MetadataFiles.read(io, table.metadataLocation))
   }
@@ -120,7 +120,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("a Puffin file, its blobs, and a deletion vector with a false length are read in bounded memory") {
     hostile(".puffin", "PFA1").foreach { file =>
-      for (size <- Seq(None, Some(100L), Some(Huge))) refused(file.toString)(PuffinFile.open(io, file.toString, size))
+      for (size <- Seq(None, Some(100L), Some(Huge))) rejection(file.toString)(PuffinFile.open(io, file.toString, size))
       for (size <- Seq(100L, (1L << 31) - 10); claimed <- Seq(Huge, (1L << 31) - 1)) {
         val vector = ContentFile(
           Content.PositionDeletes,
@@ -135,7 +135,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
           contentOffset = Some(4L),
           contentSizeInBytes = Some(size)
         )
-        refused(file.toString)(DeletionVectorFiles.read(io, vector))
+        rejection(file.toString)(DeletionVectorFiles.read(io, vector))
       }
     }
   }
@@ -147,10 +147,10 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
       out.seek((3L << 30) - 8)
       out.write(ByteBuffer.allocate(8).putInt(Integer.reverseBytes(Int.MaxValue - 100)).put("PAR1".getBytes).array)
     } finally out.close()
-    refused(file.toString)(ParquetInput.of(io, file.toString))
+    rejection(file.toString)(ParquetInput.of(io, file.toString))
     val hadoop = HadoopInputFile.fromPath(new org.apache.hadoop.fs.Path(pipe("other.parquet").toUri), new Configuration)
     assert(intercept[DamagedFooter](ParquetInput.of(hadoop)).getMessage.contains("0 bytes"))
-    refused("pipe.parquet")(ParquetInput.of(io, pipe("pipe.parquet").toString))
+    rejection("pipe.parquet")(ParquetInput.of(io, pipe("pipe.parquet").toString))
   }
 
   test("an endless stream is read only as far as its format and the limits require") {

@@ -18,7 +18,7 @@ class SerializableConfigurationSuite extends AnyFunSuite {
       .asInstanceOf[SerializableConfiguration]
   }
 
-  private def made(values: (String, String)*): Configuration = {
+  private def newConfiguration(values: (String, String)*): Configuration = {
     val configuration = new Configuration
     values.foreach { case (key, value) => configuration.set(key, value) }
     configuration
@@ -26,7 +26,7 @@ class SerializableConfigurationSuite extends AnyFunSuite {
 
   test("a deserialized configuration has every value, including defaults and variables") {
     val configuration =
-      made("my.key" -> "värld", "my.home" -> "/home/x", "my.path" -> ("$" + "{my.home}/y"), "empty" -> "")
+      newConfiguration("my.key" -> "värld", "my.home" -> "/home/x", "my.path" -> ("$" + "{my.home}/y"), "empty" -> "")
     val arrived = sent(configuration).value
     val keys = configuration.asScala.map(_.getKey).toSet
     assert(keys.size > 100 && arrived.asScala.map(_.getKey).toSet == keys)
@@ -35,12 +35,14 @@ class SerializableConfigurationSuite extends AnyFunSuite {
   }
 
   test("a configuration that arrived before is reused, and a different one is not") {
-    assert(sent(made("a" -> "1")).value eq sent(made("a" -> "1")).value)
-    assert(sent(made("a" -> "2")).value.get("a") == "2" && sent(made("a" -> "1")).value.get("a") == "1")
-    (1 to 50).foreach(i => assert(sent(made("a" -> i.toString)).value.get("a") == i.toString))
+    assert(sent(newConfiguration("a" -> "1")).value eq sent(newConfiguration("a" -> "1")).value)
+    assert(sent(newConfiguration("a" -> "2")).value.get("a") == "2" && sent(newConfiguration("a" -> "1")).value.get(
+      "a"
+    ) == "1")
+    (1 to 50).foreach(i => assert(sent(newConfiguration("a" -> i.toString)).value.get("a") == i.toString))
   }
 
   test("a deserialized configuration can be serialized again") {
-    assert(sent(sent(made("a" -> "1")).value).value.get("a") == "1")
+    assert(sent(sent(newConfiguration("a" -> "1")).value).value.get("a") == "1")
   }
 }

@@ -65,11 +65,11 @@ final class Actions(creation: TableCreation) {
   }
 
   /** Returns Puffin files that no live entry of the newest version references. */
-  def strayPuffins: Set[String] =
+  def unreferencedPuffins: Set[String] =
     store.paths.filter(_.endsWith(".puffin")) -- Actions.live(store, table).map(_.file.path)
 
   /** Returns unreferenced metadata files. */
-  def litter: Set[String] =
+  def orphanFiles: Set[String] =
     store.paths.filter(_.startsWith("mem://t/metadata/")) -- reachable(store, committer.current)
 }
 

@@ -39,7 +39,7 @@ class BranchActionsSuite extends AnyFunSuite {
   private def on(t: Actions, branch: String): Vector[String] =
     liveFiles(t.store, t.table.metadata, t.table.metadata.snapshotOf(branch))
 
-  private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
   /** Stages a snapshot, and returns its id. */
   private def stage(t: Actions, wapId: String, action: Action): Long = {
@@ -72,8 +72,8 @@ class BranchActionsSuite extends AnyFunSuite {
     val s = summary(table)
     assert((s("operation"), s("source-snapshot-id"), s("published-wap-id")) == (("append", staged.toString, "w1")))
     assert(s("added-data-files") == "1")
-    assert(refused(t.commit(new CherryPick(staged))).contains("was made of it already"))
-    assert(refused(t.commit(new PublishChanges("w1"))).contains("already"))
+    assert(rejection(t.commit(new CherryPick(staged))).contains("was made of it already"))
+    assert(rejection(t.commit(new PublishChanges("w1"))).contains("already"))
   }
 
   test("a second snapshot with a published WAP id is not published, and two with one id are ambiguous") {
@@ -81,16 +81,16 @@ class BranchActionsSuite extends AnyFunSuite {
     stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     t.commit(new PublishChanges("w1"))
     val second = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c2")), Staged))
-    assert(refused(t.commit(new PublishChanges("w1"))).contains("Cherry-pick that one"))
+    assert(rejection(t.commit(new PublishChanges("w1"))).contains("Cherry-pick that one"))
     t.append(fileOf("d", "d1"))
-    assert(refused(t.commit(new CherryPick(second))).contains("published the WAP id w1 already"))
+    assert(rejection(t.commit(new CherryPick(second))).contains("published the WAP id w1 already"))
     intercept[NotFound](t.commit(new PublishChanges("w2")))
   }
 
   test("an ancestor cannot be cherry-picked") {
     val t = filled
     val first = t.table.metadata.snapshots.head.snapshotId
-    assert(refused(t.commit(new CherryPick(first))).contains("ancestor already"))
+    assert(rejection(t.commit(new CherryPick(first))).contains("ancestor already"))
   }
 
   test("a partition overwrite is applied again if its partitions have not changed", CommitRules.staged) {
@@ -100,14 +100,14 @@ class BranchActionsSuite extends AnyFunSuite {
     t.append(fileOf("b", "b3"))
     val table = t.commit(new CherryPick(staged))
     assert(liveFiles(table) == Vector("a2", "b1", "b3") && operation(table) == "overwrite")
-    assert(refused(t.commit(new CherryPick(other))).contains("added b3"))
+    assert(rejection(t.commit(new CherryPick(other))).contains("added b3"))
   }
 
   test("a partition overwrite is not applied again if a file that it replaces was removed") {
     val t = filled
     val staged = stage(t, "w", new ReplacePartitions(Vector(fileOf("a", "a2")), to = Staged))
     t.commit(new RemoveFiles(Set("a1")))
-    assert(refused(t.commit(new CherryPick(staged))).contains("a1 is not in the table"))
+    assert(rejection(t.commit(new CherryPick(staged))).contains("a1 is not in the table"))
   }
 
   test("any other overwrite or a delete can be cherry-picked only if its parent is the head") {
@@ -116,7 +116,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(id(t.commit(new CherryPick(staged))) == staged)
     val late = stage(t, "x", new DeleteFiles(category("b"), to = Staged))
     t.append(fileOf("c", "c1"))
-    assert(refused(t.commit(new CherryPick(late))).contains("no append and no dynamic overwrite"))
+    assert(rejection(t.commit(new CherryPick(late))).contains("no append and no dynamic overwrite"))
   }
 
   test("a cherry-pick that conflicts is retried, and becomes a new snapshot instead of a fast-forward") {
@@ -126,7 +126,7 @@ class BranchActionsSuite extends AnyFunSuite {
     t.append(fileOf("d", "d1"))
     val table = t.commitOn(read, new CherryPick(staged))
     assert(liveFiles(table) == Vector("a1", "b1", "c1", "d1") && id(table) != staged)
-    assert(t.litter.isEmpty)
+    assert(t.orphanFiles.isEmpty)
   }
 
   test("a branch is created by the first write to it, from the head of main", CommitRules.branches) {
@@ -174,7 +174,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(on(t, "copy") == Vector("a1", "b1", "c1"))
     t.append(fileOf("d", "d1"))
     t.commit(new FastAppend(Vector(fileOf("e", "e1")), Branch("audit")))
-    assert(refused(t.commit(new FastForward("main", "audit"))).contains("not an ancestor"))
+    assert(rejection(t.commit(new FastForward("main", "audit"))).contains("not an ancestor"))
     intercept[NotFound](t.commit(new FastForward("main", "nope")))
     t.commit(new SetRef("v1", SnapshotRef.Tag(id(t.table))))
     intercept[InvalidArgument](t.commit(new FastForward("v1", "audit")))
@@ -185,7 +185,7 @@ class BranchActionsSuite extends AnyFunSuite {
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
     val read = t.table
     t.append(fileOf("d", "d1"))
-    assert(refused(t.commitOn(read, new FastForward("main", "audit"))).contains("not an ancestor"))
+    assert(rejection(t.commitOn(read, new FastForward("main", "audit"))).contains("not an ancestor"))
   }
 
   test("main can be rolled back to an ancestor, and later snapshots are kept", CommitRules.rollback) {
@@ -195,8 +195,8 @@ class BranchActionsSuite extends AnyFunSuite {
     val second = id(t.table)
     assert(liveFiles(t.commit(new RollbackToSnapshot(first))) == Vector("a1"))
     assert(t.table.metadata.snapshots.size == 3)
-    assert(refused(t.commit(new RollbackToSnapshot(second))).contains("does not descend"))
-    assert(refused(t.commit(new RollbackToSnapshot(staged))).contains("does not descend"))
+    assert(rejection(t.commit(new RollbackToSnapshot(second))).contains("does not descend"))
+    assert(rejection(t.commit(new RollbackToSnapshot(staged))).contains("does not descend"))
     intercept[NotFound](t.commit(new RollbackToSnapshot(42)))
     assert(liveFiles(t.commit(new SetCurrentSnapshot(second))) == Vector("a1", "b1"))
   }

@@ -26,7 +26,7 @@ class PositionDeletesSuite extends AnyFunSuite {
   private def change(read: Table, level: IsolationLevel, files: ContentFile*): RowDelta =
     new RowDelta(files.toVector, isolation = since(read, level), read = idBelow(20), rowByRow = true)
 
-  private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
   private def livePaths(t: Actions): Set[String] = live(t.store, t.table).map(_.file.path).toSet
 
@@ -48,7 +48,7 @@ class PositionDeletesSuite extends AnyFunSuite {
       val read = t.table
       t.commitOn(read, change(read, IsolationLevel.Snapshot, theirs))
       val mine = change(read, IsolationLevel.Snapshot, positionDeletes("mine", a1), changed)
-      assert(refused(t.commitOn(read, mine)).contains("which may delete rows of a1"))
+      assert(rejection(t.commitOn(read, mine)).contains("which may delete rows of a1"))
     }
     Seq(positionDeletes("theirs", a2), positionDeletes("theirs", b1)).foreach { theirs =>
       val t = filled
@@ -64,7 +64,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     t.commitOn(read, new RowDelta(Vector(equalityDeletes("theirs", beside = a1, ids = (3, 4)))))
     def mine(of: ContentFile): RowDelta =
       change(read, IsolationLevel.Snapshot, positionDeletes(s"of-${of.path}", of), fileOf("a", s"new-${of.path}"))
-    assert(refused(t.commitOn(read, mine(a1))).contains("theirs, which may delete rows of a1"))
+    assert(rejection(t.commitOn(read, mine(a1))).contains("theirs, which may delete rows of a1"))
     t.commitOn(read, mine(a2))
     t.commitOn(read, mine(b1))
   }
@@ -78,13 +78,13 @@ class PositionDeletesSuite extends AnyFunSuite {
     val id = read.currentSnapshot.get.snapshotId
     t.commitOn(read, new RewriteFiles(Vector(a1), Vector(fileOf("a", "compacted", ids = (0, 9))), id))
     val open = positionDeletes("mine", a1, a2)
-    assert(refused(t.commitOn(read, change(read, IsolationLevel.Snapshot, open))).contains("a1 is not in the table"))
+    assert(rejection(t.commitOn(read, change(read, IsolationLevel.Snapshot, open))).contains("a1 is not in the table"))
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("other", a2)))
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("elsewhere", b1)))
     val named = new RowDelta(Vector(open), isolation = snapshot(read), deletedFrom = Set("a2"))
     t.commitOn(read, named)
     val bad = new RowDelta(Vector(open.copy(path = "bad")), isolation = snapshot(read), deletedFrom = Set("a1", "a2"))
-    assert(refused(t.commitOn(read, bad)).contains("a1"))
+    assert(rejection(t.commitOn(read, bad)).contains("a1"))
   }
 
   test("data files that a row delta removes must exist, and must have no new deletes if their rows are written again") {
@@ -93,9 +93,9 @@ class PositionDeletesSuite extends AnyFunSuite {
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("theirs", a1)))
     def replacing(of: ContentFile): RowDelta =
       new RowDelta(Vector(of.copy(path = s"new-${of.path}")), removed = Vector(of), isolation = snapshot(read))
-    assert(refused(t.commitOn(read, replacing(a1))).contains("theirs, which may delete rows of a1"))
+    assert(rejection(t.commitOn(read, replacing(a1))).contains("theirs, which may delete rows of a1"))
     t.commitOn(read, replacing(a2))
-    assert(refused(t.commitOn(read, replacing(a2))).contains("a2 is not in the table"))
+    assert(rejection(t.commitOn(read, replacing(a2))).contains("a2 is not in the table"))
   }
 
   test("an overwrite of given files fails if one was removed or has new deletes", CommitRules.filesThere) {
@@ -109,12 +109,12 @@ class PositionDeletesSuite extends AnyFunSuite {
       removed = Vector(of),
       read = Some(category("b"))
     )
-    assert(refused(t.commitOn(read, overwrite(a1, IsolationLevel.Snapshot))).contains("may delete rows of a1"))
+    assert(rejection(t.commitOn(read, overwrite(a1, IsolationLevel.Snapshot))).contains("may delete rows of a1"))
     val table = t.commitOn(read, overwrite(a2, IsolationLevel.Serializable))
     assert(operation(table) == "overwrite")
-    assert(refused(t.commitOn(read, overwrite(a2, IsolationLevel.Snapshot))).contains("a2 is not in the table"))
+    assert(rejection(t.commitOn(read, overwrite(a2, IsolationLevel.Snapshot))).contains("a2 is not in the table"))
     t.append(fileOf("b", "b2"))
-    assert(refused(t.commitOn(read, overwrite(b1, IsolationLevel.Serializable))).contains("added b2"))
+    assert(rejection(t.commitOn(read, overwrite(b1, IsolationLevel.Serializable))).contains("added b2"))
     t.commitOn(read, overwrite(b1, IsolationLevel.Snapshot))
   }
 
@@ -124,7 +124,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     val read = t.table
     val table = t.commitOn(read, new RemoveFiles(Set("a1")))
     assert(liveFiles(table).contains("a2") && !liveFiles(table).contains("a1") && operation(table) == "delete")
-    assert(refused(t.commitOn(read, new RemoveFiles(Set("a1")))).contains("a1 is not in the table"))
+    assert(rejection(t.commitOn(read, new RemoveFiles(Set("a1")))).contains("a1 is not in the table"))
     val same = t.commitOn(read, new RemoveFiles(Set("a1"), mustExist = false))
     assert(same.version == table.version)
   }

@@ -38,7 +38,7 @@ class RewriteSuite extends AnyFunSuite {
   private def compaction(read: Table): RewriteFiles =
     new RewriteFiles(Vector(low, high), Vector(both), read.currentSnapshot.get.snapshotId)
 
-  private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
   test(
     "compacted files get the sequence number of the read snapshot, so concurrent equality deletes apply",
@@ -73,7 +73,7 @@ class RewriteSuite extends AnyFunSuite {
     t.append(file("more"))
     val table = t.commitOn(read, compaction(read))
     assert(liveFiles(table) == Vector("both", "more"))
-    assert(t.litter.isEmpty)
+    assert(t.orphanFiles.isEmpty)
   }
 
   test("a compaction works in version 1") {
@@ -88,19 +88,19 @@ class RewriteSuite extends AnyFunSuite {
     val v2 = filled(V2)
     val read2 = v2.table
     v2.commitOn(read2, new RowDelta(Vector(positionDeletes("theirs", low))))
-    assert(refused(v2.commitOn(read2, compaction(read2))).contains("theirs"))
-    assert(v2.litter.isEmpty)
+    assert(rejection(v2.commitOn(read2, compaction(read2))).contains("theirs"))
+    assert(v2.orphanFiles.isEmpty)
     val v3 = filled(V3)
     val read3 = v3.table
     v3.commitOn(read3, new RowDelta(v3.vectors("theirs.puffin", high -> Seq(1L))))
-    assert(refused(v3.commitOn(read3, compaction(read3))).contains("theirs.puffin"))
+    assert(rejection(v3.commitOn(read3, compaction(read3))).contains("theirs.puffin"))
   }
 
   test("two compactions of one file conflict", CommitRules.filesThere) {
     val t = filled(V2)
     val read = t.table
     t.commitOn(read, new RewriteFiles(Vector(low), Vector(file("l2")), read.currentSnapshot.get.snapshotId))
-    assert(refused(t.commitOn(read, compaction(read))).contains("low is not in the table any more"))
+    assert(rejection(t.commitOn(read, compaction(read))).contains("low is not in the table any more"))
   }
 
   test("existing deletes are removed together with the files that they apply to") {
@@ -119,7 +119,7 @@ class RewriteSuite extends AnyFunSuite {
     def together(path: String): RewriteFiles =
       new RewriteFiles(old, t.vectors(path, low -> Seq(1L), high -> Seq(2L)), read.currentSnapshot.get.snapshotId)
     t.commitOn(read, new RowDelta(t.vectors("3.puffin", low -> Seq(3L)), isolation = serializable(read)))
-    assert(refused(t.commitOn(read, together("4.puffin"))).contains("is not in the table any more"))
+    assert(rejection(t.commitOn(read, together("4.puffin"))).contains("is not in the table any more"))
     val again = t.table
     val now = live(t.store, again).map(_.file).filter(_.isDeletionVector)
     val table = t.commit(new RewriteFiles(
@@ -136,7 +136,7 @@ class RewriteSuite extends AnyFunSuite {
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
     val bad =
       new RewriteFiles(Vector(high), t.vectors("2.puffin", low -> Seq(1L)), t.table.currentSnapshot.get.snapshotId)
-    assert(refused(t.commit(bad)).contains("another deletion vector"))
+    assert(rejection(t.commit(bad)).contains("another deletion vector"))
   }
 
   test("equality deletes with different sequence numbers are not rewritten into one file") {
@@ -147,7 +147,7 @@ class RewriteSuite extends AnyFunSuite {
     val id = t.table.currentSnapshot.get.snapshotId
     val number = live(t.store, t.table).find(_.file.path == "e1").flatMap(_.sequenceNumber)
     assert(
-      refused(t.commit(new RewriteFiles(Vector(one, two), Vector(one.copy(path = "e3")), id))).contains("equality")
+      rejection(t.commit(new RewriteFiles(Vector(one, two), Vector(one.copy(path = "e3")), id))).contains("equality")
     )
     val table = t.commit(new RewriteFiles(Vector(one), Vector(one.copy(path = "e4")), id))
     assert(live(t.store, table).find(_.file.path == "e4").flatMap(_.sequenceNumber) == number)
@@ -188,7 +188,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(liveFiles(table) == Vector("a1", "b1", "theirs"))
     val added = (t.store.paths -- before).filterNot(_.endsWith(".json"))
     assert(added.size == 2, s"one manifest and one list, not $added")
-    assert(t.litter.isEmpty)
+    assert(t.orphanFiles.isEmpty)
   }
 
   test("manifests whose files were removed concurrently are rewritten from the current ones") {
@@ -198,7 +198,7 @@ class RewriteSuite extends AnyFunSuite {
     t.commit(new DeleteFiles(category("a")))
     val table = t.commitOn(read, new RewriteManifests())
     assert(liveFiles(table) == Vector("b1", "c1") && manifests(t, table).size == 1)
-    assert(t.litter.isEmpty)
+    assert(t.orphanFiles.isEmpty)
   }
 
   test("manifests of another spec are kept, and a single manifest is not rewritten") {
@@ -240,7 +240,7 @@ class RewriteSuite extends AnyFunSuite {
         else data.map(f => positionDeletes(s"d-${f.path}", f)).toVector
       val equality = live(t.store, since).map(_.file).filter(_.content == Content.EqualityDeletes)
       t.commit(new ConvertDeletes(equality, Vector.empty, deletes, since.currentSnapshot.get.snapshotId))
-      assert(refused(t.commitOn(read, compaction(read))).contains("added deletes of its rows"))
+      assert(rejection(t.commitOn(read, compaction(read))).contains("added deletes of its rows"))
     }
   }
 

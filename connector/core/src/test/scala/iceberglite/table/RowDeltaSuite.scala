@@ -24,7 +24,7 @@ class RowDeltaSuite extends AnyFunSuite {
   private def delete(deletes: Vector[ContentFile], read: Table): RowDelta =
     new RowDelta(deletes, isolation = serializable(read))
 
-  private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
+  private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
   test("deletes of different rows of one file by two writers are merged into one vector", CommitRules.unitedVectors) {
     val t = filled
@@ -37,8 +37,8 @@ class RowDeltaSuite extends AnyFunSuite {
     val s = summary(table)
     assert((s("added-dvs"), s("removed-dvs"), s("added-position-deletes"), s("total-position-deletes")) ==
       (("1", "1", "3", "3")))
-    assert(t.strayPuffins == Set("theirs.puffin"), "theirs is of an older snapshot, mine is nobody's any more")
-    assert(t.litter.isEmpty)
+    assert(t.unreferencedPuffins == Set("theirs.puffin"), "theirs is of an older snapshot, mine is nobody's any more")
+    assert(t.orphanFiles.isEmpty)
   }
 
   test("deletes of the same rows by two writers both succeed") {
@@ -62,10 +62,10 @@ class RowDeltaSuite extends AnyFunSuite {
     t.committer.script = Vector(ScriptedCommitter.conflict, ScriptedCommitter.conflict)
     val table = third.commit()
     assert(t.deleted(table, low) == Vector(1L, 2L, 3L))
-    val stray = t.strayPuffins
+    val stray = t.unreferencedPuffins
     assert(stray.count(_.contains("merged")) == 1, "what 1 and 2 united is of the snapshot before")
     assert(!stray.contains("3.puffin") && stray.contains("1.puffin"))
-    assert(t.litter.isEmpty)
+    assert(t.orphanFiles.isEmpty)
   }
 
   test("a vector that includes the one the writer read is merged with the vector that replaced it") {
@@ -142,8 +142,8 @@ class RowDeltaSuite extends AnyFunSuite {
         rowByRow = true
       )
       t.commitOn(read, update("theirs"))
-      assert(refused(t.commitOn(read, update("mine"))).contains("deletes row 4 of low"))
-      assert(t.litter.isEmpty)
+      assert(rejection(t.commitOn(read, update("mine"))).contains("deletes row 4 of low"))
+      assert(t.orphanFiles.isEmpty)
     }
   }
 
@@ -160,8 +160,8 @@ class RowDeltaSuite extends AnyFunSuite {
     t.commitOn(read, update)
     def mine(row: Long, isolation: Option[Isolation]): RowDelta =
       new RowDelta(t.vectors(s"$row$isolation.puffin", low -> Seq(row)), isolation = isolation, read = idBelow(5))
-    assert(refused(t.commitOn(read, mine(4L, snapshot(read)))).contains("deletes row 4 of low"))
-    assert(refused(t.commitOn(read, mine(4L, serializable(read)))).contains("added new"))
+    assert(rejection(t.commitOn(read, mine(4L, snapshot(read)))).contains("deletes row 4 of low"))
+    assert(rejection(t.commitOn(read, mine(4L, serializable(read)))).contains("added new"))
     assert(t.deleted(t.commitOn(read, mine(5L, snapshot(read))), low) == Vector(4L, 5L))
   }
 
@@ -188,7 +188,7 @@ class RowDeltaSuite extends AnyFunSuite {
         read = idBelow(10)
       )
       if (level == IsolationLevel.Snapshot) assert(t.deleted(t.commitOn(read, merge), low) == Vector(1L, 5L))
-      else assert(refused(t.commitOn(read, merge)).contains("added the delete file theirs.puffin"))
+      else assert(rejection(t.commitOn(read, merge)).contains("added the delete file theirs.puffin"))
     }
   }
 
@@ -210,7 +210,7 @@ class RowDeltaSuite extends AnyFunSuite {
     t.append(file("new", ids = (5, 6)))
     def mine(below: Long, isolation: Option[Isolation]): RowDelta =
       new RowDelta(t.vectors(s"$below.puffin", low -> Seq(1L)), isolation = isolation, read = idBelow(below))
-    assert(refused(t.commitOn(read, mine(10, serializable(read)))).contains("added new"))
+    assert(rejection(t.commitOn(read, mine(10, serializable(read)))).contains("added new"))
     t.commitOn(read, mine(5, serializable(read)))
     t.commitOn(read, mine(9, snapshot(read)))
   }
@@ -225,7 +225,7 @@ class RowDeltaSuite extends AnyFunSuite {
           new RewriteFiles(Vector(low), Vector(file("compacted", ids = (0, 9))), read.currentSnapshot.get.snapshotId)
         )
         val mine = new RowDelta(t.vectors("mine.puffin", low -> Seq(1L)) ++ rows, isolation = since(read, level))
-        assert(refused(t.commitOn(read, mine)).contains("low is not in the table any more"))
+        assert(rejection(t.commitOn(read, mine)).contains("low is not in the table any more"))
       }
     }
   }
@@ -235,7 +235,7 @@ class RowDeltaSuite extends AnyFunSuite {
     val read = t.table
     t.commitOn(read, new RemoveFiles(Set("low")))
     val changed = new RowDelta(t.vectors("c.puffin", low -> Seq(1L)) :+ file("changed"), isolation = snapshot(read))
-    assert(refused(t.commitOn(read, changed)).contains("low is not in the table any more"))
+    assert(rejection(t.commitOn(read, changed)).contains("low is not in the table any more"))
     val before = t.table
     assert(t.commitOn(read, delete(t.vectors("d.puffin", low -> Seq(1L)), read)).version == before.version)
     val table = t.commitOn(read, delete(t.vectors("e.puffin", low -> Seq(1L), high -> Seq(2L)), read))
@@ -246,13 +246,13 @@ class RowDeltaSuite extends AnyFunSuite {
     val t = filled
     val read = t.table
     t.commitOn(read, new OverwriteFiles(idBelow(10), Vector(file("over", ids = (0, 9)))))
-    assert(refused(t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(1L)), read))).contains("low"))
+    assert(rejection(t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(1L)), read))).contains("low"))
   }
 
   test("a data file must exist even without isolation") {
     val t = filled
     t.commit(new RemoveFiles(Set("low")))
-    assert(refused(t.commit(new RowDelta(t.vectors("mine.puffin", low -> Seq(1L))))).contains("low"))
+    assert(rejection(t.commit(new RowDelta(t.vectors("mine.puffin", low -> Seq(1L))))).contains("low"))
   }
 
   test("a data file cannot be removed and get deletes in the same commit") {

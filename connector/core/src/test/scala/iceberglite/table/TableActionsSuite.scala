@@ -78,7 +78,7 @@ class TableActionsSuite extends AnyFunSuite {
     assert(line.map(_.sequenceNumber) == Vector(5L, 4L, 3L))
     assert(line.map(s => s.firstRowId.get -> s.addedRows.get).reverse == Vector(30L -> 10L, 40L -> 10L, 50L -> 0L))
     assert(liveFiles(table) == Vector("d.puffin", "high", "new", "theirs"))
-    assert(t.litter.isEmpty)
+    assert(t.orphanFiles.isEmpty)
   }
 
   test("a transaction does not conflict with its own snapshots") {
@@ -118,7 +118,7 @@ class TableActionsSuite extends AnyFunSuite {
     other.commit(new UpdateSchema(_.addColumn(Vector.empty, "theirs", IntType, None)))
     val late = new UpdateSchema(_.addColumn(Vector.empty, "more", StringType, None))
     intercept[CommitConflict](other.commitOn(old, new DeleteFiles(category("a")), late))
-    assert(liveFiles(other.table) == Vector("a1") && other.litter.isEmpty)
+    assert(liveFiles(other.table) == Vector("a1") && other.orphanFiles.isEmpty)
   }
 
   test("a spec change conflicts with a concurrent change of the spec or the schema", CommitRules.schemaNotReapplied) {

@@ -44,7 +44,7 @@ class TransactionSuite extends AnyFunSuite {
     def transaction(on: Table = table): Transaction = on.transaction(Map("engine-name" -> "test"), patient)
 
     /** Returns manifests, lists and metadata files that the current metadata does not reference. */
-    def litter: Set[String] = store.paths -- reachable(store, committer.current)
+    def orphanFiles: Set[String] = store.paths -- reachable(store, committer.current)
   }
 
   test("a conflict is retried on the newest version, and both commits are applied") {
@@ -53,7 +53,7 @@ class TransactionSuite extends AnyFunSuite {
     val committed = f.append("mine")
     assert(liveFiles(committed) == Vector("first", "mine", "other"))
     assert(f.waits.size == 1)
-    assert(f.litter.isEmpty, "the first attempt's manifest list is gone")
+    assert(f.orphanFiles.isEmpty, "the first attempt's manifest list is gone")
   }
 
   test("a retry reuses the manifest of the added files", CommitRules.appendsReapply) {
@@ -63,7 +63,7 @@ class TransactionSuite extends AnyFunSuite {
     f.append("mine")
     val added = (f.store.paths -- before).filterNot(p => p.endsWith(".json"))
     assert(added.size == 2, s"one manifest and one list, not $added")
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("waits between attempts double, with jitter, up to the maximum") {
@@ -81,7 +81,7 @@ class TransactionSuite extends AnyFunSuite {
     f.committer.script = Vector.fill(3)(conflict)
     intercept[CommitConflict](f.append("mine"))
     assert(f.committer.script.isEmpty)
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
     assert(liveFiles(f.table.refresh()) == Vector("first"))
   }
 
@@ -98,7 +98,7 @@ class TransactionSuite extends AnyFunSuite {
     val committed = f.append("mine")
     assert(liveFiles(committed) == Vector("first", "mine"))
     assert(f.committer.commits == 3, "created, first, mine")
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("a successful commit that is reported as a conflict is found even if no retry is left") {
@@ -124,7 +124,7 @@ class TransactionSuite extends AnyFunSuite {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("a commit with unknown outcome is found behind later commits") {
@@ -165,7 +165,7 @@ class TransactionSuite extends AnyFunSuite {
       ()
     })
     assert(liveFiles(f.append("mine")) == Vector("first", "mine", "other"))
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("the commit status is checked repeatedly", CommitRules.unknownKept) {
@@ -209,7 +209,7 @@ class TransactionSuite extends AnyFunSuite {
     val committed = f.append("mine")
     val entries = Actions.live(f.store, committed)
     assert(entries.find(_.file.path == "mine").flatMap(_.sequenceNumber).contains(1L))
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("if the table cannot be loaded, the commit status is checked as often as the table property says") {
@@ -237,7 +237,7 @@ class TransactionSuite extends AnyFunSuite {
     val hasty = f.patient.copy(sleep = _ => throw new InterruptedException)
     intercept[CommitConflict](f.table.transaction(Map.empty, hasty).add(new FastAppend(Vector(file("mine")))).commit())
     assert(Thread.interrupted())
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("running out of memory in the middle of a commit removes no files") {
@@ -253,7 +253,7 @@ class TransactionSuite extends AnyFunSuite {
     f.committer.script = Vector(Answer(happens = false, StorageFailed("write", "x", "by the test")))
     intercept[StorageFailed](f.append("mine"))
     assert(f.waits.isEmpty)
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("several actions are one commit") {
@@ -277,7 +277,7 @@ class TransactionSuite extends AnyFunSuite {
     val both = f.transaction().add(new FastAppend(Vector(file("x")))).add(new FastAppend(Vector(file("y"))))
     val committed = both.commit()
     assert(liveFiles(committed) == Vector("first", "other", "x", "y"))
-    assert(f.litter.isEmpty)
+    assert(f.orphanFiles.isEmpty)
   }
 
   test("a schema change is not applied if another writer changed the columns", CommitRules.schemaNotReapplied) {

@@ -19,9 +19,9 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
 
   private def reader: DataFrameReader = spark.read.format("iceberg-lite")
 
-  private def found(frame: DataFrame): Seq[Int] = frame.collect().map(_.getInt(0)).toSeq.sorted
+  private def readIds(frame: DataFrame): Seq[Int] = frame.collect().map(_.getInt(0)).toSeq.sorted
 
-  private def load(target: String): Seq[Int] = found(reader.load(target))
+  private def load(target: String): Seq[Int] = readIds(reader.load(target))
 
   private def snapshots(table: String): Seq[Long] =
     rows(s"SELECT snapshot_id FROM $table.snapshots ORDER BY committed_at").map(_.getLong(0))
@@ -62,8 +62,8 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     save(ids(2), t, SaveMode.Append)
     inSession(spark.newSession()) { session =>
       session.sql(s"USE lite.$ns")
-      assert(found(session.read.format("iceberg-lite").load(t.split('.').last)) == Seq(1, 2))
-      assert(found(session.read.format("iceberg-lite").load(s"$ns.${t.split('.').last}")) == Seq(1, 2))
+      assert(readIds(session.read.format("iceberg-lite").load(t.split('.').last)) == Seq(1, 2))
+      assert(readIds(session.read.format("iceberg-lite").load(s"$ns.${t.split('.').last}")) == Seq(1, 2))
     }
     assert(reader.load(s"$t.files").count() == 2)
   }
@@ -90,7 +90,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     sql(s"ALTER TABLE ${peer(t)} CREATE TAG one AS OF VERSION $first")
     sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH work AS OF VERSION $first")
     sql(s"REFRESH TABLE $t")
-    def read(key: String, value: Any): Seq[Int] = found(reader.option(key, value.toString).load(t))
+    def read(key: String, value: Any): Seq[Int] = readIds(reader.option(key, value.toString).load(t))
     Seq(
       "snapshot-id" -> first,
       "as-of-timestamp" -> between,
@@ -105,9 +105,9 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
       }
     }
     assert(read("snapshot-id", second) == Seq(1, 2) && read("branch", "main") == Seq(1, 2))
-    assert(found(spark.read.option("snapshot-id", first.toString).table(t)) == Seq(1))
+    assert(readIds(spark.read.option("snapshot-id", first.toString).table(t)) == Seq(1))
     assert(load(s"$t.tag_one") == Seq(1) && load(s"$t.branch_work") == Seq(1))
-    assert(found(sql(s"SELECT * FROM $t VERSION AS OF 'one'")) == Seq(1))
+    assert(readIds(sql(s"SELECT * FROM $t VERSION AS OF 'one'")) == Seq(1))
   }
 
   test("at most one option can select a state, and its value must be valid") {
@@ -134,7 +134,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     sql(s"ALTER TABLE $t RENAME COLUMN id TO renamed")
     assert(reader.option("snapshot-id", first.toString).load(t).columns.toSeq == Seq("id"))
     assert(reader.option("branch", "work").load(t).columns.toSeq == Seq("renamed"))
-    assert(found(reader.option("branch", "work").load(t)) == Seq(1))
+    assert(readIds(reader.option("branch", "work").load(t)) == Seq(1))
   }
 
   test("the parts of a path after # select a state and a metadata table") {
@@ -163,7 +163,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     ids(3).write.format("iceberg-lite").option("branch", "work").mode(SaveMode.Append).save(t)
     ids(4).writeTo(t).option("branch", "work").append()
     assert(load(t) == Seq(1) && load(s"$t.branch_work") == Seq(1, 2, 3, 4))
-    assert(found(sql(s"SELECT * FROM ${peer(t)} VERSION AS OF 'work'")) == Seq(1, 2, 3, 4))
+    assert(readIds(sql(s"SELECT * FROM ${peer(t)} VERSION AS OF 'work'")) == Seq(1, 2, 3, 4))
     val e = intercept[AnalysisException](ids(5).writeTo(s"$t.branch_work").option("branch", "main").append())
     assert(e.getMessage.contains("remove one of them"))
   }
@@ -186,7 +186,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     save(ids(1), path, SaveMode.ErrorIfExists)
     val loader = Thread.currentThread.getContextClassLoader
     Thread.currentThread.setContextClassLoader(new WithoutPeer(loader))
-    try assert(found(spark.read.format("iceberg").load(path)) == Seq(1))
+    try assert(readIds(spark.read.format("iceberg").load(path)) == Seq(1))
     finally Thread.currentThread.setContextClassLoader(loader)
   }
 

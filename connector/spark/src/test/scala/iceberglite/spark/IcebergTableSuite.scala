@@ -64,7 +64,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
   test("a MERGE with schema evolution sees commits of others, retries after a conflict, and adds columns") {
     val name = filled(2, "copy-on-write")
-    val came = beside(name)(addCopy(_))
+    val came = commitMeanwhile(name)(addCopy(_))
     val source = sql("SELECT 3L AS id, 'x' AS data")
     val changes = named(name).merge(source, "target.id = source.id AND target.n = meanwhile(3)")
       .whenMatchedUpdateAll().withSchemaEvolution().retries(2).execute()
@@ -73,13 +73,15 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
   test("invalid statements are rejected with the reason") {
     val name = filled(2, "copy-on-write")
-    def refused(body: => Any): String = messages(intercept[Exception](body))
-    assert(refused(named(s"lite.$ns.nowhere")).contains("nowhere"))
-    assert(refused(named(name).merge(spark.range(1).toDF("id"), "target.id = source.id").execute()).contains("clauses"))
-    assert(refused(named(name).option("isolation", "x").delete("id = 1")).contains("DELETE has no such option"))
-    assert(refused(named(name).delete("nowhere = 1")).contains("nowhere"))
+    def rejection(body: => Any): String = messages(intercept[Exception](body))
+    assert(rejection(named(s"lite.$ns.nowhere")).contains("nowhere"))
+    assert(
+      rejection(named(name).merge(spark.range(1).toDF("id"), "target.id = source.id").execute()).contains("clauses")
+    )
+    assert(rejection(named(name).option("isolation", "x").delete("id = 1")).contains("DELETE has no such option"))
+    assert(rejection(named(name).delete("nowhere = 1")).contains("nowhere"))
     inSession(SharedSession.plain) { plain =>
-      assert(refused(IcebergTable.forName(plain, name).delete("id = 1")).contains("spark.sql.extensions"))
+      assert(rejection(IcebergTable.forName(plain, name).delete("id = 1")).contains("spark.sql.extensions"))
     }
     assert(count(name) == 1000)
   }

@@ -106,17 +106,19 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       SharedSession.catalogConf("uniqueice", SharedSession.PeerCatalog, database :+ ("cache-enabled" -> "false"): _*)
     withConf(conf.toSeq: _*) {
       sql("CREATE NAMESPACE unique.db")
-      def made(ddl: String): String = {
+      def createTable(ddl: String): String = {
         sql(ddl)
         assert(rows("SELECT * FROM unique.db.t") == rows("SELECT * FROM uniqueice.db.t"))
         val location = rows("DESCRIBE TABLE EXTENDED unique.db.t").find(_.getString(0) == "Location").get.getString(1)
         sql("DROP TABLE unique.db.t")
         location
       }
-      val locations = (1 to 2).map(_ => made("CREATE TABLE unique.db.t USING iceberg AS SELECT 1L AS id"))
+      val locations = (1 to 2).map(_ => createTable("CREATE TABLE unique.db.t USING iceberg AS SELECT 1L AS id"))
       assert(locations.distinct.size == 2 && locations.forall(_.matches(".*/db/t-[0-9a-f]{32}")), locations)
       val given = s"${newDirectory()}/mine"
-      assert(made(s"CREATE TABLE unique.db.t USING iceberg LOCATION '$given' AS SELECT 2L AS id").endsWith(given))
+      assert(
+        createTable(s"CREATE TABLE unique.db.t USING iceberg LOCATION '$given' AS SELECT 2L AS id").endsWith(given)
+      )
     }
   }
 }

@@ -26,7 +26,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
   /** Text that users can see, with its place. */
   private val seen = new ConcurrentLinkedQueue[(String, String)]
 
-  private def see(where: String, text: String): Unit = {
+  private def record(where: String, text: String): Unit = {
     seen.add(where -> text)
     ()
   }
@@ -120,11 +120,11 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
   private def run(session: SparkSession, statement: String): Unit =
     try {
       val frame = session.sql(statement)
-      see(statement, frame.collect().mkString("\n"))
+      record(statement, frame.collect().mkString("\n"))
       Seq(SimpleMode, ExtendedMode, FormattedMode, CostMode, CodegenMode).foreach { mode =>
-        see(s"plan of $statement", frame.queryExecution.explainString(mode))
+        record(s"plan of $statement", frame.queryExecution.explainString(mode))
       }
-    } catch { case NonFatal(e) => see(s"error of $statement", traceOf(e)) }
+    } catch { case NonFatal(e) => record(s"error of $statement", traceOf(e)) }
 
   private def working(catalog: String): Seq[String] = Seq(
     s"CREATE NAMESPACE IF NOT EXISTS $catalog.db",
@@ -206,10 +206,10 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
   private def seeUI(before: Long): Unit = {
     val store = spark.sharedState.statusStore
     executions.filter(_.executionId > before).foreach { execution =>
-      see("ui", Seq(execution.description, execution.details, execution.physicalPlanDescription).mkString("\n"))
-      see("ui", execution.modifiedConfigs.mkString("\n"))
-      see("ui", execution.errorMessage.toString)
-      store.planGraph(execution.executionId).allNodes.foreach(node => see("ui", node.toString))
+      record("ui", Seq(execution.description, execution.details, execution.physicalPlanDescription).mkString("\n"))
+      record("ui", execution.modifiedConfigs.mkString("\n"))
+      record("ui", execution.errorMessage.toString)
+      store.planGraph(execution.executionId).allNodes.foreach(node => record("ui", node.toString))
     }
   }
 
@@ -221,8 +221,8 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     private val before = (root.getLevel, root.getAppenders.values.asScala.toVector)
 
     override def append(event: LogEvent): Unit = {
-      see(s"log of ${event.getLoggerName}", event.getMessage.getFormattedMessage)
-      Option(event.getThrown).foreach(e => see(s"log of ${event.getLoggerName}", traceOf(e)))
+      record(s"log of ${event.getLoggerName}", event.getMessage.getFormattedMessage)
+      Option(event.getThrown).foreach(e => record(s"log of ${event.getLoggerName}", traceOf(e)))
     }
 
     /** Replaces the existing appenders, so that the messages are not printed as well. */

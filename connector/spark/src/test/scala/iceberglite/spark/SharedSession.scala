@@ -136,15 +136,15 @@ object SharedSession {
   )
 
   /** Another session on the same storage, without extensions. */
-  lazy val plain: SparkSession = beside(identity)
+  lazy val plain: SparkSession = newSession(identity)
 
   /**
    * Another session with only our extensions. A rule of Apache Iceberg fails for every UPDATE and MERGE on tables of
    * another source (1.12: `RewriteOperationForRowLineage`).
    */
-  lazy val alone: SparkSession = beside(_.withExtensions(new SparkSessionExtensions))
+  lazy val alone: SparkSession = newSession(_.withExtensions(new SparkSessionExtensions))
 
-  private def beside(extended: SparkSession.Builder => SparkSession.Builder): SparkSession = {
+  private def newSession(extended: SparkSession.Builder => SparkSession.Builder): SparkSession = {
     val shared = spark
     SparkSession.clearDefaultSession()
     SparkSession.clearActiveSession()

@@ -276,13 +276,13 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
   test("the output of SHOW CREATE TABLE creates the same table again") {
     Seq("lite", "litejdbc").foreach { catalog =>
       val t = newTable(catalog = catalog)
-      def shown: String = rows(s"SHOW CREATE TABLE $t").head.getString(0).replace("file:///", "file:/")
+      def showCreateTable: String = rows(s"SHOW CREATE TABLE $t").head.getString(0).replace("file:///", "file:/")
       sql(s"CREATE TABLE $t (id BIGINT NOT NULL COMMENT 'it\\'s', `a b` STRING, ts TIMESTAMP) USING iceberg " +
         "PARTITIONED BY (`a b`, days(ts), truncate(3, id)) COMMENT 'c' TBLPROPERTIES ('k' = 'v')")
-      val made = shown
+      val created = showCreateTable
       sql(s"DROP TABLE $t")
-      sql(made)
-      assert(shown == made)
+      sql(created)
+      assert(showCreateTable == created)
     }
   }
 

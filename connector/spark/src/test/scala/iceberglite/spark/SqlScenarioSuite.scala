@@ -40,7 +40,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
       ignore(s"${scenario.name} on ${catalog.name}: $reason", Slow)(())
 
   private val running = if (Sampling.isFast) first.size else chosen.size
-  Sampling.leaves(everywhere.size - running, everywhere.size, "pairs of SQL scenario and catalog")
+  Sampling.recordSkipped(everywhere.size - running, everywhere.size, "pairs of SQL scenario and catalog")
 
   private def features: Vector[Vector[SqlScenario]] =
     scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)

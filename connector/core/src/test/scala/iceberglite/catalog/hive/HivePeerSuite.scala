@@ -13,9 +13,9 @@ import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.jdbc.SampleViews
 import iceberglite.peer.PeerFiles
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
+import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.UpdateProperties
-import iceberglite.table.{Table, TableCreation, TableIdentifier}
 
 /** Tables written by Apache Iceberg's HiveCatalog can be used here, and vice versa. */
 class HivePeerSuite extends HiveTests {
@@ -65,8 +65,10 @@ class HivePeerSuite extends HiveTests {
   onHive("metadata that is too long is omitted from the parameters, and all of it if the limit is 0") { hive =>
     val short = hive.open("hadoop.iceberg.hive.table-property-max-size" -> "40")
     append(short.create(Id, unpartitioned()), "x")
-    val shown = hive.parameters().keySet
-    assert(shown("current-snapshot-id") && !shown("current-schema") && !shown("current-snapshot-summary"))
+    val parameterKeys = hive.parameters().keySet
+    assert(parameterKeys("current-snapshot-id") && !parameterKeys("current-schema") && !parameterKeys(
+      "current-snapshot-summary"
+    ))
     val none = hive.open("hadoop.iceberg.hive.table-property-max-size" -> "0")
     append(none.table(Id), "y")
     assert(hive.parameters().keys.forall(key => !key.startsWith("current-")))

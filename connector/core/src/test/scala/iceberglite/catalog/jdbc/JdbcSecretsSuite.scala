@@ -3,8 +3,8 @@ package iceberglite.catalog.jdbc
 import java.io.{PrintWriter, StringWriter}
 import java.sql.SQLException
 
-import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.{Catalog, Catalogs, FaultyDriver}
+import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.table.MemoryFileIO
@@ -20,14 +20,14 @@ class JdbcSecretsSuite extends JdbcTests {
   }
 
   /** Everything that a log would show of an error. */
-  private def shown(error: Throwable): String = {
+  private def asText(error: Throwable): String = {
     val text = new StringWriter
     error.printStackTrace(new PrintWriter(text))
     text.toString
   }
 
   private def refuseSecret(error: Throwable): Unit = {
-    assert(!shown(error).contains(Secret) && !shown(error).contains("s3cr3t"), shown(error))
+    assert(!asText(error).contains(Secret) && !asText(error).contains("s3cr3t"), asText(error))
     ()
   }
 
@@ -39,12 +39,12 @@ class JdbcSecretsSuite extends JdbcTests {
   }
 
   test("messages show only the address of a database") {
-    def shown(url: String) = new JdbcUrl(url, Map.empty).toString
-    assert(shown("jdbc:postgresql://host:1/db?user=u&password=p") == "jdbc:postgresql://host:1/db")
-    assert(shown("jdbc:sqlserver://host;user=u;password=p") == "jdbc:sqlserver://host")
-    assert(shown("jdbc:mysql://u:p@host/db") == "jdbc:mysql:***")
-    assert(shown("jdbc:oracle:thin:scott/tiger@//host/db") == "jdbc:oracle:***")
-    assert(shown("jdbc:sqlite:/data/a@b.db") == "jdbc:sqlite:/data/a@b.db")
+    def asText(url: String) = new JdbcUrl(url, Map.empty).toString
+    assert(asText("jdbc:postgresql://host:1/db?user=u&password=p") == "jdbc:postgresql://host:1/db")
+    assert(asText("jdbc:sqlserver://host;user=u;password=p") == "jdbc:sqlserver://host")
+    assert(asText("jdbc:mysql://u:p@host/db") == "jdbc:mysql:***")
+    assert(asText("jdbc:oracle:thin:scott/tiger@//host/db") == "jdbc:oracle:***")
+    assert(asText("jdbc:sqlite:/data/a@b.db") == "jdbc:sqlite:/data/a@b.db")
   }
 
   test("secrets are removed from driver messages, wherever they are in the URL") {
@@ -86,13 +86,15 @@ class JdbcSecretsSuite extends JdbcTests {
   onEach("the message of a driver that contains a password is not shown, nor are its causes") { f =>
     val catalog = f.open("jdbc.trustStorePassword" -> Secret, "jdbc.user" -> f.database.user)
     catalog.create(Id, unpartitioned())
-    def leaking = new SQLException(s"cannot log in with $Secret", "28P01", new RuntimeException(s"because of $Secret"))
-    FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.DatabaseError(leaking))
+    def exceptionWithSecret =
+      new SQLException(s"cannot log in with $Secret", "28P01", new RuntimeException(s"because of $Secret"))
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.DatabaseError(exceptionWithSecret))
     refuseSecret(intercept[StorageFailed](catalog.table(Id)))
     val table = catalog.table(Id)
-    FaultyDriver.breaks = Vector(swap -> FaultyDriver.DatabaseError(leaking))
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.DatabaseError(exceptionWithSecret))
     refuseSecret(intercept[StorageFailed](append(table, "x")))
-    FaultyDriver.breaks = Vector.fill(9)(swap -> FaultyDriver.DatabaseError(new SQLException(Secret, "08007", leaking)))
+    FaultyDriver.breaks =
+      Vector.fill(9)(swap -> FaultyDriver.DatabaseError(new SQLException(Secret, "08007", exceptionWithSecret)))
     refuseSecret(intercept[IcebergError](append(table, "y")))
   }
 }

@@ -26,7 +26,7 @@ class RestAuthSuite extends AnyFunSuite {
     key -> java.net.URLDecoder.decode(value, "UTF-8")
   }.toMap
 
-  private def proofs(stub: StubServer): Vector[Option[String]] =
+  private def authorizations(stub: StubServer): Vector[Option[String]] =
     stub.requests.filterNot(_.target.contains("oauth")).map(_.headers.get("authorization"))
 
   test("without properties there is no authentication, and a token is sent from the first request on") {
@@ -34,7 +34,7 @@ class RestAuthSuite extends AnyFunSuite {
       stub.on("GET /v1/namespaces")(none)
       stub.catalog().listNamespaces(Vector.empty)
       stub.catalog("token" -> "abc").listNamespaces(Vector.empty)
-      assert(proofs(stub) == Vector(None, None, Some("Bearer abc"), Some("Bearer abc")))
+      assert(authorizations(stub) == Vector(None, None, Some("Bearer abc"), Some("Bearer abc")))
       assert(stub.requests.size == 4, "a token that nobody knows the end of is not exchanged at once")
     }
   }
@@ -46,7 +46,7 @@ class RestAuthSuite extends AnyFunSuite {
         Seq("rest.auth.type" -> "basic", "rest.auth.basic.username" -> "me", "rest.auth.basic.password" -> "ö:x")
       stub.catalog(basic: _*).listNamespaces(Vector.empty)
       val expected = "Basic " + Base64.getEncoder.encodeToString("me:ö:x".getBytes(UTF_8))
-      assert(proofs(stub).flatten.distinct == Vector(expected))
+      assert(authorizations(stub).flatten.distinct == Vector(expected))
     }
   }
 
@@ -67,7 +67,7 @@ class RestAuthSuite extends AnyFunSuite {
         "audience" -> "x&y",
         "resource" -> "r"
       ))
-      assert(proofs(stub).flatten.distinct == Vector("Bearer t1"))
+      assert(authorizations(stub).flatten.distinct == Vector("Bearer t1"))
     }
   }
 
@@ -81,7 +81,7 @@ class RestAuthSuite extends AnyFunSuite {
         )
         assert(form(other.requests.last) ==
           Map("grant_type" -> "client_credentials", "client_secret" -> "s3cret", "scope" -> "catalog"))
-        assert(proofs(stub).flatten.distinct == Vector("Bearer t1"))
+        assert(authorizations(stub).flatten.distinct == Vector("Bearer t1"))
       }
     }
   }
@@ -95,7 +95,7 @@ class RestAuthSuite extends AnyFunSuite {
       catalog.listNamespaces(Vector.empty)
       stub.nowMs += 1000
       catalog.listNamespaces(Vector.empty)
-      assert(proofs(stub).flatten == Vector("Bearer t1", "Bearer t1", "Bearer t1", "Bearer t2"))
+      assert(authorizations(stub).flatten == Vector("Bearer t1", "Bearer t1", "Bearer t1", "Bearer t2"))
       val exchange = stub.requests.filter(_.target.contains("oauth")).last
       assert(exchange.headers("authorization") == "Bearer t1")
       assert(form(exchange) == Map(
@@ -120,7 +120,7 @@ class RestAuthSuite extends AnyFunSuite {
       catalog.listNamespaces(Vector.empty)
       stub.nowMs += 950000
       catalog.listNamespaces(Vector.empty)
-      assert(proofs(stub).flatten.last == "Bearer t2")
+      assert(authorizations(stub).flatten.last == "Bearer t2")
       val without = stub.catalog(
         "credential" -> "me:s3cret",
         "token" -> jwt(stub.nowMs / 1000 + 5),
@@ -128,7 +128,7 @@ class RestAuthSuite extends AnyFunSuite {
       )
       stub.nowMs += 5000
       without.listNamespaces(Vector.empty)
-      assert(proofs(stub).flatten.last == "Bearer t3")
+      assert(authorizations(stub).flatten.last == "Bearer t3")
       assert(form(stub.requests.filter(_.target.contains("oauth")).last)("grant_type") == "client_credentials")
     }
   }
@@ -147,7 +147,7 @@ class RestAuthSuite extends AnyFunSuite {
       catalog.listNamespaces(Vector.empty)
       catalog.listNamespaces(Vector.empty)
       assert(stub.requests.count(_.target.contains("oauth")) == 1, "it is tried once")
-      assert(proofs(stub).flatten.distinct == Vector(s"Bearer $web"))
+      assert(authorizations(stub).flatten.distinct == Vector(s"Bearer $web"))
       val fixed = stub.catalog("token" -> web, "token-refresh-enabled" -> "false")
       fixed.listNamespaces(Vector.empty)
       assert(stub.requests.count(_.target.contains("oauth")) == 1)
@@ -160,10 +160,10 @@ class RestAuthSuite extends AnyFunSuite {
       stub.on("GET /v1/namespaces")(refuse(401, "NotAuthorizedException", "old"), none)
       val catalog = stub.catalog("credential" -> "me:s3cret")
       catalog.listNamespaces(Vector.empty)
-      assert(proofs(stub).flatten == Vector("Bearer t1", "Bearer t1", "Bearer t2"))
+      assert(authorizations(stub).flatten == Vector("Bearer t1", "Bearer t1", "Bearer t2"))
       stub.on("GET /v1/namespaces")(refuse(419, "AuthenticationTimeoutException", "old"))
       val error = intercept[StorageFailed](catalog.listNamespaces(Vector.empty))
-      assert(error.getMessage.contains("credential") && proofs(stub).flatten.last == "Bearer t3")
+      assert(error.getMessage.contains("credential") && authorizations(stub).flatten.last == "Bearer t3")
     }
   }
 

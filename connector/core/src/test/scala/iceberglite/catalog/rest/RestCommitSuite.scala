@@ -30,7 +30,7 @@ class RestCommitSuite extends AnyFunSuite {
   private val quick = "rest.client.max-retries" -> "2"
 
   /** Returns the requirements and updates of a request. */
-  private def sent(request: Request): Change = read(JsonValue.parse("request", request.body))
+  private def sentChange(request: Request): Change = read(JsonValue.parse("request", request.body))
 
   private def read(json: JsonValue): Change = Change(
     json("updates").map(MetadataUpdateJson.read),
@@ -52,7 +52,7 @@ class RestCommitSuite extends AnyFunSuite {
       assert(request.headers("content-type") == "application/json")
       val identifier = JsonValue.parse("request", request.body)("identifier")
       assert(identifier("namespace").map(_.string) == Vector("db") && identifier.string("name") == "t")
-      assert(sent(request) == properties)
+      assert(sentChange(request) == properties)
     }
   }
 
@@ -133,7 +133,7 @@ class RestCommitSuite extends AnyFunSuite {
       override def send(exchange: com.sun.net.httpserver.HttpExchange): Unit = {
         asked += 1
         if (does) {
-          val metadata = after(version.metadata, sent(stub.requests.last))
+          val metadata = after(version.metadata, sentChange(stub.requests.last))
           version = TableVersion(metadata, f"mem://wh/db/t/metadata/$asked%05d-x.metadata.json")
           loads()
         }
@@ -205,7 +205,7 @@ class RestCommitSuite extends AnyFunSuite {
       val json1 = JsonValue.parse("request", staged.body)
       assert(json1("stage-create").boolean && json1.string("name") == "t" && !json1.has("location"))
       assert(json1("properties").strings("k") == "v" && json1("properties").strings("format-version") == "3")
-      val change = sent(committed)
+      val change = sentChange(committed)
       assert(change.requirements == Vector(AssertCreate))
       assert(change.updates.contains(MetadataUpdate.SetLocation("mem://chosen/t")))
       val set = change.updates.collect { case SetProperties(p) => p }.flatten.toMap

@@ -175,19 +175,22 @@ class RestProtocolSuite extends AnyFunSuite {
   test("each rejection is an error with the request and the server's message") {
     withStub { stub =>
       val catalog = stub.catalog()
-      def refusal(status: Int, kind: String): Exception = {
+      def rejection(status: Int, kind: String): Exception = {
         stub.on(s"GET $path")(refuse(status, kind, "because"))
         intercept[Exception](catalog.load(id))
       }
-      assert(refusal(404, "NoSuchTableException").isInstanceOf[NotFound])
-      assert(refusal(404, "NoSuchNamespaceException").isInstanceOf[NotFound])
-      assert(refusal(404, "NotFoundException").isInstanceOf[UnreadableFile], "the table is there, its metadata is not")
-      assert(refusal(400, "BadRequestException").isInstanceOf[ValidationFailed])
-      assert(refusal(406, "UnsupportedOperationException").isInstanceOf[Unsupported])
+      assert(rejection(404, "NoSuchTableException").isInstanceOf[NotFound])
+      assert(rejection(404, "NoSuchNamespaceException").isInstanceOf[NotFound])
+      assert(
+        rejection(404, "NotFoundException").isInstanceOf[UnreadableFile],
+        "the table is there, its metadata is not"
+      )
+      assert(rejection(400, "BadRequestException").isInstanceOf[ValidationFailed])
+      assert(rejection(406, "UnsupportedOperationException").isInstanceOf[Unsupported])
       val others =
         Seq(401 -> "rest.auth", 403 -> "permission", 418 -> "418", 429 -> "later", 500 -> "500", 503 -> "503")
       others.foreach { case (status, advice) =>
-        val error = refusal(status, "SomeException")
+        val error = rejection(status, "SomeException")
         assert(error.isInstanceOf[StorageFailed])
         Seq("load table lite.db.t", stub.uri, "because", advice).foreach(part =>
           assert(error.getMessage.contains(part))

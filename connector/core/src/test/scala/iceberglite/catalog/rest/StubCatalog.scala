@@ -38,8 +38,8 @@ final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
           val base = if (behind.tableExists(id)) Some(behind.load(id)) else None
           val change =
             Change(body("updates").map(MetadataUpdateJson.read), body("requirements").map(RequirementJson.read))
-          given(behind.commit(id, base, change))
-        case _ => given(behind.load(id))
+          tableReply(behind.commit(id, base, change))
+        case _ => tableReply(behind.load(id))
       }
     catch {
       case missing: NotFound => refuse(404, "NoSuchTableException", missing.name)
@@ -53,6 +53,6 @@ final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
     json(s"""{"metadata":$metadata,"config":$vended}""")
   }
 
-  private def given(version: TableVersion): Reply =
+  private def tableReply(version: TableVersion): Reply =
     table(version.metadata, version.metadataLocation, s""","config":$vended""")
 }

@@ -81,18 +81,23 @@ class AvroDataSuite extends FormatTests(AvroData) {
   }
 
   test("values that the column cannot hold are errors that name the column", FormatRules.avroDamage) {
-    def refused(json: String, value: Any, t: Type, saying: String): Unit = {
+    def assertRejected(json: String, value: Any, t: Type, saying: String): Unit = {
       val path = foreign(s"""{"name":"c","type":$json,"field-id":1}""")(row(value))
       val message = intercept[UnreadableFile](read(path, wanted(t))).getMessage
       assert(message.contains("Column c") && message.contains(saying) && message.contains(path))
     }
-    refused("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(3), "2 bytes")
-    refused("\"string\"", "no uuid", UuidType, "no uuid")
+    assertRejected("\"bytes\"", ByteBuffer.wrap(Array[Byte](1, 2)), FixedType(3), "2 bytes")
+    assertRejected("\"string\"", "no uuid", UuidType, "no uuid")
     val decimal = """{"type":"bytes","logicalType":"decimal","precision":5,"scale":1}"""
-    refused(decimal, ByteBuffer.wrap(Array[Byte](100, 0)), DecimalType(4, 1), "2560.0")
-    refused(decimal, ByteBuffer.wrap(Array[Byte](1)), DecimalType(5, 2), "decimal(5, 2)")
-    refused("""{"type":"long","logicalType":"timestamp-millis"}""", Long.MaxValue, TimestampType, "out of the range")
-    refused("""{"type":"long","logicalType":"timestamp-nanos"}""", 1L, TimestampType, "timestamp")
+    assertRejected(decimal, ByteBuffer.wrap(Array[Byte](100, 0)), DecimalType(4, 1), "2560.0")
+    assertRejected(decimal, ByteBuffer.wrap(Array[Byte](1)), DecimalType(5, 2), "decimal(5, 2)")
+    assertRejected(
+      """{"type":"long","logicalType":"timestamp-millis"}""",
+      Long.MaxValue,
+      TimestampType,
+      "out of the range"
+    )
+    assertRejected("""{"type":"long","logicalType":"timestamp-nanos"}""", 1L, TimestampType, "timestamp")
   }
 
   test("maps with string keys are also read from arrays of key-value records", FormatRules.avroMaps) {

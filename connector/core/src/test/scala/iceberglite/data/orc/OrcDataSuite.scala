@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
 
 /** Spec: "Appendix A: ORC". */
 class OrcDataSuite extends FormatTests(OrcData) {
-  override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
+  override protected def storedValue(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 
   private val configuration = new Configuration(false)
 

@@ -295,7 +295,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     }
   }
 
-  private def refused(version: FormatVersion, changes: FileChanges): String = {
+  private def rejection(version: FormatVersion, changes: FileChanges): String = {
     val t = new TestTable(schema, version = version)
     t.append(file("a"))
     val before = t.io.paths
@@ -306,11 +306,11 @@ class ManifestListTreeSuite extends AnyFunSuite {
 
   test("a data sequence number that is not in the past is rejected", ManifestRules.olderNumber) {
     Seq(-1L, 3L).foreach { n =>
-      val message = refused(FormatVersion.V2, FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), n))))
+      val message = rejection(FormatVersion.V2, FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), n))))
       assert(message.contains("b.parquet") && message.contains(s"data sequence number $n"))
     }
     val ofV1 = FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), 1L)))
-    assert(refused(FormatVersion.V1, ofV1).contains("data sequence number 1"))
+    assert(rejection(FormatVersion.V1, ofV1).contains("data sequence number 1"))
   }
 
   test("delete files that the format version does not allow are rejected", ManifestRules.vectorsOnly) {
@@ -319,7 +319,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
       contentOffset = Some(4L),
       contentSizeInBytes = Some(40L)
     )
-    def message(version: FormatVersion, file: ContentFile): String = refused(version, FileChanges(Vector(file)))
+    def message(version: FormatVersion, file: ContentFile): String = rejection(version, FileChanges(Vector(file)))
     assert(message(FormatVersion.V1, equalityDeletes("e")).contains("version 1 does not allow"))
     assert(message(FormatVersion.V1, positionDeletes("p")).contains("version 1 does not allow"))
     assert(message(FormatVersion.V2, vector).contains("format-version to 3"))
@@ -340,7 +340,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
       contentOffset = Some(4L),
       contentSizeInBytes = Some(40L)
     )
-    def message(file: ContentFile): String = refused(FormatVersion.V3, FileChanges(Vector(file)))
+    def message(file: ContentFile): String = rejection(FormatVersion.V3, FileChanges(Vector(file)))
     assert(message(vector.copy(referencedDataFile = None)).contains("without a referenced data file"))
     assert(message(vector.copy(contentOffset = None)).contains("without its offset and size"))
     assert(message(equalityDeletes("e").copy(equalityIds = Vector.empty)).contains("without equality ids"))

@@ -65,7 +65,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     case other => other.toString
   }
 
-  private def shown(changes: Seq[Change], view: ChangelogView): Seq[String] = {
+  private def asText(changes: Seq[Change], view: ChangelogView): Seq[String] = {
     val result = ChangelogView.of(frame(changes), view)
     assert(result.schema.map(f => (f.name, f.dataType)) == changelog.map(f => (f.name, f.dataType)))
     result.collect().map(r => text(r)).toSeq.sorted
@@ -111,14 +111,14 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   test("the view of each commit has the net inserts or net deletes of every row") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
-      assert(shown(all, ChangelogView.PerCommit) == expected(ofCommits(all)), s"seed $seed")
+      assert(asText(all, ChangelogView.PerCommit) == expected(ofCommits(all)), s"seed $seed")
     }
   }
 
   test("the view of all commits together has the net changes, at the commit where they began to count") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
-      assert(shown(all, ChangelogView.NetChanges) == expected(ofAll(all)), s"seed $seed")
+      assert(asText(all, ChangelogView.NetChanges) == expected(ofAll(all)), s"seed $seed")
     }
   }
 
@@ -142,7 +142,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
       val all = unique(new Random(seed))
       val wanted = withUpdates(all, _.get(0))
       assert(wanted.map(_.kind).toSet == Set("INSERT", "DELETE", "UPDATE_BEFORE", "UPDATE_AFTER"), s"seed $seed")
-      assert(shown(all, ChangelogView.WithUpdates(Seq(id))) == expected(wanted), s"seed $seed")
+      assert(asText(all, ChangelogView.WithUpdates(Seq(id))) == expected(wanted), s"seed $seed")
     }
   }
 
@@ -153,16 +153,16 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
       yield Change(Row(kinds.indexOf(kind), double, null, Row(float, null, null), null), kind, 0)
     val places = Seq(ChangelogView.Identifier("a.b", Seq(1)), ChangelogView.Identifier("s.f", Seq(3, 0)))
     val updates = all.map(c => c.copy(kind = if (c.kind == "DELETE") "UPDATE_BEFORE" else "UPDATE_AFTER"))
-    assert(shown(all, ChangelogView.WithUpdates(places)) == expected(updates))
+    assert(asText(all, ChangelogView.WithUpdates(places)) == expected(updates))
     // Without the second identifier, both sides have two rows with 0.0.
-    val e = intercept[SparkException](shown(all, ChangelogView.WithUpdates(places.take(1))))
+    val e = intercept[SparkException](asText(all, ChangelogView.WithUpdates(places.take(1))))
     assert(e.getMessage.contains("several rows with the same identifier (a.b) = {0.0}"), e.getMessage)
   }
 
   test("rows with the same identifier are rejected only if the updates cannot be paired") {
     def of(kind: String, bytes: Byte*): Seq[Change] =
       bytes.map(b => Change(Row(1, null, null, null, Array(b)), kind, 2))
-    def view(changes: Seq[Change]): Seq[String] = shown(changes, ChangelogView.WithUpdates(Seq(id)))
+    def view(changes: Seq[Change]): Seq[String] = asText(changes, ChangelogView.WithUpdates(Seq(id)))
     Seq(of("DELETE", 1, 2), of("INSERT", 1, 2), of("INSERT", 1, 1)).foreach(one => assert(view(one) == expected(one)))
     val again = of("DELETE", 1, 2) ++ of("INSERT", 1, 2)
     assert(view(again) == Nil)
@@ -199,7 +199,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   test("a row that a commit inserted many times is shown as many times") {
     val one = Change(Row(1, 0.0, Map("a" -> 1.0), null, null), "INSERT", 0)
     val many = Collections.nCopies(1000, one).asScala :+ one.copy(kind = "DELETE")
-    assert(shown(many, ChangelogView.PerCommit) == expected(many.take(999)))
-    assert(shown(many, ChangelogView.NetChanges) == expected(many.take(999)))
+    assert(asText(many, ChangelogView.PerCommit) == expected(many.take(999)))
+    assert(asText(many, ChangelogView.NetChanges) == expected(many.take(999)))
   }
 }

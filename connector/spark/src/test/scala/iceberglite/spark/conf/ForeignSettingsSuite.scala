@@ -52,7 +52,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     CatalogProperties.check("c", Map("type" -> kind) + (s.key -> s.value)).map(_._2)
 
   /** Whether the code uses the setting, according to its registries. */
-  private def isHonoured(s: Listed): Boolean = s.kind match {
+  private def isSupported(s: Listed): Boolean = s.kind match {
     case "read option" => ReadOptions.isKnown(s.key)
     case "write option" => WriteOptions.isKnown(s.key) && ForeignOptions.write.find(s.key).isEmpty
     case "configuration" => SessionSettings.known(s.key) || s.key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)
@@ -67,11 +67,11 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       for (s <- settings) withClue(s"$kind ${s.key}=${s.value}: ") {
         s.effect match {
           case "honoured" =>
-            assert(isHonoured(s))
+            assert(isSupported(s))
             assert(warnings(s).isEmpty)
           case "accepted" =>
             assert(s.note.nonEmpty, "the reason is missing")
-            assert(!isHonoured(s) || s.kind == "catalog hadoop")
+            assert(!isSupported(s) || s.kind == "catalog hadoop")
             assert(warnings(s).isEmpty)
           case "warned" =>
             val found = warnings(s)

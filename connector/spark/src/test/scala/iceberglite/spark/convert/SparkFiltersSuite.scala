@@ -74,15 +74,15 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def text(v: String): Expression = LiteralValue(UTF8String.fromString(v), StringType)
   private def nothing(t: DataType): Expression = LiteralValue(null, t)
   private def test_(name: String, children: Expression*): Predicate = new Predicate(name, children.toArray)
-  private def shown(p: Predicate): Option[String] = filters.exact(p).map(_.toString)
+  private def asText(p: Predicate): Option[String] = filters.exact(p).map(_.toString)
 
   test("comparisons, null tests, lists and prefixes are converted, with the column on either side") {
-    assert(shown(test_("<", column("i"), int(5))).contains("i < 5"))
-    assert(shown(test_("<", int(5), column("i"))).contains("i > 5"))
-    assert(shown(test_("<=>", column("i"), nothing(IntegerType))).contains("i IS NULL"))
-    assert(shown(test_("IN", column("i"), int(2), int(1))).contains("i IN (1, 2)"))
-    assert(shown(test_("STARTS_WITH", column("s"), text("a"))).contains("s LIKE 'a%'"))
-    assert(shown(test_("IS_NOT_NULL", column("i"))).contains("i IS NOT NULL"))
+    assert(asText(test_("<", column("i"), int(5))).contains("i < 5"))
+    assert(asText(test_("<", int(5), column("i"))).contains("i > 5"))
+    assert(asText(test_("<=>", column("i"), nothing(IntegerType))).contains("i IS NULL"))
+    assert(asText(test_("IN", column("i"), int(2), int(1))).contains("i IN (1, 2)"))
+    assert(asText(test_("STARTS_WITH", column("s"), text("a"))).contains("s LIKE 'a%'"))
+    assert(asText(test_("IS_NOT_NULL", column("i"))).contains("i IS NOT NULL"))
   }
 
   test("a column with a dot in its name is not the field of a struct") {
@@ -105,31 +105,31 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("values are converted to the column's type, and a value that the column cannot have is left to Spark") {
-    assert(shown(test_("=", column("ts"), LiteralValue(0L, TimestampType))).exists(_.contains("1970-01-01")))
-    assert(shown(test_("=", column("t"), LiteralValue(3600000000L, LongType))).exists(_.contains("01:00:00")))
+    assert(asText(test_("=", column("ts"), LiteralValue(0L, TimestampType))).exists(_.contains("1970-01-01")))
+    assert(asText(test_("=", column("t"), LiteralValue(3600000000L, LongType))).exists(_.contains("01:00:00")))
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
-    assert(shown(test_("=", column("u"), text(uuid))).exists(_.contains(uuid)))
-    assert(shown(test_("=", column("u"), text(uuid.toUpperCase))).isEmpty)
-    assert(shown(test_("=", column("f"), LiteralValue(Array[Byte](1, 2), BinaryType))).isDefined)
-    assert(shown(test_("=", column("f"), LiteralValue(Array[Byte](1), BinaryType))).isEmpty)
+    assert(asText(test_("=", column("u"), text(uuid))).exists(_.contains(uuid)))
+    assert(asText(test_("=", column("u"), text(uuid.toUpperCase))).isEmpty)
+    assert(asText(test_("=", column("f"), LiteralValue(Array[Byte](1, 2), BinaryType))).isDefined)
+    assert(asText(test_("=", column("f"), LiteralValue(Array[Byte](1), BinaryType))).isEmpty)
   }
 
   test("SQL functions of transforms become transformed terms") {
     val days = new UserDefinedScalarFunc("days", "iceberg.days(timestamp)", Array(column("ts")))
-    assert(shown(test_("=", days, LiteralValue(1, DateType))).contains("day(ts) = DATE '1970-01-02'"))
+    assert(asText(test_("=", days, LiteralValue(1, DateType))).contains("day(ts) = DATE '1970-01-02'"))
     val bucket = new UserDefinedScalarFunc("bucket", "iceberg.bucket(int)", Array(int(16), column("i")))
-    assert(shown(test_("=", bucket, int(3))).contains("bucket[16](i) = 3"))
+    assert(asText(test_("=", bucket, int(3))).contains("bucket[16](i) = 3"))
     val other = new UserDefinedScalarFunc("soundex", "x.soundex", Array(column("s")))
-    assert(shown(test_("=", other, text("a"))).isEmpty)
+    assert(asText(test_("=", other, text("a"))).isEmpty)
   }
 
   test("conditions that an expression cannot represent are left to Spark") {
-    assert(shown(test_("CONTAINS", column("s"), text("a"))).isEmpty)
-    assert(shown(test_("=", column("i"), column("d"))).isEmpty)
-    assert(shown(test_("IS_NULL", column("l"))).isEmpty)
-    assert(shown(test_("IS_NULL", column("a"))).isEmpty)
-    assert(shown(test_("=", column("missing"), int(1))).isEmpty)
-    assert(shown(test_("=", column("l", "element"), int(1))).isEmpty)
+    assert(asText(test_("CONTAINS", column("s"), text("a"))).isEmpty)
+    assert(asText(test_("=", column("i"), column("d"))).isEmpty)
+    assert(asText(test_("IS_NULL", column("l"))).isEmpty)
+    assert(asText(test_("IS_NULL", column("a"))).isEmpty)
+    assert(asText(test_("=", column("missing"), int(1))).isEmpty)
+    assert(asText(test_("=", column("l", "element"), int(1))).isEmpty)
   }
 
   test("half of a conjunction can skip files, but is not exact") {

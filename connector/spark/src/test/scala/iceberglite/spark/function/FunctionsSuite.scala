@@ -52,12 +52,12 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
   }
 
   test("the functions return the same results as Apache Iceberg's on a column") {
-    Seq("bucket(7, v)", "truncate(10, v)").foreach(agree(_, "SELECT id * 7919 - 500 AS v FROM range(1000)"))
-    Seq("bucket(7, v)", "truncate(3, v)").foreach(agree(_, "SELECT concat('é', id, '漢') AS v FROM range(1000)"))
+    Seq("bucket(7, v)", "truncate(10, v)").foreach(assertSame(_, "SELECT id * 7919 - 500 AS v FROM range(1000)"))
+    Seq("bucket(7, v)", "truncate(3, v)").foreach(assertSame(_, "SELECT concat('é', id, '漢') AS v FROM range(1000)"))
     Seq("bucket(7, v)", "truncate(50, v)")
-      .foreach(agree(_, "SELECT CAST((id - 500) / 7 AS DECIMAL(20, 4)) AS v FROM range(1000)"))
+      .foreach(assertSame(_, "SELECT CAST((id - 500) / 7 AS DECIMAL(20, 4)) AS v FROM range(1000)"))
     Seq("years(v)", "months(v)", "days(v)", "hours(v)", "bucket(7, v)")
-      .foreach(agree(_, "SELECT timestamp_micros((id - 500) * 12345678901) AS v FROM range(1000)"))
+      .foreach(assertSame(_, "SELECT timestamp_micros((id - 500) * 12345678901) AS v FROM range(1000)"))
   }
 
   test("a null argument gives null") {
@@ -97,7 +97,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     assert(Functions.all.map(_.name) == Functions.inPlans.map(_.name))
   }
 
-  private def agree(call: String, source: String): Unit =
+  private def assertSame(call: String, source: String): Unit =
     assert(
       sorted(s"SELECT v, lite.system.$call FROM ($source)") == sorted(s"SELECT v, ice.system.$call FROM ($source)")
     )

@@ -42,7 +42,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     spark.table(name)
   }
 
-  private def shown(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).sorted.toSeq
+  private def asText(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).sorted.toSeq
 
   private def range(start: Option[Snapshot], end: Snapshot): String = {
     val from = start.fold("")(s => s"'start-snapshot-id', '${s.snapshotId}', ")
@@ -82,9 +82,9 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
       val all = snapshots(table)
       val part = range(Some(all.head), all(all.size - 2))
       for (mode <- Seq("net_changes => false", "net_changes => true", "identifier_columns => array('id')")) {
-        val ours = shown(view(table, mode, part))
+        val ours = asText(view(table, mode, part))
         val clue = s"seed ${Fuzz.seed + round} $mode ${all.map(_.operation)}"
-        assert(ours == shown(view(peer(table), mode, part)), clue)
+        assert(ours == asText(view(peer(table), mode, part)), clue)
         assert(ours.nonEmpty)
       }
     }
@@ -101,9 +101,9 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     sql(s"INSERT OVERWRITE $table SELECT /*+ COALESCE(1) */ * FROM VALUES (1, 'a'), (2, 'b'), (2, 'b')")
     for (start <- None +: Seq(0, 3).map(i => Some(snapshots(table)(i)))) {
       val options = Seq("net_changes => true", range(start, snapshots(table).last))
-      assert(shown(view(table, options: _*)) == shown(view(peer(table), options: _*)), options)
+      assert(asText(view(table, options: _*)) == asText(view(peer(table), options: _*)), options)
     }
-    assert(shown(view(table)) == shown(view(peer(table))))
+    assert(asText(view(table)) == asText(view(peer(table))))
   }
 
   private val columns = "id, category, note"
@@ -164,9 +164,9 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     val changed = view(table, "compute_updates => true").where("_change_ordinal > 0")
     val after = Seq(1, 2).map(i => s"[$i,Map(a -> -0.0),UPDATE_AFTER]")
     val before = Seq(1, 2).map(i => s"[$i,Map(a -> 0.0),UPDATE_BEFORE]")
-    assert(shown(changed.select("id", "m", "_change_type")) == (after ++ before).sorted)
+    assert(asText(changed.select("id", "m", "_change_type")) == (after ++ before).sorted)
     val without = view(table, "identifier_columns => array('ID', 'a.b')", "compute_updates => false")
-    assert(shown(without) == shown(view(table)))
+    assert(asText(without) == asText(view(table)))
     val byMore = view(table, "identifier_columns => array('id', '`a.b`', 's.k')")
     assert(byMore.where("_change_type LIKE 'UPDATE%'").count() == 4)
   }

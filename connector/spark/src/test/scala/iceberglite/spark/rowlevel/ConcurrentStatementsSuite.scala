@@ -30,14 +30,14 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   private def steps(random: Random, from: Long, until: Long): Seq[Step] = Seq.fill(Fuzz.slowRounds(3, least = 2)) {
     val (mod, rest) = (2L + random.nextInt(4), 1L)
     val (low, high) = (from + random.nextInt(40), until - random.nextInt(40))
-    def isMine(key: Long) = key >= from && key < until && key % mod == rest
+    def isOwnKey(key: Long) = key >= from && key < until && key % mod == rest
     val where = s"id >= $from AND id < $until AND id % $mod = $rest"
     random.nextInt(4) match {
-      case 0 => Step(s"DELETE FROM %s WHERE $where", _.filterNot { case (key, _) => isMine(key) })
+      case 0 => Step(s"DELETE FROM %s WHERE $where", _.filterNot { case (key, _) => isOwnKey(key) })
       case 1 =>
         Step(
           s"UPDATE %s SET n = n * 2 + 1 WHERE $where",
-          _.map { case (k, n) => k -> (if (isMine(k)) n * 2 + 1 else n) }
+          _.map { case (k, n) => k -> (if (isOwnKey(k)) n * 2 + 1 else n) }
         )
       case 2 =>
         val source = s"(SELECT id AS k FROM range($low, $high, $mod))"

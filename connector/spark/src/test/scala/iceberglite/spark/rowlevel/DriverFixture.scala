@@ -47,7 +47,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   protected def chosen(count: Int, all: Seq[Case]): Seq[Case] =
     if (Sampling.isOff) all
     else {
-      Sampling.leaves(
+      Sampling.recordSkipped(
         all.size - count,
         all.size,
         s"statements that ${getClass.getSimpleName} chooses from, ${all.head.namespace.last}"

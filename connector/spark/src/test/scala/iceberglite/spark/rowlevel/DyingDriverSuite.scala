@@ -17,7 +17,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   private def casesOf(death: Death): Seq[Case] = chosen(3, casesIn(namespaces(Death.all.indexOf(death))))
 
   /** Checks that the orphans match the point that the statement had reached. */
-  private def checkLeft(c: Case, death: Death, left: Set[Path]): Unit = withClue(s"${c.table} left $left: ") {
+  private def checkLeftFiles(c: Case, death: Death, left: Set[Path]): Unit = withClue(s"${c.table} left $left: ") {
     val (data, metadata) = left.partition(_.toString.contains("/data/"))
     assert(data.nonEmpty == (death != Death.AfterCommit))
     assert(metadata.nonEmpty == (death == Death.InCommit))
@@ -25,12 +25,12 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   }
 
   /** Deletes the orphans, and runs the statement again if it was not committed. */
-  private def goOn(c: Case, death: Death, before: Set[Path]): Unit = {
+  private def continueAfter(c: Case, death: Death, before: Set[Path]): Unit = {
     val (old, changed) = expected(c.name)
     val isCommitted = death == Death.AfterCommit
     check(c, if (isCommitted) changed else old)
     val left = orphans(c)
-    checkLeft(c, death, left)
+    checkLeftFiles(c, death, left)
     assert((left & before).isEmpty, "an orphan that was there before")
     left.foreach(Files.delete(_))
     if (!isCommitted) sql(c.statement)
@@ -47,7 +47,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
       val program = "iceberglite.spark.rowlevel.DyingDriver"
       val (exit, output) = DriverProcess.run(program, death.name, warehouse, cases.map(_.statement), newDirectory())
       assert(exit == DyingDriver.Killed, output)
-      cases.zip(before).foreach { case (c, files) => goOn(c, death, files) }
+      cases.zip(before).foreach { case (c, files) => continueAfter(c, death, files) }
     }
   }
 }

@@ -121,7 +121,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     sql(s"INSERT INTO $t VALUES (1, 1)")
     def merge(id: String) = s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT $id AS id, 'x' AS data) s " +
       "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
-    changesNothing(t) {
+    assertUnchanged(t) {
       assert(rows(s"EXPLAIN EXTENDED ${merge("1")}").head.getString(0).contains("data#"))
       sql(merge("5"))
       intercept[Exception](sql(merge("assert_true(false)")))
@@ -147,7 +147,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
           "USING (SELECT 1L AS id, meanwhile(5) AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *")
         ()
       }
-      def adds(column: String) = beside(t)(_.transaction()
+      def adds(column: String) = commitMeanwhile(t)(_.transaction()
         .add(new UpdateSchema(_.addColumn(Vector.empty, column, StringType))).commit())
       adds("other")
       val error = intercept[Exception](merge(""))

@@ -140,7 +140,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     test(s"a task that fails leaves the table and its directory unchanged, by $mode") {
       val t = filled(2, mode)
       spark.udf.register("fail_late", (id: Long) => if (id == 990) throw new IllegalStateException("no more") else id)
-      changesNothing(t) {
+      assertUnchanged(t) {
         val error = intercept[Exception](sql(s"UPDATE $t SET n = fail_late(id) WHERE n < 5 OR id > 900"))
         assert(messages(error).contains("no more"))
       }
@@ -148,7 +148,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(s"rows added by a concurrent commit are a conflict under serializable isolation, by $mode") {
       val serializable = filled(2, mode)
-      beside(serializable)(addCopy(_))
+      commitMeanwhile(serializable)(addCopy(_))
       changesRowsOnly(serializable) {
         val error = intercept[Exception](sql(s"UPDATE $serializable SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
         assert(
@@ -156,14 +156,16 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
         )
       }
       val snapshot = filled(2, mode, "write.update.isolation-level" -> "snapshot")
-      beside(snapshot)(addCopy(_))
+      commitMeanwhile(snapshot)(addCopy(_))
       sql(s"UPDATE $snapshot SET n = meanwhile(id % 1 + 7) WHERE n = 3")
       assert(count(snapshot, "n = 3") == 50 && count(snapshot, "n = 7") == 250)
     }
 
     test(s"rows whose file a concurrent commit removes are a conflict, by $mode") {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
-      beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue, to = SnapshotTarget.Main)).commit())
+      commitMeanwhile(t)(table =>
+        table.transaction().add(new DeleteFiles(AlwaysTrue, to = SnapshotTarget.Main)).commit()
+      )
       val error = intercept[Exception](sql(s"UPDATE $t SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
       assert(messages(error).contains("not in the table any more"), messages(error))
       assert(count(t) == 0)
@@ -213,7 +215,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
   test("a statement reads one snapshot of its table, however often it reads it") {
     val t = filled(2, "copy-on-write")
-    beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+    commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
     val error = intercept[Exception](sql(s"DELETE FROM $t WHERE id IN (SELECT meanwhile(max(id)) FROM $t)"))
     assert(messages(error).contains("not in the table any more"), messages(error))
   }

@@ -46,7 +46,7 @@ trait StatementFixture extends WriteFixture { self: Suite =>
   /**
    * Makes the function `meanwhile` commit like another program; it returns its argument. @return the number of commits
    */
-  protected def beside(name: String, times: Int = 1)(commit: Table => Unit): () => Int = {
+  protected def commitMeanwhile(name: String, times: Int = 1)(commit: Table => Unit): () => Int = {
     val left = new AtomicReference[Int](times)
     StatementFixture.meanwhile.set { () =>
       if (left.getAndUpdate(n => math.max(0, n - 1)) > 0) commit(live(name))

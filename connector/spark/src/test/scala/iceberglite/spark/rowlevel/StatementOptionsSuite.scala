@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** `t WITH ('key' = 'value')` in statements that change rows. */
 class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
 
-  private def refused(statement: String): String = messages(intercept[Exception](sql(statement)))
+  private def rejection(statement: String): String = messages(intercept[Exception](sql(statement)))
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
     test(s"options apply in every statement and position, by $mode") {
@@ -83,34 +83,34 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       assert(count(s"$t.branch_b", "id < 10 AND n IS NULL") == 10 && count(s"$t.branch_b", "n = 1000") == 1)
       sql(s"DELETE FROM $t.branch_b WITH ('branch' = 'b')")
       assert(count(s"$t.branch_b") == 0 && count(t) == 1000 && count(t, "n IS NULL OR n = 1000") == 0)
-      assert(refused(s"DELETE FROM $t.branch_b WITH ('branch' = 'c') WHERE id = 1").contains("remove one of them"))
-      assert(refused(s"DELETE FROM $t WITH ('branch' = 'c') WHERE id = 1").contains("Branch not found: c"))
+      assert(rejection(s"DELETE FROM $t.branch_b WITH ('branch' = 'c') WHERE id = 1").contains("remove one of them"))
+      assert(rejection(s"DELETE FROM $t WITH ('branch' = 'c') WHERE id = 1").contains("Branch not found: c"))
     }
 
     test(s"the isolation level of the option takes precedence over the table's, by $mode") {
       val t = filled(2, mode)
-      beside(t)(addCopy(_))
+      commitMeanwhile(t)(addCopy(_))
       sql(s"UPDATE $t WITH ('isolation-level' = 'snapshot') SET n = meanwhile(id % 1 + 7) WHERE n = 3")
       assert(count(t, "n = 3") == 50 && count(t, "n = 7") == 250)
       val u = filled(2, mode, "write.update.isolation-level" -> "snapshot")
-      beside(u)(addCopy(_))
+      commitMeanwhile(u)(addCopy(_))
       val level = "WITH ('isolation-level' = 'serializable')"
-      val error = refused(s"UPDATE $u $level SET n = meanwhile(id % 1 + 7) WHERE n = 3")
+      val error = rejection(s"UPDATE $u $level SET n = meanwhile(id % 1 + 7) WHERE n = 3")
       assert(error.contains("isolation level serializable"))
     }
   }
 
   test("an option that does not apply is rejected, with similar options named") {
     val t = filled(2, "merge-on-read")
-    assert(refused(s"DELETE FROM $t WITH ('isolation' = 'snapshot')").contains("DELETE has no such option"))
-    assert(refused(s"UPDATE $t WITH ('isolation-levl' = 'x') SET n = 1").contains("Did you mean isolation-level?"))
-    assert(refused(s"DELETE FROM $t WITH ('merge-schema' = true)").contains("DELETE has no such option"))
-    assert(refused(s"INSERT INTO $t WITH ('statement-retries' = 1) TABLE $t").contains("INSERT has no such option"))
-    assert(refused(s"UPDATE $t WITH ('upsert' = true) SET n = 1").contains("UPDATE has no such option"))
-    assert(refused(s"DELETE FROM $t WITH ('isolation-level' = 'none')").contains("serializable, snapshot"))
-    assert(refused(s"DELETE FROM $t WITH ('statement-retries' = -1)").contains("expected the value"))
-    assert(refused(s"DELETE FROM $t WITH ('statement-retries' = '-1')").contains("It must be 0 to"))
-    assert(refused(s"DELETE FROM $t WITH ('snapshot-property.' = '1')").contains("a key for the snapshot summary"))
+    assert(rejection(s"DELETE FROM $t WITH ('isolation' = 'snapshot')").contains("DELETE has no such option"))
+    assert(rejection(s"UPDATE $t WITH ('isolation-levl' = 'x') SET n = 1").contains("Did you mean isolation-level?"))
+    assert(rejection(s"DELETE FROM $t WITH ('merge-schema' = true)").contains("DELETE has no such option"))
+    assert(rejection(s"INSERT INTO $t WITH ('statement-retries' = 1) TABLE $t").contains("INSERT has no such option"))
+    assert(rejection(s"UPDATE $t WITH ('upsert' = true) SET n = 1").contains("UPDATE has no such option"))
+    assert(rejection(s"DELETE FROM $t WITH ('isolation-level' = 'none')").contains("serializable, snapshot"))
+    assert(rejection(s"DELETE FROM $t WITH ('statement-retries' = -1)").contains("expected the value"))
+    assert(rejection(s"DELETE FROM $t WITH ('statement-retries' = '-1')").contains("It must be 0 to"))
+    assert(rejection(s"DELETE FROM $t WITH ('snapshot-property.' = '1')").contains("a key for the snapshot summary"))
     assert(count(t) == 1000 && count(s"$t.snapshots") == 1)
   }
 
@@ -119,21 +119,21 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     val error = intercept[ParseException](sql(s"DELETE FROM $t WITH ('branch' = 'b')\n  WHERE id = )"))
     assert(error.line.contains(2) && error.startPosition.contains(13), error.getMessage)
     Seq("()", "('a' = )", "('a' = 'b'", "('a' = 'b' 'c' = 'd')").foreach { list =>
-      assert(refused(s"DELETE FROM $t WITH $list").contains("Syntax error at or near"), list)
+      assert(rejection(s"DELETE FROM $t WITH $list").contains("Syntax error at or near"), list)
     }
-    assert(refused(s"DELETE FROM $t.files WITH ('branch' = 'b')").contains("remove WITH (...)"))
+    assert(rejection(s"DELETE FROM $t.files WITH ('branch' = 'b')").contains("remove WITH (...)"))
     Seq(
       s"DELETE FROM lite.$ns.gone WITH ('statement-retries' = 2)",
       s"DELETE FROM lite.$ns.gone WITH ('branch' = 'b')",
       s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING lite.$ns.gone s ON t.id = s.id WHEN MATCHED THEN DELETE",
       s"UPDATE $t WITH ('branch' = 'main') SET gone = 1",
       s"INSERT INTO $t WITH ('branch' = 'main') TABLE gone"
-    ).foreach(statement => assert(refused(statement).contains("gone"), statement))
+    ).foreach(statement => assert(rejection(statement).contains("gone"), statement))
   }
 
   test("EXPLAIN shows the plan of a statement with options and changes nothing") {
     val t = filled(2, "merge-on-read")
-    changesNothing(t) {
+    assertUnchanged(t) {
       val plan = rows(s"EXPLAIN EXTENDED DELETE FROM $t WITH ('statement-retries' = 3, 'branch' = 'main') WHERE id = 3")
         .head.getString(0)
       assert(plan.contains("WriteDelta") && plan.contains("(id#") && !plan.contains("RetriedStatement"))
@@ -174,8 +174,8 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(added(s"DELETE FROM $t WITH ($options) WHERE n = 1") == Seq("ORC"))
     assert(added(s"UPDATE $t WITH ('Delete-Format' = 'parquet') SET n = 77 WHERE n = 2").toSet == Set("PARQUET"))
     assert(count(t) == 900 && count(peer(t)) == 900 && count(peer(t), "n = 77") == 100)
-    assert(refused(s"DELETE FROM $t WITH ('delete-granularity' = 'table')").contains("delete-granularity"))
-    assert(refused(s"DELETE FROM $t WITH ('delete-format' = 'puffin')").contains("delete-format"))
+    assert(rejection(s"DELETE FROM $t WITH ('delete-granularity' = 'table')").contains("delete-granularity"))
+    assert(rejection(s"DELETE FROM $t WITH ('delete-format' = 'puffin')").contains("delete-format"))
   }
 
   test("the size option of delete files limits them: no further data file is added beyond it") {

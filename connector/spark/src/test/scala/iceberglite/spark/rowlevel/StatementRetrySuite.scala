@@ -21,20 +21,20 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(s"an UPDATE fails without retries, and with retries includes the other commit's rows, by $mode") {
       val t = filled(2, mode)
-      beside(t)(addCopy(_))
+      commitMeanwhile(t)(addCopy(_))
       val statement = "SET n = meanwhile(id % 1 + 100) WHERE n = 3"
       val error = intercept[Exception](sql(s"UPDATE $t $statement"))
       assert(messages(error).contains("Run the statement again"))
-      val came = beside(t)(addCopy(_))
+      val came = commitMeanwhile(t)(addCopy(_))
       sql(s"UPDATE $t WITH ('statement-retries' = 2, 'snapshot-property.n' = 'once') $statement")
       assert(came() == 1 && count(t) == 2000 && count(t, "n = 3") == 0 && count(t, "n = 100") == 200)
       assert(summaryOf(t)("n") == "once" && count(s"$t.snapshots") == 4)
-      leavesNoFiles(t)
+      assertNoOrphans(t)
     }
 
     test(s"a statement fails after the given number of retries, by $mode") {
       val t = filled(2, mode)
-      val came = beside(t, times = 1000)(addCopy(_))
+      val came = commitMeanwhile(t, times = 1000)(addCopy(_))
       withConf("spark.sql.iceberg-lite.statement-retries" -> "1") {
         val error = intercept[Exception] {
           sql(s"DELETE FROM $t WHERE CASE WHEN id = 3 THEN meanwhile(n) = 3 ELSE n = 3 END")
@@ -42,12 +42,12 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
         assert(messages(error).contains("isolation level serializable"))
       }
       assert(came() > 1 && count(t) == 1000 + 500 * came())
-      leavesNoFiles(t)
+      assertNoOrphans(t)
     }
 
     test(s"a MERGE is retried with its named queries and parameters, by $mode") {
       val t = filled(2, mode)
-      val came = beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+      val came = commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       spark.sql(
         s"WITH s AS (SELECT id, meanwhile(id) AS n FROM range(0, 10)) " +
           s"MERGE INTO $t WITH ('statement-retries' = 3) t USING s ON t.id = s.id AND s.id > :least " +
@@ -119,7 +119,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
   }
 
   /** Checks that files of failed attempts are deleted, even if Spark killed one of their tasks. */
-  private def leavesNoFiles(t: String): Unit = {
+  private def assertNoOrphans(t: String): Unit = {
     val listed = rows(s"SELECT file_path FROM ${peer(t)}.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds))(assert(dataFilesOf(t).map(_.getFileName.toString) == listed))
     ()

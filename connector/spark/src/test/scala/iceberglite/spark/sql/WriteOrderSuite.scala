@@ -62,12 +62,12 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
       val results = Seq(ours, peer(theirs)).map(t => Try(sql(s"ALTER TABLE $t WRITE $statement")).isSuccess)
       assert(results.distinct.size == 1, s"$statement succeeds: $results")
       assert(state(ours) == state(theirs), statement)
-      assert(shown(peer(ours)) == shown(peer(theirs)) && shown(ours) == shown(peer(ours)), statement)
+      assert(asText(peer(ours)) == asText(peer(theirs)) && asText(ours) == asText(peer(ours)), statement)
     }
   }
 
   /** The peer shows the width of truncate after the column. */
-  private def shown(table: String): Seq[String] = {
+  private def asText(table: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     rows(s"SHOW TBLPROPERTIES $table").map(_.toString.replace("truncate(data, 4)", "truncate(4, data)"))
       .filter(p => p.contains("sort-order") || p.contains("mode"))

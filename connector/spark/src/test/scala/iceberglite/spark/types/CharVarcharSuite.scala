@@ -180,13 +180,13 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
 
   test("data frames are checked like statements") {
     same(s"CREATE TABLE @ (i INT, c CHAR(5), v VARCHAR(5)) USING #")
-    def refused(write: => Unit): Unit =
+    def assertRejected(write: => Unit): Unit =
       assert(reason(intercept[Exception](write)).contains(Exceeded))
     sql("SELECT 1 AS i, 'a' AS c, 'b     ' AS v").writeTo(mine).append()
     sql("SELECT 2 AS i, 'a' AS c, 'b' AS v").write.mode("append").saveAsTable(mine)
     sql("SELECT 3, 'a', 'b'").write.insertInto(mine)
-    refused(sql("SELECT 4 AS i, '123456' AS c, 'b' AS v").writeTo(mine).append())
-    refused(sql("SELECT 4, 'a', '123456'").write.insertInto(mine))
+    assertRejected(sql("SELECT 4 AS i, '123456' AS c, 'b' AS v").writeTo(mine).append())
+    assertRejected(sql("SELECT 4, 'a', '123456'").write.insertInto(mine))
     assert(rows(s"SELECT c, v FROM $mine ORDER BY i").map(_.toString) == Seq("[a    ,b    ]", "[a    ,b]", "[a    ,b]"))
     assert(spark.table(mine).where("c = 'a' AND v = 'b'").count() == 2)
   }

@@ -67,7 +67,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
       rows(s"SELECT t, n, z, hex(g), l, m['$uuid'] FROM $t WHERE u = '$uuid'").map(_.toString.takeWhile(_ != 'W')) ==
         Seq("[86399999999,-1,1,0101000000000000000000F03F0000000000000040,")
     )
-    changesNothing(t, "id, t") {
+    assertUnchanged(t, "id, t") {
       def message(values: String): String =
         messages(intercept[Exception](sql(s"INSERT INTO $t (id, u, f, t, l) VALUES (3, $values)")))
       assert(message("'no uuid', NULL, NULL, NULL").contains("column u: no uuid"))
@@ -124,7 +124,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
       "[2,null,[null,5],null,null]"
     ))
     assert(fields(t).map(_.take(2)) == Seq(Seq(1L, null), Seq(2L, null)))
-    changesNothing(t) {
+    assertUnchanged(t) {
       def message(values: String): String = messages(intercept[Exception](sql(s"INSERT INTO $t VALUES ($values)")))
       assert(message("3, '{}', NULL, NULL, NULL").contains("writing a value to column v of type variant"))
       assert(message("3, NULL, named_struct('v', '1', 'i', 5L), NULL, NULL").contains("column s.v of type variant"))

@@ -36,14 +36,14 @@ class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
 
   test("an invalid codec, level or strategy is rejected with the values that the format supports") {
     val t = create("id BIGINT", "orc")
-    def refusal(options: (String, String)*): String =
+    def rejection(options: (String, String)*): String =
       intercept[AnalysisException](spark.range(5).writeTo(t).options(options.toMap).append()).getMessage
-    val ofOrc = refusal("compression-codec" -> "gzip")
+    val ofOrc = rejection("compression-codec" -> "gzip")
     assert(ofOrc.contains("option compression-codec") && ofOrc.contains("none, zlib, snappy, lzo, lz4, zstd"))
-    val ofAvro = refusal("write-format" -> "avro", "compression-codec" -> "zlib")
+    val ofAvro = rejection("write-format" -> "avro", "compression-codec" -> "zlib")
     assert(ofAvro.contains("uncompressed, snappy, gzip, zstd"))
-    assert(refusal("compression-strategy" -> "harder").contains("speed, compression"))
-    assert(refusal("write-format" -> "avro", "compression-level" -> "high").contains("compression-level"))
+    assert(rejection("compression-strategy" -> "harder").contains("speed, compression"))
+    assert(rejection("write-format" -> "avro", "compression-level" -> "high").contains("compression-level"))
     assert(listed(t).isEmpty)
   }
 

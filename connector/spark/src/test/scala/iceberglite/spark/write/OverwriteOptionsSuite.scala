@@ -16,7 +16,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     t
   }
 
-  private def fresh(p: Int): DataFrame = spark.range(100, 102).selectExpr("id", s"$p AS p")
+  private def newRows(p: Int): DataFrame = spark.range(100, 102).selectExpr("id", s"$p AS p")
 
   private def ids(t: String): Seq[Long] = rows(s"SELECT id FROM $t ORDER BY id").map(_.getLong(0))
 
@@ -50,7 +50,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   private def rejection(t: String)(write: => Unit): String = {
     var message = ""
-    changesNothing(t) { message = messages(intercept[Exception](write)) }
+    assertUnchanged(t) { message = messages(intercept[Exception](write)) }
     message
   }
 
@@ -59,19 +59,19 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
   for ((way, save) <- overwrites) {
     test(s"$way: replaceWhere replaces the matching rows, and no others") {
       val t = partitioned()
-      overwrite(save, t, fresh(1), "replaceWhere" -> "p = 1")
+      overwrite(save, t, newRows(1), "replaceWhere" -> "p = 1")
       assert(ids(t) == kept ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
-      overwrite(save, t, fresh(0), "REPLACEWHERE" -> "p = 0 and id > 3 or id >= 100")
+      overwrite(save, t, newRows(0), "REPLACEWHERE" -> "p = 0 and id > 3 or id >= 100")
       assert(ids(t) == Seq(0L, 2L, 3L, 5L, 8L, 100L, 101L) && ids(peer(t)) == ids(t))
-      overwrite(save, t, fresh(0).limit(0), "replaceWhere" -> "p = 0")
+      overwrite(save, t, newRows(0).limit(0), "replaceWhere" -> "p = 0")
       assert(ids(t) == Seq(2L, 5L, 8L))
-      overwrite(save, t, fresh(2), "replaceWhere" -> "true")
+      overwrite(save, t, newRows(2), "replaceWhere" -> "true")
       assert(ids(t) == Seq(100L, 101L))
     }
 
     test(s"$way: new rows that do not match replaceWhere are rejected") {
       val t = partitioned()
-      for (rows <- Seq(fresh(2), fresh(1).selectExpr("id", "CAST(NULL AS INT) AS p"))) {
+      for (rows <- Seq(newRows(2), newRows(1).selectExpr("id", "CAST(NULL AS INT) AS p"))) {
         val message = rejection(t)(overwrite(save, t, rows, "replaceWhere" -> "p = 1"))
         assert(message.contains("replaceWhere") && message.contains("p = 1"), message)
       }
@@ -80,7 +80,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     test(s"$way: a replaceWhere that is not a valid condition on the table is rejected") {
       val t = partitioned()
       for (text <- Seq("", "nothere = 1", "p = = 1", "id + 1", "p IN (SELECT 1)", "rand() < 0.5", "sum(id) > 1")) {
-        val message = rejection(t)(overwrite(save, t, fresh(1), "replaceWhere" -> text))
+        val message = rejection(t)(overwrite(save, t, newRows(1), "replaceWhere" -> text))
         assert(message.contains("replaceWhere"), message)
       }
     }
@@ -88,9 +88,9 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     test(s"$way: a dynamic overwrite replaces the partitions of the new rows") {
       for (key <- Seq("partitionOverwriteMode", "PARTITIONOVERWRITEMODE", "overwrite-mode", "Overwrite-Mode")) {
         val t = partitioned()
-        overwrite(save, t, fresh(1), key -> "Dynamic")
+        overwrite(save, t, newRows(1), key -> "Dynamic")
         assert(ids(t) == kept ++ Seq(100L, 101L) && ids(peer(t)) == ids(t), key)
-        overwrite(save, t, fresh(1), key -> "static")
+        overwrite(save, t, newRows(1), key -> "static")
         assert(ids(t) == Seq(100L, 101L))
       }
     }
@@ -107,11 +107,11 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
         Seq("OVERWRITESCHEMA" -> "true", "replaceWhere" -> "p = 1")
       )
       for (options <- wrong) {
-        val message = rejection(t)(overwrite(save, t, fresh(1), options: _*))
+        val message = rejection(t)(overwrite(save, t, newRows(1), options: _*))
         assert(options.exists { case (key, _) => message.contains(key.take(5)) }, message)
       }
-      assert(rejection(t)(overwrite(save, t, fresh(1), "overwriteSchema" -> "true")).contains("createOrReplace"))
-      overwrite(save, t, fresh(1), "overwriteSchema" -> "false")
+      assert(rejection(t)(overwrite(save, t, newRows(1), "overwriteSchema" -> "true")).contains("createOrReplace"))
+      overwrite(save, t, newRows(1), "overwriteSchema" -> "false")
       assert(ids(t) == Seq(100L, 101L))
     }
 
@@ -119,18 +119,18 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       val t = partitioned()
       def write(rows: DataFrame, version: Int, id: String = "txnAppId"): Unit =
         overwrite(save, t, rows, id -> "job", "TxnVersion" -> version.toString)
-      write(fresh(1), 1)
+      write(newRows(1), 1)
       assert(ids(t) == Seq(100L, 101L))
-      changesNothing(t)(write(fresh(2), 1))
-      changesNothing(t)(write(fresh(2), 0, "TXNAPPID"))
-      changesNothing(t)(overwrite(save, t, fresh(2), "application-id" -> "job", "application-version" -> "1"))
-      write(fresh(2), 2)
+      assertUnchanged(t)(write(newRows(2), 1))
+      assertUnchanged(t)(write(newRows(2), 0, "TXNAPPID"))
+      assertUnchanged(t)(overwrite(save, t, newRows(2), "application-id" -> "job", "application-version" -> "1"))
+      write(newRows(2), 2)
       assert(rows(s"SELECT DISTINCT p FROM $t").head.getInt(0) == 2)
       for (half <- Seq("txnAppId" -> "x", "txnVersion" -> "5")) {
-        assert(rejection(t)(overwrite(save, t, fresh(1), half)).contains(half._1))
+        assert(rejection(t)(overwrite(save, t, newRows(1), half)).contains(half._1))
       }
       val message =
-        rejection(t)(overwrite(save, t, fresh(1), "txnAppId" -> "x", "application-id" -> "y", "txnVersion" -> "1"))
+        rejection(t)(overwrite(save, t, newRows(1), "txnAppId" -> "x", "application-id" -> "y", "txnVersion" -> "1"))
       assert(message.contains("txnAppId") && message.contains("application-id"), message)
     }
   }
@@ -138,17 +138,17 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
   test("an append with replaceWhere is rejected, and an append with other overwrite options appends") {
     val t = partitioned()
     for (save <- Seq[(Writer, String) => Unit](_.save(_), _.insertInto(_), _.saveAsTable(_))) {
-      val message = rejection(t)(save(writer(fresh(1), Seq("replaceWhere" -> "p = 1"), "append"), t))
+      val message = rejection(t)(save(writer(newRows(1), Seq("replaceWhere" -> "p = 1"), "append"), t))
       assert(message.contains("replaceWhere") && message.contains("overwrite"), message)
     }
-    rejection(t)(fresh(1).writeTo(t).option("replaceWhere", "p = 1").append())
-    writer(fresh(1), Seq("partitionOverwriteMode" -> "dynamic"), "append").save(t)
+    rejection(t)(newRows(1).writeTo(t).option("replaceWhere", "p = 1").append())
+    writer(newRows(1), Seq("partitionOverwriteMode" -> "dynamic"), "append").save(t)
     assert(ids(t).size == 11)
   }
 
   test("saveAsTable replaces the whole table, so options for a partial overwrite are rejected") {
     val t = partitioned()
-    def save(options: (String, String)*): Unit = writer(fresh(1), options, "overwrite").saveAsTable(t)
+    def save(options: (String, String)*): Unit = writer(newRows(1), options, "overwrite").saveAsTable(t)
     val less = Seq(
       "replaceWhere" -> "p = 1",
       "partitionOverwriteMode" -> "dynamic",
@@ -160,21 +160,21 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       val message = rejection(t)(save(option))
       assert(message.contains(option._1.toLowerCase) || message.contains(option._1), message)
       assert(messages(intercept[Exception](
-        fresh(1).writeTo(t).using("iceberg").option(option._1, option._2).createOrReplace()
+        newRows(1).writeTo(t).using("iceberg").option(option._1, option._2).createOrReplace()
       )).toLowerCase.contains(option._1.toLowerCase))
       assert(messages(intercept[Exception](
-        fresh(1).writeTo(t).using("iceberg").option(option._1, option._2).replace()
+        newRows(1).writeTo(t).using("iceberg").option(option._1, option._2).replace()
       )).toLowerCase.contains(option._1.toLowerCase))
     }
     assert(ids(t) == (0L until 9L))
     save("overwriteSchema" -> "true", "txnAppId" -> "a", "txnVersion" -> "1", "overwrite-mode" -> "static")
     assert(ids(t) == Seq(100L, 101L))
-    changesNothing(t)(save("txnAppId" -> "a", "txnVersion" -> "1"))
+    assertUnchanged(t)(save("txnAppId" -> "a", "txnVersion" -> "1"))
   }
 
   test("creating a table replaces nothing, so overwrite options are accepted") {
     val t = newTable()
-    writer(fresh(1), Seq("overwrite-mode" -> "dynamic", "partitionOverwriteMode" -> "dynamic"), "overwrite")
+    writer(newRows(1), Seq("overwrite-mode" -> "dynamic", "partitionOverwriteMode" -> "dynamic"), "overwrite")
       .saveAsTable(t)
     assert(ids(t) == Seq(100L, 101L))
   }
@@ -183,14 +183,14 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     val t = partitioned()
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     for (branch <- Seq("b", "nowhere")) {
-      val message = rejection(t)(writer(fresh(1), Seq("branch" -> branch), "overwrite").saveAsTable(t))
+      val message = rejection(t)(writer(newRows(1), Seq("branch" -> branch), "overwrite").saveAsTable(t))
       assert(message.contains("branch"), message)
     }
   }
 
   test("writeTo: options that contradict the condition or the kind of overwrite are rejected") {
     val t = partitioned()
-    def write(option: (String, String)) = fresh(1).writeTo(t).option(option._1, option._2)
+    def write(option: (String, String)) = newRows(1).writeTo(t).option(option._1, option._2)
     for (option <- Seq("replaceWhere" -> "p = 1", "overwrite-mode" -> "dynamic", "overwriteSchema" -> "true")) {
       assert(rejection(t)(write(option).overwrite(col("p") === 1)).contains(option._1))
     }
@@ -209,7 +209,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     insert("OVERWRITE", "'replaceWhere' = 'p = 1'")
     assert(ids(t) == kept ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
     insert("OVERWRITE", "'PartitionOverwriteMode' = 'dynamic', 'txnAppId' = 'a', 'txnVersion' = '1'")
-    changesNothing(t)(insert("OVERWRITE", "'txnAppId' = 'a', 'txnVersion' = '1'"))
+    assertUnchanged(t)(insert("OVERWRITE", "'txnAppId' = 'a', 'txnVersion' = '1'"))
     assert(ids(t) == kept ++ Seq(100L, 101L))
     rejection(t)(insert("INTO", "'replaceWhere' = 'p = 1'"))
     rejection(t)(insert("OVERWRITE", "'replaceWhere' = 'p = 2'"))
@@ -240,24 +240,24 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("a default option of the session applies, as in all writes by format(...)") {
     val t = partitioned()
-    withConf("spark.datasource.iceberg.replaceWhere" -> "p = 1")(overwrite((w, name) => w.save(name), t, fresh(1)))
+    withConf("spark.datasource.iceberg.replaceWhere" -> "p = 1")(overwrite((w, name) => w.save(name), t, newRows(1)))
     assert(ids(t) == kept ++ Seq(100L, 101L))
   }
 
   test("with accept-any-schema, replaceWhere columns are found by name") {
     val t = partitioned()
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
-    overwrite((w, name) => w.save(name), t, fresh(1).select("p", "id"), "replaceWhere" -> "p = 1")
+    overwrite((w, name) => w.save(name), t, newRows(1).select("p", "id"), "replaceWhere" -> "p = 1")
     assert(ids(t) == kept ++ Seq(100L, 101L))
-    val more = fresh(1).selectExpr("p", "id", "'x' AS more")
+    val more = newRows(1).selectExpr("p", "id", "'x' AS more")
     overwrite((w, name) => w.save(name), t, more, "replaceWhere" -> "p = 1", "merge-schema" -> "true")
     assert(ids(t) == kept ++ Seq(100L, 101L) && spark.table(t).columns.toSeq == Seq("id", "p", "more"))
   }
 
   test("replaceWhere changes nothing in save modes other than overwrite") {
     val t = partitioned()
-    for (mode <- Seq(SaveMode.Ignore, SaveMode.ErrorIfExists)) changesNothing(t) {
-      scala.util.Try(fresh(1).write.format("iceberg-lite").mode(mode).option("replaceWhere", "p = 1").save(t))
+    for (mode <- Seq(SaveMode.Ignore, SaveMode.ErrorIfExists)) assertUnchanged(t) {
+      scala.util.Try(newRows(1).write.format("iceberg-lite").mode(mode).option("replaceWhere", "p = 1").save(t))
     }
   }
 }

@@ -28,9 +28,9 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
   test("a version is written once, and older versions are not written any more") {
     val t = created()
     write(t, 0, "etl", 1).append()
-    changesNothing(t)(write(t, 0, "etl", 1).append())
+    assertUnchanged(t)(write(t, 0, "etl", 1).append())
     write(t, 10, "etl", 3).append()
-    changesNothing(t)(write(t, 90, "etl", 2).append())
+    assertUnchanged(t)(write(t, 90, "etl", 2).append())
     write(t, 20, "other", 1).append()
     assert(ids(t) == (0L until 30L) && ids(peer(t)) == (0L until 30L))
   }
@@ -39,18 +39,18 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     val t = created()
     write(t, 0, "etl", 1).append()
     write(t, 100, "etl", 2).overwritePartitions()
-    changesNothing(t)(write(t, 200, "etl", 2).overwritePartitions())
-    changesNothing(t)(write(t, 200, "etl", 1).overwrite(org.apache.spark.sql.functions.lit(true)))
+    assertUnchanged(t)(write(t, 200, "etl", 2).overwritePartitions())
+    assertUnchanged(t)(write(t, 200, "etl", 1).overwrite(org.apache.spark.sql.functions.lit(true)))
     for (mode <- Seq("copy-on-write", "merge-on-read"); (n, i) <- Seq(3, 4, 5).zipWithIndex) {
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.update.mode' = '$mode')")
       val update = s"UPDATE $t WITH ('application-id' = '$mode', 'application-version' = '$n') SET id = id + 1"
       sql(update)
-      if (i == 1) changesNothing(t)(sql(update))
+      if (i == 1) assertUnchanged(t)(sql(update))
     }
     val delete = s"DELETE FROM $t WITH ('application-id' = 'gone', 'application-version' = '1') WHERE p = 0"
     sql(delete)
     write(t, 0, "etl", 9).append()
-    changesNothing(t)(sql(delete))
+    assertUnchanged(t)(sql(delete))
     assert(ids(t).size == 15)
   }
 
@@ -65,30 +65,30 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
 
   test("only one of the two options, or an invalid version, is rejected") {
     val t = created()
-    def refused(options: (String, String)*): String = {
+    def rejection(options: (String, String)*): String = {
       val writer = options.foldLeft(spark.range(1).selectExpr("id", "1 AS p").writeTo(t)) { case (w, (k, v)) =>
         w.option(k, v)
       }
       messages(intercept[Exception](writer.append()))
     }
-    assert(refused("application-id" -> "etl").contains("It also needs application-version"))
-    assert(refused("application-version" -> "1").contains("It also needs application-id"))
-    assert(refused("application-id" -> "etl", "application-version" -> "-1").contains("It must be 0 or more"))
+    assert(rejection("application-id" -> "etl").contains("It also needs application-version"))
+    assert(rejection("application-version" -> "1").contains("It also needs application-id"))
+    assert(rejection("application-id" -> "etl", "application-version" -> "-1").contains("It must be 0 or more"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('application-version.etl' = 'x')")
-    assert(refused("application-id" -> "etl", "application-version" -> "1").contains("unset it to begin anew"))
+    assert(rejection("application-id" -> "etl", "application-version" -> "1").contains("unset it to begin anew"))
   }
 
   test("a repeated createOrReplace changes nothing, and a statement without changes records its version") {
     val t = newTable()
     def make(from: Int, version: Int): Unit = write(t, from, "etl", version).using("iceberg").createOrReplace()
     make(0, 1)
-    changesNothing(t)(make(50, 1))
+    assertUnchanged(t)(make(50, 1))
     make(50, 2)
     assert(ids(t) == (50L until 60L))
     val update = s"UPDATE $t WITH ('application-id' = 'late', 'application-version' = '1') SET id = 0 WHERE id = 999"
     sql(update)
     write(t, 999, "other", 1).append()
-    changesNothing(t)(sql(update))
+    assertUnchanged(t)(sql(update))
     assert(ids(t).contains(999L))
     // A copy through SHOW CREATE TABLE has none of the table's rows.
     val copy = newTable()

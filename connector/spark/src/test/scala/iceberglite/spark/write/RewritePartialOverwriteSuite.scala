@@ -16,7 +16,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     t
   }
 
-  private def fresh(ids: Long*): DataFrame =
+  private def newRows(ids: Long*): DataFrame =
     spark.createDataset(ids)(org.apache.spark.sql.Encoders.scalaLong).selectExpr("value AS id", "1 AS p", "'new' AS n")
 
   private def ids(t: String, where: String = "true"): Seq[Long] =
@@ -26,13 +26,13 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     test(s"matching rows are replaced, other rows stay, version $version") {
       val t = partitioned(version)
       val before = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
-      fresh(100, 101).writeTo(t).overwrite(col("id") >= 10 && col("p") === 0)
+      newRows(100, 101).writeTo(t).overwrite(col("id") >= 10 && col("p") === 0)
       val expected = (0L until 60L).filterNot(i => i >= 10 && i % 3 == 0) ++ Seq(100L, 101L)
       assert(ids(t) == expected && ids(peer(t)) == expected)
       assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= before + 1)
       assert(summaryOf(t)("operation") == "overwrite")
       // A row for which the condition is null stays.
-      fresh(200).writeTo(t).overwrite(col("n").startsWith("n4") || col("n") === lit("new"))
+      newRows(200).writeTo(t).overwrite(col("n").startsWith("n4") || col("n") === lit("new"))
       val left = expected.filterNot(i => i > 99 || i % 5 != 0 && i.toString.startsWith("4")) :+ 200L
       assert(ids(t) == left && ids(peer(t)) == left)
     }
@@ -42,7 +42,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     def lineage =
       rows(s"SELECT id, _row_id, _last_updated_sequence_number FROM $t WHERE n <> 'new' OR n IS NULL ORDER BY id")
     val before = lineage.filter(_.getLong(0) % 2 == 0)
-    fresh(100).writeTo(t).overwrite(expr("id % 2 = 1"))
+    newRows(100).writeTo(t).overwrite(expr("id % 2 = 1"))
     assert(lineage == before)
     assert(rows(s"SELECT _row_id FROM $t WHERE id = 100").head.getLong(0) >= 60)
   }
@@ -51,7 +51,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
 
   test("a condition that matches whole files reads no file") {
     val t = partitioned(2)
-    fresh(100).writeTo(t).overwrite(col("p") === 1)
+    newRows(100).writeTo(t).overwrite(col("p") === 1)
     assert(summaryOf(t)("deleted-data-files") == "1" && summaryOf(t)("added-records") == "1")
     sql(s"INSERT OVERWRITE $t PARTITION (p = 2) VALUES (300, 'x')")
     assert(summaryOf(t)("deleted-data-files") == "1" && summaryOf(t)("added-records") == "1")
@@ -61,14 +61,14 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   test("new rows are written regardless of how old rows are removed") {
     val t = partitioned(2)
     // Spark cannot push this condition down, but it is true for all rows within the files' bounds.
-    fresh(100).writeTo(t).overwrite(expr("abs(p) = 1"))
-    fresh(101).writeTo(t).overwrite(expr("n = 'nobody'"))
-    fresh(102).writeTo(t).overwrite(expr("id < 0"))
-    fresh(103).writeTo(t).overwrite(expr("1 = 2"))
+    newRows(100).writeTo(t).overwrite(expr("abs(p) = 1"))
+    newRows(101).writeTo(t).overwrite(expr("n = 'nobody'"))
+    newRows(102).writeTo(t).overwrite(expr("id < 0"))
+    newRows(103).writeTo(t).overwrite(expr("1 = 2"))
     assert(ids(t) == (0L until 60L).filter(_ % 3 != 1) ++ (101L to 103L).toList.+:(100L))
-    fresh(104).writeTo(t).overwrite(expr("id >= 0 OR id < 0"))
+    newRows(104).writeTo(t).overwrite(expr("id >= 0 OR id < 0"))
     assert(ids(t) == Seq(104L))
-    fresh(105).writeTo(t).overwrite(expr("1 = 1"))
+    newRows(105).writeTo(t).overwrite(expr("1 = 1"))
     assert(ids(t) == Seq(105L))
   }
 
@@ -84,7 +84,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
 
   test("a condition that Spark simplifies to true replaces all rows") {
     val t = partitioned(3)
-    fresh(100).writeTo(t).overwrite(expr("id = id"))
+    newRows(100).writeTo(t).overwrite(expr("id = id"))
     assert(ids(t) == Seq(100L) && ids(peer(t)) == Seq(100L))
   }
 
@@ -93,7 +93,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     val options = "WITH ('application-id' = 'a', 'application-version' = '1', 'snapshot-property.k' = 'v')"
     def replace() = sql(s"INSERT INTO $t $options REPLACE WHERE id < 30 SELECT 500L, 1, 'new'")
     replace()
-    changesNothing(t)(replace())
+    assertUnchanged(t)(replace())
     assert(ids(t) == (30L until 60L) :+ 500L && summaryOf(t)("k") == "v")
     val error = intercept[Exception](
       sql(s"INSERT INTO $t WITH ('upsert-keys' = 'id') REPLACE WHERE id < 40 SELECT 501L, 1, 'new'")
@@ -108,9 +108,9 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     )
   } test(s"rows that another commit $what concurrently are a conflict") {
     val t = partitioned(2)
-    beside(t)(_ => sql(statement(t)))
+    commitMeanwhile(t)(_ => sql(statement(t)))
     val error = intercept[Exception](
-      fresh(7).selectExpr("meanwhile(id) AS id", "p", "n").writeTo(t).overwrite(col("id") < 9)
+      newRows(7).selectExpr("meanwhile(id) AS id", "p", "n").writeTo(t).overwrite(col("id") < 9)
     )
     assert(messages(error).contains(done) && messages(error).contains("Run the statement again"))
     val expected = if (what == "adds") (0L until 60L) :+ 5L else (0L until 60L).filter(_ % 3 != 2)

@@ -39,7 +39,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
   ): DataFileFormat
 
   /** Returns the value without the parts that the format cannot store. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
 
   /** All types except those for which only null can be written. */
   private val types = RecordGenerators.all.filter(t => (t: Type) != VariantType && (t: Type) != UnknownType)
@@ -80,7 +80,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
   }
 
   private def records(schema: Schema, most: Int = 30): Gen[Vector[Record]] =
-    RecordGenerators.records(schema, most).map(_.map(held(_, schema.asStruct).asInstanceOf[Record]))
+    RecordGenerators.records(schema, most).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
 
   private val cases: Gen[(Schema, Vector[Record])] =
     RecordGenerators.schema(types).flatMap(s => records(s).map(s -> _))
@@ -123,17 +123,19 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
   )
 
   /** Does not use unsafe rows, because they cannot hold a null in a required field. */
-  private def refusal(schema: Schema, row: Record): ValidationFailed = intercept[ValidationFailed] {
+  private def validationFailure(schema: Schema, row: Record): ValidationFailed = intercept[ValidationFailed] {
     val io = new MemoryFileIO
     val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     writer.write(RecordRows.of(schema.fields)(row))
   }
 
   test("a null in a required field fails with the full name of the field") {
-    assert(refusal(nested, Record.of(null, null, null)).getMessage.contains("Column id is NOT NULL"))
+    assert(validationFailure(nested, Record.of(null, null, null)).getMessage.contains("Column id is NOT NULL"))
     val inList = Record.of(1L, Vector(Record.of(null, 1f)), null)
-    assert(refusal(nested, inList).getMessage.contains("Column points.element.x is NOT NULL"))
-    assert(refusal(nested, Record.of(1L, null, Record.of(null, "n"))).getMessage.contains("Column at.lat is NOT NULL"))
+    assert(validationFailure(nested, inList).getMessage.contains("Column points.element.x is NOT NULL"))
+    assert(validationFailure(nested, Record.of(1L, null, Record.of(null, "n"))).getMessage.contains(
+      "Column at.lat is NOT NULL"
+    ))
   }
 
   test("in a null struct, all nested columns are counted as null") {
@@ -143,15 +145,15 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
   }
 
   test("invalid values of a type fail with the column name") {
-    def refused(t: PrimitiveType, value: Any): String = intercept[InvalidArgument] {
+    def rejection(t: PrimitiveType, value: Any): String = intercept[InvalidArgument] {
       val schema = Schema(0, Vector(optional(1, "c", t)))
       val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, new MemoryFileIO).newFiles()
         .open("mem:/f")
       writer.write(InternalRow(value))
     }.getMessage
-    assert(refused(FixedType(3), Array[Byte](1, 2)).contains("fixed[3]"))
-    assert(refused(TimeType, 86400000000L).contains("column c"))
-    assert(refused(UuidType, org.apache.spark.unsafe.types.UTF8String.fromString("none")).contains("column c"))
+    assert(rejection(FixedType(3), Array[Byte](1, 2)).contains("fixed[3]"))
+    assert(rejection(TimeType, 86400000000L).contains("column c"))
+    assert(rejection(UuidType, org.apache.spark.unsafe.types.UTF8String.fromString("none")).contains("column c"))
   }
 
   test("for a type that cannot be written, only nulls are accepted") {

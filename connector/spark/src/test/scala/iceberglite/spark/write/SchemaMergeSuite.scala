@@ -152,7 +152,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     val t = openTable("id BIGINT")
     append(t, spark.range(3).toDF("id"))
     val before = columns(t)
-    changesNothing(t) {
+    assertUnchanged(t) {
       val fails = udf((id: Long) => if (id == 2) throw new IllegalStateException("on purpose") else id)
       intercept[Exception](append(t, spark.range(3).withColumn("more", fails(col("id")))))
       inMergingSession(sql(s"EXPLAIN EXTENDED INSERT INTO $t SELECT 1L AS id, 2 AS more").collect())

@@ -15,7 +15,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
   test("after a task failure, neither the failed task nor finished tasks leave files") {
     Seq("hash", "none").foreach { mode =>
       val t = partitioned()
-      changesNothing(t) {
+      assertUnchanged(t) {
         val error = intercept[Exception] {
           spark.range(0, 4000, 1, 8).select(failAt(col("id")).as("id"), (col("id") % 3).as("part")).writeTo(t)
             .option("distribution-mode", mode).append()
@@ -27,7 +27,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
 
   test("a task that fails after rows were set aside leaves no file") {
     val t = partitioned()
-    changesNothing(t) {
+    assertUnchanged(t) {
       intercept[Exception] {
         spark.range(0, 4000, 1, 1).select(failAt(col("id")).as("id"), (col("id") % 300).as("part")).writeTo(t)
           .option("distribution-mode", "none").append()
@@ -39,7 +39,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL, s STRUCT<x: INT NOT NULL>) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1, named_struct('x', 1))")
-    changesNothing(t) {
+    assertUnchanged(t) {
       intercept[Exception](sql(s"INSERT INTO $t SELECT if(id = 7, NULL, id), named_struct('x', 1) FROM range(10)"))
       intercept[Exception](sql(s"INSERT INTO $t SELECT id, named_struct('x', if(id = 7, NULL, 1)) FROM range(10)"))
     }
@@ -58,7 +58,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
   test("a REPLACE TABLE AS SELECT that fails leaves the old table") {
     val t = partitioned()
     spark.udf.register("fail_at", failAt)
-    changesNothing(t) {
+    assertUnchanged(t) {
       intercept[Exception](sql(s"REPLACE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)"))
     }
   }
@@ -67,7 +67,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     val t = newTable()
     val blocked = Files.createFile(newDirectory().resolve("no-directory"))
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('write.data.path' = '$blocked')")
-    changesNothing(t) {
+    assertUnchanged(t) {
       assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (1)"))).contains(blocked.toString))
     }
   }

@@ -34,7 +34,7 @@ trait WriteFixture extends SharedSession with Eventually { self: Suite =>
   }
 
   /** Checks that the body changes neither the table nor its history nor its directory. */
-  protected def changesNothing(table: String, columns: String = "*")(body: => Unit): Unit = {
+  protected def assertUnchanged(table: String, columns: String = "*")(body: => Unit): Unit = {
     def state = (
       sorted(s"SELECT $columns FROM $table"),
       rows(s"SELECT * FROM ${peer(table)}.snapshots"),

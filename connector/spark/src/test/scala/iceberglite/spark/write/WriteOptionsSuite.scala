@@ -19,15 +19,15 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("an invalid value is rejected with the valid values") {
     val t = filled()
-    def refusal(key: String, value: String): String =
+    def rejection(key: String, value: String): String =
       intercept[AnalysisException](ten.writeTo(t).option(key, value).append()).getMessage
-    assert(refusal("distribution-mode", "sideways").contains("none, hash, range"))
-    assert(refusal("target-file-size-bytes", "0").contains("positive"))
-    assert(refusal("compression-codec", "zip").contains("zstd"))
-    assert(refusal("compression-codec", "lzo").contains("codec is not available"))
-    assert(refusal("isolation-level", "chaos").contains("serializable, snapshot"))
-    assert(refusal("output-spec-id", "7").contains("0"))
-    assert(refusal("overwrite-mode", "sometimes").contains("dynamic or static"))
+    assert(rejection("distribution-mode", "sideways").contains("none, hash, range"))
+    assert(rejection("target-file-size-bytes", "0").contains("positive"))
+    assert(rejection("compression-codec", "zip").contains("zstd"))
+    assert(rejection("compression-codec", "lzo").contains("codec is not available"))
+    assert(rejection("isolation-level", "chaos").contains("serializable, snapshot"))
+    assert(rejection("output-spec-id", "7").contains("0"))
+    assert(rejection("overwrite-mode", "sometimes").contains("dynamic or static"))
   }
 
   test("rewritten-file-scan-task-set-id is rejected rather than ignored") {
@@ -75,7 +75,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     ten.writeTo(t).option("branch", "audit").append()
     assert(rows(s"SELECT count(*) FROM ${peer(t)} VERSION AS OF 'audit'").head.getLong(0) == 20)
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 10)
-    changesNothing(t)(intercept[Exception](ten.writeTo(t).option("branch", "nowhere").append()))
+    assertUnchanged(t)(intercept[Exception](ten.writeTo(t).option("branch", "nowhere").append()))
   }
 
   test("an overwrite with an isolation level fails after another commit since the given snapshot") {
@@ -84,7 +84,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     def overwrite(): Unit = ten.writeTo(t).option("isolation-level", "serializable")
       .option("validate-from-snapshot-id", seen).overwrite(org.apache.spark.sql.functions.lit(true))
     sql(s"INSERT INTO $t VALUES (77, 'new')")
-    changesNothing(t) {
+    assertUnchanged(t) {
       assert(messages(intercept[Exception](overwrite())).contains("isolation level serializable"))
     }
   }
@@ -115,12 +115,12 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
       "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     spark.range(2).selectExpr("named_struct('y', 2, 'x', 1) AS s", "id").writeTo(t).append()
     assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[0,null,[1,2]]", "[1,null,[1,2]]"))
-    def refusal(columns: String*): String =
+    def rejection(columns: String*): String =
       messages(intercept[Exception](spark.range(2).selectExpr(columns: _*).writeTo(t).append()))
-    assert(refusal("id", "1 AS other").contains("Column not found: other"))
-    assert(refusal("'a' AS name").contains("its column id, which is NOT NULL"))
-    assert(refusal("if(id = 0, NULL, id) AS id").contains("check-nullability"))
-    assert(refusal("CAST(id AS STRING) AS id").contains("Cast them"))
+    assert(rejection("id", "1 AS other").contains("Column not found: other"))
+    assert(rejection("'a' AS name").contains("its column id, which is NOT NULL"))
+    assert(rejection("if(id = 0, NULL, id) AS id").contains("check-nullability"))
+    assert(rejection("CAST(id AS STRING) AS id").contains("Cast them"))
   }
 
   test("without check-nullability, the write fails at the first null and changes nothing") {
@@ -129,7 +129,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     def write(to: Long): Unit = spark.range(to).selectExpr("if(id = 5, NULL, id) AS id").writeTo(t)
       .option("check-nullability", "false").append()
     write(5)
-    changesNothing(t)(assert(messages(intercept[Exception](write(10))).contains("Column id is NOT NULL")))
+    assertUnchanged(t)(assert(messages(intercept[Exception](write(10))).contains("Column id is NOT NULL")))
   }
 
   private def ten: DataFrame = spark.range(10).selectExpr("id", "concat('n', id) AS name")

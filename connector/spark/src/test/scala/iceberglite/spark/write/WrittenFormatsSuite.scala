@@ -38,7 +38,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
   }
 
   /** Returns the rows as text, such that equal values have equal text. */
-  private def shown(values: DataFrame): Seq[String] = values.collect().map(text).sorted.toSeq
+  private def asText(values: DataFrame): Seq[String] = values.collect().map(text).sorted.toSeq
 
   private def text(value: Any): String = value match {
     case row: Row => row.toSeq.map(text).mkString("[", ", ", "]")
@@ -62,10 +62,10 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
           javaTable(t, SchemaParser.fromJson(SchemaJson.toJson(schema)), properties = Map("format-version" -> "2"))
           val rows = frame(schema, held).coalesce(1)
           rows.writeTo(t).option("write-format", format).append()
-          val expected = shown(rows)
-          assert(shown(spark.table(t)) == expected, s"seed $seed")
-          assert(shown(byRows(t)) == expected, s"seed $seed")
-          assert(shown(spark.table(peer(t))) == expected, s"seed $seed")
+          val expected = asText(rows)
+          assert(asText(spark.table(t)) == expected, s"seed $seed")
+          assert(asText(byRows(t)) == expected, s"seed $seed")
+          assert(asText(spark.table(peer(t))) == expected, s"seed $seed")
         }
       }
     }
@@ -88,9 +88,11 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
         assert(offsets(f, 5) == (if (format == "orc") stripes(path.toString) else Seq.empty))
       }
       assert(files.map(f => if (f.isNullAt(4)) 0 else f.getInt(4)).toSet == Set(0, 1))
-      assert(shown(spark.table(t)) == shown(rows.union(rows)) && shown(spark.table(peer(t))) == shown(spark.table(t)))
+      assert(
+        asText(spark.table(t)) == asText(rows.union(rows)) && asText(spark.table(peer(t))) == asText(spark.table(t))
+      )
       val day = "at >= TIMESTAMP '1970-01-02 00:00:00' AND part = 'p1'"
-      assert(shown(spark.table(t).where(day)) == shown(rows.union(rows).where(day)))
+      assert(asText(spark.table(t).where(day)) == asText(rows.union(rows).where(day)))
     }
 
     test(s"$format: a dynamic overwrite replaces the written partitions, and a static one those that match") {
@@ -130,7 +132,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
       val t = create("id BIGINT NOT NULL, part BIGINT", format, "PARTITIONED BY (part)")
       sql(s"INSERT INTO $t VALUES (1, 1)")
-      changesNothing(t) {
+      assertUnchanged(t) {
         val error = intercept[Exception] {
           spark.range(0, 4000, 1, 8).select(failAt(col("id")).as("id"), (col("id") % 100).as("part")).writeTo(t)
             .option("distribution-mode", "none").option("check-nullability", "false").append()
@@ -144,7 +146,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES " +
         s"('write.spark.accept-any-schema' = 'true', 'write.format.default' = '$format')")
-      changesNothing(t) {
+      assertUnchanged(t) {
         val error = intercept[Exception] {
           spark.range(10).selectExpr("if(id = 5, NULL, id) AS id").writeTo(t).option("check-nullability", "false")
             .append()

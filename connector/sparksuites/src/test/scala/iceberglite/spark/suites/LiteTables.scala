@@ -33,7 +33,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
   protected def mode: String
 
   /** Names of tests that apply to Spark's in-memory table only, with the reasons. */
-  protected def notOfOurs: Map[String, String]
+  protected def skippedTests: Map[String, String]
 
   private var version = 2
 
@@ -44,7 +44,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
     super.sparkConf.set("spark.sql.extensions", classOf[iceberglite.spark.SparkSessionExtensions].getName)
 
   override protected def test(name: String, tags: Tag*)(body: => Any)(implicit position: Position): Unit =
-    notOfOurs.get(name) match {
+    skippedTests.get(name) match {
       case Some(reason) => ignore(s"$name: $reason", tags: _*)(body)
       case None => versions(name).foreach { v =>
           super.test(s"$name, version $v", tags: _*) {
@@ -61,7 +61,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
     val running = if (Sampling.isOff) possible else possible.drop(chosen).take(1)
     all += possible.size
     left += possible.size - running.size
-    if (!Sampling.isFast) Sampling.leaves(left, all, s"tests of Spark's ${getClass.getSimpleName}")
+    if (!Sampling.isFast) Sampling.recordSkipped(left, all, s"tests of Spark's ${getClass.getSimpleName}")
     running
   }
 

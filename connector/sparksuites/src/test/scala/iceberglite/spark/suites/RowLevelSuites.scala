@@ -21,14 +21,14 @@ private object NotOfOurs {
 trait ByCopyOnWrite extends LiteTables {
   override protected def mode: String = "copy-on-write"
 
-  override protected def notOfOurs: Map[String, String] = NotOfOurs.always
+  override protected def skippedTests: Map[String, String] = NotOfOurs.always
 }
 
 /** Spark's tests of delta-based (merge-on-read) row-level operations. */
 trait ByMergeOnRead extends LiteTables {
   override protected def mode: String = "merge-on-read"
 
-  override protected def notOfOurs: Map[String, String] = NotOfOurs.always +
+  override protected def skippedTests: Map[String, String] = NotOfOurs.always +
     ("nullable row ID attrs" -> "a row of ours is known by its file and position, which are never null")
 }
 

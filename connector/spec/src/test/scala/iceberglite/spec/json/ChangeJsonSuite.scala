@@ -17,7 +17,7 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def update(json: String): MetadataUpdate = MetadataUpdateJson.parse("request", json)
 
-  private def refused(json: String): InvalidMetadata = intercept[InvalidMetadata](update(json))
+  private def rejection(json: String): InvalidMetadata = intercept[InvalidMetadata](update(json))
 
   test("every table update round-trips through JSON", JsonRules.updates) {
     forAll(ChangeGenerators.update)(u => assert(update(MetadataUpdateJson.toJson(u)) == u))
@@ -68,7 +68,7 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(update("""{"action":"remove-properties","removed":["a"]}""") == RemoveProperties(Set("a")))
     val both = """{"action":"set-properties","updated":{"a":"1"},"updates":{"a":"2"}}"""
     assert(update(both) == SetProperties(Map("a" -> "2")))
-    assert(refused("""{"action":"set-properties"}""").reason == "The key updates is missing")
+    assert(rejection("""{"action":"set-properties"}""").reason == "The key updates is missing")
   }
 
   test("a schema without the deprecated last-column-id uses its own highest id", JsonRules.deprecatedUpdates) {
@@ -89,13 +89,13 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("unknown updates, wrong types and impossible references are reported with their JSON path", JsonRules.strict) {
-    assert(refused("""{"action":"fly"}""").path == "$.action")
-    assert(refused("""{"action":"set-location","location":5}""").path == "$.location")
-    assert(refused("""{"action":"remove-snapshots","snapshot-ids":[1,"2"]}""").path == "$.snapshot-ids[1]")
-    assert(refused("""{"action":"assign-uuid","uuid":"1-2"}""").path == "$.uuid")
-    refused("""{"action":"set-snapshot-ref","ref-name":"main","snapshot-id":1,"type":"tag"}""")
-    refused("""{"action":"set-snapshot-ref","ref-name":"b","snapshot-id":1,"type":"branch","max-ref-age-ms":0}""")
-    refused("[]")
+    assert(rejection("""{"action":"fly"}""").path == "$.action")
+    assert(rejection("""{"action":"set-location","location":5}""").path == "$.location")
+    assert(rejection("""{"action":"remove-snapshots","snapshot-ids":[1,"2"]}""").path == "$.snapshot-ids[1]")
+    assert(rejection("""{"action":"assign-uuid","uuid":"1-2"}""").path == "$.uuid")
+    rejection("""{"action":"set-snapshot-ref","ref-name":"main","snapshot-id":1,"type":"tag"}""")
+    rejection("""{"action":"set-snapshot-ref","ref-name":"b","snapshot-id":1,"type":"branch","max-ref-age-ms":0}""")
+    rejection("[]")
     intercept[Unsupported](update("""{"action":"upgrade-format-version","format-version":9}"""))
     intercept[InvalidMetadata](RequirementJson.parse("r", """{"type":"assert-nothing"}"""))
     intercept[InvalidMetadata](ViewRequirementJson.parse("r", """{"type":"assert-create"}"""))

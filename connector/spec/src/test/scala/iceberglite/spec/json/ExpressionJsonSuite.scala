@@ -18,7 +18,7 @@ class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def typed(json: String): Expression = ExpressionJson.read(JsonValue.parse("task", json), schema)
 
-  private def refused(json: String): Unit = {
+  private def assertRejected(json: String): Unit = {
     intercept[InvalidMetadata](read(json))
     intercept[InvalidMetadata](typed(json))
   }

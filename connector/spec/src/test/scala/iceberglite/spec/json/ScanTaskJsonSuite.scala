@@ -34,7 +34,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bytes(values: Int*): ByteBuffer = ByteBuffer.wrap(values.map(_.toByte).toArray)
 
-  private def refused(json: String): InvalidMetadata = intercept[InvalidMetadata](files.parse("f", json))
+  private def rejection(json: String): InvalidMetadata = intercept[InvalidMetadata](files.parse("f", json))
 
   test("Content File (Data and Delete) Serialization: the specification's example is read", JsonRules.contentFiles) {
     val file = files.parse("f", example)
@@ -93,7 +93,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val json = example.replace("\"spec-id\":1", "\"spec-id\":0")
     assert(files.parse("f", json.replace("{\"1000\":1}", "{}")).specId == 0)
     assert(files.parse("f", json.replace("{\"1000\":1}", "[]")).partition == PartitionTuple.Empty)
-    assert(refused(json).reason.contains("no partition spec 0"))
+    assert(rejection(json).reason.contains("no partition spec 0"))
   }
 
   test("File Scan Task Serialization: a task without start and length covers the whole file", JsonRules.scanTasks) {
@@ -110,7 +110,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("the record count of a data file may be unknown", JsonRules.contentFiles) {
     val uncounted = example.replace("EQUALITY_DELETES", "DATA").replace("\"record-count\":1", "\"record-count\":-1")
     assert(files.parse("f", uncounted).recordCount == ContentFile.UnknownRecords)
-    assert(refused(uncounted.replace("-1", "-2")).path == "$.record-count")
+    assert(rejection(uncounted.replace("-1", "-2")).path == "$.record-count")
   }
 
   test("invalid files are reported with their JSON path", JsonRules.strict) {
@@ -127,7 +127,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ("[128,256]", "[128,1.5]", "$.split-offsets[1]")
     ).foreach { case (from, to, path) =>
       assert(example.contains(from), from)
-      assert(refused(example.replace(from, to)).path == path)
+      assert(rejection(example.replace(from, to)).path == path)
     }
   }
 }

@@ -29,32 +29,32 @@ class TableMetadataCheckSuite extends AnyFunSuite {
 
   private def read(m: TableMetadata): TableMetadata = TableMetadataJson.read("f.json", TableMetadataJson.write(m))
 
-  private def refused(m: TableMetadata): InvalidMetadata = intercept[InvalidMetadata](read(m))
+  private def rejection(m: TableMetadata): InvalidMetadata = intercept[InvalidMetadata](read(m))
 
   private def json(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
 
   test("schemas, specs, orders or snapshots with duplicate ids are rejected", MetadataRules.uniqueIds) {
-    assert(refused(table.copy(schemas = table.schemas ++ table.schemas)).path == "$.schemas")
-    assert(refused(table.copy(specs = table.specs ++ table.specs)).path == "$.partition-specs")
-    assert(refused(table.copy(sortOrders = table.sortOrders ++ table.sortOrders)).path == "$.sort-orders")
-    assert(refused(table.copy(snapshots = table.snapshots :+ table.snapshots.head)).path == "$.snapshots")
+    assert(rejection(table.copy(schemas = table.schemas ++ table.schemas)).path == "$.schemas")
+    assert(rejection(table.copy(specs = table.specs ++ table.specs)).path == "$.partition-specs")
+    assert(rejection(table.copy(sortOrders = table.sortOrders ++ table.sortOrders)).path == "$.sort-orders")
+    assert(rejection(table.copy(snapshots = table.snapshots :+ table.snapshots.head)).path == "$.snapshots")
   }
 
   test("a snapshot above the table's last sequence number is rejected", MetadataRules.sequenceNumbers) {
-    val error = refused(table.copy(lastSequenceNumber = 2))
+    val error = rejection(table.copy(lastSequenceNumber = 2))
     assert(error.reason.contains("Snapshot 3 has the sequence number 3, above the table's last, 2"))
     val v1 = SampleTables.withHistory(V1)
-    refused(v1.copy(snapshots = v1.snapshots.map(_.copy(sequenceNumber = 1))))
+    rejection(v1.copy(snapshots = v1.snapshots.map(_.copy(sequenceNumber = 1))))
   }
 
   test("log entries may be out of order by one minute at most", MetadataRules.commitTimes) {
     val time = table.lastUpdatedMs
     def logged(times: Long*) = table.copy(snapshotLog = times.map(SnapshotLogEntry(_, 1)).toVector)
     assert(read(logged(time, time - 60000, time)).snapshotLog.size == 3)
-    assert(refused(logged(time, time - 60001, time)).path == "$.snapshot-log")
-    assert(refused(logged(time + 60001)).path == "$.snapshot-log")
+    assert(rejection(logged(time, time - 60001, time)).path == "$.snapshot-log")
+    assert(rejection(logged(time + 60001)).path == "$.snapshot-log")
     val files = Vector(MetadataLogEntry(time + 60001, "v1.metadata.json"))
-    assert(refused(table.copy(metadataLog = files)).path == "$.metadata-log")
+    assert(rejection(table.copy(metadataLog = files)).path == "$.metadata-log")
     read(logged(Long.MinValue, 0))
   }
 
@@ -66,8 +66,8 @@ class TableMetadataCheckSuite extends AnyFunSuite {
       PartitionSpec(id, Vector(PartitionField(source, 1000, "p", transform)))
     val old = table.copy(specs = Vector(spec(0, 99, Identity), spec(1, 1, Identity)), defaultSpecId = 1)
     assert(read(old) == old)
-    assert(refused(old.copy(defaultSpecId = 0)).reason.contains("Field 99, the source of partition field p"))
-    assert(refused(table.copy(specs = Vector(spec(0, 1, Day)))).reason.contains("which day does not support"))
+    assert(rejection(old.copy(defaultSpecId = 0)).reason.contains("Field 99, the source of partition field p"))
+    assert(rejection(table.copy(specs = Vector(spec(0, 1, Day)))).reason.contains("which day does not support"))
     assert(read(table.copy(specs = Vector(spec(0, 99, Void)))).spec.fields.size == 1)
   }
 
@@ -79,15 +79,15 @@ class TableMetadataCheckSuite extends AnyFunSuite {
       SortOrder(id, Vector(SortField(Vector(source), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val old = table.copy(sortOrders = Vector(order(1, 99), order(2, 1)), defaultSortOrderId = 2)
     assert(read(old) == old)
-    assert(refused(old.copy(defaultSortOrderId = 1)).path == "$.default-sort-order-id")
+    assert(rejection(old.copy(defaultSortOrderId = 1)).path == "$.default-sort-order-id")
   }
 
   test("the unsorted order has the id 0, and only that order is unsorted", JsonRules.sortOrders) {
     assert(
-      refused(table.copy(sortOrders = Vector(SortOrder.Unsorted, SortOrder(1, Vector.empty)))).path == "$.sort-orders"
+      rejection(table.copy(sortOrders = Vector(SortOrder.Unsorted, SortOrder(1, Vector.empty)))).path == "$.sort-orders"
     )
     val field = SortField(Vector(1), Identity, SortDirection.Ascending, NullOrder.NullsFirst)
-    refused(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
+    rejection(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
   }
 
   test("the partition fields of a spec have unique ids, or all of them have none", JsonRules.partitionSpecs) {
@@ -106,24 +106,24 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     MetadataRules.refsExist,
     MetadataRules.mainBranch
   ) {
-    assert(refused(table.copy(refs = table.refs + ("t" -> Tag(99)))).path == "$.refs.t")
-    assert(refused(table.copy(refs = Map(Main -> Tag(3)))).path == "$.refs.main")
-    assert(refused(table.copy(currentSnapshotId = Some(99), refs = Map.empty)).path == "$.current-snapshot-id")
+    assert(rejection(table.copy(refs = table.refs + ("t" -> Tag(99)))).path == "$.refs.t")
+    assert(rejection(table.copy(refs = Map(Main -> Tag(3)))).path == "$.refs.main")
+    assert(rejection(table.copy(currentSnapshotId = Some(99), refs = Map.empty)).path == "$.current-snapshot-id")
   }
 
   test("the retention settings of a reference are positive", MetadataRules.refRetentionPositive) {
-    assert(refused(table.copy(refs = Map(Main -> Branch(3, minSnapshotsToKeep = Some(0))))).path == "$.refs.main")
-    refused(table.copy(refs = table.refs + ("t" -> Tag(1, Some(-1)))))
-    refused(table.copy(refs = table.refs + ("b" -> Branch(1, maxSnapshotAgeMs = Some(0)))))
+    assert(rejection(table.copy(refs = Map(Main -> Branch(3, minSnapshotsToKeep = Some(0))))).path == "$.refs.main")
+    rejection(table.copy(refs = table.refs + ("t" -> Tag(1, Some(-1)))))
+    rejection(table.copy(refs = table.refs + ("b" -> Branch(1, maxSnapshotAgeMs = Some(0)))))
   }
 
   test("row ids are not negative, do not overflow, and are never assigned twice", MetadataRules.nextRowId) {
     val v3 = SampleTables.withHistory(V3)
     assert(read(v3.copy(nextRowId = 5)).nextRowId == 30)
-    assert(refused(v3.copy(nextRowId = -1)).path == "$.next-row-id")
+    assert(rejection(v3.copy(nextRowId = -1)).path == "$.next-row-id")
     def last(change: Snapshot => Snapshot) = v3.copy(snapshots = v3.snapshots.init :+ change(v3.snapshots.last))
-    assert(refused(last(_.copy(addedRows = Some(-1)))).path == "$.snapshots[2].added-rows")
-    assert(refused(last(_.copy(firstRowId = Some(Long.MaxValue)))).path == "$.snapshots")
+    assert(rejection(last(_.copy(addedRows = Some(-1)))).path == "$.snapshots[2].added-rows")
+    assert(rejection(last(_.copy(firstRowId = Some(Long.MaxValue)))).path == "$.snapshots")
     val upgraded = v3.copy(snapshots = v3.snapshots.map(_.copy(firstRowId = None, addedRows = None)))
     assert(read(upgraded) == upgraded)
   }

@@ -13,7 +13,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def read(json: String): ViewMetadata = ViewMetadataJson.parse(File, json)
 
-  private def refused(json: String): InvalidMetadata = intercept[InvalidMetadata](read(json))
+  private def rejection(json: String): InvalidMetadata = intercept[InvalidMetadata](read(json))
 
   /** "Appendix A: An Example", at the end of step 4, without its trailing commas and comments. */
   private val early = """{
@@ -98,7 +98,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(schema.fields.map(f => f.name -> f.doc) == Vector("a" -> Some("first"), "b" -> Some("")))
     assert(renamed.schemas.map(_.schemaId) == Vector(1, 2, 3))
     assert(read(ViewMetadataJson.toJson(renamed)) == renamed)
-    assert(refused(early.replace("\"dialect\": \"presto\"", "\"dialect\": \"presto\", \"field-aliases\": [\"a\"]"))
+    assert(rejection(early.replace("\"dialect\": \"presto\"", "\"dialect\": \"presto\", \"field-aliases\": [\"a\"]"))
       .reason.contains("2 columns"))
   }
 
@@ -112,7 +112,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a higher format version is unsupported, and format version 0 is invalid", JsonRules.views) {
     val error = intercept[Unsupported](read(adopted.replace("\"format-version\":1", "\"format-version\":2")))
     assert(error.getMessage.contains("version 2") && error.getMessage.contains(File))
-    assert(refused(adopted.replace("\"format-version\":1", "\"format-version\":0")).path == "$.format-version")
+    assert(rejection(adopted.replace("\"format-version\":1", "\"format-version\":0")).path == "$.format-version")
   }
 
   test("contradictions and invalid values are reported with their JSON path", JsonRules.views, JsonRules.strict) {
@@ -131,9 +131,9 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ("\"summary\"", "\"summary-\"", "$.versions[0]")
     ).foreach { case (from, to, path) =>
       assert(adopted.contains(from), from)
-      assert(refused(adopted.replace(from, to)).path == path)
+      assert(rejection(adopted.replace(from, to)).path == path)
     }
     val repeated = adopted.replace("\"schemas\":[", "\"schemas\":[{\"schema-id\":1,\"type\":\"struct\",\"fields\":[]},")
-    assert(refused(repeated).reason.contains("Two schemas have the id 1"))
+    assert(rejection(repeated).reason.contains("Two schemas have the id 1"))
   }
 }

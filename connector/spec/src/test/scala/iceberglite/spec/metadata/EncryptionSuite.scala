@@ -13,15 +13,15 @@ import iceberglite.spec.update.MetadataUpdate.SetProperties
 class EncryptionSuite extends AnyFunSuite {
   private val plain = withHistory(V3)
 
-  private def refusal(m: TableMetadata): String = intercept[Unsupported](Encryption.refuse(m)).getMessage
+  private def rejection(m: TableMetadata): String = intercept[Unsupported](Encryption.refuse(m)).getMessage
 
   test("a table that is encrypted by its keys, its property or a snapshot is rejected", MetadataRules.encryption) {
     Encryption.refuse(plain)
     val key = EncryptionKey("key-7", "bWV0YQ==", None, Map.empty)
-    assert(refusal(plain.copy(encryptionKeys = Vector(key))).contains("key-7"))
-    assert(refusal(plain.copy(properties = Map("encryption.key-id" -> "k"))).contains("encryption.key-id is k"))
+    assert(rejection(plain.copy(encryptionKeys = Vector(key))).contains("key-7"))
+    assert(rejection(plain.copy(properties = Map("encryption.key-id" -> "k"))).contains("encryption.key-id is k"))
     val snapshots = plain.snapshots.init :+ plain.snapshots.last.copy(keyId = Some("k"))
-    assert(refusal(plain.copy(snapshots = snapshots)).contains("snapshot 3 has a key-id"))
+    assert(rejection(plain.copy(snapshots = snapshots)).contains("snapshot 3 has a key-id"))
   }
 
   test("a table that requests encryption cannot be created or changed to", MetadataRules.encryption) {

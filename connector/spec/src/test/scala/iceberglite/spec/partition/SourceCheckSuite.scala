@@ -28,7 +28,7 @@ class SourceCheckSuite extends AnyFunSuite {
     MetadataUpdate.applyAll(table, Seq(AddSortOrder(order), SetDefaultSortOrder(LastAdded)), CreatedMs)
   }
 
-  private def refused(make: (Int, Transform) => TableMetadata, name: String, transform: Transform): String =
+  private def rejection(make: (Int, Transform) => TableMetadata, name: String, transform: Transform): String =
     intercept[ValidationFailed](make(id(name), transform)).getMessage
 
   test(
@@ -37,10 +37,10 @@ class SourceCheckSuite extends AnyFunSuite {
     PartitionRules.sortSources
   ) {
     Seq[(Int, Transform) => TableMetadata](partitioned, sorted).foreach { make =>
-      assert(refused(make, "location", Identity).contains("Column location cannot be the source"))
-      assert(refused(make, "points.element.x", Bucket(4)).contains("inside of points"))
-      assert(refused(make, "tags.value", Identity).contains("inside of tags"))
-      assert(refused(make, "id", Day).contains("day does not support int"))
+      assert(rejection(make, "location", Identity).contains("Column location cannot be the source"))
+      assert(rejection(make, "points.element.x", Bucket(4)).contains("inside of points"))
+      assert(rejection(make, "tags.value", Identity).contains("inside of tags"))
+      assert(rejection(make, "id", Day).contains("day does not support int"))
       make(id("location.lat"), Identity)
       intercept[ValidationFailed](make(99, Identity))
     }

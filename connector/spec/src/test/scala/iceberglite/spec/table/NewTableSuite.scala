@@ -63,16 +63,18 @@ class NewTableSuite extends AnyFunSuite {
   }
 
   test("an invalid property, type, name, location or partitioning is rejected", PartitionRules.fieldNames) {
-    def refused(t: NewTable): IcebergError = intercept[IcebergError](t.creation(Uuid))
+    def rejection(t: NewTable): IcebergError = intercept[IcebergError](t.creation(Uuid))
     val version7 = description(V2).copy(properties = Map("format-version" -> "7"))
-    assert(refused(version7).getMessage.contains("format-version"))
-    assert(refused(table(NestedField.optional(0, "v", VariantType))).getMessage.contains("variant"))
-    assert(refused(table(NestedField.optional(0, "a", IntType), NestedField.optional(0, "a", IntType)))
+    assert(rejection(version7).getMessage.contains("format-version"))
+    assert(rejection(table(NestedField.optional(0, "v", VariantType))).getMessage.contains("variant"))
+    assert(rejection(table(NestedField.optional(0, "a", IntType), NestedField.optional(0, "a", IntType)))
       .getMessage.contains("column: a"))
-    assert(refused(description(V2, byDay, UnboundPartitionField(Vector("ts"), Hour))).getMessage.contains("redundant"))
-    assert(refused(description(V2, byBucket, UnboundPartitionField(Vector("id"), Bucket(4))))
+    assert(
+      rejection(description(V2, byDay, UnboundPartitionField(Vector("ts"), Hour))).getMessage.contains("redundant")
+    )
+    assert(rejection(description(V2, byBucket, UnboundPartitionField(Vector("id"), Bucket(4))))
       .getMessage.contains("Two fields have this name"))
-    assert(refused(description(V2, UnboundPartitionField(Vector("tss"), Day)))
+    assert(rejection(description(V2, UnboundPartitionField(Vector("tss"), Day)))
       .getMessage.contains("The columns are id"))
     intercept[InvalidArgument](description(V2).copy(location = "").metadata(Uuid, CreatedMs))
   }

@@ -39,7 +39,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
 
   private def applied(base: TableMetadata, updates: MetadataUpdate*): TableMetadata = applyAll(base, updates, laterMs)
 
-  private def refused(base: TableMetadata, updates: MetadataUpdate*): String =
+  private def rejection(base: TableMetadata, updates: MetadataUpdate*): String =
     intercept[ValidationFailed](applied(base, updates: _*)).getMessage
 
   private def withColumn(m: TableMetadata, name: String): Schema = {
@@ -50,7 +50,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   test("a UUID is assigned once and never changes", MetadataRules.uuid) {
     val base = empty(V2)
     assert(applied(base, AssignUuid(Uuid)).uuid.contains(Uuid))
-    assert(refused(base, AssignUuid(new UUID(1, 2))).contains("never changes"))
+    assert(rejection(base, AssignUuid(new UUID(1, 2))).contains("never changes"))
   }
 
   test("the format version is raised by one or two and never lowered", MetadataRules.upgrade) {
@@ -58,12 +58,12 @@ class MetadataUpdateSuite extends AnyFunSuite {
     val upgraded = applied(withHistory(V1), UpgradeFormatVersion(V3))
     assert(upgraded.formatVersion == V3)
     assert(upgraded.nextRowId == 0)
-    assert(refused(empty(V3), UpgradeFormatVersion(V2)).contains("from format version 3 to 2"))
+    assert(rejection(empty(V3), UpgradeFormatVersion(V2)).contains("from format version 3 to 2"))
   }
 
   test("a version 1 table without UUID needs one before the upgrade to version 2", MetadataRules.upgrade) {
     val base = empty(V1).copy(uuid = None)
-    assert(refused(base, UpgradeFormatVersion(V2)).contains("assign one"))
+    assert(rejection(base, UpgradeFormatVersion(V2)).contains("assign one"))
     assert(applied(base, AssignUuid(Uuid), UpgradeFormatVersion(V2)).formatVersion == V2)
   }
 
@@ -92,7 +92,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   test("-1 refers to the last added schema, spec or order of the same commit only", MetadataRules.lastAdded) {
     val base = empty(V2)
     Seq(SetCurrentSchema(LastAdded), SetDefaultSpec(LastAdded), SetDefaultSortOrder(LastAdded)).foreach { update =>
-      assert(refused(base, update).contains("the change adds none"))
+      assert(rejection(base, update).contains("the change adds none"))
     }
   }
 
@@ -105,7 +105,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   test("a schema without the source of a partition field cannot become current", MetadataRules.defaultsBind) {
     val base = empty(V2, byDay)
     val without = base.schema.copy(fields = base.schema.fields.filterNot(_.name == "ts"))
-    val message = refused(base, AddSchema(without, base.lastColumnId), SetCurrentSchema(LastAdded))
+    val message = rejection(base, AddSchema(without, base.lastColumnId), SetCurrentSchema(LastAdded))
     assert(message.contains("ts_day"))
   }
 
@@ -134,7 +134,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   test("a partition field id that belongs to another field is rejected", PartitionRules.fieldIdsUnique) {
     val base = empty(V2, byDay)
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
-    assert(refused(base, AddPartitionSpec(spec)).contains("belongs to ts_day"))
+    assert(rejection(base, AddPartitionSpec(spec)).contains("belongs to ts_day"))
   }
 
   test(
@@ -144,14 +144,14 @@ class MetadataUpdateSuite extends AnyFunSuite {
     val base = empty(V2)
     def spec(fields: PartitionField*) = AddPartitionSpec(PartitionSpec(0, fields.toVector))
     val a = PartitionField(1, 1000, "a", Identity)
-    assert(refused(base, spec(a, a.copy(fieldId = 1001))).contains("have the name a"))
-    assert(refused(base, spec(a, a.copy(name = "b"))).contains("1000"))
-    assert(refused(base, spec(a.copy(sourceIds = Vector(99)))).contains("field 99"))
+    assert(rejection(base, spec(a, a.copy(fieldId = 1001))).contains("have the name a"))
+    assert(rejection(base, spec(a, a.copy(name = "b"))).contains("1000"))
+    assert(rejection(base, spec(a.copy(sourceIds = Vector(99)))).contains("field 99"))
   }
 
   test("partition field ids of version 1 must be consecutive from 1000", PartitionRules.idsOfV1) {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1005, "id", Identity)))
-    assert(refused(empty(V1), AddPartitionSpec(spec)).contains("upgrade the table to version 2"))
+    assert(rejection(empty(V1), AddPartitionSpec(spec)).contains("upgrade the table to version 2"))
   }
 
   test(
@@ -229,17 +229,17 @@ class MetadataUpdateSuite extends AnyFunSuite {
     MetadataRules.snapshotIds
   ) {
     val base = withHistory(V2)
-    assert(refused(base, AddSnapshot(snapshot(base, 3, laterMs))).contains("has one with this id"))
+    assert(rejection(base, AddSnapshot(snapshot(base, 3, laterMs))).contains("has one with this id"))
     val old = snapshot(base, 4, laterMs).copy(sequenceNumber = 3)
-    assert(refused(base, AddSnapshot(old)).contains("sequence number 3 is not above the table's last, 3"))
-    assert(refused(empty(V1), AddSnapshot(old)).contains("version 1 has no sequence numbers"))
-    assert(refused(base, AddSnapshot(snapshot(base, 4, laterMs).copy(manifestList = None))).contains("manifest list"))
+    assert(rejection(base, AddSnapshot(old)).contains("sequence number 3 is not above the table's last, 3"))
+    assert(rejection(empty(V1), AddSnapshot(old)).contains("version 1 has no sequence numbers"))
+    assert(rejection(base, AddSnapshot(snapshot(base, 4, laterMs).copy(manifestList = None))).contains("manifest list"))
   }
 
   test("a snapshot may be one minute older than the table's last update at most", MetadataRules.commitTimes) {
     val base = withHistory(V2)
     applied(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60000)))
-    assert(refused(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60001))).contains("clock"))
+    assert(rejection(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60001))).contains("clock"))
   }
 
   test("a commit with a clock that is more than one minute behind is rejected", MetadataRules.commitTimes) {
@@ -260,9 +260,9 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(branched.nextRowId == 37)
     assert(branched.currentSnapshotId.contains(3L))
     val wrong = snapshot(base, 4, laterMs).copy(firstRowId = Some(29L))
-    assert(refused(base, AddSnapshot(wrong)).contains("first-row-id is 29"))
-    assert(refused(base, AddSnapshot(wrong.copy(firstRowId = None))).contains("first-row-id is absent"))
-    assert(refused(base, AddSnapshot(wrong.copy(firstRowId = Some(30L), addedRows = None))).contains("added-rows"))
+    assert(rejection(base, AddSnapshot(wrong)).contains("first-row-id is 29"))
+    assert(rejection(base, AddSnapshot(wrong.copy(firstRowId = None))).contains("first-row-id is absent"))
+    assert(rejection(base, AddSnapshot(wrong.copy(firstRowId = Some(30L), addedRows = None))).contains("added-rows"))
   }
 
   test(
@@ -290,7 +290,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test("the current snapshot cannot be removed") {
-    assert(refused(withHistory(V2), RemoveSnapshots(Set(3L))).contains("it is the current one"))
+    assert(rejection(withHistory(V2), RemoveSnapshots(Set(3L))).contains("it is the current one"))
   }
 
   test(
@@ -323,13 +323,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     val one = applied(two, RemoveSchemas(Set(1, 77)), RemovePartitionSpecs(Set(1, 77)))
     assert(one.schemas == base.schemas && one.specs == base.specs)
     assert(one.lastColumnId == two.lastColumnId && one.lastPartitionId == two.lastPartitionId)
-    assert(refused(two, RemoveSchemas(Set(0))).contains("Cannot remove schema 0"))
-    assert(refused(two, RemovePartitionSpecs(Set(0))).contains("Cannot remove partition spec 0"))
+    assert(rejection(two, RemoveSchemas(Set(0))).contains("Cannot remove schema 0"))
+    assert(rejection(two, RemovePartitionSpecs(Set(0))).contains("Cannot remove partition spec 0"))
   }
 
   test("the id of a new snapshot must be positive", MetadataRules.snapshotIds) {
     val base = withHistory(V2)
-    Seq(0L, -1L).foreach(id => assert(refused(base, AddSnapshot(snapshot(base, id, laterMs))).contains("positive")))
+    Seq(0L, -1L).foreach(id => assert(rejection(base, AddSnapshot(snapshot(base, id, laterMs))).contains("positive")))
   }
 
   test("properties, location and keys are set and removed") {
@@ -346,7 +346,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     val keyed = applied(base, AddEncryptionKey(key), AddEncryptionKey(key.copy(encryptedById = Some("m"))))
     assert(keyed.encryptionKeys == Vector(key.copy(encryptedById = Some("m"))))
     assert(applied(keyed, RemoveEncryptionKey("k")).encryptionKeys.isEmpty)
-    assert(refused(empty(V2), AddEncryptionKey(key)).contains("must be 3"))
+    assert(rejection(empty(V2), AddEncryptionKey(key)).contains("must be 3"))
   }
 
   test("a snapshot has one statistics file of each kind", MetadataRules.statistics) {

@@ -58,12 +58,12 @@ class SchemaUnionSuite extends AnyFunSuite {
     EvolutionRules.unionByName,
     EvolutionRules.noRegrouping
   ) {
-    def refused(fields: NestedField*) = intercept[ValidationFailed](union(fields: _*)).getMessage
-    assert(refused(required(1, "id", StringType)).contains("column id from int to string"))
+    def rejection(fields: NestedField*) = intercept[ValidationFailed](union(fields: _*)).getMessage
+    assert(rejection(required(1, "id", StringType)).contains("column id from int to string"))
     val point = StructType(Vector(required(1, "x", StringType)))
-    assert(refused(optional(2, "points", ListType(3, point, elementRequired = true))).contains("points.element.x"))
-    assert(refused(optional(1, "id", StructType(Vector(optional(2, "a", IntType))))).contains("column id from int"))
-    assert(refused(required(1, "location", IntType)).contains("column location"))
+    assert(rejection(optional(2, "points", ListType(3, point, elementRequired = true))).contains("points.element.x"))
+    assert(rejection(optional(1, "id", StructType(Vector(optional(2, "a", IntType))))).contains("column id from int"))
+    assert(rejection(required(1, "location", IntType)).contains("column location"))
   }
 
   test("names are matched case-insensitively when the session is case-insensitive", EvolutionRules.unionByName) {

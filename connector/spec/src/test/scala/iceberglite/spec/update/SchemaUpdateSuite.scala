@@ -21,7 +21,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
 
   private def field(update: SchemaUpdate, name: String): NestedField = update.result._1.require(name)
 
-  private def refused(change: => SchemaUpdate): String = intercept[ValidationFailed](change.result).getMessage
+  private def rejection(change: => SchemaUpdate): String = intercept[ValidationFailed](change.result).getMessage
 
   private def names(update: SchemaUpdate): Vector[String] = update.result._1.fields.map(_.name)
 
@@ -75,7 +75,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     "a required column without a default is rejected, with advice in the message",
     EvolutionRules.requiredNeedsDefaults
   ) {
-    val message = refused(start.addColumn(path("location"), "alt", IntType, required = true))
+    val message = rejection(start.addColumn(path("location"), "alt", IntType, required = true))
     assert(message.contains("location.alt"))
     assert(message.contains("Add it as an optional column"))
   }
@@ -148,10 +148,10 @@ class SchemaUpdateSuite extends AnyFunSuite {
     PartitionRules.sourceOfVoidMayGo
   ) {
     val byLat = empty(V2, UnboundPartitionField(Vector("location", "lat"), Identity))
-    assert(refused(SchemaUpdate(byLat).dropColumn(path("location", "lat"))).contains("partition field location.lat"))
-    assert(refused(SchemaUpdate(byLat).dropColumn(path("location"))).contains("DROP PARTITION FIELD"))
+    assert(rejection(SchemaUpdate(byLat).dropColumn(path("location", "lat"))).contains("partition field location.lat"))
+    assert(rejection(SchemaUpdate(byLat).dropColumn(path("location"))).contains("DROP PARTITION FIELD"))
     val sorted = description(V2).copy(order = Vector(UnboundSortField(Vector("id")))).metadata(Uuid, CreatedMs)
-    assert(refused(SchemaUpdate(sorted).dropColumn(path("id"))).contains("sort order"))
+    assert(rejection(SchemaUpdate(sorted).dropColumn(path("id"))).contains("sort order"))
   }
 
   test(
@@ -173,7 +173,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   ) {
     val keyed = start.setIdentifierFields(Seq(path("id")))
     assert(keyed.renameColumn(path("id"), "key").result._1.identifierFieldIds == Set(1))
-    assert(refused(keyed.dropColumn(path("id"))).contains("id is an identifier field"))
+    assert(rejection(keyed.dropColumn(path("id"))).contains("id is an identifier field"))
     assert(!names(keyed.setIdentifierFields(Nil).dropColumn(path("id"))).contains("id"))
     Seq(
       keyed.makeOptional(path("id")),
@@ -233,9 +233,9 @@ class SchemaUpdateSuite extends AnyFunSuite {
       ("amount", DecimalType(9, 2), DecimalType(8, 2)),
       ("day", DateType, TimestampType)
     ).foreach { case (name, from, to) =>
-      assert(refused(start.updateType(path(name), to)).contains(s"column $name from $from to $to"))
+      assert(rejection(start.updateType(path(name), to)).contains(s"column $name from $from to $to"))
     }
-    assert(refused(start.updateType(path("location"), IntType)).contains("to int"))
+    assert(rejection(start.updateType(path("location"), IntType)).contains("to int"))
     assert(start.updateType(path("id"), IntType).result._1 == table.schema)
   }
 
@@ -244,21 +244,21 @@ class SchemaUpdateSuite extends AnyFunSuite {
     val update = base.updateType(path("day"), TimestampType).updateType(path("u"), StringType)
     assert(field(update, "day").fieldType == TimestampType)
     assert(field(update, "u").fieldType == StringType)
-    assert(refused(base.updateType(path("day"), TimestampTzType)).contains("date to timestamp"))
+    assert(rejection(base.updateType(path("day"), TimestampTzType)).contains("date to timestamp"))
   }
 
   test("a date column cannot be promoted if its partition values would change", EvolutionRules.promotionOfSource) {
     val day = Vector("day")
     Seq(Identity, Bucket(4)).foreach { t =>
       val base = SchemaUpdate(empty(V3, UnboundPartitionField(day, t)))
-      assert(refused(base.updateType(day, TimestampType)).contains("other values for the same rows"))
+      assert(rejection(base.updateType(day, TimestampType)).contains("other values for the same rows"))
     }
     Seq(Year, Month, Day).foreach { t =>
       SchemaUpdate(empty(V3, UnboundPartitionField(day, t))).updateType(day, TimestampType).result
     }
     val base = empty(V3, UnboundPartitionField(day, Identity))
     val dropped = MetadataUpdate.applyAll(base, SpecUpdate(base).removeField("day").updates, CreatedMs)
-    assert(refused(SchemaUpdate(dropped).updateType(day, TimestampType)).contains("partition field day"))
+    assert(rejection(SchemaUpdate(dropped).updateType(day, TimestampType)).contains("partition field day"))
   }
 
   test("defaults are promoted with their column", EvolutionRules.initialDefaultStays, EvolutionRules.outOfRange) {
@@ -281,9 +281,9 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(field(start.makeOptional(path("id")), "id").optional)
     assert(field(start.makeOptional(path("points", "element")), "points.element").optional)
     assert(start.requireColumn(path("id")).result._1 == table.schema)
-    val message = refused(start.requireColumn(path("ts")))
+    val message = rejection(start.requireColumn(path("ts")))
     assert(message.contains("ts") && message.contains("may contain null"))
-    refused(start.addColumn(path(), "x", IntType).requireColumn(path("x")))
+    rejection(start.addColumn(path(), "x", IntType).requireColumn(path("x")))
     val added = SchemaUpdate(empty(V3)).addColumn(path(), "x", IntType, default = Some(OfPrimitive(IntLiteral(1))))
     assert(field(added.requireColumn(path("x")), "x").required)
   }
@@ -303,7 +303,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     val error = intercept[NotFound](start.moveAfter(path("location", "lat"), "id"))
     assert(error.getMessage.contains("within its struct, beside lon"))
     intercept[NotFound](start.moveAfter(path("id"), "id"))
-    assert(refused(start.moveFirst(path("points", "element"))).contains("a part of points"))
+    assert(rejection(start.moveFirst(path("points", "element"))).contains("a part of points"))
   }
 
   test("a map key cannot be changed", EvolutionRules.mapKeys) {
@@ -315,12 +315,12 @@ class SchemaUpdateSuite extends AnyFunSuite {
       _.dropColumn(path("m", "key", "k")),
       _.renameColumn(path("m", "key"), "x"),
       _.makeOptional(path("tags", "key"))
-    ).foreach(change => assert(refused(change(base)).contains("is a map's key")))
+    ).foreach(change => assert(rejection(change(base)).contains("is a map's key")))
   }
 
   test("list elements and map values cannot be renamed or dropped") {
-    assert(refused(start.renameColumn(path("points", "element"), "x")).contains("a part of points"))
-    assert(refused(start.dropColumn(path("tags", "value"))).contains("a part of tags"))
+    assert(rejection(start.renameColumn(path("points", "element"), "x")).contains("a part of points"))
+    assert(rejection(start.dropColumn(path("tags", "value"))).contains("a part of tags"))
   }
 
   test("names are matched case-insensitively when the session is case-insensitive, unless ambiguous") {

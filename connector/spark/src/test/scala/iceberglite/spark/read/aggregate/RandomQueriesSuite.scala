@@ -24,7 +24,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
       table.build()
       val all = spark.table(table.name)
       spark.createDataFrame(java.util.Arrays.asList(all.collect(): _*), all.schema).createOrReplaceTempView("plain")
-      try withClue(s"${table.story}\n")(test(table, random))
+      try withClue(s"${table.description}\n")(test(table, random))
       finally spark.catalog.dropTempView("plain")
     }
   }

@@ -31,7 +31,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
   private var steps = Vector.empty[String]
 
   /** The changes that were made, for messages. */
-  def story: String = steps.mkString("; ")
+  def description: String = steps.mkString("; ")
 
   def table: Table = {
     val parts = name.split('.')

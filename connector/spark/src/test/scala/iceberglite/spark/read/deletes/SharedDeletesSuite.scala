@@ -55,11 +55,11 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     sql(s"REFRESH TABLE ${counted(table)}")
     OpenCounts.clear()
     val found = sorted(s"SELECT * FROM ${counted(table)} WHERE $filter")
-    (found, deleteFiles(table).map(path => OpenCounts.of(path) / opensOf(path)))
+    (found, deleteFiles(table).map(path => OpenCounts.of(path) / expectedOpens(path)))
   }
 
   /** A Parquet file is opened once for the footer and once for the rows. */
-  private def opensOf(path: String): Int = if (path.endsWith(".parquet")) 2 else 1
+  private def expectedOpens(path: String): Int = if (path.endsWith(".parquet")) 2 else 1
 
   private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${peer(table)}")
 

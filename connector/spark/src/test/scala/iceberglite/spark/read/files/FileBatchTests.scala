@@ -39,7 +39,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
   protected def reader: BatchFormat
 
   /** The value without what the format cannot hold. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
 
   /** Properties of tables whose files have many parts. */
   protected def manyParts: Map[String, String] = Map.empty
@@ -129,12 +129,12 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
   }
 
   private def records(schema: Schema, most: Int = 30): Gen[Vector[Record]] =
-    RecordGenerators.records(schema, most).map(_.map(held(_, schema.asStruct).asInstanceOf[Record]))
+    RecordGenerators.records(schema, most).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
 
   protected def some(schema: Schema, count: Int, random: Random): Vector[Record] = {
     val record = RecordGenerators.record(schema.asStruct)
     Vector.fill(count)(record.pureApply(Gen.Parameters.default, Seed(random.nextLong())))
-      .map(held(_, schema.asStruct).asInstanceOf[Record])
+      .map(storedValue(_, schema.asStruct).asInstanceOf[Record])
   }
 
   private val cases: Gen[(Schema, Vector[Record])] = RecordGenerators.schema().flatMap(s => records(s).map(s -> _))

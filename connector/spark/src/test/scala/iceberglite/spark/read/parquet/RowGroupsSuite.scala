@@ -25,17 +25,17 @@ class RowGroupsSuite extends AnyFunSuite {
     new ParquetMetadata(new FileMetaData(schema, Collections.emptyMap[String, String], "test"), blocks.asJava)
   }
 
-  private def kept(of: ParquetMetadata, rows: Long*): Seq[Long] =
+  private def keptOffsets(of: ParquetMetadata, rows: Long*): Seq[Long] =
     RowGroups.holding(of, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
 
   test("only row groups that contain one of the rows are read") {
     val file = footer(4, _ * 10L)
-    assert(kept(file, 9, 10, 39) == Seq(0, 10, 30) && kept(file, 20) == Seq(20))
-    assert(kept(file) == Nil && kept(file, 40, 1L << 33) == Nil)
-    assert(kept(footer(2, i => (1L << 33) + i * 10), (1L << 33) + 10) == Seq((1L << 33) + 10))
+    assert(keptOffsets(file, 9, 10, 39) == Seq(0, 10, 30) && keptOffsets(file, 20) == Seq(20))
+    assert(keptOffsets(file) == Nil && keptOffsets(file, 40, 1L << 33) == Nil)
+    assert(keptOffsets(footer(2, i => (1L << 33) + i * 10), (1L << 33) + 10) == Seq((1L << 33) + 10))
   }
 
   test("a row group without a row index offset is read") {
-    assert(kept(footer(2, _ => -1L), 100).size == 2)
+    assert(keptOffsets(footer(2, _ => -1L), 100).size == 2)
   }
 }

@@ -65,7 +65,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     (scan, scan.metrics("numOutputRows").value)
   }
 
-  private def spares(query: String, table: String = facts, rows: Long = RowsOfFile.toLong): Unit = {
+  private def assertSkipsFiles(query: String, table: String = facts, rows: Long = RowsOfFile.toLong): Unit = {
     val (scan, read) = joined(query, table)
     assert(scan.runtimeFilters.nonEmpty, query)
     assert(read == rows, query)
@@ -76,48 +76,52 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
   test("files that cannot contain a join key are skipped, for every type of key") {
     Seq("id" -> "k", "small" -> "small", "word" -> "word", "day" -> "day", "price" -> "price", "at" -> "at").foreach {
       case (column, key) =>
-        spares(s"SELECT f.id, d.tag FROM $facts f JOIN $dimension d ON f.$column = d.$key WHERE d.tag = 'one'")
+        assertSkipsFiles(
+          s"SELECT f.id, d.tag FROM $facts f JOIN $dimension d ON f.$column = d.$key WHERE d.tag = 'one'"
+        )
     }
     withConf("spark.sql.adaptive.enabled" -> "false") {
-      spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one'")
+      assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one'")
     }
   }
 
   test("a broadcast side without a filter also skips files, which Spark alone does not do") {
     val keys = "(VALUES (101L, 'a'), (120L, 'b'), (NULL, 'c')) AS d(k, tag)"
-    spares(s"SELECT f.id, d.tag FROM $facts f JOIN $keys ON f.id = d.k")
-    spares(
+    assertSkipsFiles(s"SELECT f.id, d.tag FROM $facts f JOIN $keys ON f.id = d.k")
+    assertSkipsFiles(
       s"SELECT f.id, d.tag FROM (SELECT id + 0 AS other, id FROM $facts WHERE small >= 0) f JOIN $keys ON f.id = d.k"
     )
-    spares(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $keys)")
-    spares(s"SELECT f.id, d.tag FROM $keys JOIN $facts f ON f.id = d.k")
+    assertSkipsFiles(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $keys)")
+    assertSkipsFiles(s"SELECT f.id, d.tag FROM $keys JOIN $facts f ON f.id = d.k")
     Seq(s"$facts f JOIN $keys ON f.id <=> d.k", s"$facts f JOIN $keys ON f.small + 1 = d.k").foreach { sides =>
       assert(joined(s"SELECT f.id, d.tag FROM $sides")._2 == Files * RowsOfFile, sides)
     }
-    withConf("spark.sql.adaptive.enabled" -> "false")(spares(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k"))
+    withConf("spark.sql.adaptive.enabled" -> "false")(
+      assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k")
+    )
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
       assert(joined(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k")._2 == Files * RowsOfFile)
     }
   }
 
   test("runtime filters apply to nested keys, semi joins, and the prunable side of outer joins") {
-    spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
-    spares(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
+    assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
+    assertSkipsFiles(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
     val one = s"(SELECT * FROM $dimension WHERE tag = 'one')"
     // The side that must keep all rows is not broadcast. Spark would have to evaluate it twice, which it does only with
     // these settings.
     withConf(
       "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
       "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"
-    )(spares(s"SELECT d.k, f.id FROM $facts f RIGHT JOIN $one d ON f.id = d.k"))
+    )(assertSkipsFiles(s"SELECT d.k, f.id FROM $facts f RIGHT JOIN $one d ON f.id = d.k"))
     val outer = joined(s"SELECT f.id, d.k FROM $facts f LEFT JOIN $one d ON f.id = d.k")
     assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsOfFile)
   }
 
   test("runtime filters work with two keys, one of them not selective, and with another filter of the query") {
     val two = "f.id = d.k AND f.anywhere = d.anywhere"
-    spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON $two WHERE d.tag = 'one'")
-    spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")
+    assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON $two WHERE d.tag = 'one'")
+    assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")
   }
 
   test("a column with all values in every file is not offered, because Spark may have a better filter for it") {
@@ -131,7 +135,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     val ids = "SELECT id + 1000000 AS k FROM range(5000) UNION ALL SELECT id FROM range(120, 170)"
     sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
     val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k WHERE d.tag = 'x'"
-    spares(query, rows = 2L * RowsOfFile)
+    assertSkipsFiles(query, rows = 2L * RowsOfFile)
   }
 
   test("with more keys than are worth collecting, no runtime filter is added and all rows are read") {
@@ -146,7 +150,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     val ids = "SELECT id + 350 AS k FROM range(12000)"
     sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
     val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k WHERE d.tag = 'x'"
-    spares(query)
+    assertSkipsFiles(query)
   }
 
   test("without any join key, nothing is read") {
@@ -187,7 +191,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
       s"""INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 2, int(id) FROM range(${2 * RowsOfFile}, ${3 * RowsOfFile})
          |UNION ALL SELECT 5000000000, 3, 3""".stripMargin
     )
-    spares(s"SELECT * FROM $table f JOIN $dimension d ON f.key = d.k WHERE d.tag = 'one'", table)
+    assertSkipsFiles(s"SELECT * FROM $table f JOIN $dimension d ON f.key = d.k WHERE d.tag = 'one'", table)
     joined(s"SELECT * FROM $table f JOIN $dimension d ON f.late = d.small WHERE d.tag = 'one'", table)
     val shifted = s"(SELECT k + 5000000000 AS k FROM $dimension WHERE tag = 'other' AND k < 10)"
     joined(s"SELECT * FROM $table f JOIN $shifted d ON f.key = d.k", table)

@@ -73,7 +73,7 @@ final private[soundness] class EvolvingTable(
   def kept(ids: Set[Int]): Unit = keys ++= ids
 
   /** The changes that were made, for messages. */
-  def story: String = steps.mkString("; ")
+  def description: String = steps.mkString("; ")
 
   def table: Table = {
     val parts = name.split('.')

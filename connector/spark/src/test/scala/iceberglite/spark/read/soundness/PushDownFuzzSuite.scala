@@ -89,8 +89,8 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
         val shape = TableShape(version = 1 + round % 3, hasNewTypes = round % 3 == 2)
         val table = new EvolvingTable(newTable("pushed"), shape, random, sql)(catalog)
         withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, round $round, $zone\n") {
-          withClue(s"${table.story}\n")(table.build())
-          withClue(s"${table.story}\n")(check(table, random))
+          withClue(s"${table.description}\n")(table.build())
+          withClue(s"${table.description}\n")(check(table, random))
         }
       }
     }

@@ -119,8 +119,8 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
       withConf(settings(random): _*) {
         val table = new EvolvingTable(newTable("skipped"), shape(round, random), random, sql)(catalog)
         withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, round $round\n") {
-          withClue(s"${table.story}\n")(table.build())
-          withClue(s"${table.story}\n") {
+          withClue(s"${table.description}\n")(table.build())
+          withClue(s"${table.description}\n") {
             val checked = new Checked(table, random)
             checked.unpruned()
             val predicates = new RandomPredicates(EvolvingTable.leavesOf(table.table.schema), random)

@@ -32,7 +32,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
   ): DataFileFormat =
     new OrcFormat(input, 0, modes, OrcSettings.of(properties), Map("iceberg.schema" -> "the schema"), io)
 
-  override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
+  override protected def storedValue(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 
   /** Reads a file with the ORC library itself. */
   private def reading[A](run: Run)(body: Reader => A): A = {

@@ -150,23 +150,26 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   test("an invalid upsert is rejected with the reason") {
     val t = newUpserted("id INT, f FLOAT, l ARRAY<INT>, v INT", 2)
     val rows = sql("SELECT 1 AS id, 1f AS f, array(1) AS l, 1 AS v")
-    def refused(reason: String, options: (String, String)*)(write: => Unit = upsert(t, rows, options: _*)): Unit = {
+    def assertRejected(
+        reason: String,
+        options: (String, String)*
+    )(write: => Unit = upsert(t, rows, options: _*)): Unit = {
       val error = intercept[Exception](write)
       assert(error.getMessage.contains(reason))
     }
-    refused("deletes cannot compare", "upsert-keys" -> "f")()
-    refused("cannot be compared", "upsert-keys" -> "l")()
-    refused("inside of a list", "upsert-keys" -> "l.element")()
-    refused("zz", "upsert-keys" -> "zz")()
-    refused("list of column names", "upsert-keys" -> "id,,v")()
-    refused("upsert-keys", "upsert-kes" -> "id")()
-    refused("The columns of the rows are", "upsert-keys" -> "id", "upsert-delete-column" -> "gone")()
-    refused("must be a BOOLEAN", "upsert-keys" -> "id", "upsert-delete-column" -> "v")()
-    refused("Append the rows")(rows.writeTo(t).option("upsert-keys", "id").overwritePartitions())
+    assertRejected("deletes cannot compare", "upsert-keys" -> "f")()
+    assertRejected("cannot be compared", "upsert-keys" -> "l")()
+    assertRejected("inside of a list", "upsert-keys" -> "l.element")()
+    assertRejected("zz", "upsert-keys" -> "zz")()
+    assertRejected("list of column names", "upsert-keys" -> "id,,v")()
+    assertRejected("upsert-keys", "upsert-kes" -> "id")()
+    assertRejected("The columns of the rows are", "upsert-keys" -> "id", "upsert-delete-column" -> "gone")()
+    assertRejected("must be a BOOLEAN", "upsert-keys" -> "id", "upsert-delete-column" -> "v")()
+    assertRejected("Append the rows")(rows.writeTo(t).option("upsert-keys", "id").overwritePartitions())
     val v1 = newUpserted("id INT", 1)
-    refused("Tables of version 1 have no delete files")(upsert(v1, rows.select("id"), "upsert-keys" -> "id"))
+    assertRejected("Tables of version 1 have no delete files")(upsert(v1, rows.select("id"), "upsert-keys" -> "id"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
-    refused("It is a key column of the upsert")(upsert(t, rows.drop("id"), "upsert-keys" -> "id"))
+    assertRejected("It is a key column of the upsert")(upsert(t, rows.drop("id"), "upsert-keys" -> "id"))
   }
 
   test("deletes apply to rows of other partitions and other specs") {
@@ -203,10 +206,10 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
       val upserted = converting(version)(t => upsert(t, sql("SELECT 2 AS id, 5 AS v"), "upsert-keys" -> "id"))
       assert(read(upserted.get) == Seq("[1,2]", "[2,5]", "[3,1]"))
       assert(deletes(upserted.get).count(_._1 == 2) == 1)
-      refused("not in the table any more")(version)(t => sql(s"INSERT OVERWRITE $t VALUES (7, 7)"))
-      refused("not in the table any more")(version)(convert)
+      assertRejected("not in the table any more")(version)(t => sql(s"INSERT OVERWRITE $t VALUES (7, 7)"))
+      assertRejected("not in the table any more")(version)(convert)
       // A file with the sequence number of the first one, as from a compaction that began before the deletes.
-      refused("to which they apply")(version) { t =>
+      assertRejected("to which they apply")(version) { t =>
         val live = liveTable(t)
         val scan = TableScan(live.tree(), live.metadata.currentSnapshot, AlwaysTrue, caseSensitive = true)
         val Seq(oldest, newest) = scan.plan().tasks.sortBy(_.dataSequenceNumber).map(_.file)
@@ -217,7 +220,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
         live.transaction().add(new RewriteFiles(Vector(newest), Vector(older), first)).commit()
       }
     }
-    refused("another deletion vector")(3)(t => sql(s"DELETE FROM $t WHERE id = 3"))
+    assertRejected("another deletion vector")(3)(t => sql(s"DELETE FROM $t WHERE id = 3"))
   }
 
   /** Commits a change between the read and the commit of a conversion. @return the table if the conversion succeeds */
@@ -249,7 +252,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     new ProcedureContext(spark, catalog).table(t).current
   }
 
-  private def refused(reason: String)(version: Int)(meanwhile: String => Unit): Unit = {
+  private def assertRejected(reason: String)(version: Int)(meanwhile: String => Unit): Unit = {
     val error = converting(version)(meanwhile).failed.get
     assert(error.getMessage.contains(reason))
   }

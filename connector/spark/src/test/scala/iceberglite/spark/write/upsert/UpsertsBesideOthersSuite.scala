@@ -12,14 +12,14 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     (options :+ ("upsert-keys" -> "k")).foldLeft(sql(select).writeTo(t)) { case (w, (key, v)) => w.option(key, v) }
       .append()
 
-  private def made(columns: String, rest: String = "", more: String = ""): String = {
+  private def createTable(columns: String, rest: String = "", more: String = ""): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t ($columns) USING iceberg $rest TBLPROPERTIES ('format-version' = '2'$more)")
     t
   }
 
   test("an upsert is rejected if its deletes in partitions do not apply to files added concurrently in others") {
-    val t = made("k BIGINT, p INT", "PARTITIONED BY (bucket(4, k))")
+    val t = createTable("k BIGINT, p INT", "PARTITIONED BY (bucket(4, k))")
     sql(s"INSERT INTO $t VALUES (1, 1), (2, 1)")
     // Tasks have no active session.
     val others = new Thread(() => {
@@ -28,7 +28,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
       sql(s"INSERT INTO $t VALUES (7, 1)")
       ()
     })
-    beside(t) { _ =>
+    commitMeanwhile(t) { _ =>
       others.start()
       others.join()
     }
@@ -40,14 +40,14 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("an unpadded CHAR key is rejected, and a padded one matches its row") {
-    val t = made("k CHAR(3), v INT", more = ", 'write.spark.accept-any-schema' = 'true'")
+    val t = createTable("k CHAR(3), v INT", more = ", 'write.spark.accept-any-schema' = 'true'")
     upsert(t, "SELECT 'a  ' AS k, 1 AS v")
     val error =
       intercept[Exception](upsert(t, "SELECT 'a' AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone"))
     assert(messages(error).contains("it is a CHAR(3), write rpad(k, 3, ' ')"))
     upsert(t, "SELECT rpad('a', 3, ' ') AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone")
     assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,2]"))
-    val plain = made("k CHAR(3), v INT")
+    val plain = createTable("k CHAR(3), v INT")
     Seq(1, 2).foreach(v => upsert(plain, s"SELECT 'a' AS k, $v AS v"))
     assert(sorted(s"SELECT * FROM $plain") == Seq("[a  ,2]"))
   }
@@ -67,7 +67,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
   }
 
   test("upsert-keys with upsert=false is rejected") {
-    val t = made("k INT, v INT")
+    val t = createTable("k INT, v INT")
     val error = intercept[Exception](upsert(t, "SELECT 1 AS k, 1 AS v", "upsert" -> "false"))
     assert(messages(error).contains("upsert-keys applies only to upserts; remove one of them"))
   }
