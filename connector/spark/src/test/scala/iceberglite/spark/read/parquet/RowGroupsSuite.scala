@@ -26,7 +26,7 @@ class RowGroupsSuite extends AnyFunSuite {
   }
 
   private def keptOffsets(of: ParquetMetadata, rows: Long*): Seq[Long] =
-    RowGroups.holding(of, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
+    RowGroups.containing(of, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
 
   test("only row groups that contain one of the rows are read") {
     val file = footer(4, _ * 10L)
