@@ -86,16 +86,19 @@ final class IcebergTable private (
    */
   private[iceberglite] def run(verb: String, statement: LogicalPlan, evolves: Boolean = false): RowChanges = {
     val id = UUID.randomUUID().toString
-    val given = StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
+    val statementOptions =
+      StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
     SparkErrors.in(name) {
       if (!IcebergTable.hasExtensions(spark)) throw Unsupported(
         s"changing $name in a session without the extensions",
         "Add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
       )
-      StatementOptions.check(verb, given)
-      val planned = RowStatements.planned(verb, given, evolves, statement)
-      Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(given, spark)))
-      CommitRange.whole(currentTable).metadata.snapshots.find(_.summary.get(RowChanges.StatementId).contains(id))
+      StatementOptions.check(verb, statementOptions)
+      val planned = RowStatements.planned(verb, statementOptions, evolves, statement)
+      Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(statementOptions, spark)))
+      CommitRange.withAllSnapshots(currentTable).metadata.snapshots.find(
+        _.summary.get(RowChanges.StatementId).contains(id)
+      )
         .fold(RowChanges.Nothing)(RowChanges.of)
     }
   }

@@ -90,21 +90,21 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   private def load(ident: Identifier, requested: TimeTravel): SparkTableInterface = in(ident) {
     SessionSettings.check(SparkSession.active)
-    val found = tables.find(ident)
-    val travel = if (requested == TimeTravel.Latest) found.travel else requested
-    if (requested != TimeTravel.Latest && found.travel != TimeTravel.Latest) {
+    val resolved = tables.find(ident)
+    val travel = if (requested == TimeTravel.Latest) resolved.travel else requested
+    if (requested != TimeTravel.Latest && resolved.travel != TimeTravel.Latest) {
       throw Unsupported(
         s"time travel to ${requested.selector} of ${displayName(ident)}",
-        s"The name already selects a state of the table, ${found.travel.selector}; remove one of them"
+        s"The name already selects a state of the table, ${resolved.travel.selector}; remove one of them"
       )
     }
-    val partial = found.view.isDefined && !found.table.current.version.isWhole
+    val partial = resolved.view.isDefined && !resolved.table.current.version.isWhole
     // Other writers may have created the state after the table was loaded.
-    if (partial || Try(travel.snapshot(found.table.current.metadata)).isFailure) found.table.refresh()
-    found.view match {
-      case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => found.table.current, view, travel)
-      case Some(TableView.Changes) => new ChangelogTable(() => found.table.current, travel)
-      case None => new SparkTable(() => found.table.current, travel)
+    if (partial || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
+    resolved.view match {
+      case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
+      case Some(TableView.Changes) => new ChangelogTable(() => resolved.table.current, travel)
+      case None => new SparkTable(() => resolved.table.current, travel)
     }
   }
 

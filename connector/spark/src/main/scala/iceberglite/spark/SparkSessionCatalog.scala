@@ -51,10 +51,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   }
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {
-    val given = options.asCaseSensitiveMap.asScala
+    val icebergOptions = options.asCaseSensitiveMap.asScala
     // The default is the Hive Metastore, where Spark stores its own tables.
-    val hasType = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(given.toMap).isDefined)
-    val all = if (hasType) given else given + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
+    val hasType = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(icebergOptions.toMap).isDefined)
+    val all = if (hasType) icebergOptions else icebergOptions + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
     icebergCatalog.initialize(name, new CaseInsensitiveStringMap(all.asJava))
   }
 

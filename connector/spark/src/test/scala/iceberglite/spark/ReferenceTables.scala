@@ -51,13 +51,13 @@ import iceberglite.tree.{InMemoryIO, TestTable}
 
 /** The tables of `docs/reference.md`, as lines of Markdown, rendered from the registries that the code uses. */
 private[iceberglite] object ReferenceTables {
-  private val options: Seq[SparkOption[_]] = ReadOptions.all ++ WriteOptions.all ++ StatementOptions.own
+  private val options: Seq[SparkOption[_]] = ReadOptions.all ++ WriteOptions.all ++ StatementOptions.statementOnly
 
   def all: Seq[(String, Seq[String])] = Seq(
     "read-options" -> optionTable(ReadOptions.all),
     "executor-settings" -> executorSettings,
     "write-options" -> optionTable(WriteOptions.all),
-    "statement-options" -> optionTable(StatementOptions.own),
+    "statement-options" -> optionTable(StatementOptions.statementOnly),
     "session-settings" -> sessionSettings,
     "table-properties" -> tableProperties,
     "catalog-properties" -> catalogProperties,

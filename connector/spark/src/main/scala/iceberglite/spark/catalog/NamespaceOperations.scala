@@ -39,13 +39,13 @@ trait NamespaceOperations extends SupportsNamespaces {
   }
 
   override def alterNamespace(namespace: Array[String], changes: NamespaceChange*): Unit = in(namespace) {
-    val wanted = changes.foldLeft(Map.empty[String, Option[String]]) {
+    val changesByKey = changes.foldLeft(Map.empty[String, Option[String]]) {
       case (sofar, set: NamespaceChange.SetProperty) => sofar + (set.property -> Some(set.value))
       case (sofar, remove: NamespaceChange.RemoveProperty) => sofar + (remove.property -> None)
       case (_, other) => throw Unsupported(s"the change $other of a namespace", "Set or remove properties only")
     }
-    val set = wanted.collect { case (key, Some(value)) => key -> value }
-    catalog.alterNamespace(namespace.toVector, set, wanted.keySet -- set.keySet)
+    val set = changesByKey.collect { case (key, Some(value)) => key -> value }
+    catalog.alterNamespace(namespace.toVector, set, changesByKey.keySet -- set.keySet)
   }
 
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = in(namespace) {

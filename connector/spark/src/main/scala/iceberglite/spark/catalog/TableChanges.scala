@@ -86,10 +86,10 @@ object TableChanges {
 
   /** Returns the last change of each property. Keys of reserved properties are case-insensitive. */
   private def lastChanges(changes: Seq[TableChange]): Map[String, Option[String]] = {
-    def known(key: String): String = metadataActions.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
+    def canonicalKey(key: String): String = metadataActions.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
     changes.foldLeft(Map.empty[String, Option[String]]) {
-      case (sofar, set: SetProperty) => sofar + (known(set.property) -> Some(set.value))
-      case (sofar, remove: RemoveProperty) => sofar + (known(remove.property) -> None)
+      case (sofar, set: SetProperty) => sofar + (canonicalKey(set.property) -> Some(set.value))
+      case (sofar, remove: RemoveProperty) => sofar + (canonicalKey(remove.property) -> None)
       case (sofar, _) => sofar
     }
   }

@@ -47,8 +47,8 @@ final case class PathTable(paths: PathTables, path: String) extends TableHandle 
    * Spark adds a scheme to it.
    */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
-    val here = new Path(path).toUri.getPath
-    paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == here)), mode)
+    val ownPath = new Path(path).toUri.getPath
+    paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == ownPath)), mode)
   }
 
   override def drop(purge: Boolean): Boolean = paths.drop(path, purge)

@@ -69,8 +69,8 @@ final private class ChangelogRows(changes: DataFrame) {
     val all = changes.queryExecution.analyzed.output.map(new Column(_))
     val values = fields.indices.map(i => ComparableForm.of(all(i), fields(i).dataType).as(s"c$i"))
     val Seq(kind, commitOrdinal, snapshot) = all.drop(fields.size)
-    val one = when(kind === ChangeType.Insert.name, 1L).otherwise(-1L)
-    changes.select(values ++ Seq(one.as("count"), commitOrdinal.as("ordinal"), snapshot.as("snapshot")): _*)
+    val sign = when(kind === ChangeType.Insert.name, 1L).otherwise(-1L)
+    changes.select(values ++ Seq(sign.as("count"), commitOrdinal.as("ordinal"), snapshot.as("snapshot")): _*)
   }
 
   /** Returns how many times a commit inserted each row, minus how many times it deleted it. */

@@ -77,8 +77,8 @@ final class ChangelogScanBuilder(
   override def pushedPredicates(): Array[Predicate] = pushed
 
   override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
-    val more = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
-    scanColumns = ScanColumns.of(required, schema, more, caseSensitive)
+    val metadataColumns = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
+    scanColumns = ScanColumns.of(required, schema, metadataColumns, caseSensitive)
   }
 
   override def build(): Scan = new IcebergScan(files, scanColumns, settings, caseSensitive, session)

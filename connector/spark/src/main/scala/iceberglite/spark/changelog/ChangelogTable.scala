@@ -54,7 +54,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved))
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
-    val current = CommitRange.whole(source())
+    val current = CommitRange.withAllSnapshots(source())
     val state = TimeTravel.ofOptions(options) match {
       case TimeTravel.Latest => travel
       case requested if travel == TimeTravel.Latest || travel == requested => requested

@@ -40,7 +40,7 @@ object ApplicationOptions {
    * @throws InvalidArgument only one of the two options is set, or an option and its alias differ
    */
   def of(settings: Settings): Option[RecordApplication] =
-    (one(settings, Id, DeltaId), one(settings, Version, DeltaVersion)) match {
+    (valueOf(settings, Id, DeltaId), valueOf(settings, Version, DeltaVersion)) match {
       case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplication(id, version))
       case (Some((option, "")), _) => throw InvalidArgument(s"option ${option.key}", "", option.expected)
       case (Some((option, id)), None) => throw lacks(option, id, other = if (option == Id) Version else DeltaVersion)
@@ -52,7 +52,11 @@ object ApplicationOptions {
     InvalidArgument(s"option ${option.key}", value, s"It also needs ${other.key}")
 
   /** Returns the option that is set, which may be the alias, and its value. */
-  private def one[A](settings: Settings, option: SparkOption[A], alias: SparkOption[A]): Option[(SparkOption[A], A)] = {
+  private def valueOf[A](
+      settings: Settings,
+      option: SparkOption[A],
+      alias: SparkOption[A]
+  ): Option[(SparkOption[A], A)] = {
     val given = Seq(option, alias).flatMap(o => o.get(settings).map(o -> _))
     if (given.map(_._2).distinct.size > 1) throw InvalidArgument(
       s"options ${option.key} and ${alias.key}",

@@ -21,8 +21,8 @@ object RangeOptions {
 
   /** Returns the range. @throws InvalidArgument for an invalid value, and for two starts or two ends */
   def of(options: CaseInsensitiveStringMap): RangeOptions = RangeOptions(
-    one(options, StartId -> RangeStart.After, StartTime -> RangeStart.AfterTime).getOrElse(RangeStart.Oldest),
-    one(options, EndId -> RangeEnd.With, EndTime -> RangeEnd.NotAfter).getOrElse(RangeEnd.Newest)
+    oneOf(options, StartId -> RangeStart.After, StartTime -> RangeStart.AfterTime).getOrElse(RangeStart.Oldest),
+    oneOf(options, EndId -> RangeEnd.With, EndTime -> RangeEnd.NotAfter).getOrElse(RangeEnd.Newest)
   )
 
   /**
@@ -50,7 +50,7 @@ object RangeOptions {
     throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` support it")
   }
 
-  private def one[A](options: CaseInsensitiveStringMap, known: (String, Long => A)*): Option[A] =
+  private def oneOf[A](options: CaseInsensitiveStringMap, known: (String, Long => A)*): Option[A] =
     known.filter { case (key, _) => options.containsKey(key) } match {
       case Seq() => None
       case Seq((key, make)) => Some(make(long(key, options.get(key))))

@@ -19,7 +19,9 @@ object SessionSettings {
 
   /** The configurations that this release acts on. */
   private[iceberglite] lazy val known: Set[String] =
-    (ReadOptions.all ++ WriteOptions.all ++ StatementOptions.own ++ DeleteCacheOptions.all).flatMap(_.sessionKey).toSet
+    (ReadOptions.all ++ WriteOptions.all ++ StatementOptions.statementOnly ++ DeleteCacheOptions.all).flatMap(
+      _.sessionKey
+    ).toSet
 
   /**
    * Checks the configurations of a session whose keys have the prefixes of iceberg-lite or Apache Iceberg.

@@ -83,7 +83,7 @@ object StatementOptions {
     .inSession("spark.sql.iceberg-lite.statement-retries")
 
   /** The options of DELETE, UPDATE and MERGE in addition to write options, in the order of the documentation. */
-  val own: Seq[SparkOption[_]] = Seq(Retries)
+  val statementOnly: Seq[SparkOption[_]] = Seq(Retries)
 
   /** The write options that apply to DELETE, UPDATE and MERGE. */
   private val rowLevelOptions: Seq[SparkOption[_]] = Seq(
@@ -101,7 +101,8 @@ object StatementOptions {
     WriteOptions.Branch
   ) ++ CompressionOptions.all ++ ApplicationOptions.all
 
-  private val statementKeys: Set[String] = (own ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet
+  private val statementKeys: Set[String] =
+    (statementOnly ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet
 
   /**
    * Rejects options that a statement does not support.
@@ -129,8 +130,8 @@ object StatementOptions {
 
   private def knownTo(verb: String): Seq[SparkOption[_]] = verb match {
     case "INSERT" => WriteOptions.all
-    case "MERGE" => own ++ rowLevelOptions ++ SchemaOptions.all
-    case _ => own ++ rowLevelOptions
+    case "MERGE" => statementOnly ++ rowLevelOptions ++ SchemaOptions.all
+    case _ => statementOnly ++ rowLevelOptions
   }
 
   /** Returns the maximum number of retries of a statement. */

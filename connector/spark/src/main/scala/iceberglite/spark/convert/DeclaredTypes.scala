@@ -74,10 +74,10 @@ object DeclaredTypes {
   ): SparkStruct =
     if (!properties.keysIterator.exists(DeclaredType.isKey)) columns
     else {
-      val own = columns.fields.zip(fields).map { case (column, f) =>
+      val tableColumns = columns.fields.zip(fields).map { case (column, f) =>
         column.copy(dataType = withDeclaredTypes(column.dataType, f, properties))
       }
-      SparkStruct(own ++ columns.fields.drop(fields.size))
+      SparkStruct(tableColumns ++ columns.fields.drop(fields.size))
     }
 
   private def withDeclaredTypes(dataType: DataType, field: NestedField, properties: Map[String, String]): DataType = {

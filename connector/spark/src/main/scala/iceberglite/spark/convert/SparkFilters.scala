@@ -118,10 +118,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   /** Converts IN; a null in the list makes the test null unless it is true. */
   private def in(child: SparkExpression, values: Array[SparkExpression], holds: Boolean): Option[ConvertedFilter] =
     column(child).flatMap { case (term, t) =>
-      val given = values.collect { case v: SparkLiteral[_] => Option(v.value) }
-      val literals = given.flatten.map(SparkValues.fromSpark(_, t))
-      if (given.length != values.length || literals.exists(_.isEmpty)) None
-      else if (!holds && given.contains(None)) constant(value = false)
+      val literalValues = values.collect { case v: SparkLiteral[_] => Option(v.value) }
+      val literals = literalValues.flatten.map(SparkValues.fromSpark(_, t))
+      if (literalValues.length != values.length || literals.exists(_.isEmpty)) None
+      else if (!holds && literalValues.contains(None)) constant(value = false)
       else exactFilter(if (holds) In(term, literals.flatten.toSet) else NotIn(term, literals.flatten.toSet))
     }
 

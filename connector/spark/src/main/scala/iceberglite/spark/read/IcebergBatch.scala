@@ -96,10 +96,10 @@ final private[read] class IcebergBatch(
     case Some(known) if lastResidual eq task.residual => known
     case _ =>
       val filter = Expression.and(task.residual, runtimeFilter.forRows)
-      val made = (filter, floatingColumns(filter))
+      val filterWithColumns = (filter, floatingColumns(filter))
       lastResidual = task.residual
-      lastFilter = Some(made)
-      made
+      lastFilter = Some(filterWithColumns)
+      filterWithColumns
   }
 
   private def fileTask(task: FileScanTask, deletes: SharedDeletes): FileTask = {

@@ -56,12 +56,12 @@ final private[rowlevel] case class DeleteFileTarget(
       TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), onCreate), Array.empty)
     }
     else {
-      val own = names(extension)
+      val taskNames = names(extension)
       val groups = granularity match {
         case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
         case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
       }
-      TaskDeletes(groups.flatMap(writePositions(_, own, onCreate)).toArray, Array.empty)
+      TaskDeletes(groups.flatMap(writePositions(_, taskNames, onCreate)).toArray, Array.empty)
     }
   }
 
@@ -118,11 +118,11 @@ final private[rowlevel] case class DeleteFileTarget(
   ): Vector[WrittenDeletes] = {
     val writer = new PositionDeleteFiles(io, format, properties)
     val result = Vector.newBuilder[WrittenDeletes]
-    var rest = files
-    while (rest.nonEmpty) {
-      val (file, done) = writer.write(newPath(names, onCreate), rest, targetSize)
-      result += WrittenDeletes.ofPositions(file, rest.take(done).map(_._1))
-      rest = rest.drop(done)
+    var remaining = files
+    while (remaining.nonEmpty) {
+      val (file, done) = writer.write(newPath(names, onCreate), remaining, targetSize)
+      result += WrittenDeletes.ofPositions(file, remaining.take(done).map(_._1))
+      remaining = remaining.drop(done)
     }
     result.result()
   }

@@ -55,8 +55,8 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
     override def build(): DeltaWrite = SparkErrors.in(statement.table.name) {
       val isDelete = statement.command == Command.DELETE
-      val given = if (statement.hasLineage) RowPlans.withLineage(info) else info
-      val rows = if (isDelete) None else Some(RowPlans.of(statement, given))
+      val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
+      val rows = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
       val isOneTask = statement.writesInReadTasks && scan.forall(_.isOneTask)
       val requirements = StatementRequirements.changing(statement, rows, isOneTask)
       new ChangeWrite(statement, rows, requirements, new ChangedFiles(statement, () => read), metadataOf(info))

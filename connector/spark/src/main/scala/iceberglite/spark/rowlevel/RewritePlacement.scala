@@ -52,12 +52,12 @@ final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, can
    */
   private def tasksAtOnce: Int = {
     val cores = statement.session.sparkContext.defaultParallelism
-    val wanted =
+    val minPartitions =
       if (!conf.adaptiveExecutionEnabled) cores
       else conf.getConf(SQLConf.COALESCE_PARTITIONS_MIN_PARTITION_NUM).getOrElse(
         if (conf.getConf(SQLConf.COALESCE_PARTITIONS_PARALLELISM_FIRST)) cores else 1
       )
-    math.max(1, math.min(wanted, conf.numShufflePartitions))
+    math.max(1, math.min(minPartitions, conf.numShufflePartitions))
   }
 
   /**

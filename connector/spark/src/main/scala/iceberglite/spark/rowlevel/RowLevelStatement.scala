@@ -52,7 +52,7 @@ final private[iceberglite] class RowLevelStatement(
   private val properties = RowLevelStatement.propertiesOf(command)
 
   /** The options and the session's settings, without the table's properties. */
-  private val given: Settings = Settings.of(options.asOptions, session, Map.empty)
+  private val writeOptions: Settings = Settings.of(options.asOptions, session, Map.empty)
 
   private val settings: Settings = Settings.of(options.asOptions, session, table.properties)
 
@@ -83,7 +83,7 @@ final private[iceberglite] class RowLevelStatement(
    * The distribution that the user requests: by an option, in the session or by the table's property of the command.
    */
   val distribution: Option[DistributionMode] =
-    WriteOptions.Distribution.requested(given).orElse(setting(properties.Distribution))
+    WriteOptions.Distribution.requested(writeOptions).orElse(setting(properties.Distribution))
 
   /**
    * Returns the number of bytes of shuffled positions that Spark should send to one task that writes only delete files.
@@ -96,7 +96,7 @@ final private[iceberglite] class RowLevelStatement(
     ))
 
   /** Whether rows are distributed and sorted at all. */
-  def isDistributed: Boolean = given(WriteOptions.UseTableDistribution)
+  def isDistributed: Boolean = writeOptions(WriteOptions.UseTableDistribution)
 
   /** Returns the table without the column changes of the statement. */
   def base: Table = merge.fold(table)(_.base)

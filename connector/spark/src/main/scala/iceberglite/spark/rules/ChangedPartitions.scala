@@ -21,7 +21,8 @@ private[rules] object ChangedPartitions extends PredicateHelper {
       case EqualNullSafe(left, right) => (left, right)
     }
     assignments.exists {
-      case Assignment(column: Attribute, value) => partitioning(column.name) && !isSame(column, plain(value), equal)
+      case Assignment(column: Attribute, value) =>
+        partitioning(column.name) && !isSame(column, withoutCasts(value), equal)
       case _ => partitioning.nonEmpty
     }
   }
@@ -33,8 +34,8 @@ private[rules] object ChangedPartitions extends PredicateHelper {
     }
 
   /** Removes the casts that Spark adds even if a value has the type of its column. */
-  private def plain(value: Expression): Expression = value match {
-    case Cast(child, target, _, _) if child.dataType == target => plain(child)
+  private def withoutCasts(value: Expression): Expression = value match {
+    case Cast(child, target, _, _) if child.dataType == target => withoutCasts(child)
     case other => other
   }
 }

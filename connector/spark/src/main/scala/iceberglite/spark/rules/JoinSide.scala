@@ -109,8 +109,8 @@ private[rules] object JoinSide {
       relation.scan match {
         case scan: IcebergScan if scan.settings.dataGrouping.isEmpty =>
           val columns = sources.map(_.flatMap(column(relation, scan, _)))
-          val known = attributes.zip(columns).map { case (a, c) => a.flatMap(k => c.map(k -> _)) }
-          Some(JoinSide(plan, relation, scan, known))
+          val columnsByKey = attributes.zip(columns).map { case (a, c) => a.flatMap(k => c.map(k -> _)) }
+          Some(JoinSide(plan, relation, scan, columnsByKey))
         case _ => None
       }
     }
@@ -132,7 +132,7 @@ private[rules] object JoinSide {
       case Filter(_, child) => in(child, keys)
       case join: Join => joins.streamed(join) match {
           case Some(side) => Some(side).filterNot(_ => other(join, side).exists(isGrouped)).flatMap(in(_, keys))
-          case None if joins.isInPlace(join) => kept(join).flatMap(in(_, keys)).headOption
+          case None if joins.isInPlace(join) => preservedSides(join).flatMap(in(_, keys)).headOption
           case None => None
         }
       case _ => None
@@ -145,7 +145,7 @@ private[rules] object JoinSide {
     private def other(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
 
     /** Returns the sides whose partitioning a join of two grouped scans preserves. */
-    private def kept(join: Join): Seq[LogicalPlan] = join.joinType match {
+    private def preservedSides(join: Join): Seq[LogicalPlan] = join.joinType match {
       case _: InnerLike => Seq(join.left, join.right)
       case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Seq(join.left)
       case RightOuter => Seq(join.right)

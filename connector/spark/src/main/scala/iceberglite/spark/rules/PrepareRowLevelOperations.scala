@@ -79,10 +79,11 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
             if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
       }
       if (named.nonEmpty) table.context.updateAnalysis(_.copy(namedMetadata = named.map(_.name)))
-      val plain =
+      val withoutMetadataColumns =
         if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
         else relation
-      if (named.isEmpty && plain.eq(relation)) command else withRelation(changed, relation, plain, named)
+      if (named.isEmpty && withoutMetadataColumns.eq(relation)) command
+      else withRelation(changed, relation, withoutMetadataColumns, named)
     case _ => command
   }
 

@@ -76,8 +76,8 @@ private[rules] object ColumnTest {
 
   def of(e: Expression): Option[ColumnTest] = e match {
     case comparison: BinaryComparison => compared(comparison)
-    case In(Time(t), NonNull(values)) => among(t, values.map(long))
-    case InSet(Time(t), values) if values.nonEmpty && !values.contains(null) => among(t, values.toSeq.map(long))
+    case In(Time(t), NonNull(values)) => anyOf(t, values.map(long))
+    case InSet(Time(t), values) if values.nonEmpty && !values.contains(null) => anyOf(t, values.toSeq.map(long))
     case In(PaddedColumn(text, length), NonNull(values)) => padded(text, length, values)
     case InSet(PaddedColumn(text, length), values) if !values.contains(null) => padded(text, length, values.toSeq)
     case In(Start(start), NonNull(values)) => joined(values.map(start.is))
@@ -163,7 +163,7 @@ private[rules] object ColumnTest {
   private def present(column: Expression, test: ColumnTest): ColumnTest =
     test.copy(range = And(IsNotNull(column), test.range))
 
-  private def among(t: OrderedExpression, values: Seq[Long]): Option[ColumnTest] =
+  private def anyOf(t: OrderedExpression, values: Seq[Long]): Option[ColumnTest] =
     if (values.size <= MaxRanges) joined(values.distinct.map(equal(t, _)))
     else between(t, values.min, values.max).map(_.copy(isExact = false))
 

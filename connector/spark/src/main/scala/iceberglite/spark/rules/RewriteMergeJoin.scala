@@ -150,10 +150,17 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       val Join(target, source, _, _, _) = join
       val targetKeys = deduplicated(Project(keysOf(target, condition), withOriginalTable(target)), join)
       val missing = deduplicated(source, join, targetKeys.plan)
-      val among = deduplicated(source, join, targetKeys.plan, missing.plan)
-      val found =
-        Join(targetKeys.plan, among.plan, LeftSemi, Some(among.of(targetKeys.of(condition))), JoinHint(None, broadcast))
-      val left = Join(missing.plan, found, LeftAnti, Some(missing.of(targetKeys.of(condition))), JoinHint.NONE)
+      val reducedSource = deduplicated(source, join, targetKeys.plan, missing.plan)
+      val matchedTargetKeys =
+        Join(
+          targetKeys.plan,
+          reducedSource.plan,
+          LeftSemi,
+          Some(reducedSource.of(targetKeys.of(condition))),
+          JoinHint(None, broadcast)
+        )
+      val left =
+        Join(missing.plan, matchedTargetKeys, LeftAnti, Some(missing.of(targetKeys.of(condition))), JoinHint.NONE)
       val nulls = target.output.map(a => Alias(Literal(null, a.dataType), a.name)())
       val matched = withBroadcast(join.copy(joinType = LeftOuter))
       Union(matched, Project(nulls ++ missing.plan.output, combineNewRows(left, source)))

@@ -67,8 +67,8 @@ object EvolvingMerge extends Rule[LogicalPlan] {
   }
 
   private def evolved(m: EvolvingMerge, relation: DataSourceV2Relation, table: SparkTable): LogicalPlan = {
-    val wanted = new SourceColumns(table.table, conf.caseSensitiveAnalysis).of(named(m))
-    val changed = SparkErrors.in(table.name)(table.changedWith(Schema(0, wanted)))
+    val sourceColumns = new SourceColumns(table.table, conf.caseSensitiveAnalysis).of(named(m))
+    val changed = SparkErrors.in(table.name)(table.changedWith(Schema(0, sourceColumns)))
     val fresh = DataSourceV2Relation.create(changed, relation.catalog, relation.identifier, relation.options)
     val stars = new StarAssignments(fresh.output, m.source.output, conf.resolver)
     MergeIntoTable(

@@ -36,8 +36,8 @@ object FillMissingColumns extends Rule[LogicalPlan] {
 
   private def missing(insert: InsertIntoStatement, relation: DataSourceV2Relation): Seq[Attribute] = {
     val named = if (insert.byName) insert.query.output.map(_.name) else insert.userSpecifiedCols
-    val given = named ++ insert.partitionSpec.collect { case (name, Some(_)) => name }
-    relation.output.filterNot(column => given.exists(conf.resolver(_, column.name)))
+    val writtenNames = named ++ insert.partitionSpec.collect { case (name, Some(_)) => name }
+    relation.output.filterNot(column => writtenNames.exists(conf.resolver(_, column.name)))
   }
 
   private def valueOf(column: Attribute, table: String): Option[NamedExpression] = {

@@ -84,14 +84,14 @@ private[sql] object RowStatement {
 
   /** Skips `WITH name [(columns)] [AS] (query), ...`. @return whether more text follows */
   private def skipNamedQueries(reader: SqlReader): Boolean = {
-    var more = true
-    while (more) {
+    var hasNext = true
+    while (hasNext) {
       // Takes the name.
       reader.take()
       reader.skipParentheses()
       reader.skip("AS")
       reader.skipParentheses()
-      more = reader.skipSymbol(",")
+      hasNext = reader.skipSymbol(",")
     }
     reader.peek.kind != SqlToken.End
   }

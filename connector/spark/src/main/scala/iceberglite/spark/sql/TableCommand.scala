@@ -41,10 +41,10 @@ trait TableCommand extends LeafRunnableCommand {
     val shared = catalog.sharedTable(ident)
     if (refreshes) shared.refresh()
     val before = shared.current
-    val wanted = actions(before.metadata, session.sessionState.conf.caseSensitiveAnalysis)
-    if (wanted.nonEmpty) {
+    val tableActions = actions(before.metadata, session.sessionState.conf.caseSensitiveAnalysis)
+    if (tableActions.nonEmpty) {
       val transaction = before.transaction(EngineSummary.of(session))
-      wanted.foreach(transaction.add)
+      tableActions.foreach(transaction.add)
       CachedPlans.refresh(session, catalog, ident, before.metadata, transaction.commit().metadata)
     }
   }

@@ -115,7 +115,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
     val range = RangeOptions.ofAppends(options)
-    val now = if (range.isEmpty) current() else CommitRange.whole(current())
+    val now = if (range.isEmpty) current() else CommitRange.withAllSnapshots(current())
     val state = selectedTravel(options)
     val appended = range.map(CommitRange.of(now.metadata, state, _))
     val snapshot = appended.fold(state.snapshot(now.metadata))(_.end)

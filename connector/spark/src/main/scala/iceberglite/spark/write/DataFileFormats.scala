@@ -23,9 +23,9 @@ private[write] object DataFileFormats {
   def of(table: Table, input: Vector[InputField], order: SortOrder, settings: Settings): DataFileFormat = {
     val modes = MetricsModes.of(table.properties, table.schema, order)
     val keyValues = Map("iceberg.schema" -> SchemaJson.toJson(table.schema))
-    val wanted = settings(WriteOptions.Format)
-    val format = all.find(_.format == wanted).getOrElse(
-      throw Unsupported(s"rows in ${wanted.name} files", WriteOptions.Format.expected)
+    val requestedFormat = settings(WriteOptions.Format)
+    val format = all.find(_.format == requestedFormat).getOrElse(
+      throw Unsupported(s"rows in ${requestedFormat.name} files", WriteOptions.Format.expected)
     )
     format.of(FilesOfWrite(table, input, modes, keyValues, settings))
   }

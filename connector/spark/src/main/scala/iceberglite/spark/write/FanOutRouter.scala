@@ -73,10 +73,10 @@ final private[write] class FanOutRouter(
 
   private def write(entry: Entry, row: InternalRow): Unit = {
     entry.partition.write(row)
-    val now = entry.partition.buffered
-    if (now != entry.buffered) {
-      buffered += now - entry.buffered
-      entry.buffered = now
+    val bufferedBytes = entry.partition.buffered
+    if (bufferedBytes != entry.buffered) {
+      buffered += bufferedBytes - entry.buffered
+      entry.buffered = bufferedBytes
       if (buffered > bounds.bytes) flushLargest()
     }
   }

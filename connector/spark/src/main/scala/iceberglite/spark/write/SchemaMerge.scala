@@ -37,17 +37,17 @@ private[iceberglite] object SchemaMerge {
    * @throws iceberglite.spec.IcebergError with the name of a column with incompatible types
    */
   def of(table: Table, rows: SparkStruct, caseSensitive: Boolean): Option[SchemaMerge] = {
-    val wanted = new Wanted(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
-    ofColumns(table, Schema(0, wanted), caseSensitive)
+    val rowColumns = new Wanted(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
+    ofColumns(table, Schema(0, rowColumns), caseSensitive)
   }
 
-  /** Returns the merge. @param wanted the columns of the rows, matched by name; their ids are ignored */
-  def ofColumns(table: Table, wanted: Schema, caseSensitive: Boolean): Option[SchemaMerge] =
-    if (MergeSchema.merged(table.metadata, wanted, caseSensitive) == table.schema) None
+  /** Returns the merge. @param rowColumns the columns of the rows, matched by name; their ids are ignored */
+  def ofColumns(table: Table, rowColumns: Schema, caseSensitive: Boolean): Option[SchemaMerge] =
+    if (MergeSchema.merged(table.metadata, rowColumns, caseSensitive) == table.schema) None
     else {
-      val updates = SchemaUpdate(table.metadata, caseSensitive).unionByNameWith(wanted).updates
+      val updates = SchemaUpdate(table.metadata, caseSensitive).unionByNameWith(rowColumns).updates
       val metadata = MetadataUpdate.applyAll(table.metadata, updates, table.metadata.lastUpdatedMs)
-      Some(new SchemaMerge(table, table.at(table.version.copy(metadata = metadata)), wanted, caseSensitive))
+      Some(new SchemaMerge(table, table.at(table.version.copy(metadata = metadata)), rowColumns, caseSensitive))
     }
 
   /**

@@ -31,11 +31,11 @@ private[iceberglite] object UncommittedFiles {
   private def remove(io: FileIO, directory: String, operationId: String): Unit =
     Cleanup.quietly(s"look for files of a failed write in $directory") {
       val waiting = mutable.Queue(directory)
-      var seen = 0
-      while (waiting.nonEmpty && seen < MaxDirectories) {
+      var searched = 0
+      while (waiting.nonEmpty && searched < MaxDirectories) {
         val (inside, files) = io.list(waiting.dequeue()).partition(_.isDirectory)
         waiting ++= inside.map(_.path)
-        seen += 1
+        searched += 1
         Cleanup.delete(io, files.filter(isOf(operationId)).map(_.path))
       }
     }

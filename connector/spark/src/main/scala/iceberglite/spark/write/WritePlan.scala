@@ -176,24 +176,24 @@ private[iceberglite] object WritePlan {
     WriteOptions.OutputSpecId.get(settings).fold(table.spec) { id =>
       table.metadata.specsById.getOrElse(
         id,
-        throw NotFound("partition spec", id.toString, known(table, table.metadata.specs.map(_.specId)))
+        throw NotFound("partition spec", id.toString, knownIds(table, table.metadata.specs.map(_.specId)))
       )
     }
 
-  private def known(table: Table, ids: Vector[Int]): String = s"The ids in ${table.name} are ${ids.mkString(", ")}"
+  private def knownIds(table: Table, ids: Vector[Int]): String = s"The ids in ${table.name} are ${ids.mkString(", ")}"
 
   private def sortOrderOf(table: Table, settings: Settings): SortOrder =
     WriteOptions.OutputSortOrderId.get(settings).fold(table.sortOrder) { id =>
       val orders = table.metadata.sortOrders
       orders.find(_.orderId == id).getOrElse(
-        throw NotFound("sort order", id.toString, known(table, orders.map(_.orderId)))
+        throw NotFound("sort order", id.toString, knownIds(table, orders.map(_.orderId)))
       )
     }
 
   /** Returns the columns by which Spark can distribute and sort: those in the rows. */
   private def schemaOf(table: Table, input: Vector[InputField]): Schema = {
-    val given = input.collect { case InputField(field, InputSource.Rows(_), _, _, _) => field.id }.toSet
-    table.schema.copy(fields = table.schema.fields.filter(f => given(f.id)))
+    val writtenIds = input.collect { case InputField(field, InputSource.Rows(_), _, _, _) => field.id }.toSet
+    table.schema.copy(fields = table.schema.fields.filter(f => writtenIds(f.id)))
   }
 
   private def requirementsOf(

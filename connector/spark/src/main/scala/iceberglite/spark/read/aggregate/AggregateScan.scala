@@ -90,17 +90,18 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
 
   def answer(plan: ScanPlan): Option[AggregateScan] = {
     val keys = new GroupKeys(groups)
-    val found = mutable.LinkedHashMap.empty[Vector[Option[Literal]], Group]
+    val groupsByKey = mutable.LinkedHashMap.empty[Vector[Option[Literal]], Group]
     // Without GROUP BY there is one row, even if there are no files.
-    if (groups.isEmpty) found.put(Vector.empty, new Group)
+    if (groups.isEmpty) groupsByKey.put(Vector.empty, new Group)
     val allGrouped = plan.tasks.forall { task =>
       keys.of(task).exists { key =>
-        found.getOrElseUpdate(key, new Group).add(task)
+        groupsByKey.getOrElseUpdate(key, new Group).add(task)
         true
       }
     }
-    if (allGrouped && found.values.forall(_.isExact)) {
-      val rows = found.iterator.collect { case (key, group) if groups.isEmpty || group.hasLiveRows => row(key, group) }
+    if (allGrouped && groupsByKey.values.forall(_.isExact)) {
+      val rows =
+        groupsByKey.iterator.collect { case (key, group) if groups.isEmpty || group.hasLiveRows => row(key, group) }
       Some(AggregateScan(this, rows.toArray, plan))
     } else None
   }

@@ -29,14 +29,14 @@ final private[read] class AvroBatches(
   override def batch: ColumnarBatch = live.fold(all)(_.batch)
 
   override def next(): Boolean = FileFaults.reading(path) {
-    var found = false
+    var hasRows = false
     var count = fill()
-    while (!found && count > 0) {
+    while (!hasRows && count > 0) {
       all.setNumRows(count)
-      found = live.forall(_.select(count))
-      if (!found) count = fill()
+      hasRows = live.forall(_.select(count))
+      if (!hasRows) count = fill()
     }
-    found
+    hasRows
   }
 
   private def fill(): Int = {

@@ -89,23 +89,23 @@ final private[read] class LiveBatch(
     marksRows: Boolean,
     compactor: Option[RowCompactor]
 ) {
-  private val whole = new ColumnarBatch(visible)
+  private val allRows = new ColumnarBatch(visible)
 
   /**
    * The batch of remaining rows. They are its first rows if they were moved there; otherwise the vectors map their
    * indexes.
    */
   private val selected =
-    if (compactor.isDefined) whole else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
+    if (compactor.isDefined) allRows else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 
   /** Valid until the next [[select]]. */
-  var batch: ColumnarBatch = whole
+  var batch: ColumnarBatch = allRows
 
   /** Processes a batch. @return whether it has a remaining row */
   def select(count: Int): Boolean = {
     val live = rows.find(count)
     if (live == count || marksRows) {
-      batch = whole
+      batch = allRows
       batch.setNumRows(count)
     } else {
       compactor.foreach(_.moveToFront(rows.rows, live))

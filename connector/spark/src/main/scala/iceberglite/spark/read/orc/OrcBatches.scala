@@ -22,14 +22,14 @@ final private[read] class OrcBatches(
   override def batch: ColumnarBatch = live.fold(all)(_.batch)
 
   override def next(): Boolean = {
-    var found = false
-    while (!found && reader.next()) {
+    var hasRows = false
+    while (!hasRows && reader.next()) {
       positions.first = reader.firstRow
       val rows = reader.batch.size
       all.setNumRows(rows)
-      found = live.forall(_.select(rows))
+      hasRows = live.forall(_.select(rows))
     }
-    found
+    hasRows
   }
 
   override def close(): Unit = reader.close()
@@ -50,8 +50,8 @@ private[read] object OrcBatches extends BatchFormat {
     val reader = OrcBatchReader.open(source, part, wanted, projection, capacity, RowBatchVersion.USE_DECIMAL64)
     try {
       val vectors = new OrcColumns(positions, damaged(task, read.tableName))
-      val found = vectors.of(reader.rows, wanted.fields, reader.batch.cols)
-      val all = new ColumnarBatch(columns.of(task, found, positions).toArray)
+      val storedColumns = vectors.of(reader.rows, wanted.fields, reader.batch.cols)
+      val all = new ColumnarBatch(columns.of(task, storedColumns, positions).toArray)
       new OrcBatches(reader, positions, all, read.deletes.map(_.liveBatch(all, capacity)))
     } catch {
       case e: Throwable =>

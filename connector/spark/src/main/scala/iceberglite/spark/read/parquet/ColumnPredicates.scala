@@ -137,7 +137,7 @@ private class OrderedPredicates[T <: AnyRef with Comparable[T], C <: Column[T] w
 
   override def equalToOne(values: Set[Literal]): Option[FilterPredicate] = {
     val converted = values.toVector.map(convert)
-    if (converted.isEmpty || converted.exists(_.isEmpty)) None else Some(among(converted.flatten))
+    if (converted.isEmpty || converted.exists(_.isEmpty)) None else Some(anyOf(converted.flatten))
   }
 
   override def startsWith(prefix: String): Option[FilterPredicate] = None
@@ -145,7 +145,7 @@ private class OrderedPredicates[T <: AnyRef with Comparable[T], C <: Column[T] w
   /**
    * Tests a list. Of a long list, Parquet looks up each value in dictionaries, but compares only its range with bounds.
    */
-  protected def among(values: Vector[T]): FilterPredicate =
+  protected def anyOf(values: Vector[T]): FilterPredicate =
     if (values.size > ColumnPredicates.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
     else values.map(v => FilterApi.eq[T, C](column, v): FilterPredicate).reduce(FilterApi.or(_, _))
 }
@@ -173,8 +173,8 @@ final private class FloatingPredicates[T <: Number with Comparable[T], C <: Colu
   override def greaterOrEqual(value: Literal): Option[FilterPredicate] =
     if (mayHoldNan) None else convert(value).map(v => FilterApi.gtEq[T, C](column, if (isZero(v)) negative else v))
 
-  override protected def among(values: Vector[T]): FilterPredicate =
-    super.among(values.flatMap(v => if (isZero(v)) Vector(negative, positive) else Vector(v)))
+  override protected def anyOf(values: Vector[T]): FilterPredicate =
+    super.anyOf(values.flatMap(v => if (isZero(v)) Vector(negative, positive) else Vector(v)))
 }
 
 final private class BooleanPredicates(path: Array[String]) extends ColumnPredicates {

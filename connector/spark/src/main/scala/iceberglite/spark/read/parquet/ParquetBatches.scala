@@ -45,13 +45,13 @@ final private[read] class ParquetBatches(
   override def batch: ColumnarBatch = live.fold(all)(_.batch)
 
   override def next(): Boolean = {
-    var found = false
-    while (!found && decoder.next()) {
+    var hasRows = false
+    while (!hasRows && decoder.next()) {
       positions.foreach(_.fill(read.numRows))
       if (all ne read) all.setNumRows(read.numRows)
-      found = live.forall(_.select(read.numRows))
+      hasRows = live.forall(_.select(read.numRows))
     }
-    found
+    hasRows
   }
 
   override def close(): Unit = decoder.close()

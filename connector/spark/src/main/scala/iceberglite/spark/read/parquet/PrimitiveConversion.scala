@@ -99,10 +99,10 @@ private[parquet] object PrimitiveConversion {
       wanted: DecimalType
   ): Option[(DataType, ColumnConversion)] = {
     val read = SparkDecimal(readPrecision(file, logical.getPrecision), logical.getScale)
-    val made = SparkDecimal(wanted.precision, wanted.scale)
+    val tableDecimal = SparkDecimal(wanted.precision, wanted.scale)
     if (logical.getScale != wanted.scale || logical.getPrecision > wanted.precision) None
-    else if (sizeOf(read) == sizeOf(made)) as(read)
-    else as(read, new DecimalAsDecimal(_, read, made))
+    else if (sizeOf(read) == sizeOf(tableDecimal)) as(read)
+    else as(read, new DecimalAsDecimal(_, read, tableDecimal))
   }
 
   /** Returns the precision to read: Spark does not read variable-length bytes as decimals that fit a long. */

@@ -23,8 +23,8 @@ private[parquet] object RowGroups {
 
   private def mayContain(block: BlockMetaData, rows: DeletionVector): Boolean = {
     val first = block.getRowIndexOffset
-    var found = first < 0
-    rows.foreachIn(first, first + block.getRowCount)(_ => found = true)
-    found
+    var hasRow = first < 0
+    rows.foreachIn(first, first + block.getRowCount)(_ => hasRow = true)
+    hasRow
   }
 }

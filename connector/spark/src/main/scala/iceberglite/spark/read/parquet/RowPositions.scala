@@ -15,26 +15,27 @@ import org.apache.spark.sql.types.LongType
  */
 final private[read] class RowPositions private (groups: Iterator[(Long, Long)], capacity: Int) {
   private var next: Long = 0L
-  private var left: Long = 0L
+  private var remainingRows: Long = 0L
 
   /** Valid until the next [[fill]]. */
   val vector: OnHeapColumnVector = new OnHeapColumnVector(capacity, LongType)
 
   /** Sets the positions of the next rows. */
   def fill(rows: Int): Unit = {
-    while (left == 0 && rows > 0) {
+    while (remainingRows == 0 && rows > 0) {
       val (first, count) = groups.next()
       next = first
-      left = count
+      remainingRows = count
     }
-    if (rows > left) throw new IllegalStateException(s"A batch of $rows rows, where a row group has only $left more")
+    if (rows > remainingRows)
+      throw new IllegalStateException(s"A batch of $rows rows, where a row group has only $remainingRows more")
     var row = 0
     while (row < rows) {
       vector.putLong(row, next + row)
       row += 1
     }
     next += rows
-    left -= rows
+    remainingRows -= rows
   }
 }
 

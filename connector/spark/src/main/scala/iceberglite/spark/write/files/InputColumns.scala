@@ -97,7 +97,7 @@ final private[iceberglite] class InputColumns(
       input: Vector[(SparkField, Int)],
       path: Vector[String]
   ): Vector[InputField] = {
-    val found = input.map { case (f, ordinal) =>
+    val matched = input.map { case (f, ordinal) =>
       val column = ColumnPath.child(columns, f.name, caseSensitive).getOrElse(
         throw NotFound(
           "column",
@@ -106,10 +106,10 @@ final private[iceberglite] class InputColumns(
             "the write option merge-schema adds others"
         )
       )
-      column -> given(column, f.dataType, f.nullable, ordinal, path :+ column.name)
+      column -> inputField(column, f.dataType, f.nullable, ordinal, path :+ column.name)
     }
-    val others = columns.filterNot(c => found.exists(_._1.id == c.id)).flatMap(c => missing(c, path :+ c.name))
-    found.flatMap(_._2) ++ others
+    val others = columns.filterNot(c => matched.exists(_._1.id == c.id)).flatMap(c => missing(c, path :+ c.name))
+    matched.flatMap(_._2) ++ others
   }
 
   /**
@@ -133,7 +133,7 @@ final private[iceberglite] class InputColumns(
     } else None
 
   /** Returns a column of the rows. @return absent if it is always null and not stored */
-  private def given(
+  private def inputField(
       column: NestedField,
       dataType: DataType,
       nullable: Boolean,
@@ -174,8 +174,8 @@ final private[iceberglite] class InputColumns(
       path: Vector[String]
   ): InputField = {
     val (fieldType, parts) = typeOf(column.fieldType, dataType, path)
-    val plain = column.copy(fieldType = fieldType, doc = None, initialDefault = None, writeDefault = None)
-    InputField(plain, source, isStored = true, dataType, parts)
+    val storedField = column.copy(fieldType = fieldType, doc = None, initialDefault = None, writeDefault = None)
+    InputField(storedField, source, isStored = true, dataType, parts)
   }
 
   /** Returns the table's type with its stored parts, and those parts. */
@@ -202,7 +202,7 @@ final private[iceberglite] class InputColumns(
   )
 
   private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =
-    given(part, dataType, nullable, 0, path :+ part.name).getOrElse(throw notWritten(part, path :+ part.name))
+    inputField(part, dataType, nullable, 0, path :+ part.name).getOrElse(throw notWritten(part, path :+ part.name))
 
   /**
    * Returns the type of the values in files: the column's type, or one that is read as if it had been promoted to it.

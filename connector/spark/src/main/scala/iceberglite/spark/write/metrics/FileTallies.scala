@@ -58,10 +58,10 @@ final private[write] class FileTallies(modes: MetricsModes) {
    * @param sizes the sizes of the columns in the file; absent for formats that store rows
    */
   def metrics(records: Long, sizes: Option[Map[Int, Long]]): MetricMaps = {
-    val seen = columns.toVector.map { case (id, tally) =>
+    val columnMetrics = columns.toVector.map { case (id, tally) =>
       ColumnMetrics(id, tally.nulls, tally.floating.map(_.nanCount), tally.bounds)
     }
-    ColumnMetrics.metrics(records, seen, modes, sizes)
+    ColumnMetrics.metrics(records, columnMetrics, modes, sizes)
   }
 }
 

@@ -84,14 +84,15 @@ private[parquet] object RowShredder {
 
     private def field(input: InputField, node: ParquetType, position: FieldPosition): FieldWriter = {
       val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
-      val own = position.copy(
+      val ownPosition = position.copy(
         names = position.names :+ input.field.name,
         definition = if (optional) position.definition + 1 else position.definition
       )
-      val name = own.names.mkString(".")
+      val name = ownPosition.names.mkString(".")
       input.field.fieldType match {
-        case t: PrimitiveType => leaf(input, t, descriptor(own.path :+ node.getName), name, optional)
-        case nested: NestedType => group(input, nested, node.asGroupType, own.into(node.asGroupType), name, optional)
+        case t: PrimitiveType => leaf(input, t, descriptor(ownPosition.path :+ node.getName), name, optional)
+        case nested: NestedType =>
+          group(input, nested, node.asGroupType, ownPosition.into(node.asGroupType), name, optional)
       }
     }
 
@@ -99,24 +100,31 @@ private[parquet] object RowShredder {
         input: InputField,
         t: NestedType,
         node: GroupType,
-        own: FieldPosition,
+        ownPosition: FieldPosition,
         name: String,
         optional: Boolean
     ): FieldWriter = t match {
       case _: StructType =>
-        val writers = fields(input.parts, node, own).toArray
-        new StructWriter(name, optional, own.definition, input.size, writers, input.parts.map(_.ordinal).toArray)
+        val writers = fields(input.parts, node, ownPosition).toArray
+        new StructWriter(
+          name,
+          optional,
+          ownPosition.definition,
+          input.size,
+          writers,
+          input.parts.map(_.ordinal).toArray
+        )
       case _: ListType =>
         val entries = node.getType(0).asGroupType
-        val inside = own.into(entries)
+        val inside = ownPosition.into(entries)
         val element = sourced(input.parts.head, entries.getType(0), inside)
-        new ListWriter(name, optional, own.definition, inside.repetition, element)
+        new ListWriter(name, optional, ownPosition.definition, inside.repetition, element)
       case _: MapType =>
         val entries = node.getType(0).asGroupType
-        val inside = own.into(entries)
+        val inside = ownPosition.into(entries)
         val key = sourced(input.parts.head, entries.getType(0), inside)
         val value = sourced(input.parts.last, entries.getType(1), inside)
-        new MapWriter(name, optional, own.definition, inside.repetition, key, value)
+        new MapWriter(name, optional, ownPosition.definition, inside.repetition, key, value)
     }
 
     private def descriptor(path: Vector[String]): ColumnDescriptor = schema.getColumnDescription(path.toArray)

@@ -66,9 +66,9 @@ private[write] object PartitionColumn {
   final class Objects(access: ColumnAccess, objectOf: ObjectOf, literalOf: AnyRef => Literal) extends PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = {
       val parentRow = access.parentRow(row)
-      val found =
+      val newValue =
         if (parentRow == null || parentRow.isNullAt(access.ordinal)) null else objectOf(parentRow, access.ordinal)
-      if (found == null) key.setNull(i) else key.setObject(i, found)
+      if (newValue == null) key.setNull(i) else key.setObject(i, newValue)
     }
 
     override protected def value(key: PartitionKey, i: Int): Literal = literalOf(key.objectAt(i))

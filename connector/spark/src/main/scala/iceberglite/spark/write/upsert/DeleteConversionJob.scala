@@ -27,13 +27,13 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
    * @param commit commits the new delete files
    */
   def run[A](deletes: EqualityDeletes)(commit: Vector[ContentFile] => A): A = {
-    var found = Vector.empty[ContentFile]
+    var deleteFiles = Vector.empty[ContentFile]
     try {
-      found = write(deletes.tasks, deletes.conversion)
-      writeCommit.attempt(commit(found))
+      deleteFiles = write(deletes.tasks, deletes.conversion)
+      writeCommit.attempt(commit(deleteFiles))
     } catch {
       case e: Throwable =>
-        writeCommit.remove(found.map(_.path))
+        writeCommit.remove(deleteFiles.map(_.path))
         throw e
     }
   }
@@ -44,7 +44,8 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
     if (groups.isEmpty) Vector.empty
     else ClusterJob.withDescription(context, s"Converting the equality deletes of ${table.name}") {
       val shared = new SharedDeletes(_ => ())
-      val parts = context.parallelize(groups.map(group => serialize(group.map(light(_, shared)))), groups.size)
+      val parts =
+        context.parallelize(groups.map(group => serialize(group.map(withoutPlanningInfo(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
       val settings = serialize((conversion, writeCommit.locations, deletes))
       val results = context.runJob(parts, writing(context.broadcast(settings), writeCommit.operationId))
@@ -74,7 +75,7 @@ private[iceberglite] object DeleteConversionJob {
   }
 
   /** Removes information that only planning needs. */
-  private def light(task: FileScanTask, shared: SharedDeletes): FileScanTask =
+  private def withoutPlanningInfo(task: FileScanTask, shared: SharedDeletes): FileScanTask =
     task.copy(file = task.file.copy(metrics = Metrics.Empty), deletes = shared(task.deletes))
 
   private def writing(

@@ -106,14 +106,14 @@ private[iceberglite] object UpsertPlan {
     val targetSize = settings(WriteOptions.DeleteTargetSize)
     val deleteOptions =
       Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
-    val own = Settings(new CaseInsensitiveStringMap(deleteOptions.asJava), _ => None, properties)
+    val deleteSettings = Settings(new CaseInsensitiveStringMap(deleteOptions.asJava), _ => None, properties)
     val spec = if (reachesAll(rows, key)) rows.files.spec else PartitionSpec.Unpartitioned
     rows.copy(
       rows = rows.rows.copy(input = input),
       files = rows.files.copy(
         spec = spec,
         partitionType = spec.partitionType(table.schema),
-        format = DataFileFormats.of(table, input, SortOrder.Unsorted, own),
+        format = DataFileFormats.of(table, input, SortOrder.Unsorted, deleteSettings),
         targetSize = targetSize
       )
     )
