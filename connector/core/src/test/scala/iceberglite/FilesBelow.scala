@@ -11,7 +11,7 @@ import java.nio.file.{FileVisitResult, Files, NoSuchFileException, Path, SimpleF
 object FilesBelow {
 
   /** Returns all files; empty if the directory does not exist. */
-  def of(directory: Path): Set[Path] = everything(directory).filter(Files.isRegularFile(_))
+  def of(directory: Path): Set[Path] = allPaths(directory).filter(Files.isRegularFile(_))
 
   /**
    * Returns all files except version hints and files derived from them, because hints are written shortly after a

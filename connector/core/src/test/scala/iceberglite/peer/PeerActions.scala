@@ -56,7 +56,7 @@ final class PeerActions(val ours: Actions) {
       done.map(_.isSuccess).distinct.size == 1,
       s"$what: ${done.map(_.map(_ => "done").fold(_.toString, identity))}"
     )
-    alike(what)
+    assertSameTables(what)
     done.head.isSuccess
   }
 

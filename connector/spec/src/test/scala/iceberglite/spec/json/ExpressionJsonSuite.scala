@@ -80,7 +80,7 @@ class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       """{"type":"eq","term":"c2","value":{"type":"reference","value":1}}""",
       """{"type":"and","left":true}""",
       """{"type":"starts-with","term":"c13","value":1}"""
-    ).foreach(refused)
+    ).foreach(assertRejected)
     Seq(
       """{"type":"eq","term":"nowhere","value":1}""",
       """{"type":"eq","term":"c2","value":"x"}""",
