@@ -79,7 +79,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
   final private class Failing(real: Connection, caller: Simulation#Caller, server: Connection) {
     private var broken = false
 
-    val proxy: Connection = proxy[Connection] { (method, arguments) =>
+    val proxy: Connection = proxyOf[Connection] { (method, arguments) =>
       if (broken && method.getName == "isValid") java.lang.Boolean.FALSE
       else if (broken && method.getName != "close") throw new SQLException("The connection is gone", "08003")
       else if (method.getName == "prepareStatement") {
@@ -90,7 +90,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
 
     private def statement(sql: String, inner: PreparedStatement): PreparedStatement = {
       var parameters = Vector.empty[String]
-      proxy[PreparedStatement] { (method, arguments) =>
+      proxyOf[PreparedStatement] { (method, arguments) =>
         if (method.getName == "setString") parameters :+= arguments(1).asInstanceOf[String]
         if (!method.getName.startsWith("execute")) invoke(inner, method, arguments)
         else executed(sql, parameters)(() => invoke(inner, method, arguments))
@@ -128,7 +128,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
     try method.invoke(target, arguments: _*)
     catch { case e: InvocationTargetException => throw e.getCause }
 
-  private def proxy[A](handle: (Method, Seq[AnyRef]) => AnyRef)(implicit tag: ClassTag[A]): A = {
+  private def proxyOf[A](handle: (Method, Seq[AnyRef]) => AnyRef)(implicit tag: ClassTag[A]): A = {
     val handler = new InvocationHandler {
       override def invoke(proxy: AnyRef, method: Method, arguments: Array[AnyRef]): AnyRef =
         handle(method, Option(arguments).toSeq.flatten)
