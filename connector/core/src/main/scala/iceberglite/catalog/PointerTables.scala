@@ -67,7 +67,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
       ownership: TableVersion => TableOwnership
   ): Unit = if (next.expired.nonEmpty) {
     val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, ownership(version)))
-    deletion.expired(next.expired, version, hasVersionNames = false).warn(s"A commit to $name")
+    deletion.deleteExpired(next.expired, version, hasVersionNames = false).warn(s"A commit to $name")
   }
 
   /**

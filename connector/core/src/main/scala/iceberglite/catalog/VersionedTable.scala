@@ -50,7 +50,9 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
 
   private def deleteExpired(next: NextVersion, committed: TableVersion): Unit = if (next.expired.nonEmpty) {
     val owned = OwnedPaths.of(io, committed, TableOwnership(Some(location), Vector.empty, hasVersionNames = true))
-    new OwnedDeletion(io, owned).expired(next.expired, committed, hasVersionNames = true).warn(s"A commit to $table")
+    new OwnedDeletion(io, owned).deleteExpired(next.expired, committed, hasVersionNames = true).warn(
+      s"A commit to $table"
+    )
   }
 
   private def numberOf(version: TableVersion): Int = files.numberIn(version.metadataLocation).getOrElse(

@@ -33,7 +33,7 @@ final case class ChangelogScan(
     val bound = Bind(filter, table.schema, caseSensitive)
     val files = new SnapshotChanges(table, bound, cache)
     val commits = range.snapshots.filterNot(SnapshotRange.isRewrite).zipWithIndex
-      .map { case (snapshot, ordinal) => new CommitChanges(files, snapshot, ordinal, wanted) }.filter(_.areWanted)
+      .map { case (snapshot, ordinal) => new CommitChanges(files, snapshot, ordinal, wanted) }.filter(_.isWanted)
     val tasks = MetadataPool.map(commits)(_.tasks).flatten
     val all = PlannedPart(tasks, commits.map(_.pruned).sum, records(tasks), tasks.iterator.map(_.length).sum)
     val report = IncrementalScan.report(table, range, commits.map(_.commit), all)
@@ -43,7 +43,7 @@ final case class ChangelogScan(
   private def records(tasks: Vector[FileScanTask]): Long = tasks.iterator.map(_.liveRecords).sum
 
   private def deleteFiles(tasks: Vector[FileScanTask]): Long = {
-    val all = tasks.iterator.flatMap(t => t.deletes.iterator ++ t.change.flatMap(_.among).iterator.flatten)
+    val all = tasks.iterator.flatMap(t => t.deletes.iterator ++ t.change.flatMap(_.onlyDeletedBy).iterator.flatten)
     all.map(_.location).toSet.size.toLong
   }
 }
@@ -58,29 +58,31 @@ final private class CommitChanges(
   private val inserts = RowChange(ChangeType.Insert, ordinal, snapshot.snapshotId)
   private val deletes = RowChange(ChangeType.Delete, ordinal, snapshot.snapshotId)
 
-  def areWanted: Boolean = wanted(inserts) || wanted(deletes)
+  def isWanted: Boolean = wanted(inserts) || wanted(deletes)
 
   lazy val commit: SnapshotChanges#Commit = files.of(snapshot)
 
-  def pruned: Int = commit.added.pruned + commit.gone.pruned
+  def pruned: Int = commit.added.pruned + commit.removed.pruned
 
   def tasks: Vector[FileScanTask] = {
-    val (added, removed) = (commit.added.tasks, commit.gone.tasks)
+    val (added, removed) = (commit.added.tasks, commit.removed.tasks)
     val oldest = if (commit.changesDeletes) 0L
     else (added ++ removed).map(_.dataSequenceNumber).reduceOption(_ min _)
       .getOrElse(Long.MaxValue)
     val commitDeletes = commit.deletesFor(oldest)
     val (before, after) = (files.index(commitDeletes.before), files.index(commitDeletes.after))
-    val gone = before.applied(removed).map(_.copy(change = Some(deletes)))
-    val inserted = after.applied(added).map(_.copy(change = Some(inserts)))
-    val kept = if (commitDeletes.isChanged) touched(commitDeletes).flatMap(changes(_, before, after)) else Vector.empty
-    (gone ++ kept ++ inserted).filter(_.change.exists(wanted))
+    val deleted = before.assignDeletes(removed).map(_.copy(change = Some(deletes)))
+    val inserted = after.assignDeletes(added).map(_.copy(change = Some(inserts)))
+    val kept =
+      if (commitDeletes.isChanged) affectedFiles(commitDeletes).flatMap(changes(_, before, after)) else Vector.empty
+    (deleted ++ kept ++ inserted).filter(_.change.exists(wanted))
   }
 
   /** Returns the files that exist before and after the commit, and to which an added or removed delete file applies. */
-  private def touched(commitDeletes: SnapshotDeletes): Vector[FileScanTask] = {
+  private def affectedFiles(commitDeletes: SnapshotDeletes): Vector[FileScanTask] = {
     val (addedIndex, removedIndex) = (files.index(commitDeletes.added), files.index(commitDeletes.removed))
-    def applies(deletes: DeleteIndex, task: FileScanTask): Boolean = deletes.applied(Vector(task)).head.deletes.nonEmpty
+    def applies(deletes: DeleteIndex, task: FileScanTask): Boolean =
+      deletes.assignDeletes(Vector(task)).head.deletes.nonEmpty
     commit.kept(commitDeletes.dataFiles).filter(t => applies(addedIndex, t) || applies(removedIndex, t))
   }
 
@@ -90,14 +92,16 @@ final private class CommitChanges(
    * them. Usually they do: one deletion vector replaces another.
    */
   private def changes(file: FileScanTask, before: DeleteIndex, after: DeleteIndex): Vector[FileScanTask] = {
-    val (fileBefore, fileAfter) = (before.applied(Vector(file)).head, after.applied(Vector(file)).head)
-    val (added, removed) = (minus(fileAfter.deletes, fileBefore.deletes), minus(fileBefore.deletes, fileAfter.deletes))
-    def changed(task: FileScanTask, change: RowChange, among: Vector[DeleteFile]): Option[FileScanTask] =
-      if (among.isEmpty) None else Some(task.copy(change = Some(change.copy(among = Some(among)))))
+    val (fileBefore, fileAfter) = (before.assignDeletes(Vector(file)).head, after.assignDeletes(Vector(file)).head)
+    val (added, removed) =
+      (difference(fileAfter.deletes, fileBefore.deletes), difference(fileBefore.deletes, fileAfter.deletes))
+    def changed(task: FileScanTask, change: RowChange, onlyDeletedBy: Vector[DeleteFile]): Option[FileScanTask] =
+      if (onlyDeletedBy.isEmpty) None
+      else Some(task.copy(change = Some(change.copy(onlyDeletedBy = Some(onlyDeletedBy)))))
     (changed(fileBefore, deletes, added) ++ changed(fileAfter, inserts, removed)).toVector
   }
 
-  private def minus(all: Vector[DeleteFile], others: Vector[DeleteFile]): Vector[DeleteFile] = {
+  private def difference(all: Vector[DeleteFile], others: Vector[DeleteFile]): Vector[DeleteFile] = {
     val known = others.map(_.location).toSet
     all.filterNot(d => known(d.location))
   }

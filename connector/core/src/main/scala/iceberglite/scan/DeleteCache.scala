@@ -43,23 +43,23 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
 
   private def loadOnce(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {
     // Another thread may have loaded the value since the lookup failed.
-    val own = new FutureTask[AnyRef](() => lookUp(key).getOrElse(putAndReturn(key, limits, weigh, load)))
-    Option(loading.putIfAbsent(key, own)) match {
+    val task = new FutureTask[AnyRef](() => lookUp(key).getOrElse(putAndReturn(key, limits, weigh, load)))
+    Option(loading.putIfAbsent(key, task)) match {
       case None =>
-        try outcome(runTask(own))
+        try outcome(runTask(task))
         finally {
-          loading.remove(key, own)
+          loading.remove(key, task)
           ()
         }
       case Some(other) =>
         // A failure in another task may not occur in this one: that task may have been cancelled.
         try other.get()
-        catch { case _: ExecutionException => outcome(runTask(own)) }
+        catch { case _: ExecutionException => outcome(runTask(task)) }
     }
   }
 
   private def putAndReturn(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long, value: AnyRef): AnyRef = {
-    keep(key, value, weigh(value), limits)
+    put(key, value, weigh(value), limits)
     value
   }
 
@@ -79,10 +79,10 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
     found.map(_.value)
   }
 
-  private def keep(key: AnyRef, value: AnyRef, bytes: Long, limits: DeleteCacheLimits): Unit = synchronized {
+  private def put(key: AnyRef, value: AnyRef, bytes: Long, limits: DeleteCacheLimits): Unit = synchronized {
     dropIdle()
     if (bytes <= limits.maxEntryBytes && bytes <= limits.maxTotalBytes) {
-      Option(slots.put(key, Slot(value, bytes, limits.idleMs, nowMs()))).foreach(former => total -= former.bytes)
+      Option(slots.put(key, Slot(value, bytes, limits.idleMs, nowMs()))).foreach(previous => total -= previous.bytes)
       total += bytes
       if (!isSweeping && limits.idleMs < Long.MaxValue) sweepIn(limits.idleMs)
     }
@@ -145,7 +145,7 @@ final case class DeleteSharing(cache: DeleteCache, owner: AnyRef, limits: Delete
 object DeleteSharing {
 
   /** Returns a new cache that is used by a single reader. */
-  def own: DeleteSharing =
+  def privateCache: DeleteSharing =
     DeleteSharing(
       new DeleteCache(),
       "",

@@ -16,7 +16,7 @@ final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: V
   def isEquality: Boolean = file.content == Content.EqualityDeletes
 
   /** Returns whether it applies to a single data file only. */
-  def isOfOneFile: Boolean = isVector || file.referencedDataFile.isDefined
+  def appliesToOneFile: Boolean = isVector || file.referencedDataFile.isDefined
 
   /** Returns the number of bytes to read. For a deletion vector, this is its part of the file. */
   def storedBytes: Long = file.contentSizeInBytes.filter(_ => isVector).getOrElse(file.fileSizeInBytes)

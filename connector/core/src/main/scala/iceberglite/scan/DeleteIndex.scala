@@ -24,34 +24,34 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
  */
 final private[scan] class DeleteIndex private (
     vectors: HashMap[String, DeleteFile],
-    ofFiles: HashMap[String, SortedDeletes],
-    ofPartitions: HashMap[(Int, PartitionTuple), PartitionDeletes],
+    byDataFile: HashMap[String, SortedDeletes],
+    byPartition: HashMap[(Int, PartitionTuple), PartitionDeletes],
     global: SortedDeletes,
     val keyIds: Set[Int]
 ) {
-  val isEmpty: Boolean = vectors.isEmpty && ofFiles.isEmpty && ofPartitions.isEmpty && global.isEmpty
+  val isEmpty: Boolean = vectors.isEmpty && byDataFile.isEmpty && byPartition.isEmpty && global.isEmpty
 
   /**
    * Fills in the deletes of tasks. Files of the same manifest and partition, which share the partition tuple, are
    * looked up once.
    */
-  def applied(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
+  def assignDeletes(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
     val byTuple = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
     tasks.map { task =>
-      val partition = byTuple.computeIfAbsent(task.file.partition, p => Option(ofPartitions.get((task.spec.specId, p))))
+      val partition = byTuple.computeIfAbsent(task.file.partition, p => Option(byPartition.get((task.spec.specId, p))))
       val found = of(new DeleteTarget(task.file, task.dataSequenceNumber), partition)
       if (found.isEmpty) task else task.copy(deletes = found)
     }
   }
 
   private def of(data: DeleteTarget, partition: Option[PartitionDeletes]): Vector[DeleteFile] = {
-    val equality = joined(global.of(data), partition.fold(DeleteIndex.NoDeletes)(_.equality.of(data)))
+    val equality = concat(global.of(data), partition.fold(DeleteIndex.NoDeletes)(_.equality.of(data)))
     vectorOf(data) match {
       case Some(vector) => equality :+ vector
       case None =>
         val positions = partition.fold(DeleteIndex.NoDeletes)(_.positions.of(data))
-        val own = Option(ofFiles.get(data.file.path)).fold(DeleteIndex.NoDeletes)(_.of(data))
-        joined(equality, joined(positions, own))
+        val own = Option(byDataFile.get(data.file.path)).fold(DeleteIndex.NoDeletes)(_.of(data))
+        concat(equality, concat(positions, own))
     }
   }
 
@@ -64,11 +64,11 @@ final private[scan] class DeleteIndex private (
         s"The deletion vector at ${vector.file.contentOffset.mkString} has the data sequence number " +
           s"${vector.dataSequenceNumber}, but its data file ${data.file.path} is newer: ${data.sequenceNumber}"
       )
-      data.requireBeside(vector)
+      data.requireSamePartition(vector)
       vector
     }
 
-  private def joined(a: Vector[DeleteFile], b: Vector[DeleteFile]): Vector[DeleteFile] =
+  private def concat(a: Vector[DeleteFile], b: Vector[DeleteFile]): Vector[DeleteFile] =
     if (a.isEmpty) b else if (b.isEmpty) a else a ++ b
 }
 
@@ -132,15 +132,15 @@ private[scan] object DeleteIndex {
 /** A data file for which delete files are looked up. */
 final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber: Long) {
   lazy val path: Array[Byte] = file.path.getBytes(UTF_8)
-  private var known: List[(Key, KeyRanges)] = Nil
+  private var keyRanges: List[(EqualityKey, KeyRanges)] = Nil
 
   /**
    * Returns the ranges of the file's values in the columns of a key. They are cached in a list, because most tables
    * have only one key.
    */
-  def keys(key: Key): KeyRanges = known.find(_._1 eq key).map(_._2).getOrElse {
+  def keys(key: EqualityKey): KeyRanges = keyRanges.find(_._1 eq key).map(_._2).getOrElse {
     val ranges = key.overlap.keysOf(file)
-    known ::= key -> ranges
+    keyRanges ::= key -> ranges
     ranges
   }
 
@@ -148,7 +148,7 @@ final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber
    * Fails if a delete file references a data file of another partition: it would not apply, so one of the two entries
    * is wrong.
    */
-  def requireBeside(delete: DeleteFile): Unit =
+  def requireSamePartition(delete: DeleteFile): Unit =
     if (delete.file.specId != file.specId || delete.file.partition != file.partition) throw InvalidMetadata(
       delete.file.path,
       "$.partition",

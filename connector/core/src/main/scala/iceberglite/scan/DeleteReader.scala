@@ -26,7 +26,7 @@ final class DeleteReader(
     io: FileIO,
     specs: Map[Int, PartitionSpec],
     nameMapping: Option[NameMapping],
-    sharing: DeleteSharing = DeleteSharing.own
+    sharing: DeleteSharing = DeleteSharing.privateCache
 ) {
 
   /**
@@ -50,11 +50,11 @@ final class DeleteReader(
   )
 
   private def shared[V <: AnyRef](part: AnyRef, weigh: V => Long)(load: => V): V =
-    sharing.cache.valueOf[V](SharedKey(sharing.owner, part), sharing.limits, weigh)(load)
+    sharing.cache.valueOf[V](CacheKey(sharing.owner, part), sharing.limits, weigh)(load)
 
   private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector = deletes.map { d =>
     if (d.isVector) shared[DeletionVector](d.location, _.bytes)(DeletionVectorFiles.read(io, d.file))
-    else if (mayBeShared(d.file)) cachedPositions(d.file).of(dataFile)
+    else if (canCache(d.file)) cachedPositions(d.file).of(dataFile)
     else read(d.file, Some(dataFile)).of(dataFile)
   }.foldLeft(DeletionVector.Empty)(_ union _)
 
@@ -65,7 +65,7 @@ final class DeleteReader(
    * Returns whether the file's positions may be cached, estimated from the file's row count. A task should not hold all
    * positions of a larger file.
    */
-  private def mayBeShared(entry: ContentFile): Boolean =
+  private def canCache(entry: ContentFile): Boolean =
     entry.recordCount * DeleteReader.MaxPositionBytes <= sharing.limits.maxEntryBytes
 
   /** Reads a position delete file. @param only the data file whose positions are returned; absent for all data files */
@@ -77,7 +77,7 @@ final class DeleteReader(
       // The rows are sorted by path, so most rows have the path of the row before.
       val path = row(0).asInstanceOf[String]
       if (path != lastPath) {
-        requireDescribed(entry, path)
+        requireWithinBounds(entry, path)
         last = if (only.forall(_ == path)) Some(builders.getOrElseUpdate(path, DeletionVector.newBuilder)) else None
         lastPath = path
       }
@@ -92,13 +92,13 @@ final class DeleteReader(
   /**
    * Fails if the file names a data file that its manifest entry excludes: then it is not the file that was committed.
    */
-  private def requireDescribed(entry: ContentFile, path: String): Unit = {
+  private def requireWithinBounds(entry: ContentFile, path: String): Unit = {
     val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))
     val id = MetadataColumns.DeleteFilePath.id
-    val isDescribed = entry.referencedDataFile.forall(_ == path) &&
+    val isWithinBounds = entry.referencedDataFile.forall(_ == path) &&
       entry.metrics.lowerBound(id).forall(Literal.compareUnsigned(_, bytes) <= 0) &&
       entry.metrics.upperBound(id).forall(Literal.compareUnsigned(_, bytes) >= 0)
-    if (!isDescribed) throw UnreadableFile(
+    if (!isWithinBounds) throw UnreadableFile(
       entry.path,
       "position delete file",
       s"It deletes rows of $path, of which its entry in the manifest does not speak. Restore the file that was committed"
@@ -107,14 +107,14 @@ final class DeleteReader(
 
   private def keysOf(columns: Vector[EqualityColumn], deletes: Vector[DeleteFile]): DeletedKeys = {
     val parts = deletes.map(d => shared[KeySet]((d.file.path, columns, nameMapping), _.bytes)(read(d.file, columns)))
-    val held = parts.collect { case keys: HeldKeys => keys }
-    val isSmall = held.map(_.bytes).sum <= sharing.limits.maxEntryBytes / 2
-    if (parts.size == 1 || held.size < parts.size || !isSmall) new DeletedKeys(columns, parts)
+    val inMemory = parts.collect { case keys: InMemoryKeys => keys }
+    val isSmall = inMemory.map(_.bytes).sum <= sharing.limits.maxEntryBytes / 2
+    if (parts.size == 1 || inMemory.size < parts.size || !isSmall) new DeletedKeys(columns, parts)
     else {
       // One set for all files: each row is tested once, and not once per file.
       val union = shared[KeySet]((deletes.map(_.file.path), columns, nameMapping), _.bytes) {
         val builder = newKeys(columns)
-        held.foreach(builder ++= _)
+        inMemory.foreach(builder ++= _)
         builder.result()
       }
       new DeletedKeys(columns, Vector(union))
@@ -122,8 +122,8 @@ final class DeleteReader(
   }
 
   private def read(file: ContentFile, columns: Vector[EqualityColumn]): KeySet = {
-    val read = ReadColumns.merged(Vector.empty, columns.map(_.column))
-    val keyOf = new KeyOf(columns, read)
+    val read = ReadColumns.merge(Vector.empty, columns.map(_.column))
+    val keyOf = new KeyExtractor(columns, read)
     val builder = newKeys(columns)
     try {
       foreachRow(file, StructType(read), nameMapping)(row => builder += keyOf(row).values)
@@ -160,7 +160,7 @@ final private class FilePositions(positions: Map[String, DeletionVector]) {
 }
 
 /** Key of a cached value. @param part identifies one delete file, or several delete files whose keys were merged */
-final private case class SharedKey(owner: AnyRef, part: AnyRef)
+final private case class CacheKey(owner: AnyRef, part: AnyRef)
 
 private object DeleteReader {
 

@@ -9,7 +9,7 @@ import iceberglite.spec.file.{
   InclusiveMetrics,
   ManifestContent,
   ManifestEvaluator,
-  Measured,
+  HasMetrics,
   PartSummary,
   StrictMetrics
 }
@@ -77,10 +77,10 @@ final class PartitionFilter(val residual: Expression) {
   val isAll: Boolean = residual == AlwaysTrue
 
   /** Whether the file may have a matching row. */
-  def mightMatch(file: Measured): Boolean = isAll || !isEmpty && inclusive.mightMatch(file)
+  def mightMatch(file: HasMetrics): Boolean = isAll || !isEmpty && inclusive.mightMatch(file)
 
   /** Whether it is certain that all rows of the file match. */
-  def allMatch(file: Measured): Boolean = isAll || !isEmpty && strict.allMatch(file)
+  def allMatch(file: HasMetrics): Boolean = isAll || !isEmpty && strict.allMatch(file)
 }
 
 /**

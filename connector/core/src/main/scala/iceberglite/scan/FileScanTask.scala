@@ -33,8 +33,8 @@ final case class FileScanTask(
    * A file whose entry has no record count has 0.
    */
   def liveRecords: Long = {
-    val candidates = change.flatMap(_.among).fold(file.recordCount)(FileScanTask.inVectors)
-    math.max(0L, candidates - FileScanTask.inVectors(deletes))
+    val candidates = change.flatMap(_.onlyDeletedBy).fold(file.recordCount)(FileScanTask.vectorRecords)
+    math.max(0L, candidates - FileScanTask.vectorRecords(deletes))
   }
 
   /**
@@ -55,7 +55,7 @@ final case class FileScanTask(
 }
 
 object FileScanTask {
-  private def inVectors(deletes: Vector[DeleteFile]): Long =
+  private def vectorRecords(deletes: Vector[DeleteFile]): Long =
     deletes.iterator.filter(_.isVector).map(_.file.recordCount).sum
 
   def whole(file: ContentFile, dataSequenceNumber: Long, spec: PartitionSpec, residual: Expression): FileScanTask =

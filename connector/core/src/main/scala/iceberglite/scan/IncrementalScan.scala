@@ -42,7 +42,8 @@ object IncrementalScan {
   private def isAppend(s: Snapshot): Boolean = s.operation.contains(Operation.Append.name)
 
   /** Returns the number of commits in a range that may have changed rows but are not read. */
-  def leftOut(range: SnapshotRange): Int = range.snapshots.count(s => !isAppend(s) && !SnapshotRange.isRewrite(s))
+  def skippedCommits(range: SnapshotRange): Int =
+    range.snapshots.count(s => !isAppend(s) && !SnapshotRange.isRewrite(s))
 
   private[scan] def report(
       table: TreeTable,

@@ -11,7 +11,7 @@ import java.util.{Arrays, UUID}
  */
 final class KeyBuffer {
   private var buffer: Array[Byte] = new Array[Byte](64)
-  private var numbers: ByteBuffer = wrapped
+  private var numbers: ByteBuffer = wrap
   private var at = 0
 
   /** Returns the buffer; the key is at its beginning. */
@@ -27,8 +27,8 @@ final class KeyBuffer {
   def putLong(value: Long): Unit = {
     putTag(KeyBuffer.Value)
     // The buffers may be replaced by this call.
-    val place = reserve(java.lang.Long.BYTES)
-    numbers.putLong(place, value)
+    val offset = reserve(java.lang.Long.BYTES)
+    numbers.putLong(offset, value)
     ()
   }
 
@@ -46,15 +46,15 @@ final class KeyBuffer {
   }
 
   def putBytes(value: Array[Byte]): Unit = {
-    val place = putLength(value.length)
-    System.arraycopy(value, 0, buffer, place, value.length)
+    val offset = putLength(value.length)
+    System.arraycopy(value, 0, buffer, offset, value.length)
   }
 
   /** @return the position in [[array]] at which the caller must write `length` bytes */
   def putLength(length: Int): Int = {
     putTag(KeyBuffer.Value)
-    val place = reserve(Integer.BYTES)
-    numbers.putInt(place, length)
+    val offset = reserve(Integer.BYTES)
+    numbers.putInt(offset, length)
     reserve(length)
   }
 
@@ -71,8 +71,8 @@ final class KeyBuffer {
     case v: UUID => putBytes(v.toString.getBytes(UTF_8))
     case v: BigDecimal => putDecimal(v)
     case v: ByteBuffer =>
-      val place = putLength(v.remaining)
-      v.duplicate().get(buffer, place, v.remaining)
+      val offset = putLength(v.remaining)
+      v.duplicate().get(buffer, offset, v.remaining)
       ()
     case other => throw new IllegalArgumentException(s"Keys are no ${other.getClass.getSimpleName}")
   }
@@ -92,34 +92,34 @@ final class KeyBuffer {
     var h = KeyBuffer.Seed ^ at
     var i = 0
     while (i + java.lang.Long.BYTES <= at) {
-      h = KeyBuffer.mixed(h ^ numbers.getLong(i))
+      h = KeyBuffer.mix(h ^ numbers.getLong(i))
       i += java.lang.Long.BYTES
     }
     while (i < at) {
       h = (h ^ buffer(i)) * KeyBuffer.Factor
       i += 1
     }
-    KeyBuffer.mixed(h)
+    KeyBuffer.mix(h)
   }
 
   private[scan] def equalsAt(other: Array[Byte], from: Int, length: Int): Boolean =
     length == at && Arrays.equals(buffer, 0, at, other, from, from + length)
 
   private def putTag(tag: Byte): Unit = {
-    val place = reserve(1)
-    buffer(place) = tag
+    val offset = reserve(1)
+    buffer(offset) = tag
   }
 
   private def reserve(length: Int): Int = {
     if (buffer.length - at < length) {
       buffer = Arrays.copyOf(buffer, math.max(buffer.length * 2, at + length))
-      numbers = wrapped
+      numbers = wrap
     }
     at += length
     at - length
   }
 
-  private def wrapped: ByteBuffer = ByteBuffer.wrap(buffer).order(ByteOrder.LITTLE_ENDIAN)
+  private def wrap: ByteBuffer = ByteBuffer.wrap(buffer).order(ByteOrder.LITTLE_ENDIAN)
 }
 
 private object KeyBuffer {
@@ -130,7 +130,7 @@ private object KeyBuffer {
   val Factor = 0x9e3779b97f4a7c15L
 
   /** Mixes the bits, so that every bit of the result depends on all bits of the value. */
-  def mixed(value: Long): Long = {
+  def mix(value: Long): Long = {
     var h = value
     h = (h ^ (h >>> 32)) * 0xd6e8feb86659fd93L
     h = (h ^ (h >>> 32)) * 0xd6e8feb86659fd93L

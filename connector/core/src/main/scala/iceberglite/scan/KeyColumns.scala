@@ -19,21 +19,21 @@ import iceberglite.spec.types.Type._
  * @param others all schemas of the table
  */
 final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
-  private val known = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, Key]]
+  private val known = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, EqualityKey]]
 
   /**
    * Returns the key of an equality delete file. Files with the same ids share a key.
    *
    * @throws InvalidMetadata rows cannot be compared by the file's ids
    */
-  def of(deletes: ContentFile): Key = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
+  def of(deletes: ContentFile): EqualityKey = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
 
   /** Returns the key, or the error in the ids as `Left`. The error matters only if the deletes apply. */
-  def keyOf(deletes: ContentFile): Either[InvalidMetadata, Key] =
+  def keyOf(deletes: ContentFile): Either[InvalidMetadata, EqualityKey] =
     known.computeIfAbsent(
       deletes.equalityIds,
       ids =>
-        try Right(new Key(columns(ids, deletes)))
+        try Right(new EqualityKey(columns(ids, deletes)))
         catch { case e: InvalidMetadata => Left(e) }
     )
 
@@ -60,7 +60,7 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
     val paths = others.sortBy(-_.schemaId).flatMap(ReadColumns.path(_, id))
     paths.reduceOption { (a, b) =>
       if (canPromote(a.last.fieldType, b.last.fieldType, FormatVersion.V3)) b else a
-    }.map(_.map(_.copy(required = false))).map(ReadColumns.alone)
+    }.map(_.map(_.copy(required = false))).map(ReadColumns.pruneToPath)
   }
 
   private def notAKey(deletes: ContentFile, path: Vector[NestedField], reason: String): InvalidMetadata = invalid(
@@ -77,8 +77,8 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
  * The columns that equality delete files compare. Metrics of these columns show to which data files the deletes cannot
  * apply.
  */
-final private[scan] class Key(val columns: Vector[EqualityColumn]) {
-  private val compared = columns.filterNot(_.isNested).map(_.field).filterNot(f => Key.isFloating(f.fieldType))
+final private[scan] class EqualityKey(val columns: Vector[EqualityColumn]) {
+  private val compared = columns.filterNot(_.isNested).map(_.field).filterNot(f => EqualityKey.isFloating(f.fieldType))
   private val ids = compared.map(_.id).toSet
   val overlap: KeyOverlap = new KeyOverlap(compared)
 
@@ -88,7 +88,7 @@ final private[scan] class Key(val columns: Vector[EqualityColumn]) {
   def metricsOf(deletes: ContentFile): Metrics = deletes.metrics.only(ids)
 }
 
-private object Key {
+private object EqualityKey {
 
   /** Bounds do not cover NaN, and some writers treat negative zero as zero in them. */
   def isFloating(t: Type): Boolean = t == FloatType || t == DoubleType

@@ -16,14 +16,14 @@ sealed trait KeySet {
 }
 
 /** A set of keys in memory. It can be merged into another set. */
-sealed private[scan] trait HeldKeys extends KeySet {
+sealed private[scan] trait InMemoryKeys extends KeySet {
 
   /** @param key the buffer that is filled with each key in turn */
   def foreach(key: KeyBuffer)(f: => Unit): Unit
 }
 
 /** Keys of a single column of integers, dates or times. */
-final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) extends HeldKeys {
+final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) extends InMemoryKeys {
   override def isEmpty: Boolean = values.isEmpty && !hasNull
   override def bytes: Long = values.bytes
   override def contains(key: KeyBuffer): Boolean = if (key.isNull) hasNull else values.contains(key.long)
@@ -60,7 +60,7 @@ private[scan] object LongKeys {
 }
 
 /** Keys of any type, stored consecutively in one array, and a hash table of their positions. */
-final private[scan] class BytesKeys extends HeldKeys {
+final private[scan] class BytesKeys extends InMemoryKeys {
   private var keys = new Array[Byte](1 << 10)
   private var used = 0
   private var starts = new Array[Int](16)
@@ -161,9 +161,9 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
     add(key)
   }
 
-  def ++=(keys: HeldKeys): Unit = {
-    val each = new KeyBuffer
-    keys.foreach(each)(add(each))
+  def ++=(keys: InMemoryKeys): Unit = {
+    val buffer = new KeyBuffer
+    keys.foreach(buffer)(add(buffer))
   }
 
   def result(): KeySet = spill match {
@@ -178,10 +178,10 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
     if (usesLongs && spill.isEmpty) {
       if (key.isNull) hasNull = true else longs += key.long
       if (longs.bytes > maxBytes) {
-        val held = new LongKeys(longs, hasNull)
+        val inMemory = new LongKeys(longs, hasNull)
         spill = Some(new KeySpill(directory, maxBytes))
         longs = new LongSet
-        this ++= held
+        this ++= inMemory
       }
     } else {
       others += key

@@ -38,10 +38,10 @@ final private[scan] class LongSet {
   }
 
   private def grow(): Unit = {
-    val former = slots
-    slots = new Array[Long](former.length * 2)
+    val oldSlots = slots
+    slots = new Array[Long](oldSlots.length * 2)
     shift -= 1
-    former.foreach(value => if (value != 0) slots(slotOf(value)) = value)
+    oldSlots.foreach(value => if (value != 0) slots(slotOf(value)) = value)
   }
 }
 

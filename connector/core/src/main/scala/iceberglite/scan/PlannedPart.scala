@@ -19,7 +19,7 @@ private[scan] object PlannedPart {
       entries: Iterator[ManifestEntry],
       spec: PartitionSpec,
       filters: PartitionFilters,
-      keeps: StatsToKeep
+      statsToKeep: StatsToKeep
   ): PlannedPart = {
     val tasks = Vector.newBuilder[FileScanTask]
     var pruned = 0
@@ -28,7 +28,7 @@ private[scan] object PlannedPart {
       if (e.isLive) {
         val filter = filters.of(e.file.partition)
         if (filter.mightMatch(e.file)) {
-          tasks += FileScanTask.whole(keeps.of(e.file), e.sequenceNumber.getOrElse(0L), spec, filter.residual)
+          tasks += FileScanTask.whole(statsToKeep.of(e.file), e.sequenceNumber.getOrElse(0L), spec, filter.residual)
           records += e.file.knownRecords
           bytes += e.file.fileSizeInBytes
         } else pruned += 1

@@ -12,17 +12,17 @@ import iceberglite.spec.types.Type.StructType
 object ReadColumns {
 
   /** Merges columns. A field in both lists keeps the position of `wanted` and has the subfields of both. */
-  def merged(wanted: Vector[NestedField], more: Vector[NestedField]): Vector[NestedField] =
-    more.foldLeft(wanted) { (fields, extra) =>
-      fields.indexWhere(_.id == extra.id) match {
-        case -1 => fields :+ extra
-        case i => fields.updated(i, merged(fields(i), extra))
+  def merge(wanted: Vector[NestedField], more: Vector[NestedField]): Vector[NestedField] =
+    more.foldLeft(wanted) { (fields, field) =>
+      fields.indexWhere(_.id == field.id) match {
+        case -1 => fields :+ field
+        case i => fields.updated(i, merge(fields(i), field))
       }
     }
 
-  private def merged(wanted: NestedField, extra: NestedField): NestedField =
-    (wanted.fieldType, extra.fieldType) match {
-      case (StructType(a), StructType(b)) => wanted.copy(fieldType = StructType(merged(a, b)))
+  private def merge(wanted: NestedField, field: NestedField): NestedField =
+    (wanted.fieldType, field.fieldType) match {
+      case (StructType(a), StructType(b)) => wanted.copy(fieldType = StructType(merge(a, b)))
       case _ => wanted
     }
 
@@ -32,11 +32,11 @@ object ReadColumns {
    */
   def path(schema: Schema, id: Int): Option[Vector[NestedField]] = schema.byId.get(id).map { field =>
     val outer = Iterator.iterate(schema.parents.get(id))(_.flatMap(schema.parents.get)).takeWhile(_.isDefined).flatten
-    alone((Vector(field) ++ outer.map(schema.byId)).reverse)
+    pruneToPath((Vector(field) ++ outer.map(schema.byId)).reverse)
   }
 
   /** Reduces each struct of a path to the next field. */
-  private[scan] def alone(path: Vector[NestedField]): Vector[NestedField] =
+  private[scan] def pruneToPath(path: Vector[NestedField]): Vector[NestedField] =
     path.init.foldRight(Vector(path.last)) { (outer, inside) =>
       outer.fieldType match {
         case _: StructType => outer.copy(fieldType = StructType(Vector(inside.head))) +: inside
@@ -47,9 +47,9 @@ object ReadColumns {
   /**
    * Returns the position of a field in the rows, as ordinals from the top level down. Fields are found by their ids.
    */
-  def place(path: Vector[NestedField], read: Vector[NestedField]): Vector[Int] = {
+  def ordinalPath(path: Vector[NestedField], read: Vector[NestedField]): Vector[Int] = {
     val at = read.indexWhere(_.id == path.head.id)
-    val inside = if (path.size == 1) Vector.empty else place(path.tail, partsOf(read(at)))
+    val inside = if (path.size == 1) Vector.empty else ordinalPath(path.tail, partsOf(read(at)))
     at +: inside
   }
 
@@ -59,11 +59,11 @@ object ReadColumns {
   }
 
   /** Returns the value at a position; null if an enclosing struct is null. */
-  private[scan] def valueAt(row: Record, place: Array[Int]): AnyRef = {
+  private[scan] def valueAt(row: Record, ordinalPath: Array[Int]): AnyRef = {
     var value: AnyRef = row
     var i = 0
-    while (i < place.length && value != null) {
-      value = value.asInstanceOf[Record](place(i))
+    while (i < ordinalPath.length && value != null) {
+      value = value.asInstanceOf[Record](ordinalPath(i))
       i += 1
     }
     value

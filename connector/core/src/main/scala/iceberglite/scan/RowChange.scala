@@ -18,11 +18,12 @@ object ChangeType {
  *
  * @param ordinal the number of the commit in the changelog, starting at 0
  * @param snapshotId the snapshot of the commit
- * @param among if given, only the rows that these delete files delete are affected; if absent, all rows of the file
+ * @param onlyDeletedBy if given, only the rows that these delete files delete are affected; if absent, all rows of the
+ *   file
  */
 final case class RowChange(
     changeType: ChangeType,
     ordinal: Int,
     snapshotId: Long,
-    among: Option[Vector[DeleteFile]] = None
+    onlyDeletedBy: Option[Vector[DeleteFile]] = None
 )

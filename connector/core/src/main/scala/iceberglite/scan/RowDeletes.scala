@@ -32,7 +32,7 @@ final class DeletedKeys(val columns: Vector[EqualityColumn], val sets: Vector[Ke
 
   /** Returns a test for rows with these columns. The test is not thread-safe. */
   def in(read: Vector[NestedField]): Record => Boolean = {
-    val keyOf = new KeyOf(columns, read)
+    val keyOf = new KeyExtractor(columns, read)
     val key = new KeyBuffer
     row => {
       key.clear()
@@ -43,14 +43,15 @@ final class DeletedKeys(val columns: Vector[EqualityColumn], val sets: Vector[Ke
 }
 
 /** Extracts the key from rows. It returns the same record instance every time. */
-final private[scan] class KeyOf(columns: Vector[EqualityColumn], read: Vector[NestedField]) extends (Record => Record) {
-  private val places: Array[Array[Int]] = columns.map(c => ReadColumns.place(c.path, read).toArray).toArray
-  private val key = new Record(new Array[AnyRef](places.length))
+final private[scan] class KeyExtractor(columns: Vector[EqualityColumn], read: Vector[NestedField])
+    extends (Record => Record) {
+  private val ordinalPaths: Array[Array[Int]] = columns.map(c => ReadColumns.ordinalPath(c.path, read).toArray).toArray
+  private val key = new Record(new Array[AnyRef](ordinalPaths.length))
 
   override def apply(row: Record): Record = {
     var i = 0
-    while (i < places.length) {
-      key.values(i) = ReadColumns.valueAt(row, places(i))
+    while (i < ordinalPaths.length) {
+      key.values(i) = ReadColumns.valueAt(row, ordinalPaths(i))
       i += 1
     }
     key

@@ -7,13 +7,13 @@ import iceberglite.spec.expr.Expression
  *
  * @param tasks one per file, in the order of the manifests and of their entries
  * @param filter the scan's filter, bound
- * @param keeps which metrics of the files are kept, if known
+ * @param statsToKeep which metrics of the files are kept, if known
  */
 final case class ScanPlan(
     tasks: Vector[FileScanTask],
     filter: Expression,
     report: ScanReport,
-    keeps: StatsToKeep = StatsToKeep.All
+    statsToKeep: StatsToKeep = StatsToKeep.All
 )
 
 /**

@@ -13,20 +13,20 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, T
  * @param bound the filter, bound to the table's schema
  */
 final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, cache: ManifestCache) {
-  private val reading = new PartReading(table, bound, bound, StatsToKeep.All)
+  private val reader = new PartReader(table, bound, bound, StatsToKeep.All)
 
   def of(snapshot: Snapshot): Commit = new Commit(MetadataTree.at(snapshot, table, cache))
 
   def index(deletes: Vector[ManifestEntry]): DeleteIndex =
-    if (deletes.isEmpty) DeleteIndex.Empty else DeleteIndex.of(deletes, table.metadata.specsById, reading.keys)
+    if (deletes.isEmpty) DeleteIndex.Empty else DeleteIndex.of(deletes, table.metadata.specsById, reader.keys)
 
   /** The commit that created a snapshot. */
   final class Commit(files: SnapshotFiles) {
     def snapshot: Snapshot = files.snapshot
 
     private val (data, deletes) = files.parts.partition(_.content == ManifestContent.Data)
-    private val (changedData, changedDeletes) = files.changed.partition(_.content == ManifestContent.Data)
-    private val readData = changedData.filter(reading.mightMatch)
+    private val (changedData, changedDeletes) = files.changedParts.partition(_.content == ManifestContent.Data)
+    private val readData = changedData.filter(reader.mightMatch)
 
     /** Whether the commit changed deletes for existing data files. */
     val changesDeletes: Boolean = changedDeletes.nonEmpty
@@ -35,10 +35,10 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     val skippedManifests: Int = changedData.size - readData.size
 
     /** The added and the removed data files that may have matching rows. Their delete files are not filled in. */
-    lazy val (added: PlannedPart, gone: PlannedPart) = {
+    lazy val (added: PlannedPart, removed: PlannedPart) = {
       val found = readData.map { part =>
         val (added, removed) = files.changesIn(part).toVector.partition(_.status == Added)
-        (reading.select(part, added.iterator), reading.select(part, removed.iterator.map(asExisting)))
+        (reader.select(part, added.iterator), reader.select(part, removed.iterator.map(asExisting)))
       }
       (PlannedPart.all(found.map(_._1)), PlannedPart.all(found.map(_._2)))
     }
@@ -50,8 +50,8 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
      */
     def kept(named: Option[Set[String]]): Vector[FileScanTask] = {
       def isKept(e: ManifestEntry): Boolean = e.isLive && !isAdded(e) && named.forall(_.contains(e.file.path))
-      val read = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
-      read.flatMap(p => reading.select(p, files.entries(p).filter(isKept)).tasks)
+      val read = data.filter(p => p.hasLiveFiles && reader.mightMatch(p))
+      read.flatMap(p => reader.select(p, files.entries(p).filter(isKept)).tasks)
     }
 
     /**
@@ -60,15 +60,15 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
      * @param oldestData the lowest data sequence number of the files to which they may apply
      */
     def deletesFor(oldestData: Long): SnapshotDeletes = {
-      def isRead(part: FilePart): Boolean = part.sequenceNumber >= oldestData && reading.mightMatch(part)
+      def isRead(part: FilePart): Boolean = part.sequenceNumber >= oldestData && reader.mightMatch(part)
       val live = deletes.filter(p => isRead(p) && p.hasLiveFiles)
-        .flatMap(p => reading.deletes(p, files.entries(p), oldestData))
-      val gone = changedDeletes.filter(isRead).flatMap { part =>
+        .flatMap(p => reader.deletes(p, files.entries(p), oldestData))
+      val removed = changedDeletes.filter(isRead).flatMap { part =>
         val removed = files.changesIn(part).filter(_.status == Deleted).map(asExisting)
-        reading.deletes(part, removed, oldestData)
+        reader.deletes(part, removed, oldestData)
       }
       val (added, older) = live.partition(isAdded)
-      SnapshotDeletes(older, added, gone)
+      SnapshotDeletes(older, added, removed)
     }
 
     private def isAdded(e: ManifestEntry): Boolean = e.status == Added && e.snapshotId.contains(snapshot.snapshotId)

@@ -18,7 +18,7 @@ sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
 
   def delete: DeleteFile
 
-  def mayTouch(data: DeleteTarget): Boolean
+  def mayApplyTo(data: DeleteTarget): Boolean
 }
 
 /**
@@ -41,9 +41,9 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
     first.filter(low => last.exists(Arrays.equals(low, _))).map(new String(_, UTF_8))
   }
 
-  override def mayTouch(data: DeleteTarget): Boolean =
+  override def mayApplyTo(data: DeleteTarget): Boolean =
     if (dataFile.isDefined) {
-      data.requireBeside(delete)
+      data.requireSamePartition(delete)
       true
     } else
       first.forall(Arrays.compareUnsigned(_, data.path) <= 0) &&
@@ -65,11 +65,11 @@ final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns)
   /** Equality deletes apply only to strictly older data. */
   override def newestData: Long = sequenceNumber - 1
 
-  private lazy val key: Key = keys.of(file)
+  private lazy val key: EqualityKey = keys.of(file)
   private lazy val ranges: KeyRanges = key.overlap.keysOf(file)
   override lazy val delete: DeleteFile = DeleteFile(file, sequenceNumber, key.columns)
 
-  override def mayTouch(data: DeleteTarget): Boolean = ranges.mayMeet(data.keys(key))
+  override def mayApplyTo(data: DeleteTarget): Boolean = ranges.mayMeet(data.keys(key))
 }
 
 /** The deletes of one partition. */
@@ -95,10 +95,10 @@ final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) 
     val start = firstFor(data.sequenceNumber)
     if (start == deletes.length) Vector.empty
     else {
-      val touching = (start until deletes.length).count(deletes(_).mayTouch(data))
-      if (touching == 0) Vector.empty
-      else if (touching == deletes.length - start) from(start)
-      else deletes.iterator.drop(start).filter(_.mayTouch(data)).map(_.delete).toVector
+      val applicable = (start until deletes.length).count(deletes(_).mayApplyTo(data))
+      if (applicable == 0) Vector.empty
+      else if (applicable == deletes.length - start) from(start)
+      else deletes.iterator.drop(start).filter(_.mayApplyTo(data)).map(_.delete).toVector
     }
   }
 

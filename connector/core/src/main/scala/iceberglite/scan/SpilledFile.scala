@@ -62,13 +62,13 @@ final private[scan] class SpilledFile(
   }
 
   private def read(page: Int): Array[Byte] = {
-    val held = new Array[Byte]((offsets(page + 1) - offsets(page)).toInt)
+    val contents = new Array[Byte]((offsets(page + 1) - offsets(page)).toInt)
     // A FileChannel is not used, because it is closed for all tasks when one of them is interrupted.
     file.synchronized {
       file.seek(offsets(page))
-      file.readFully(held)
+      file.readFully(contents)
     }
-    held
+    contents
   }
 }
 

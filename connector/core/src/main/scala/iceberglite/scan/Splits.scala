@@ -23,7 +23,7 @@ object Splits {
       lookback: Int
   ): Vector[Vector[FileScanTask]] = {
     check(targetSize, openCost, lookback)
-    pack(tasks.iterator.flatMap(pieces(_, targetSize)), targetSize, openCost, lookback)
+    pack(tasks.iterator.flatMap(splitsOf(_, targetSize)), targetSize, openCost, lookback)
   }
 
   /**
@@ -38,7 +38,7 @@ object Splits {
       lookback: Int
   ): Vector[Vector[FileScanTask]] = {
     check(targetSize, openCost, lookback)
-    pack(tasks.iterator.flatMap(smallestPieces(_, targetSize)), targetSize, openCost, lookback)
+    pack(tasks.iterator.flatMap(rowGroupSplits(_, targetSize)), targetSize, openCost, lookback)
   }
 
   private def check(targetSize: Long, openCost: Long, lookback: Int): Unit = {
@@ -52,7 +52,7 @@ object Splits {
    * but at least the cost of opening these files. Delete files of a whole partition are read once for all its files.
    */
   def weight(task: FileScanTask, openCost: Long): Long = {
-    val own = task.deletes.iterator.filter(_.isOfOneFile)
+    val own = task.deletes.iterator.filter(_.appliesToOneFile)
     val (files, bytes) = own.foldLeft((1L, task.length)) { case ((n, sum), d) => (n + 1, sum + d.storedBytes) }
     math.max(bytes, files * openCost)
   }
@@ -76,7 +76,7 @@ object Splits {
     val bins = Vector.fill(groups)(new Bin)
     val targetSize = math.max(1L, (total + groups - 1) / groups)
     var before = 0L
-    tasks.iterator.flatMap(pieces(_, targetSize)).foreach { piece =>
+    tasks.iterator.flatMap(splitsOf(_, targetSize)).foreach { piece =>
       // The middle of a split decides, so that groups differ by at most one split.
       val middle = before + piece.length / 2
       bins(math.min(groups - 1L, middle / targetSize).toInt).tasks += piece
@@ -89,15 +89,15 @@ object Splits {
    * Returns the splits of a task: at most the target size, but at least a row group or stripe. Metadata has no offsets
    * for the blocks of Avro files; they are smaller than any split.
    */
-  private[scan] def pieces(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
+  private[scan] def splitsOf(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
     if (task.length <= targetSize) Iterator.single(task)
     else {
       val cuts = rowGroups(task).getOrElse(evenly(task, targetSize))
       between(task, joined(task.start, cuts :+ task.end, targetSize))
     }
 
-  private def smallestPieces(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
-    rowGroups(task).fold(pieces(task, targetSize))(cuts => between(task, cuts :+ task.end))
+  private def rowGroupSplits(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
+    rowGroups(task).fold(splitsOf(task, targetSize))(cuts => between(task, cuts :+ task.end))
 
   private def between(task: FileScanTask, ends: Vector[Long]): Iterator[FileScanTask] =
     (task.start +: ends.init).iterator.zip(ends.iterator).map { case (start, end) =>
@@ -158,14 +158,14 @@ object Splits {
    * closed.
    */
   private def pack(
-      pieces: Iterator[FileScanTask],
+      splitsOf: Iterator[FileScanTask],
       targetSize: Long,
       openCost: Long,
       lookback: Int
   ): Vector[Vector[FileScanTask]] = {
     val groups = Vector.newBuilder[Vector[FileScanTask]]
     val open = ArrayBuffer.empty[Bin]
-    pieces.foreach { piece =>
+    splitsOf.foreach { piece =>
       val weight = Splits.weight(piece, openCost)
       val fitting = firstWith(open, targetSize - weight)
       val bin = if (fitting < open.size) open(fitting) else new Bin

@@ -15,7 +15,7 @@ sealed trait StatsToKeep extends Product with Serializable {
   def and(more: Set[Int]): StatsToKeep
 
   /** Returns what to keep for the files of these parts. */
-  private[scan] def among(parts: Vector[PartSummary]): StatsToKeep
+  private[scan] def forParts(parts: Vector[PartSummary]): StatsToKeep
 }
 
 object StatsToKeep {
@@ -25,7 +25,7 @@ object StatsToKeep {
     override def of(file: ContentFile): ContentFile = file
     override def has(ids: Set[Int]): Boolean = true
     override def and(more: Set[Int]): StatsToKeep = this
-    override private[scan] def among(parts: Vector[PartSummary]): StatsToKeep = this
+    override private[scan] def forParts(parts: Vector[PartSummary]): StatsToKeep = this
   }
 
   /**
@@ -41,7 +41,7 @@ object StatsToKeep {
 
     override def and(more: Set[Int]): StatsToKeep = copy(ids = ids ++ more)
 
-    override private[scan] def among(parts: Vector[PartSummary]): StatsToKeep =
+    override private[scan] def forParts(parts: Vector[PartSummary]): StatsToKeep =
       if (parts.iterator.map(_.length).sum < fromBytes) All else this
   }
 }

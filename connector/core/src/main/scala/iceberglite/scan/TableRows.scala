@@ -27,7 +27,7 @@ final class TableRows(
     schema: Schema,
     wanted: Vector[NestedField],
     filtered: Boolean,
-    sharing: DeleteSharing = DeleteSharing.own
+    sharing: DeleteSharing = DeleteSharing.privateCache
 ) {
 
   /** If `_deleted` is requested, deleted rows are returned too. */
@@ -46,18 +46,18 @@ final class TableRows(
       "This release has no keys; read the table with an engine that has"
     )
     val deletes = deleteReader.of(task.file.path, task.deletes)
-    val among = task.change.flatMap(_.among).map(deleteReader.of(task.file.path, _))
+    val onlyDeletedBy = task.change.flatMap(_.onlyDeletedBy).map(deleteReader.of(task.file.path, _))
     val output = new RowOutput(wanted, task)
-    val additional = deletes.columns ++ among.toVector.flatMap(_.columns) ++ filterColumns(task)
-    val columns = ReadColumns.merged(output.stored, additional)
-    val hasPositionDeletes = (among.toVector :+ deletes).exists(!_.positions.isEmpty)
+    val additional = deletes.columns ++ onlyDeletedBy.toVector.flatMap(_.columns) ++ filterColumns(task)
+    val columns = ReadColumns.merge(output.stored, additional)
+    val hasPositionDeletes = (onlyDeletedBy.toVector :+ deletes).exists(!_.positions.isEmpty)
     val needsPosition = hasPositionDeletes && !columns.exists(_.id == MetadataColumns.Position.id)
     val read = if (needsPosition) columns :+ MetadataColumns.Position else columns
     val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping, constants(task, read))
     val rows = DataFormats.of(task.file.format).read(source, StructType(read))
     val isDeleted = deleted(deletes, read)
     val marked = output.of(read, isDeleted)
-    val tests = among.map(deleted(_, read)).toVector ++
+    val tests = onlyDeletedBy.map(deleted(_, read)).toVector ++
       (if (marksRows || deletes.isEmpty) Vector.empty else Vector((row: Record) => !isDeleted(row)))
     new PassingRows(rows, (tests ++ residual(task, read)).toArray, marked)
   }
@@ -105,11 +105,12 @@ final class TableRows(
             id.toString,
             "The scan's schema has no such field"
           ))
-        val place = ReadColumns.place(path, read).toArray
+        val ordinalPath = ReadColumns.ordinalPath(path, read).toArray
         path.last.fieldType match {
-          case t: PrimitiveType => row => RecordValues.literal(ReadColumns.valueAt(row, place), t)
+          case t: PrimitiveType => row => RecordValues.literal(ReadColumns.valueAt(row, ordinalPath), t)
           // Expressions can only test whether a nested value is null.
-          case _: NestedType => row => Option(ReadColumns.valueAt(row, place)).map(_ => Literal.BooleanLiteral(true))
+          case _: NestedType =>
+            row => Option(ReadColumns.valueAt(row, ordinalPath)).map(_ => Literal.BooleanLiteral(true))
         }
       }
     )

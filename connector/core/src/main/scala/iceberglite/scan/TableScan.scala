@@ -18,7 +18,7 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
  * @param snapshot the snapshot to scan; `None` for a table without snapshots, which has no files
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
  * @param cache holds decoded manifests
- * @param keeps which metrics to keep with the files of the plan
+ * @param statsToKeep which metrics to keep with the files of the plan
  * @param cluster reads the parts of the tree if there are too many for one JVM
  * @param wholeFiles whether all rows of the files are read, and not only those that match the filter; then all deletes
  *   of the files are needed
@@ -29,7 +29,7 @@ final case class TableScan(
     filter: Expression,
     caseSensitive: Boolean,
     cache: ManifestCache,
-    keeps: StatsToKeep = StatsToKeep.All,
+    statsToKeep: StatsToKeep = StatsToKeep.All,
     cluster: Option[PlanningCluster] = None,
     wholeFiles: Boolean = false
 ) {
@@ -53,20 +53,24 @@ final case class TableScan(
     val tree = snapshot.map(MetadataTree.at(_, table, cache))
     val parts = tree.fold(Vector.empty[FilePart])(_.parts)
     val (data, deletes) = parts.partition(_.content == ManifestContent.Data)
-    val reading = new PartReading(table, bound, if (wholeFiles) AlwaysTrue else bound, StatsToKeep.All)
-    val wanted = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
-    val kept = keeps.among(wanted).and(bound.fieldIds)
-    val files = new PartPlanner(reading.keeping(kept), tree, cluster)
+    val reader = new PartReader(table, bound, if (wholeFiles) AlwaysTrue else bound, StatsToKeep.All)
+    val wanted = data.filter(p => p.hasLiveFiles && reader.mightMatch(p))
+    val kept = statsToKeep.forParts(wanted).and(bound.fieldIds)
+    val files = new PartPlanner(reader.keeping(kept), tree, cluster)
     lazy val allDeletes = index(files, deletes, if (wanted.isEmpty) 0L else wanted.map(_.minSequenceNumber).min)
     val (read, found, tasks) = untilRows match {
       case Some(rows) => firstOf(wanted, rows, files, allDeletes)
       case None if kept == StatsToKeep.All || deletes.isEmpty =>
         val found = files.select(wanted)
         val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber)
-        (wanted, found, applied(found, if (oldest.isEmpty) DeleteIndex.Empty else index(files, deletes, oldest.min)))
+        (
+          wanted,
+          found,
+          assignDeletes(found, if (oldest.isEmpty) DeleteIndex.Empty else index(files, deletes, oldest.min))
+        )
       case None =>
         val found = files.keeping(kept.and(allDeletes.keyIds)).select(wanted)
-        (wanted, found, applied(found, allDeletes))
+        (wanted, found, assignDeletes(found, allDeletes))
     }
     val planned = report(data, read, found, tasks)
     val hasDeletes = tasks.exists(_.deletes.nonEmpty)
@@ -92,7 +96,7 @@ final case class TableScan(
       val wave = files.select(parts.slice(read, math.max(1, math.min(2 * read, read + MetadataPool.Width))))
       found ++= wave
       read += wave.size
-      applied(wave, deletes).foreach { task =>
+      assignDeletes(wave, deletes).foreach { task =>
         if (guaranteed < rows) tasks += task
         guaranteed += task.guaranteedRecords
       }
@@ -100,8 +104,8 @@ final case class TableScan(
     (parts.take(read), found.result(), tasks.result())
   }
 
-  private def applied(found: Vector[PlannedPart], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
-    if (index.isEmpty) found.map(_.tasks) else MetadataPool.map(found)(selected => index.applied(selected.tasks))
+  private def assignDeletes(found: Vector[PlannedPart], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
+    if (index.isEmpty) found.map(_.tasks) else MetadataPool.map(found)(selected => index.assignDeletes(selected.tasks))
   )
 
   /**
@@ -109,12 +113,12 @@ final case class TableScan(
    * files.
    */
   private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): DeleteIndex = {
-    val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reading.mightMatch(p))
+    val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reader.mightMatch(p))
     live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { part =>
       throw InvalidMetadata(part.path, "$.content", s"${table.name} is of format version 1, which has no delete files")
     }
     if (live.isEmpty) DeleteIndex.Empty
-    else DeleteIndex.of(files.deletes(live, oldest), table.metadata.specsById, files.reading.keys)
+    else DeleteIndex.of(files.deletes(live, oldest), table.metadata.specsById, files.reader.keys)
   }
 
   private def report(

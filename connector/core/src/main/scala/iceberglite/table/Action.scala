@@ -4,7 +4,7 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.TableMetadata
 
 /**
- * A change to a table, as a part of a transaction. [[describe]] returns the metadata updates for a base version of the
+ * A change to a table, as a part of a transaction. [[changeFor]] returns the metadata updates for a base version of the
  * table. If another commit came first, it is called again with the newer base, and may reuse files that it has written
  * before. An instance belongs to a single transaction.
  */
@@ -19,7 +19,7 @@ trait Action {
    * @throws iceberglite.spec.IcebergError.ValidationFailed the change would make the table invalid; retrying cannot
    *   help
    */
-  def describe(base: TableMetadata, context: CommitContext): Change
+  def changeFor(base: TableMetadata, context: CommitContext): Change
 
   /**
    * Called after the commit happened; `metadata` includes it. Files of unsuccessful earlier attempts may be deleted.

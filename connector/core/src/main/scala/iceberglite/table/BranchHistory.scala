@@ -14,8 +14,8 @@ final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEn
    */
   def isRewrite: Boolean = snapshot.operation.contains(Operation.Replace.name)
 
-  def added: Boolean = entry.status == EntryStatus.Added
-  def removed: Boolean = entry.status == EntryStatus.Deleted
+  def isAdded: Boolean = entry.status == EntryStatus.Added
+  def isRemoved: Boolean = entry.status == EntryStatus.Deleted
   def isData: Boolean = entry.file.content == Content.Data
 }
 
@@ -33,20 +33,20 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
    *
    * @throws ValidationFailed the snapshot is not in the branch's history
    */
-  def since(snapshotId: Option[Long]): Vector[Snapshot] = {
+  def commitsSince(snapshotId: Option[Long]): Vector[Snapshot] = {
     snapshotId.filterNot(id => ancestry.exists(_.snapshotId == id)).foreach { id =>
       throw ValidationFailed(
         s"Cannot tell what happened to ${context.table} since snapshot $id: it is not in the branch's history. " +
           "Run the statement again",
-        byOthers = true
+        isConflict = true
       )
     }
     ancestry.takeWhile(s => !snapshotId.contains(s.snapshotId))
   }
 
   /** Returns the commits since a snapshot, except those that this transaction has added so far. */
-  def concurrent(snapshotId: Option[Long]): Vector[Snapshot] =
-    since(snapshotId).filterNot(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
+  def concurrentCommits(snapshotId: Option[Long]): Vector[Snapshot] =
+    commitsSince(snapshotId).filterNot(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
   /**
    * Returns the files that the commits added and removed.
@@ -57,15 +57,18 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
     MetadataPool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten
 
   /** Returns the ids of the partition specs that live files at the head may have. */
-  def specs(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
+  def liveSpecIds(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
     .filter(p => p.content == content && p.hasLiveFiles).map(_.specId).toSet
 
   /** Returns the live entries at the head that `wanted` accepts. Parts that `where` rejects are not read. */
-  def live(content: ManifestContent, where: PartFilter)(wanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
-    liveAt(parent, content, where)(wanted)
+  def liveEntries(
+      content: ManifestContent,
+      where: PartFilter
+  )(wanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
+    liveEntriesAt(parent, content, where)(wanted)
 
-  /** Like [[live]], for an earlier snapshot. */
-  def liveAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
+  /** Like [[liveEntries]], for an earlier snapshot. */
+  def liveEntriesAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
       wanted: ManifestEntry => Boolean
   ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>
     val files = filesOf(s)

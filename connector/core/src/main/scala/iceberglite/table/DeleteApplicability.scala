@@ -28,7 +28,7 @@ private[table] object DeleteApplicability {
    *
    * @param data the data files, by path
    */
-  def touched(file: ContentFile, data: Map[String, ContentFile], base: TableMetadata): Option[ContentFile] = {
+  def affectedFile(file: ContentFile, data: Map[String, ContentFile], base: TableMetadata): Option[ContentFile] = {
     def isInSamePartition(d: ContentFile): Boolean = d.specId == file.specId && d.partition == file.partition
     file.content match {
       case Content.Data => None

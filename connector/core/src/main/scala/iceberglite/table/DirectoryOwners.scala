@@ -12,7 +12,7 @@ import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ownership: TableOwnership) {
   import DirectoryOwners._
 
-  private val isOwn: Set[StoragePath] =
+  private val ownMetadataFiles: Set[StoragePath] =
     (version.metadata.metadataLog.map(_.metadataFile) :+ version.metadataLocation).flatMap(pathOf).toSet
   private val ownFolder: Option[StoragePath] = pathOf(version.metadataLocation).map(_.parent)
   private val isTableCache = new ConcurrentHashMap[StoragePath, java.lang.Boolean]
@@ -20,10 +20,10 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   def pathOf(path: String): Option[StoragePath] = StoragePath.of(path, io.defaultFileSystem)
 
   /** Returns the directory with symbolic links resolved. */
-  def real(directory: StoragePath): StoragePath = pathOf(io.realDirectory(directory.text)).getOrElse(directory)
+  def resolveLinks(directory: StoragePath): StoragePath = pathOf(io.realDirectory(directory.text)).getOrElse(directory)
 
   /** Returns whether the table's own current metadata file is in the directory's metadata folder. */
-  def isProven(directory: StoragePath): Boolean = ownFolder.contains(directory / Metadata)
+  def hasCurrentMetadata(directory: StoragePath): Boolean = ownFolder.contains(directory / Metadata)
 
   /** Returns the nearest parent directory that belongs to a table. */
   def enclosing(directory: StoragePath): Option[StoragePath] =
@@ -46,17 +46,18 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
    * Returns the other tables that keep metadata in the directory's metadata folder, or that the catalog locates there.
    */
   def others(directory: StoragePath): Vector[OtherTable] =
-    (inFolder(directory) ++ Seq(directory, real(directory)).distinct.flatMap(ownership.others)).distinct
+    (tablesInFolder(directory) ++ Seq(directory, resolveLinks(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**
    * Finds other tables by the UUIDs in the newest metadata files that are not in this table's metadata log. The current
    * metadata file of a table in use is among the newest files. In the folder of a JDBC, Hive or REST table, files named
    * `v<N>.metadata.json` belong to another table, whatever their UUID.
    */
-  private def inFolder(directory: StoragePath): Vector[OtherTable] = {
+  private def tablesInFolder(directory: StoragePath): Vector[OtherTable] = {
     val (byVersion, byUuid) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
     val newestVersion = byVersion.sortBy(file => MetadataFiles.version(file.path)).lastOption.toVector
-    val foreign = if (ownership.hasVersionNames) byUuid else byUuid.filterNot(file => pathOf(file.path).exists(isOwn))
+    val foreign =
+      if (ownership.hasVersionNames) byUuid else byUuid.filterNot(file => pathOf(file.path).exists(ownMetadataFiles))
     val uuids = foreign.sortBy(file => (-file.modifiedMs, file.path)).take(NewestFiles)
       .map(file => file -> MetadataFiles.uuid(io, file.path)).filter(_._2 != version.metadata.uuid)
     val newestOfEach = uuids.groupBy(_._2).values.map(_.head._1).toVector

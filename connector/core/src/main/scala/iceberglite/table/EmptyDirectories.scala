@@ -33,17 +33,17 @@ private[iceberglite] object EmptyDirectories {
    * @return a file or link that remains; absent if nothing remains, or on failures, which are logged
    */
   def removeAll(io: FileIO, directory: String): Option[String] = {
-    var left: Option[String] = None
-    Cleanup.quietly(s"remove the empty directories of $directory") { left = removeEmpty(io, directory) }
-    left
+    var remaining: Option[String] = None
+    Cleanup.quietly(s"remove the empty directories of $directory") { remaining = removeEmpty(io, directory) }
+    remaining
   }
 
   private def removeEmpty(io: FileIO, directory: String): Option[String] = {
     val (directories, others) = io.list(directory).partition(c => c.isDirectory && !isLink(io, directory, c.path))
     val inside = MetadataPool.map(directories)(child => removeEmpty(io, child.path))
-    val left = others.headOption.map(_.path).orElse(inside.flatten.headOption)
-    if (left.isEmpty) io.delete(directory)
-    left
+    val remaining = others.headOption.map(_.path).orElse(inside.flatten.headOption)
+    if (remaining.isEmpty) io.delete(directory)
+    remaining
   }
 
   private def isLink(io: FileIO, directory: String, child: String): Boolean =

@@ -50,7 +50,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
   import Conflict._
 
   /** The concurrent changes that this level rejects for a write that replaces the rows it reads. */
-  private[table] def refused: Set[Conflict] = level match {
+  private[table] def rejectedConflicts: Set[Conflict] = level match {
     case IsolationLevel.Serializable => Set(AddedRows, AddedDeletes, RemovedFiles)
     case IsolationLevel.Snapshot => Set(AddedDeletes, RemovedFiles)
   }
@@ -62,42 +62,42 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
    * @throws ValidationFailed a concurrent change conflicts; the message names the file
    */
   def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, rowFilter: ConflictFilter): Unit =
-    check(new BranchHistory(base, parent, context), context, rowFilter, refused)
+    check(new BranchHistory(base, parent, context), context, rowFilter, rejectedConflicts)
 
-  /** Checks that there are no concurrent changes of the kinds in `refused`. */
+  /** Checks that there are no concurrent changes of the kinds in `rejectedConflicts`. */
   private[table] def check(
       history: BranchHistory,
       context: CommitContext,
       rowFilter: ConflictFilter,
-      refused: Set[Conflict]
+      rejectedConflicts: Set[Conflict]
   ): Unit = {
     val conflicts = for {
-      change <- history.changes(history.concurrent(since), rowFilter)
-      if conflictOf(change).exists(refused) && rowFilter.mightMatch(change.entry)
+      change <- history.changes(history.concurrentCommits(since), rowFilter)
+      if conflictOf(change).exists(rejectedConflicts) && rowFilter.mightMatch(change.entry)
     } yield change
-    val touched = touchedFiles(conflicts, history, rowFilter)
-    conflicts.find(c => DeleteApplicability.dataFile(c.entry.file).forall(touched)).foreach { change =>
+    val affected = affectedFiles(conflicts, history, rowFilter)
+    conflicts.find(c => DeleteApplicability.dataFile(c.entry.file).forall(affected)).foreach { change =>
       val file = change.entry.file
-      val verb = if (change.removed) "removed" else if (change.isData) "added" else "added the delete file"
+      val verb = if (change.isRemoved) "removed" else if (change.isData) "added" else "added the delete file"
       throw ValidationFailed(
         s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot " +
           s"${change.snapshot.snapshotId} $verb ${file.path}, which may hold rows ${rowFilter.description}. " +
           "Run the statement again",
-        byOthers = true
+        isConflict = true
       )
     }
   }
 
   private def conflictOf(change: FileChange): Option[Conflict] =
     if (change.isRewrite) None
-    else if (change.removed) Some(RemovedFiles).filter(_ => change.isData)
+    else if (change.isRemoved) Some(RemovedFiles).filter(_ => change.isData)
     else Some(if (change.isData) AddedRows else AddedDeletes)
 
   /**
    * Returns the data files that the write touches and that concurrent deletes refer to. Deletes of a single data file
    * conflict with a write only if the write touches that data file.
    */
-  private def touchedFiles(
+  private def affectedFiles(
       conflicts: Vector[FileChange],
       history: BranchHistory,
       rowFilter: ConflictFilter
@@ -105,7 +105,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     conflicts.groupBy(_.snapshot).flatMap { case (snapshot, changes) =>
       val paths = changes.flatMap(c => DeleteApplicability.dataFile(c.entry.file)).toSet
       if (paths.isEmpty) Vector.empty
-      else history.liveAt(Some(snapshot), ManifestContent.Data, rowFilter) { data =>
+      else history.liveEntriesAt(Some(snapshot), ManifestContent.Data, rowFilter) { data =>
         paths(data.file.path) && rowFilter.mightMatch(data)
       }.map(_.file.path)
     }.toSet

@@ -24,7 +24,7 @@ object NextVersion {
     change.requirements.foreach(_.check(base.map(_.metadata), table))
     base.fold(NextVersion(MetadataUpdate.create(change.updates, nowMs), Vector.empty)) { version =>
       val before = version.metadata
-      val changed = MetadataUpdate.applyAll(before, change.updates, timeAfter(before, nowMs))
+      val changed = MetadataUpdate.applyAll(before, change.updates, commitTime(before, nowMs))
       val maxPrevious = TableProperty.of(TableProperty.PreviousVersionsMax, changed.properties)
       val next = changed.copy(metadataLog = MetadataLog.append(before, version.metadataLocation, maxPrevious))
       val expired =
@@ -39,5 +39,5 @@ object NextVersion {
    * Returns the timestamp of a commit on `base`. It is never before the last update, even if this clock lags behind the
    * previous writer's.
    */
-  def timeAfter(base: TableMetadata, nowMs: Long): Long = math.max(nowMs, base.lastUpdatedMs)
+  def commitTime(base: TableMetadata, nowMs: Long): Long = math.max(nowMs, base.lastUpdatedMs)
 }

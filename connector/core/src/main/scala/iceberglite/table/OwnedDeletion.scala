@@ -17,29 +17,32 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
    * @param version the table's version; only files in the folder of its current metadata file are deleted
    * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`
    */
-  def expired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
+  def deleteExpired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
     deleteUnlessKept(paths) { path =>
       owned.reasonToKeepOwnMetadata(path).orElse {
         val written =
-          isBeside(path, version.metadataLocation) && isNamed(path, hasVersionNames) && hasUuid(path, version)
+          isInSameFolder(path, version.metadataLocation) && hasExpectedName(path, hasVersionNames) && hasUuid(
+            path,
+            version
+          )
         if (written) None else Some(KeptReason.NotItsMetadata)
       }
     }
 
   private def deleteUnlessKept(paths: Vector[String])(reason: String => Option[KeptReason]): DeletionReport = {
-    val decided = paths.map(path => path -> reason(path))
-    val own = decided.collect { case (path, None) => path }
+    val reasons = paths.map(path => path -> reason(path))
+    val own = reasons.collect { case (path, None) => path }
     val failed = MetadataPool.map(own)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
-    val kept = decided.collect { case (path, Some(kept)) => path -> kept }
+    val kept = reasons.collect { case (path, Some(kept)) => path -> kept }
     DeletionReport.of(own.size.toLong - failed.size, kept ++ failed.map(_ -> KeptReason.NotDeleted))
   }
 
-  private def isBeside(path: String, other: String): Boolean = {
+  private def isInSameFolder(path: String, other: String): Boolean = {
     def folder(of: String) = StoragePath.of(of, io.defaultFileSystem).map(_.parent)
     folder(path).isDefined && folder(path) == folder(other)
   }
 
-  private def isNamed(path: String, hasVersionNames: Boolean): Boolean =
+  private def hasExpectedName(path: String, hasVersionNames: Boolean): Boolean =
     MetadataFiles.version(path).isDefined && MetadataFiles.isVersionName(path) == hasVersionNames
 
   /**

@@ -48,49 +48,56 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private def reason(path: String, isOwnMetadata: Boolean): Option[KeptReason] = owners.pathOf(path) match {
     case None => Some(KeptReason.UnclearPath)
     case Some(file) => ownedDirectories.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
-        case place if isOwnMetadata =>
-          place.reasonToKeepMetadata.orElse(linked(place.directory, file)).orElse(usedByOther(place, file))
-        case place =>
-          place.reasonToKeepAll.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
-            .orElse(place.reasonToKeepFile(file))
+        case owned if isOwnMetadata =>
+          owned.reasonToKeepMetadata.orElse(reasonIfLinkedOutside(owned.directory, file)).orElse(reasonIfUsedByOther(
+            owned,
+            file
+          ))
+        case owned =>
+          owned.reasonToKeepAll.orElse(reasonIfLinkedOutside(owned.directory, file)).orElse(reasonIfNestedTable(
+            owned.topOf(file),
+            file
+          ))
+            .orElse(owned.reasonToKeepFile(file))
       }
   }
 
   /** Returns whether a path is directly in a folder. */
   private[iceberglite] def isIn(path: String, folder: String): Boolean =
-    owners.pathOf(path).exists(file => owners.pathOf(folder).exists(f => real(f) == real(file.parent)))
+    owners.pathOf(path).exists(file => owners.pathOf(folder).exists(f => resolveLinks(f) == resolveLinks(file.parent)))
 
   /**
    * Keeps a metadata file that is the current one of another table. If a table was registered twice, or renamed, one
    * table's log can contain the other's current metadata file.
    */
-  private def usedByOther(place: OwnedDirectory, file: StoragePath): Option[KeptReason] =
-    place.checked {
+  private def reasonIfUsedByOther(owned: OwnedDirectory, file: StoragePath): Option[KeptReason] =
+    owned.keepOnFailure {
       val others = file.names.lastOption.toVector.flatMap(ownership.currentMetadata)
       val isUsed = others.flatMap(owners.pathOf).map(canonical).contains(canonical(file))
-      if (isUsed) Some(KeptReason.UsedByOther(place.directory.text)) else None
+      if (isUsed) Some(KeptReason.UsedByOther(owned.directory.text)) else None
     }
 
   /** Returns the directory of a path; absent for the root of a local file system, which no table owns. */
   private def directoryOf(path: String): Option[StoragePath] =
     owners.pathOf(path).filter(directory => directory.names.nonEmpty || directory.authority.nonEmpty)
 
-  private def linked(directory: StoragePath, file: StoragePath): Option[KeptReason] = {
-    val (top, parent) = (real(directory), real(file.parent))
+  private def reasonIfLinkedOutside(directory: StoragePath, file: StoragePath): Option[KeptReason] = {
+    val (top, parent) = (resolveLinks(directory), resolveLinks(file.parent))
     if (parent == top || parent.isBelow(top)) None else Some(KeptReason.Linked(directory.text))
   }
 
   /** Returns the path with links in the parent directory resolved, so that each file has a single path. */
   private def canonical(file: StoragePath): StoragePath =
-    if (file.names.isEmpty) file else real(file.parent) / file.names.last
+    if (file.names.isEmpty) file else resolveLinks(file.parent) / file.names.last
 
-  private def real(directory: StoragePath): StoragePath = resolved.computeIfAbsent(directory, owners.real(_))
+  private def resolveLinks(directory: StoragePath): StoragePath =
+    resolved.computeIfAbsent(directory, owners.resolveLinks(_))
 
   /**
    * Looks for a nested table between the directory and the file. Directories of partitions and hashes are skipped,
    * because there can be as many of them as files.
    */
-  private def nested(top: Int, file: StoragePath): Option[KeptReason] =
+  private def reasonIfNestedTable(top: Int, file: StoragePath): Option[KeptReason] =
     (top + 1).until(file.names.size).map(n => file.copy(names = file.names.take(n)))
       .filterNot(directory => isLayout(directory.names.last)).find(owners.isTable)
       .map(directory => KeptReason.InOtherTable(directory.text, "it has a metadata folder"))
@@ -121,15 +128,15 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     def reasonToKeepFile(file: StoragePath): Option[KeptReason]
 
     /** Runs a check. If the check fails, the files are kept. */
-    final def checked(body: => Option[KeptReason]): Option[KeptReason] =
+    final def keepOnFailure(body: => Option[KeptReason]): Option[KeptReason] =
       try body
       catch { case NonFatal(e) => Some(KeptReason.Unchecked(directory.text, String.valueOf(e.getMessage))) }
 
-    final protected def enclosed(directory: StoragePath): Option[KeptReason] =
-      Seq(directory, real(directory)).distinct.flatMap(owners.enclosing(_)).headOption
+    final protected def reasonIfEnclosed(directory: StoragePath): Option[KeptReason] =
+      Seq(directory, resolveLinks(directory)).distinct.flatMap(owners.enclosing(_)).headOption
         .map(around => KeptReason.InOtherTable(around.text, s"it has a metadata folder and contains $directory"))
 
-    final protected def shared(directory: StoragePath): Option[KeptReason] =
+    final protected def reasonIfShared(directory: StoragePath): Option[KeptReason] =
       owners.others(directory).headOption.map(other => KeptReason.InOtherTable(directory.text, other.name))
   }
 
@@ -140,7 +147,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     private lazy val others = owners.others(directory)
 
     override lazy val reasonToKeepAll: Option[KeptReason] =
-      checked(enclosed(directory).orElse(overlappingTable).orElse {
+      keepOnFailure(reasonIfEnclosed(directory).orElse(overlappingTable).orElse {
         // Evaluated here so that a failure keeps every file.
         filesOfOtherTables
         None
@@ -165,35 +172,36 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
    * name.
    */
   final private class ConfiguredPrefix(directory: StoragePath) extends OwnedDirectory(directory) {
-    private val own = Vector(ownership.names.dropRight(1).mkString("."), ownership.names.last)
-    private val ownDirectory = directory.copy(names = directory.names ++ own)
+    private val tableNames = Vector(ownership.names.dropRight(1).mkString("."), ownership.names.last)
+    private val ownDirectory = directory.copy(names = directory.names ++ tableNames)
 
     /** Returns the number of hash directories that object storage layouts put first. */
-    private def hashes(file: StoragePath): Int = file.names.drop(directory.names.size).takeWhile(isHash).size
+    private def hashLevels(file: StoragePath): Int = file.names.drop(directory.names.size).takeWhile(isHash).size
 
-    override def topOf(file: StoragePath): Int = directory.names.size + hashes(file) + own.size
+    override def topOf(file: StoragePath): Int = directory.names.size + hashLevels(file) + tableNames.size
 
     override def contains(file: StoragePath): Boolean = file.isBelow(directory) && topOf(file) < file.names.size &&
-      file.names.slice(directory.names.size + hashes(file), topOf(file)) == own
+      file.names.slice(directory.names.size + hashLevels(file), topOf(file)) == tableNames
 
-    override lazy val reasonToKeepAll: Option[KeptReason] = checked(enclosed(ownDirectory).orElse(shared(ownDirectory)))
+    override lazy val reasonToKeepAll: Option[KeptReason] =
+      keepOnFailure(reasonIfEnclosed(ownDirectory).orElse(reasonIfShared(ownDirectory)))
 
     override def reasonToKeepFile(file: StoragePath): Option[KeptReason] = None
   }
 
   /** A directory that only the metadata names. */
   final private class MetadataLocation(directory: StoragePath) extends OwnedDirectory(directory) {
-    override lazy val reasonToKeepMetadata: Option[KeptReason] = checked {
-      if (!owners.isProven(directory)) Some(KeptReason.Unproven(directory.text))
-      else enclosed(directory).orElse(shared(directory))
+    override lazy val reasonToKeepMetadata: Option[KeptReason] = keepOnFailure {
+      if (!owners.hasCurrentMetadata(directory)) Some(KeptReason.Unproven(directory.text))
+      else reasonIfEnclosed(directory).orElse(reasonIfShared(directory))
     }
 
-    override lazy val reasonToKeepAll: Option[KeptReason] = reasonToKeepMetadata.orElse(checked(claimed))
+    override lazy val reasonToKeepAll: Option[KeptReason] = reasonToKeepMetadata.orElse(keepOnFailure(reasonIfClaimed))
 
-    private def claimed: Option[KeptReason] = {
-      val paths = Seq(directory, real(directory)).distinct
+    private def reasonIfClaimed: Option[KeptReason] = {
+      val paths = Seq(directory, resolveLinks(directory)).distinct
       def overlaps(claim: StoragePath): Boolean =
-        Seq(claim, real(claim)).exists(c => paths.exists(_.overlaps(c)))
+        Seq(claim, resolveLinks(claim)).exists(c => paths.exists(_.overlaps(c)))
       val uuid = version.metadata.uuid
       ownership.claims().find(c => uuid.isDefined && c.uuid == uuid || c.directories.exists(overlaps))
         .map(c => KeptReason.InOtherTable(directory.text, c.name))

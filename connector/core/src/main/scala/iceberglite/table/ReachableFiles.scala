@@ -15,7 +15,7 @@ private[iceberglite] object ReachableFiles {
     val metadata = version.metadata
     val table = TreeTable(version.metadataLocation, io, metadata)
     val seen = new SeenParts
-    val reachable = metadata.snapshots.map(MetadataTree.at(_, table, ManifestCache.Off).reachable(seen))
+    val reachable = metadata.snapshots.map(MetadataTree.at(_, table, ManifestCache.Disabled).reachable(seen))
     val files = MetadataPool.map(reachable.flatMap(_.parts))(_.entries(io).map(_.file.path).toVector).flatten
     files ++ reachable.flatMap(_.metadata) ++ namedInMetadataFile(version)
   }

@@ -17,13 +17,13 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
 
   /** Waits before the next retry. @return false if no retry is left */
   def waitForNext(): Boolean = {
-    val left = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
-    if (retriesUsed >= retries || left <= 0) false
+    val remainingMs = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
+    if (retriesUsed >= retries || remainingMs <= 0) false
     else {
       // The shift is limited so that it cannot overflow; the maximum wait is reached long before.
       val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
       retriesUsed += 1
-      val pause = math.min(left, (full * (0.5 + environment.randomFraction() / 2)).toLong)
+      val pause = math.min(remainingMs, (full * (0.5 + environment.randomFraction() / 2)).toLong)
       waitedMs += pause
       environment.sleep(pause)
       true

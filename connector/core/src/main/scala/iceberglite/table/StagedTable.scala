@@ -19,13 +19,13 @@ final class StagedCommitter private[table] (staged: TableVersion, private[table]
 
   private[table] def summary: Map[String, String] = synchronized(summaryEntries)
 
-  private[table] def keep(actions: Vector[Action], summary: Map[String, String]): Unit = synchronized {
+  private[table] def stage(actions: Vector[Action], summary: Map[String, String]): Unit = synchronized {
     stagedActions ++= actions
     summaryEntries ++= summary
   }
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
-    keep(Vector(new DescribedChange(change)), Map.empty)
+    stage(Vector(new FixedChange(change)), Map.empty)
     val before = base.getOrElse(staged).metadata
     TableVersion(MetadataUpdate.applyAll(before, change.updates, before.lastUpdatedMs), staged.metadataLocation)
   }
@@ -34,8 +34,8 @@ final class StagedCommitter private[table] (staged: TableVersion, private[table]
 }
 
 /** An action that always returns the given change. */
-final private class DescribedChange(change: Change) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = change
+final private class FixedChange(change: Change) extends MetadataAction {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = change
 }
 
 /**
@@ -95,7 +95,7 @@ object StagedTable {
       base: Option[TableVersion],
       environment: Environment = Environment.system
   ): StagedTable = {
-    val metadata = start.begin(target.name, base.map(_.metadata), environment.nowMs()).metadata
+    val metadata = start.initialState(target.name, base.map(_.metadata), environment.nowMs()).metadata
     val staged = new StagedCommitter(TableVersion(metadata, base.fold("")(_.metadataLocation)), base.isDefined)
     val table = new Table(target.id, target.name, staged.load(target.id), target.io, staged)
     new StagedTable(table, staged, target, start, base, environment)

@@ -51,23 +51,23 @@ trait TableStart {
    *
    * @param table the table's name in messages
    */
-  def begin(table: String, base: Option[TableMetadata], nowMs: Long): TableStart.Begun
+  def initialState(table: String, base: Option[TableMetadata], nowMs: Long): TableStart.InitialState
 }
 
 object TableStart {
 
   /** Metadata, and the change that leads to it. */
-  final case class Begun(metadata: TableMetadata, change: Change)
+  final case class InitialState(metadata: TableMetadata, change: Change)
 
   /** An existing table. A later table of the same name with another UUID is a conflict. */
   final class Existing(uuid: Option[UUID]) extends TableStart {
     override def mayCreate: Boolean = false
 
-    override def begin(table: String, base: Option[TableMetadata], nowMs: Long): Begun = {
+    override def initialState(table: String, base: Option[TableMetadata], nowMs: Long): InitialState = {
       val metadata = base.getOrElse(throw NotFound("table", table, "It was dropped in the meantime"))
       val same = uuid.map(Requirement.AssertTableUuid).toVector
       same.foreach(_.check(base, table))
-      Begun(metadata, Change(Vector.empty, same))
+      InitialState(metadata, Change(Vector.empty, same))
     }
   }
 
@@ -81,20 +81,21 @@ object TableStart {
       extends TableStart {
     override def mayCreate: Boolean = mode != StageMode.Replace
 
-    override def begin(table: String, base: Option[TableMetadata], nowMs: Long): Begun = (base, mode) match {
-      case (Some(_), StageMode.Create) =>
-        throw AlreadyExists("table", table, "Drop it first, replace it, or choose another name")
-      case (None, StageMode.Replace) =>
-        throw NotFound("table", table, "CREATE OR REPLACE makes it where it is not there")
-      case (None, _) =>
-        val updates = creation.at(creation.location.getOrElse(defaultLocation)).creation(uuid)
-        Begun(MetadataUpdate.create(updates, nowMs), Change(updates, Vector(Requirement.AssertCreate)))
-      case (Some(existing), _) =>
-        val updates = creation.at(creation.location.getOrElse(existing.location)).replacement(existing)
-        Begun(
-          MetadataUpdate.applyAll(existing, updates, NextVersion.timeAfter(existing, nowMs)),
-          Change(updates, existing.uuid.map(Requirement.AssertTableUuid).toVector)
-        )
-    }
+    override def initialState(table: String, base: Option[TableMetadata], nowMs: Long): InitialState =
+      (base, mode) match {
+        case (Some(_), StageMode.Create) =>
+          throw AlreadyExists("table", table, "Drop it first, replace it, or choose another name")
+        case (None, StageMode.Replace) =>
+          throw NotFound("table", table, "CREATE OR REPLACE makes it where it is not there")
+        case (None, _) =>
+          val updates = creation.at(creation.location.getOrElse(defaultLocation)).creation(uuid)
+          InitialState(MetadataUpdate.create(updates, nowMs), Change(updates, Vector(Requirement.AssertCreate)))
+        case (Some(existing), _) =>
+          val updates = creation.at(creation.location.getOrElse(existing.location)).replacement(existing)
+          InitialState(
+            MetadataUpdate.applyAll(existing, updates, NextVersion.commitTime(existing, nowMs)),
+            Change(updates, existing.uuid.map(Requirement.AssertTableUuid).toVector)
+          )
+      }
   }
 }

@@ -48,7 +48,7 @@ final class Transaction private[table] (
    */
   def commit(): Table = target.committer match {
     case staged: StagedCommitter =>
-      staged.keep(actions, summary)
+      staged.stage(actions, summary)
       tableAt(staged.load(target.id))
     case committer => tableAt(new Attempts(committer).run())
   }
@@ -72,17 +72,17 @@ final class Transaction private[table] (
       finally if (interrupted) Thread.currentThread.interrupt()
 
     @tailrec
-    private def attempt(at: Option[TableVersion]): TableVersion = described(at) match {
-      case Left(moved) => attempt(moved)
-      case Right(change) if change.updates.isEmpty && at.isDefined => finished(at.get)
+    private def attempt(at: Option[TableVersion]): TableVersion = changeOrReload(at) match {
+      case Left(newer) => attempt(newer)
+      case Right(change) if change.updates.isEmpty && at.isDefined => finish(at.get)
       case Right(change) => tryOnce(at, change) match {
-          case Right(version) => finished(version)
+          case Right(version) => finish(version)
           case Left(conflict) =>
             val mayRetry = waitForRetry(policy)
-            val fresh = afterConflict(conflict)
-            fresh.filter(holdsThisCommit) match {
-              case Some(version) => finished(version)
-              case None if mayRetry => attempt(fresh)
+            val reloaded = afterConflict(conflict)
+            reloaded.filter(containsThisCommit) match {
+              case Some(version) => finish(version)
+              case None if mayRetry => attempt(reloaded)
               case None => abandonOnFailure(throw conflict)
             }
         }
@@ -92,14 +92,14 @@ final class Transaction private[table] (
      * Returns the change on a base. If the base is outdated, the expiry of snapshots may have deleted its files; then
      * the newest version is returned to continue with.
      */
-    private def described(at: Option[TableVersion]): Either[Option[TableVersion], Change] =
+    private def changeOrReload(at: Option[TableVersion]): Either[Option[TableVersion], Change] =
       abandonOnFailure {
-        try Right(describe(at.map(_.metadata)).change)
+        try Right(applyActions(at.map(_.metadata)).change)
         catch {
           case lost: UnreadableFile =>
-            val fresh = reload()
-            if (fresh.map(_.metadataLocation) == at.map(_.metadataLocation)) throw lost
-            Left(fresh)
+            val reloaded = reload()
+            if (reloaded.map(_.metadataLocation) == at.map(_.metadataLocation)) throw lost
+            Left(reloaded)
         }
       }
 
@@ -107,23 +107,23 @@ final class Transaction private[table] (
      * Describes the start and the actions in turn. A requirement that holds only because of an earlier action is not a
      * requirement on the base.
      */
-    private def describe(at: Option[TableMetadata]): TableStart.Begun = {
-      val now = at.fold(environment.nowMs())(NextVersion.timeAfter(_, environment.nowMs()))
-      val begun = start.begin(target.name, at, now)
-      actions.foldLeft(begun) { (sofar, action) =>
-        val change = action.describe(sofar.metadata, context)
-        val ofBase = change.requirements.filter { requirement =>
-          requirement.check(Some(sofar.metadata), target.name)
-          at.forall(metadata => holds(requirement.check(Some(metadata), target.name)))
+    private def applyActions(at: Option[TableMetadata]): TableStart.InitialState = {
+      val now = at.fold(environment.nowMs())(NextVersion.commitTime(_, environment.nowMs()))
+      val initial = start.initialState(target.name, at, now)
+      actions.foldLeft(initial) { (state, action) =>
+        val change = action.changeFor(state.metadata, context)
+        val baseRequirements = change.requirements.filter { requirement =>
+          requirement.check(Some(state.metadata), target.name)
+          at.forall(metadata => isMet(requirement.check(Some(metadata), target.name)))
         }
-        TableStart.Begun(
-          MetadataUpdate.applyAll(sofar.metadata, change.updates, now),
-          sofar.change ++ Change(change.updates, if (at.isDefined) ofBase else Vector.empty)
+        TableStart.InitialState(
+          MetadataUpdate.applyAll(state.metadata, change.updates, now),
+          state.change ++ Change(change.updates, if (at.isDefined) baseRequirements else Vector.empty)
         )
       }
     }
 
-    private def holds(check: => Unit): Boolean =
+    private def isMet(check: => Unit): Boolean =
       try {
         check
         true
@@ -133,11 +133,11 @@ final class Transaction private[table] (
       try Right(committer.commit(target.id, at, change))
       catch {
         case conflict: CommitConflict => Left(conflict)
-        case unknown: CommitStateUnknown => settle(unknown, at)
+        case unknown: CommitStateUnknown => resolveUnknown(unknown, at)
         case error: IcebergError => abandonOnFailure(throw error)
         // Out of memory or interrupted: the swap may already have happened.
         case other: Throwable =>
-          settle(CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other)), at)
+          resolveUnknown(CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other)), at)
       }
 
     /**
@@ -145,7 +145,7 @@ final class Transaction private[table] (
      * were based on its base instead is a conflict. In all other cases the check is repeated within the limits of
      * `commit.status-check.*`; after that, the outcome stays unknown.
      */
-    private def settle(
+    private def resolveUnknown(
         unknown: CommitStateUnknown,
         at: Option[TableVersion]
     ): Either[CommitConflict, TableVersion] = {
@@ -158,7 +158,7 @@ final class Transaction private[table] (
           try Right(committer.load(target.id))
           catch { case NonFatal(e) => Left(e) }
         seen match {
-          case Right(version) if holdsThisCommit(version) || Transaction.hadFile(version, unknown.metadataFile) =>
+          case Right(version) if containsThisCommit(version) || Transaction.hadFile(version, unknown.metadataFile) =>
             Right(version)
           case Right(version) if Transaction.excludes(version, unknown.metadataFile, at) =>
             // The committer kept the file because it did not know the outcome.
@@ -190,7 +190,7 @@ final class Transaction private[table] (
      * Returns whether a snapshot of the table belongs to this commit. Then the commit succeeded, but the
      * acknowledgement was lost.
      */
-    private def holdsThisCommit(version: TableVersion): Boolean =
+    private def containsThisCommit(version: TableVersion): Boolean =
       version.metadata.snapshots.exists(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
     /**
@@ -200,7 +200,7 @@ final class Transaction private[table] (
     private def afterConflict(conflict: CommitConflict): Option[TableVersion] =
       try reload()
       catch {
-        case gone @ (_: NotFound | _: ValidationFailed) => abandonOnFailure(throw gone)
+        case missing @ (_: NotFound | _: ValidationFailed) => abandonOnFailure(throw missing)
         case failure: Throwable =>
           val reason = s"${conflict.getMessage}, and the table cannot be looked at (${failure.getMessage})"
           throw CommitStateUnknown(target.name, "a file that it wrote", reason, Some(failure))
@@ -210,7 +210,7 @@ final class Transaction private[table] (
       try Some(committer.load(target.id))
       catch { case _: NotFound if start.mayCreate => None }
 
-    private def finished(version: TableVersion): TableVersion = {
+    private def finish(version: TableVersion): TableVersion = {
       actions.foreach(a => Cleanup.quietly("tidy up after a commit")(a.committed(version.metadata, context)))
       version
     }

@@ -32,7 +32,7 @@ final class ManifestCache(
   def bytes: Long = entries.bytes + lists.bytes
 
   /** Drops the entries of all files below a directory. `REFRESH TABLE` needs this after files were repaired or lost. */
-  def forget(io: FileIO, directory: String): Unit = {
+  def invalidate(io: FileIO, directory: String): Unit = {
     val below = directory.stripSuffix("/") + "/"
     entries.remove(key => (key.io eq io) && key.path.startsWith(below))
     lists.remove(key => (key.io eq io) && key.path.startsWith(below))
@@ -42,21 +42,21 @@ final class ManifestCache(
    * Returns whether a part is small enough to be cached, estimated from its number of files. The entries of other parts
    * are streamed, and never held in memory as a whole.
    */
-  private[tree] def mayKeep(part: PartSummary): Boolean =
-    enabled && part.length <= maxFileBytes && EntryWeight.least(part) <= entries.maxValueBytes
+  private[tree] def canCache(part: PartSummary): Boolean =
+    enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entries.maxValueBytes
 
   /** Returns the entries of a part. The array is shared and must not be changed. */
   private[tree] def entriesOf(key: PartKey)(load: => Array[ManifestEntry]): Array[ManifestEntry] =
-    entries.valueOf(key, EntryWeight.of(_, key.length))(load)
+    entries.valueOf(key, EntrySizeEstimates.heapBytes(_, key.length))(load)
 
   private[tree] def manifestsOf(key: ListKey)(load: => Vector[ManifestFile]): Vector[ManifestFile] =
-    lists.valueOf(key, EntryWeight.ofManifests)(load)
+    lists.valueOf(key, EntrySizeEstimates.manifestHeapBytes)(load)
 
-  private[tree] def keepEntries(key: PartKey, written: Array[ManifestEntry]): Unit =
-    if (key.length <= maxFileBytes) entries.put(key, written, EntryWeight.of(written, key.length))
+  private[tree] def putEntries(key: PartKey, written: Array[ManifestEntry]): Unit =
+    if (key.length <= maxFileBytes) entries.put(key, written, EntrySizeEstimates.heapBytes(written, key.length))
 
-  private[tree] def keepManifests(key: ListKey, written: Vector[ManifestFile]): Unit =
-    lists.put(key, written, EntryWeight.ofManifests(written))
+  private[tree] def putManifests(key: ListKey, written: Vector[ManifestFile]): Unit =
+    lists.put(key, written, EntrySizeEstimates.manifestHeapBytes(written))
 }
 
 object ManifestCache {
@@ -69,11 +69,11 @@ object ManifestCache {
   private val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
 
   /** A cache that holds nothing, for a catalog with `io.manifest.cache-enabled=false`. */
-  val Off: ManifestCache = new ManifestCache(0)
+  val Disabled: ManifestCache = new ManifestCache(0)
 
   /** Returns the cache for files that are read through `io`. */
   def of(io: FileIO): ManifestCache =
-    if (!io.mayCache) Off else if (io.cacheBounds == CacheBounds.Default) shared else ofBounds(io.cacheBounds)
+    if (!io.mayCache) Disabled else if (io.cacheBounds == CacheBounds.Default) shared else ofBounds(io.cacheBounds)
 
   /** The default cache of the JVM: at most 512 MB, and at most 15 % of the heap. */
   lazy val shared: ManifestCache = new ManifestCache(defaultBytes)
@@ -143,7 +143,7 @@ final private[tree] class BoundedCache[K, V](
 
   def put(key: K, value: V, bytes: Long): Unit = if (bytes <= maxValueBytes) synchronized {
     dropIdle()
-    Option(slots.put(key, Slot(value, bytes, nowMs()))).foreach(former => total -= former.bytes)
+    Option(slots.put(key, Slot(value, bytes, nowMs()))).foreach(previous => total -= previous.bytes)
     total += bytes
     dropWhile(_ => total > maxBytes)
   }

@@ -22,16 +22,16 @@ object MetadataPool {
   val Width: Int = 16
   private val IdleSeconds = 30L
 
-  private val runsInOrder = new ThreadLocal[Boolean] {
+  private val isSequential = new ThreadLocal[Boolean] {
     override def initialValue: Boolean = false
   }
 
   private lazy val pool: ThreadPoolExecutor = {
     val waiting = new LinkedBlockingQueue[Runnable]
-    val made =
+    val executor =
       new ThreadPoolExecutor(Width, Width, IdleSeconds, TimeUnit.SECONDS, waiting, new DaemonThreads("metadata"))
-    made.allowCoreThreadTimeOut(true)
-    made
+    executor.allowCoreThreadTimeOut(true)
+    executor
   }
 
   /**
@@ -39,33 +39,35 @@ object MetadataPool {
    * of the call have ended; items that have not started are skipped.
    */
   def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] =
-    if (items.size <= 1 || runsInOrder.get) items.iterator.map(f).toVector else new Run(items, f).results()
+    if (items.size <= 1 || isSequential.get) items.iterator.map(f).toVector else new Run(items, f).results()
 
   /** Runs `body` without other threads, so that its storage requests come in the same order every time. */
-  def alone[A](body: => A): A = {
-    runsInOrder.set(true)
+  def sequentially[A](body: => A): A = {
+    isSequential.set(true)
     try body
-    finally runsInOrder.remove()
+    finally isSequential.remove()
   }
 
-  /** Starts an operation in the background. Within [[alone]], the operation has ended when this method returns. */
-  private[tree] def begin(body: => Unit): Begun = {
+  /**
+   * Starts an operation in the background. Within [[sequentially]], the operation has ended when this method returns.
+   */
+  private[tree] def submit(body: => Unit): Submitted = {
     val caller = AccessController.getContext
     val action: PrivilegedAction[Unit] = () => body
-    val begun = new Begun(() => AccessController.doPrivileged(action, caller))
-    if (runsInOrder.get) begun.settle() else pool.execute(() => begun.settle())
-    begun
+    val submitted = new Submitted(() => AccessController.doPrivileged(action, caller))
+    if (isSequential.get) submitted.awaitQuietly() else pool.execute(() => submitted.awaitQuietly())
+    submitted
   }
 
   /**
    * An operation that is run by a pool thread or, if none has started it yet, by the thread that waits for it. A full
    * pool therefore does not block.
    */
-  final private[tree] class Begun(work: () => Unit) {
+  final private[tree] class Submitted(work: () => Unit) {
     private val task = new FutureTask[Unit](() => work())
 
     /** Returns when the operation has ended, successfully or not. */
-    def settle(): Unit = {
+    def awaitQuietly(): Unit = {
       task.run()
       outcome()
       ()
@@ -73,7 +75,7 @@ object MetadataPool {
 
     /** Returns when the operation has ended. @throws Throwable the operation's failure */
     def await(): Unit = {
-      settle()
+      awaitQuietly()
       outcome().foreach(e => throw e)
     }
 
@@ -115,9 +117,9 @@ object MetadataPool {
       // Storage may depend on the caller's identity (Hadoop's doAs): use the caller's context, not that of the thread
       // that started the pool thread.
       val caller = AccessController.getContext
-      val helping: PrivilegedAction[Unit] = () => work()
+      val helper: PrivilegedAction[Unit] = () => work()
       (1 until math.min(items.size, Width)).foreach { _ =>
-        pool.execute(() => AccessController.doPrivileged(helping, caller))
+        pool.execute(() => AccessController.doPrivileged(helper, caller))
       }
       work()
       awaitOthers()

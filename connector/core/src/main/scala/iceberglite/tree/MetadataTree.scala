@@ -19,12 +19,12 @@ trait MetadataTree {
    * @param path the path in the snapshot
    * @param head the first bytes of the file at `path`, read only if needed
    */
-  def opens(path: String, head: => Array[Byte]): Boolean
+  def canRead(path: String, head: => Array[Byte]): Boolean
 
   /** Returns whether commits to tables of the version write this form. */
-  def writes(version: FormatVersion): Boolean
+  def canWrite(version: FormatVersion): Boolean
 
-  /** Returns the files of a snapshot. @param cache holds decoded parts; [[ManifestCache.Off]] holds none */
+  /** Returns the files of a snapshot. @param cache holds decoded parts; [[ManifestCache.Disabled]] holds none */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
   /**
@@ -54,7 +54,7 @@ object MetadataTree {
   def at(snapshot: Snapshot, table: TreeTable): SnapshotFiles = at(snapshot, table, ManifestCache.of(table.io))
 
   /**
-   * @param cache holds decoded parts; [[ManifestCache.Off]] holds none
+   * @param cache holds decoded parts; [[ManifestCache.Disabled]] holds none
    * @throws IcebergError.Unsupported the table is encrypted; all reads and writes of its files pass through here
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
@@ -72,7 +72,7 @@ object MetadataTree {
   ): WrittenTree = {
     Encryption.refuse(table.metadata)
     val version = table.metadata.formatVersion
-    val tree = MetadataTrees.all.find(_.writes(version)).getOrElse(
+    val tree = MetadataTrees.all.find(_.canWrite(version)).getOrElse(
       throw IcebergError.Unsupported(s"a commit to ${table.name}, of format version $version", "Upgrade iceberg-lite")
     )
     tree.write(header, table, header.parent.map(at(_, table, cache)), changes, earlier, cache)
@@ -85,7 +85,7 @@ object MetadataTree {
   private def of(snapshot: Snapshot, table: TreeTable): MetadataTree = snapshot.manifestList match {
     case Some(path) if MetadataTrees.all.size > 1 =>
       lazy val head = table.io.readRange(path, 0, HeadBytes)
-      MetadataTrees.all.find(_.opens(path, head)).getOrElse(throw IcebergError.UnreadableFile(
+      MetadataTrees.all.find(_.canRead(path, head)).getOrElse(throw IcebergError.UnreadableFile(
         path,
         "metadata tree",
         s"Its layout is not supported, and snapshot ${snapshot.snapshotId} of ${table.name} refers to it. " +
@@ -129,7 +129,7 @@ final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 trait ManifestRewrite {
 
   /** Chooses the parts to replace. */
-  def chosen[P <: PartSummary](parts: Vector[P]): Vector[P]
+  def choose[P <: PartSummary](parts: Vector[P]): Vector[P]
 
   /** Returns the order in which the files of one spec are written to new parts. */
   def order(spec: PartitionSpec): Ordering[PartitionTuple]
@@ -140,14 +140,14 @@ trait ManifestRewrite {
  *
  * @param added new files, data or deletes, of any spec; the commit assigns their sequence numbers and first row ids
  * @param addedOlder new files with data sequence numbers of their own
- * @param merges whether small manifests may be merged, according to the table's properties
+ * @param mergesManifests whether small manifests may be merged, according to the table's properties
  * @param rewrite rewrites manifests without changing their files
  */
 final case class FileChanges(
     added: Vector[ContentFile],
     remove: FileSelector = FileSelector.NoFiles,
     addedOlder: Vector[OlderFile] = Vector.empty,
-    merges: Boolean = true,
+    mergesManifests: Boolean = true,
     rewrite: Option[ManifestRewrite] = None
 ) {
 

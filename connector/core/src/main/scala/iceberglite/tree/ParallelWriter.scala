@@ -14,17 +14,17 @@ import iceberglite.storage.{FileIO, FileSink}
  */
 final private[tree] class ParallelWriter(io: FileIO, directory: String) extends FileSink {
   private val isRemote = io.isRemote(directory)
-  private val begun = new ConcurrentLinkedQueue[MetadataPool.Begun]
+  private val submitted = new ConcurrentLinkedQueue[MetadataPool.Submitted]
 
   override def write(path: String, contents: Array[Byte]): Unit =
-    if (isRemote) begun.add(MetadataPool.begin(io.write(path, contents))) else io.write(path, contents)
+    if (isRemote) submitted.add(MetadataPool.submit(io.write(path, contents))) else io.write(path, contents)
 
   /** Returns when all files are written. If several writes fail, the first failure is thrown. */
   def await(): Unit = {
-    settle()
-    begun.asScala.foreach(_.await())
+    awaitQuietly()
+    submitted.asScala.foreach(_.await())
   }
 
   /** Returns when no file is being written any more. */
-  def settle(): Unit = begun.asScala.foreach(_.settle())
+  def awaitQuietly(): Unit = submitted.asScala.foreach(_.awaitQuietly())
 }

@@ -48,7 +48,7 @@ object PartitionSpecs {
   def sources(metadata: TableMetadata, current: Schema): Schema = {
     val newestFirst = current +: metadata.schemas.sortBy(-_.schemaId)
     val sources = metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).distinct
-    val lost = sources.filterNot(current.byId.contains).flatMap(id => newestFirst.flatMap(_.byId.get(id)).headOption)
-    current.copy(fields = current.fields ++ lost.filter(_.fieldType.isInstanceOf[PrimitiveType]))
+    val dropped = sources.filterNot(current.byId.contains).flatMap(id => newestFirst.flatMap(_.byId.get(id)).headOption)
+    current.copy(fields = current.fields ++ dropped.filter(_.fieldType.isInstanceOf[PrimitiveType]))
   }
 }

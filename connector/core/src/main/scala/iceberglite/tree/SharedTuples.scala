@@ -9,9 +9,9 @@ import iceberglite.spec.partition.PartitionTuple
 final private[tree] class SharedTuples {
   private val tuples = new HashMap[PartitionTuple, PartitionTuple]
 
-  def in(entry: ManifestEntry): ManifestEntry = {
-    val own = entry.file.partition
-    val first = tuples.computeIfAbsent(own, _ => own)
-    if (first eq own) entry else entry.copy(file = entry.file.copy(partition = first))
+  def share(entry: ManifestEntry): ManifestEntry = {
+    val tuple = entry.file.partition
+    val first = tuples.computeIfAbsent(tuple, _ => tuple)
+    if (first eq tuple) entry else entry.copy(file = entry.file.copy(partition = first))
   }
 }

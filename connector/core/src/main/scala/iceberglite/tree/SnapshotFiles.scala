@@ -16,7 +16,7 @@ trait SnapshotFiles {
   def entries(part: FilePart): Iterator[ManifestEntry]
 
   /** Returns the parts that record changes of this snapshot. They may also list files that were carried over. */
-  def changed: Vector[FilePart]
+  def changedParts: Vector[FilePart]
 
   /**
    * Returns the files that this snapshot added (status `Added`) and removed (status `Deleted`), for a part that records
@@ -31,7 +31,7 @@ trait SnapshotFiles {
    * @param where must also accept parts with wanted files that were removed, which a part's metrics do not cover
    */
   final def changes(where: PartFilter): Iterator[ManifestEntry] =
-    changed.iterator.filter(where.mightMatch).flatMap(changesIn)
+    changedParts.iterator.filter(where.mightMatch).flatMap(changesIn)
 
   /**
    * Returns the files that the snapshot refers to.

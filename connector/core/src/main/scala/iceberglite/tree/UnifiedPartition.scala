@@ -47,11 +47,12 @@ final class UnifiedPartition(metadata: TableMetadata) {
   }
 
   private def refuse(one: PartitionField, other: PartitionField): Nothing = throw Unsupported(
-    s"a partition column with two definitions of partition field ${one.fieldId}: ${shown(one)} and ${shown(other)}",
+    s"a partition column with two definitions of partition field ${one.fieldId}: ${describe(one)} and " +
+      describe(other),
     "Version 1 tables may have such specs; read the metadata tables without `partition`, such as manifests"
   )
 
-  private def shown(f: PartitionField): String = s"${f.name}=${f.transform}(${f.sourceId})"
+  private def describe(f: PartitionField): String = s"${f.name}=${f.transform}(${f.sourceId})"
 
   /** Makes names distinct. If two fields have the same name, the newer one keeps it. */
   private def distinctNames(fields: Vector[NestedField]): Vector[NestedField] = {

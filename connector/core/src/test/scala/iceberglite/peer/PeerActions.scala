@@ -94,7 +94,7 @@ final class PeerActions(val ours: Actions) {
   }
 
   private def files(io: FileIO, m: TableMetadata, s: Snapshot, place: Map[Long, Int]): Set[Any] = {
-    val tree = new TreeReader(io, m, ManifestCache.Off)
+    val tree = new TreeReader(io, m, ManifestCache.Disabled)
     tree.live(s).map { e =>
       val f = e.file
       (

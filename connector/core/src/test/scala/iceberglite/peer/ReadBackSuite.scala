@@ -107,7 +107,7 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
         now.currentSnapshot,
         expr.Expression.AlwaysTrue,
         caseSensitive = true,
-        ManifestCache.Off
+        ManifestCache.Disabled
       )
       val columns = now.schema.fields.take(2)
       val rows = new TableRows(io, now.metadata.specsById, None, now.schema, columns, filtered = true)

@@ -70,7 +70,7 @@ class SchemaUpdatePeerSuite extends AnyFunSuite {
   }
 
   private def ours(m: TableMetadata, edit: SchemaEdit): Try[TableMetadata] = Try {
-    val change = new UpdateSchema(edit(_)).describe(m, SchemaUpdatePeerSuite.Context)
+    val change = new UpdateSchema(edit(_)).changeFor(m, SchemaUpdatePeerSuite.Context)
     MetadataUpdate.applyAll(m, change.updates, m.lastUpdatedMs)
   }
 

@@ -46,12 +46,12 @@ class ChangelogScanSuite extends AnyFunSuite {
   }
 
   private def state(table: Table, at: Snapshot, filter: Expression): Vector[Record] = {
-    val scan = TableScan(table.tree(), Some(at), filter, caseSensitive = true, ManifestCache.Off)
+    val scan = TableScan(table.tree(), Some(at), filter, caseSensitive = true, ManifestCache.Disabled)
     rows(table, scan.plan().tasks, columns(table))
   }
 
   private def changelog(table: Table, range: SnapshotRange, filter: Expression): Vector[FileScanTask] =
-    ChangelogScan(table.tree(), range, filter, _ => true, caseSensitive = true, ManifestCache.Off).plan().tasks
+    ChangelogScan(table.tree(), range, filter, _ => true, caseSensitive = true, ManifestCache.Disabled).plan().tasks
 
   private def all(table: Table, head: Snapshot): SnapshotRange =
     SnapshotRange.of(table.metadata, Some(head), None, RangeStart.Oldest, RangeEnd.Newest)
@@ -71,7 +71,7 @@ class ChangelogScanSuite extends AnyFunSuite {
       assert(counted(was.diff(deleted) ++ inserted) == counted(state(table, s, filter)), at)
       if (SnapshotRange.isRewrite(s)) assert(in.isEmpty && out.isEmpty, at)
     }
-    tasks.map(t => Kind(isInsert(t), t.change.exists(_.among.isDefined), t.deletes.nonEmpty)).toSet
+    tasks.map(t => Kind(isInsert(t), t.change.exists(_.onlyDeletedBy.isDefined), t.deletes.nonEmpty)).toSet
   }
 
   private case class Kind(inserts: Boolean, ofKeptFile: Boolean, withDeletes: Boolean)
@@ -133,7 +133,7 @@ class ChangelogScanSuite extends AnyFunSuite {
           val end = RangeEnd.With(line(until).snapshotId)
           val range = SnapshotRange.of(table.metadata, Some(head), None, start, end)
           assert(range.snapshots == line.slice(from + 1, until + 1))
-          val scan = IncrementalScan(table.tree(), range, filter, caseSensitive = true, ManifestCache.Off)
+          val scan = IncrementalScan(table.tree(), range, filter, caseSensitive = true, ManifestCache.Disabled)
           val appends = range.snapshots.filter(_.operation.contains("append")).map(_.snapshotId).toSet
           val inserts = changelog(table, range, filter)
             .filter(t => isInsert(t) && t.change.exists(c => appends(c.snapshotId)))

@@ -10,16 +10,16 @@ final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.
   var manifestsRead = 0
   var bytesTaken = 0L
 
-  override def takes(parts: Vector[FilePart]): Boolean = contents(parts.head.content)
+  override def shouldRead(parts: Vector[FilePart]): Boolean = contents(parts.head.content)
 
   override def read(
       parts: Vector[FilePart],
-      reading: PartReading,
+      reading: PartReader,
       oldest: Long
   ): Iterator[Array[Byte]] = {
     val there = copied(reading)
     parts.iterator.map { part =>
-      val bytes = there.packed(copied(part.forReading), oldest)
+      val bytes = there.encode(copied(part.forReading), oldest)
       manifestsRead += 1
       bytesTaken += bytes.length
       bytes

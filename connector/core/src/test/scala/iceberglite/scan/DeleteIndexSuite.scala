@@ -66,7 +66,7 @@ class DeleteIndexSuite extends AnyFunSuite {
 
   private def found(in: DeleteIndex, file: ContentFile, number: Long): Vector[DeleteFile] = {
     val task = FileScanTask.whole(file, number, specs(file.specId), Expression.AlwaysTrue)
-    in.applied(Vector(task)).head.deletes
+    in.assignDeletes(Vector(task)).head.deletes
   }
 
   private def names(in: DeleteIndex, file: ContentFile, number: Long): Vector[String] =

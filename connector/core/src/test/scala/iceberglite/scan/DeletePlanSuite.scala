@@ -206,11 +206,12 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def plan(t: TestTable, filter: Expression): ScanPlan = {
     val scan =
-      TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Off)
+      TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Disabled)
     val plan = scan.plan()
     def deletes(p: ScanPlan) = p.tasks.map(t => t.file.path -> t.deletes.map(d => (d.location, d.keys)))
     Seq(ManifestContent.all.toSet, Set[ManifestContent](ManifestContent.Deletes)).foreach { elsewhere =>
-      val other = scan.copy(cluster = Some(new CopyingCluster(elsewhere)), keeps = StatsToKeep.Of(Set.empty)).plan()
+      val other =
+        scan.copy(cluster = Some(new CopyingCluster(elsewhere)), statsToKeep = StatsToKeep.Of(Set.empty)).plan()
       assert(deletes(other) == deletes(plan) && other.report == plan.report)
     }
     plan

@@ -83,7 +83,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     keys.foreach(k => assert(contains(set, k)))
     (20000 until 25000).foreach(i => assert(!contains(set, Array[AnyRef](s"key number $i"))))
     val held = setOf(columns(StringType), keys, maxBytes = 64 << 20)
-    assert(held.isInstanceOf[HeldKeys] && held.bytes > (64 << 10))
+    assert(held.isInstanceOf[InMemoryKeys] && held.bytes > (64 << 10))
   }
 
   test("a very small memory limit creates many runs, which are merged into one file") {

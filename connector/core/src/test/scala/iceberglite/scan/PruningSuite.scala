@@ -117,7 +117,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (m.nullValueCounts.map(_.toVector.sorted), m.lowerBounds.map(_.toVector.sortBy(_._1)))
     }
     assert(metrics(whole) == metrics(plan))
-    val stripped = scan.copy(cluster = Some(new CopyingCluster), keeps = StatsToKeep.Of(Set.empty)).plan()
+    val stripped = scan.copy(cluster = Some(new CopyingCluster), statsToKeep = StatsToKeep.Of(Set.empty)).plan()
     assert(withoutMetrics(stripped) == withoutMetrics(plan) && stripped.report == plan.report)
   }
 
@@ -133,7 +133,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   FormatVersion.all.foreach { version =>
     test(s"a plan of a version $version table contains every matching row, and residuals match the same rows") {
-      forAll(cases)(check(_, version, ManifestCache.Off))
+      forAll(cases)(check(_, version, ManifestCache.Disabled))
     }
   }
 

@@ -69,7 +69,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   private def some[A](all: Vector[A]): Vector[A] = random.shuffle(all).take(1 + random.nextInt(2))
 
   private def scan(table: Table, at: Option[Snapshot]): TableScan =
-    TableScan(table.tree(), at, AlwaysTrue, caseSensitive = true, ManifestCache.Off)
+    TableScan(table.tree(), at, AlwaysTrue, caseSensitive = true, ManifestCache.Disabled)
 
   private def tasks(table: Table, at: Option[Snapshot]): Vector[FileScanTask] = scan(table, at).plan().tasks
 

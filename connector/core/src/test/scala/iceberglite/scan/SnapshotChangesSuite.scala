@@ -19,7 +19,7 @@ class SnapshotChangesSuite extends AnyFunSuite {
     val metadata = t.table.metadata
     val range = SnapshotRange.of(metadata, metadata.currentSnapshot, None, RangeStart.Oldest, RangeEnd.Newest)
     val scan =
-      ChangelogScan(t.table.tree(schema), range, AlwaysTrue, _ => true, caseSensitive = true, ManifestCache.Off)
+      ChangelogScan(t.table.tree(schema), range, AlwaysTrue, _ => true, caseSensitive = true, ManifestCache.Disabled)
     scan.plan().tasks.flatMap { task =>
       task.change.map(c => (c.snapshotId, c.changeType.name, task.file.path.takeRight(9)))
     }

@@ -67,7 +67,7 @@ class SnapshotRangeSuite extends AnyFunSuite {
 
   test("an expired start is accepted while the snapshot after it exists") {
     assert(ids(After(2), table = expired) == Seq(3, 4, 5) && ids(Oldest, table = expired) == Seq(3, 4, 5))
-    assert(intercept[NotFound](ids(After(1), table = expired)).instead.contains("expired"))
+    assert(intercept[NotFound](ids(After(1), table = expired)).advice.contains("expired"))
     assert(ids(AfterTime(300), table = expired) == Seq(4, 5))
     assert(intercept[InvalidArgument](ids(AfterTime(299), table = expired)).reason.contains("oldest that is left, 3"))
     assert(intercept[InvalidArgument](ids(Oldest, NotAfter(250), expired)).reason.contains("have expired"))

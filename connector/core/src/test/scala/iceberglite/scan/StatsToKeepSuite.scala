@@ -37,7 +37,7 @@ class StatsToKeepSuite extends AnyFunSuite {
       t.metadata.currentSnapshot,
       filter,
       caseSensitive = true,
-      ManifestCache.Off,
+      ManifestCache.Disabled,
       keeps
     ).plan()
 
@@ -53,18 +53,18 @@ class StatsToKeepSuite extends AnyFunSuite {
     val none = plan(t, StatsToKeep.Of(Set.empty))
     assert(none.tasks.size == 5 && none.tasks.forall(_.file.metrics eq Metrics.Empty))
     val asked = plan(t, StatsToKeep.Of(Set(2)))
-    assert(isKnown(asked, 2) && asked.keeps.has(Set(2)) && !asked.keeps.has(Set(1, 2)))
+    assert(isKnown(asked, 2) && asked.statsToKeep.has(Set(2)) && !asked.statsToKeep.has(Set(1, 2)))
     assert(asked.tasks.forall(_.file.metrics.lowerBounds.exists(_.keySet == Set(2))))
     val filtered = plan(t, StatsToKeep.Of(Set(2)), GreaterThan(Term.Named("id"), IntLiteral(5)))
-    assert(filtered.keeps.has(Set(1, 2)) && isKnown(filtered, 1) && isKnown(filtered, 2))
+    assert(filtered.statsToKeep.has(Set(1, 2)) && isKnown(filtered, 1) && isKnown(filtered, 2))
   }
 
   test("all metrics are kept if the manifests are small in total") {
     val t = tableOf(5)
     val bytes = t.manifests.map(_.length).sum
     val small = plan(t, StatsToKeep.Of(Set.empty, fromBytes = bytes + 1))
-    assert(small.keeps == StatsToKeep.All && isKnown(small, 1) && isKnown(small, 2))
-    assert(!plan(t, StatsToKeep.Of(Set.empty, fromBytes = bytes)).keeps.has(Set(1)))
+    assert(small.statsToKeep == StatsToKeep.All && isKnown(small, 1) && isKnown(small, 2))
+    assert(!plan(t, StatsToKeep.Of(Set.empty, fromBytes = bytes)).statsToKeep.has(Set(1)))
   }
 
   test("the metrics of equality delete columns are kept, so that bounds still show which deletes apply") {
@@ -92,7 +92,7 @@ class StatsToKeepSuite extends AnyFunSuite {
       t.metadata.currentSnapshot,
       AlwaysTrue,
       caseSensitive = true,
-      ManifestCache.Off,
+      ManifestCache.Disabled,
       keeps,
       Some(cluster)
     ).plan()

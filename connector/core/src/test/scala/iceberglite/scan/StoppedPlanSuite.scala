@@ -27,7 +27,7 @@ class StoppedPlanSuite extends AnyFunSuite {
   }
 
   private def scan(t: TestTable, filter: Expression = AlwaysTrue): TableScan =
-    TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Off)
+    TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Disabled)
 
   private def names(plan: ScanPlan): Vector[String] = plan.tasks.map(t => nameOf(t.file))
 

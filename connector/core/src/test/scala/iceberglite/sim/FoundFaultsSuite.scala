@@ -60,7 +60,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.onCall(f.swap, () => f.other("third"))
       val regrouped = f.commit(upgraded, new RewriteManifests())
       val before = regrouped.metadata.snapshot(regrouped.currentSnapshot.flatMap(_.parentSnapshotId).get)
-      val tree = new TreeReader(regrouped.io, regrouped.metadata, ManifestCache.Off)
+      val tree = new TreeReader(regrouped.io, regrouped.metadata, ManifestCache.Disabled)
       def ids(of: Vector[ManifestEntry]) = of.map(e => e.file.path -> e.file.firstRowId).toMap
       assert(ids(entries(regrouped)) == ids(tree.entries(before)))
     }

@@ -51,7 +51,7 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
       create(catalog)
       val writers = Vector.tabulate(settings.writers)(new Writer(_, catalog))
       simulation.schedule.run(writers.map(writer => () => writer.work()))
-      writers.foreach(w => ManifestCache.shared.forget(w.io, "mem:/"))
+      writers.foreach(w => ManifestCache.shared.invalidate(w.io, "mem:/"))
       val reader = catalog.openSafely(clean, environment(simulation.random, 0))
       val newest =
         try Right(reader.load(History.Id))

@@ -81,7 +81,7 @@ object RowWork {
         rows =>
           val deletes = new Deletes(desk, rows)
           val how = isolation(desk)
-          val action = new RowDelta(deletes.added, deletes.removed, how, deletedFrom = rows.keySet)
+          val action = new RowDelta(deletes.added, deletes.removed, how, affectedDataFiles = rows.keySet)
           Plan(Vector(action), Vector(Effect.RowsDeleted(rows, Vector.empty, how.map(_.level))))
       }
   }
@@ -98,7 +98,7 @@ object RowWork {
           val files = rows.keys.toVector.sorted.map(path => desk.newFile(desk.contents.file(path).category))
           val how = isolation(desk)
           val added = files.map(_.file) ++ deletes.added
-          val action = new RowDelta(added, deletes.removed, how, rowByRow = true, deletedFrom = rows.keySet)
+          val action = new RowDelta(added, deletes.removed, how, isRowByRow = true, affectedDataFiles = rows.keySet)
           Plan(Vector(action), Vector(Effect.RowsDeleted(rows, files, how.map(_.level))))
       }
   }

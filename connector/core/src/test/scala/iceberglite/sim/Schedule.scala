@@ -31,7 +31,7 @@ final class Schedule(random: Random, stay: Double) {
     bodies.zipWithIndex.foreach { case (body, writer) =>
       Schedule.threads.execute { () =>
         turns(writer).acquireUninterruptibly()
-        try MetadataPool.alone(body())
+        try MetadataPool.sequentially(body())
         catch { case e: Throwable => failures :+= e }
         finally {
           alive = alive.filterNot(_ == writer)

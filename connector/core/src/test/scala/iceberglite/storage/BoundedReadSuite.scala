@@ -89,7 +89,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     val tables = new PathTables(io, environment)
     val table = tables.create(s"$directory/t", unpartitioned()).transaction(Map.empty, environment)
       .add(new FastAppend(Vector(file("x")))).commit()
-    val tree = new TreeReader(io, table.metadata, ManifestCache.Off)
+    val tree = new TreeReader(io, table.metadata, ManifestCache.Disabled)
     val list = table.currentSnapshot.get.manifestList.get
     val manifest = tree.manifests(table.currentSnapshot.get).head
     val whole = Files.readAllBytes(Paths.get(manifest.path))

@@ -20,7 +20,7 @@ class ColumnPropertiesSuite extends AnyFunSuite {
   private def after(properties: Map[String, String])(edit: SchemaUpdate => SchemaUpdate): TableMetadata = {
     val base = table.copy(properties = properties)
     val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
-    MetadataUpdate.applyAll(base, new UpdateSchema(edit).describe(base, context).updates, base.lastUpdatedMs)
+    MetadataUpdate.applyAll(base, new UpdateSchema(edit).changeFor(base, context).updates, base.lastUpdatedMs)
   }
 
   test("the table's name mapping follows column changes in the same commit", EvolutionRules.mappingFollows) {

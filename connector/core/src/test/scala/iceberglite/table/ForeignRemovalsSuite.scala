@@ -27,7 +27,7 @@ class ForeignRemovalsSuite extends AnyFunSuite {
     t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 1L, files(1)))
     val error = intercept[ValidationFailed](check(t, since = 1L))
-    assert(error.byOthers && error.getMessage.contains("snapshot 2 removed mem:/t/data/b.parquet"))
+    assert(error.isConflict && error.getMessage.contains("snapshot 2 removed mem:/t/data/b.parquet"))
     check(t, since = 2L)
   }
 

@@ -18,15 +18,15 @@ class MergeSchemaSuite extends AnyFunSuite {
   private val table = updated(SampleTables.empty(V2))(_.addColumn(Vector.empty, "n", IntType))
 
   private def updated(base: TableMetadata)(edit: SchemaUpdate => SchemaUpdate): TableMetadata =
-    MetadataUpdate.applyAll(base, new UpdateSchema(edit).describe(base, context).updates, base.lastUpdatedMs)
+    MetadataUpdate.applyAll(base, new UpdateSchema(edit).changeFor(base, context).updates, base.lastUpdatedMs)
 
   private val rows = Schema(0, Vector(required(1, "n", LongType), optional(2, "more", StringType)))
-  private val planned = MergeSchema.merged(table, rows, caseSensitive = true)
+  private val planned = MergeSchema.mergedSchema(table, rows, caseSensitive = true)
 
   /** Commits rows that were written for `table` after a concurrent schema change, and returns the schema. */
   private def committed(meanwhile: SchemaUpdate => SchemaUpdate): Schema = {
     val base = updated(table)(meanwhile)
-    val change = new MergeSchema(planned, rows, caseSensitive = true).describe(base, context)
+    val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(base, context)
     assert(change.requirements.contains(AssertCurrentSchemaId(base.currentSchemaId)))
     MetadataUpdate.applyAll(base, change.updates, base.lastUpdatedMs).schema
   }
@@ -35,7 +35,7 @@ class MergeSchemaSuite extends AnyFunSuite {
     intercept[CommitConflict](committed(meanwhile)).getMessage
 
   test("columns are added and widened, with the ids used in the files") {
-    val change = new MergeSchema(planned, rows, caseSensitive = true).describe(table, context)
+    val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(table, context)
     val after = MetadataUpdate.applyAll(table, change.updates, table.lastUpdatedMs)
     assert(after.schema.fields == planned.fields && after.lastColumnId == table.lastColumnId + 1)
     assert(after.schema.find("n").exists(n => n.fieldType == LongType && n.optional))
@@ -44,7 +44,7 @@ class MergeSchemaSuite extends AnyFunSuite {
 
   test("columns that a concurrent commit has already merged are not merged again") {
     val merged = updated(table)(_.unionByNameWith(rows))
-    val change = new MergeSchema(planned, rows, caseSensitive = true).describe(merged, context)
+    val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(merged, context)
     assert(change.updates.isEmpty && change.requirements == Vector(AssertCurrentSchemaId(merged.currentSchemaId)))
   }
 
@@ -62,7 +62,7 @@ class MergeSchemaSuite extends AnyFunSuite {
 
   test("columns with incompatible types are rejected") {
     val text = Schema(0, Vector(optional(1, "n", StringType)))
-    intercept[ValidationFailed](MergeSchema.merged(table, text, caseSensitive = true))
+    intercept[ValidationFailed](MergeSchema.mergedSchema(table, text, caseSensitive = true))
     intercept[ValidationFailed](committed(_.addColumn(Vector.empty, "more", IntType)))
   }
 }

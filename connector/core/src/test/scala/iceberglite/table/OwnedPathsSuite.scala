@@ -10,7 +10,7 @@ class OwnedPathsSuite extends AnyFunSuite {
 
   private def version(location: String, properties: (String, String)*): TableVersion = {
     val start = new TableStart.Creation(unpartitioned(properties: _*), StageMode.Create, location, uuid)
-    TableVersion(start.begin("t", None, 0L).metadata, s"$location/metadata/v1.metadata.json")
+    TableVersion(start.initialState("t", None, 0L).metadata, s"$location/metadata/v1.metadata.json")
   }
 
   private def owns(at: TableVersion, known: Option[String])(path: String): Boolean =

@@ -24,7 +24,7 @@ class PositionDeletesSuite extends AnyFunSuite {
   }
 
   private def change(read: Table, level: IsolationLevel, files: ContentFile*): RowDelta =
-    new RowDelta(files.toVector, isolation = since(read, level), read = idBelow(20), rowByRow = true)
+    new RowDelta(files.toVector, isolation = since(read, level), read = idBelow(20), isRowByRow = true)
 
   private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
@@ -81,9 +81,10 @@ class PositionDeletesSuite extends AnyFunSuite {
     assert(rejection(t.commitOn(read, change(read, IsolationLevel.Snapshot, open))).contains("a1 is not in the table"))
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("other", a2)))
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("elsewhere", b1)))
-    val named = new RowDelta(Vector(open), isolation = snapshot(read), deletedFrom = Set("a2"))
+    val named = new RowDelta(Vector(open), isolation = snapshot(read), affectedDataFiles = Set("a2"))
     t.commitOn(read, named)
-    val bad = new RowDelta(Vector(open.copy(path = "bad")), isolation = snapshot(read), deletedFrom = Set("a1", "a2"))
+    val bad =
+      new RowDelta(Vector(open.copy(path = "bad")), isolation = snapshot(read), affectedDataFiles = Set("a1", "a2"))
     assert(rejection(t.commitOn(read, bad)).contains("a1"))
   }
 

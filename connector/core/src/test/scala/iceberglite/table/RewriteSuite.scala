@@ -154,7 +154,7 @@ class RewriteSuite extends AnyFunSuite {
   }
 
   private def manifests(t: Actions, table: Table): Vector[ManifestFile] =
-    new TreeReader(t.store, table.metadata, ManifestCache.Off).manifests(table.currentSnapshot.get)
+    new TreeReader(t.store, table.metadata, ManifestCache.Disabled).manifests(table.currentSnapshot.get)
 
   test("manifests are rewritten by partition, and their files do not change", CommitRules.manifestsRewritten) {
     Seq(V1, V2, V3).foreach { version =>

@@ -122,7 +122,7 @@ class RowDeltaSuite extends AnyFunSuite {
         t.vectors(s"$name.puffin", low -> Seq(row)) :+ file(name, records = 1, ids = (row, row)),
         isolation = isolation(read),
         read = idBelow(2),
-        rowByRow = rowByRow
+        isRowByRow = rowByRow
       )
       t.commitOn(read, update("theirs", 5L))
       val table = t.commitOn(read, update("mine", 1L))
@@ -139,7 +139,7 @@ class RowDeltaSuite extends AnyFunSuite {
         t.vectors(s"$name.puffin", low -> Seq(4L)) :+ file(name, records = 1, ids = (50, 50)),
         isolation = since(read, level),
         read = idBelow(9),
-        rowByRow = true
+        isRowByRow = true
       )
       t.commitOn(read, update("theirs"))
       assert(rejection(t.commitOn(read, update("mine"))).contains("deletes row 4 of low"))

@@ -29,7 +29,7 @@ import iceberglite.tree.{ManifestCache, TreeReader}
 /** Appends, upgrades, and several changes in one transaction. */
 class TableActionsSuite extends AnyFunSuite {
   private def manifests(t: Actions): Vector[ManifestFile] =
-    new TreeReader(t.store, t.table.metadata, ManifestCache.Off).manifests(t.table.currentSnapshot.get)
+    new TreeReader(t.store, t.table.metadata, ManifestCache.Disabled).manifests(t.table.currentSnapshot.get)
 
   test("a fast append keeps existing manifests, and a merge append merges them", CommitRules.appendsReapply) {
     val t = unpartitionedTable(V2, "commit.manifest.min-count-to-merge" -> "3")

@@ -44,7 +44,7 @@ class ManifestCacheSuite extends AnyFunSuite {
       )
       val kept = facts(t.entries)
       assert(t.io.reads.get == 0)
-      val plain = new TreeReader(t.io, t.metadata, ManifestCache.Off)
+      val plain = new TreeReader(t.io, t.metadata, ManifestCache.Disabled)
       assert(kept == facts(plain.manifests(t.metadata.currentSnapshot.get).flatMap(m => plain.entries(m))))
     }
   }
@@ -92,9 +92,9 @@ class ManifestCacheSuite extends AnyFunSuite {
     val (one, two) = (new TestTable(schema, cache = cache), new TestTable(schema, cache = cache))
     Seq(one, two).foreach(_.append(file("a")))
     val both = cache.bytes
-    cache.forget(one.io, "mem:/t/meta")
+    cache.invalidate(one.io, "mem:/t/meta")
     assert(cache.bytes == both)
-    cache.forget(one.io, "mem:/t")
+    cache.invalidate(one.io, "mem:/t")
     assert(cache.bytes == both / 2)
     one.live
     two.live
@@ -134,11 +134,11 @@ class ManifestCacheSuite extends AnyFunSuite {
   }
 
   test("a disabled cache keeps nothing") {
-    val t = new TestTable(schema, cache = ManifestCache.Off)
+    val t = new TestTable(schema, cache = ManifestCache.Disabled)
     t.append(file("a"))
     t.live
     val reads = t.io.reads.get
     t.live
-    assert(t.io.reads.get == 2 * reads && ManifestCache.Off.bytes == 0)
+    assert(t.io.reads.get == 2 * reads && ManifestCache.Disabled.bytes == 0)
   }
 }

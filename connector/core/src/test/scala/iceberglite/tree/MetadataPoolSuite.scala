@@ -17,7 +17,7 @@ class MetadataPoolSuite extends AnyFunSuite {
 
   test("with parallelism disabled the caller processes all items, in order") {
     val done = new ConcurrentLinkedQueue[Int]
-    val threads = MetadataPool.alone(MetadataPool.map(1 to 100) { i =>
+    val threads = MetadataPool.sequentially(MetadataPool.map(1 to 100) { i =>
       done.add(i)
       Thread.currentThread
     })

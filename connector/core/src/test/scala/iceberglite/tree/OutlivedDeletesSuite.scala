@@ -107,10 +107,10 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     t.append(equalityDeletes("e").copy(metrics = metrics, recordCount = 1))
     def matched(filter: Expression): Match =
       new RowFilter(filter, caseSensitive = true, t.metadata).matches(t.live.head)
-    assert(matched(LessThan(Named("id"), LongLiteral(9))) == Match.All)
-    assert(matched(LessThan(Named("id"), LongLiteral(5))) == Match.None)
-    assert(matched(LessThan(Named("n"), LongLiteral(9))) == Match.Some)
-    assert(matched(LessThan(Named("n"), LongLiteral(5))) == Match.Some)
-    assert(matched(AlwaysTrue) == Match.All)
+    assert(matched(LessThan(Named("id"), LongLiteral(9))) == Match.AllRows)
+    assert(matched(LessThan(Named("id"), LongLiteral(5))) == Match.NoRows)
+    assert(matched(LessThan(Named("n"), LongLiteral(9))) == Match.SomeRows)
+    assert(matched(LessThan(Named("n"), LongLiteral(5))) == Match.SomeRows)
+    assert(matched(AlwaysTrue) == Match.AllRows)
   }
 }

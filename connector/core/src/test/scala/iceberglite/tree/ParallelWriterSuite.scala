@@ -53,7 +53,7 @@ class ParallelWriterSuite extends AnyFunSuite {
     val far = new FileIOWrapper(files) {
       override def isRemote(path: String): Boolean = true
     }
-    MetadataPool.alone {
+    MetadataPool.sequentially {
       val sink = new ParallelWriter(far, "mem:/t")
       sink.write("mem:/t/1", contents)
       assert(files.paths == Set("mem:/t/1"))
@@ -64,11 +64,11 @@ class ParallelWriterSuite extends AnyFunSuite {
   test("work that no other thread takes is done by the waiting thread") {
     val here = Thread.currentThread
     val block = new CountDownLatch(1)
-    val busy = Vector.fill(32)(MetadataPool.begin {
+    val busy = Vector.fill(32)(MetadataPool.submit {
       if (Thread.currentThread ne here) block.await()
     })
     var by = Option.empty[Thread]
-    MetadataPool.begin { by = Some(Thread.currentThread) }.await()
+    MetadataPool.submit { by = Some(Thread.currentThread) }.await()
     assert(by.contains(here))
     block.countDown()
     busy.foreach(_.await())

@@ -26,7 +26,7 @@ final class TestTable(
     specs: Vector[PartitionSpec] = Vector(PartitionSpec.Unpartitioned),
     version: FormatVersion = FormatVersion.V2,
     properties: Map[String, String] = Map.empty,
-    cache: ManifestCache = ManifestCache.Off,
+    cache: ManifestCache = ManifestCache.Disabled,
     val io: InMemoryIO = new InMemoryIO
 ) {
   var metadata: TableMetadata = TableMetadata(

@@ -6,7 +6,7 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.ManifestPart
 
 /** Reads the trees of a table's snapshots, without a cache unless one is given. */
-final class TreeReader(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.Off) {
+final class TreeReader(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.Disabled) {
   private val table = TreeTable("lite.db.t", io, metadata)
 
   def files(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table, cache)

@@ -22,17 +22,17 @@ object IcebergError {
       extends IcebergError(s"Cannot read $role $file: $reason", cause)
 
   /**
-   * An operation or file is valid by the specification, but not supported by this release. `instead` states an
+   * An operation or file is valid by the specification, but not supported by this release. `advice` states an
    * alternative.
    */
-  final case class Unsupported(what: String, instead: String) extends IcebergError(s"Unsupported: $what. $instead")
+  final case class Unsupported(what: String, advice: String) extends IcebergError(s"Unsupported: $what. $advice")
 
   /** A named object does not exist. `kind` is a noun such as `table` or `column`. */
-  final case class NotFound(kind: String, name: String, instead: String)
-      extends IcebergError(s"${kind.capitalize} not found: $name. $instead")
+  final case class NotFound(kind: String, name: String, advice: String)
+      extends IcebergError(s"${kind.capitalize} not found: $name. $advice")
 
-  final case class AlreadyExists(kind: String, name: String, instead: String)
-      extends IcebergError(s"${kind.capitalize} already exists: $name. $instead")
+  final case class AlreadyExists(kind: String, name: String, advice: String)
+      extends IcebergError(s"${kind.capitalize} already exists: $name. $advice")
 
   /** The table already contains this version of an application's write. */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)
@@ -69,10 +69,10 @@ object IcebergError {
    * A commit or an update would make the table invalid; the message names the concurrent change or the rule that
    * forbids it.
    *
-   * @param byOthers whether the reason is a concurrent change; then the same statement may succeed if it is planned
+   * @param isConflict whether the reason is a concurrent change; then the same statement may succeed if it is planned
    *   again
    */
-  final case class ValidationFailed(message: String, byOthers: Boolean = false) extends IcebergError(message)
+  final case class ValidationFailed(message: String, isConflict: Boolean = false) extends IcebergError(message)
 
   /** The storage rejected an operation, or an operation failed there. */
   final case class StorageFailed(operation: String, path: String, reason: String, cause: Option[Throwable] = None)

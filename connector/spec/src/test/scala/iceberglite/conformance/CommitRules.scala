@@ -18,7 +18,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "appends-reapply",
     Retry,
     "An append never conflicts; each retry reuses its manifests of new files."
-  )("core/table/action/FastAppend.scala", "core/tree/manifestlist/ManifestListWrite.scala")
+  )("core/table/action/FastAppend.scala", "core/tree/manifestlist/ManifestListWriter.scala")
   val schemaNotReapplied: Rule = rule(
     "schema-not-reapplied",
     Retry,

@@ -9,7 +9,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   private val Decoder = "core/avro/FieldDecoder.scala"
   private val Writer = "core/tree/manifestlist/Manifests.scala"
   private val ListWriter = "core/tree/manifestlist/ManifestLists.scala"
-  private val Tree = "core/tree/manifestlist/ManifestListWrite.scala"
+  private val Tree = "core/tree/manifestlist/ManifestListWriter.scala"
 
   val fieldsById: Rule = rule(
     "fields-by-id",
@@ -86,18 +86,18 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Only an equality delete file has equality_ids, which name the columns it compares."
   )(
     Files,
-    "core/tree/manifestlist/AddedFiles.scala"
+    "core/tree/manifestlist/AddedFileCheck.scala"
   )
   val vectorFields: Rule = rule(
     "vector-fields",
     "Deletion vectors (version 3 as adopted)",
     "The entry of a deletion vector has its data file, and the offset and length in the Puffin file."
-  )(Files, "core/tree/manifestlist/AddedFiles.scala")
+  )(Files, "core/tree/manifestlist/AddedFileCheck.scala")
   val vectorsOnly: Rule = rule(
     "vectors-only",
     "Deletion vectors (version 3 as adopted)",
     "Version 3 adds deletion vectors and no position delete files, version 2 the opposite, and version 1 neither."
-  )("core/tree/manifestlist/AddedFiles.scala")
+  )("core/tree/manifestlist/AddedFileCheck.scala")
 
   val inheritsSnapshot: Rule = rule(
     "inherits-snapshot",
@@ -124,7 +124,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "older-number",
     "Sequence Number Inheritance",
     "A file may be added with an explicit older data sequence number; its file sequence number is assigned."
-  )(Tree, "core/tree/manifestlist/AddedFiles.scala")
+  )(Tree, "core/tree/manifestlist/AddedFileCheck.scala")
   val explicitNumbers: Rule = rule(
     "explicit-numbers",
     "Manifest Entry Fields",
@@ -155,7 +155,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "counted-row-ids",
     "Row lineage (version 3 as adopted)",
     "Row ids are assigned only to files with a record count, so that row ids stay unique."
-  )(Tree, "core/tree/manifestlist/AddedFiles.scala", Reader)
+  )(Tree, "core/tree/manifestlist/AddedFileCheck.scala", Reader)
   val vectorGoes: Rule = rule(
     "vector-goes",
     "Deletion vectors (version 3 as adopted)",

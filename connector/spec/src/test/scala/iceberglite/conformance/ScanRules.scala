@@ -91,12 +91,12 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "deletes-by-filter",
     "Scan Planning, note 2",
     "Equality deletes without a key that matches the filter are skipped; their other columns are not considered."
-  )("core/scan/PartReading.scala", "core/scan/KeyColumns.scala")
+  )("core/scan/PartReader.scala", "core/scan/KeyColumns.scala")
   val positionsNotByFilter: Rule = rule(
     "positions-not-by-filter",
     "Delete File Stats",
     "A position delete file is never skipped because of a filter on data columns."
-  )("core/scan/PartReading.scala")
+  )("core/scan/PartReader.scala")
   val positionsByPath: Rule = rule(
     "positions-by-path",
     "Scan Planning; Position Delete Files",

@@ -20,7 +20,7 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.storage.FileIO
-import iceberglite.tree.manifestlist.{AddedFiles, RowIds}
+import iceberglite.tree.manifestlist.{AddedFileCheck, RowIdAssigner}
 
 /**
  * A tree format for tests only: all entries of a snapshot are in one JSON file, for tables of any version. It shows
@@ -29,9 +29,9 @@ import iceberglite.tree.manifestlist.{AddedFiles, RowIds}
 object ToyTree extends MetadataTree {
   private val Extension = ".toy.json"
 
-  override def opens(path: String, head: => Array[Byte]): Boolean = path.endsWith(Extension)
+  override def canRead(path: String, head: => Array[Byte]): Boolean = path.endsWith(Extension)
 
-  override def writes(version: FormatVersion): Boolean = true
+  override def canWrite(version: FormatVersion): Boolean = true
 
   override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles =
     new ToyFiles(snapshot, table)
@@ -46,7 +46,7 @@ object ToyTree extends MetadataTree {
   ): WrittenTree = {
     val added = changes.added.map(newEntry(_, None, header)) ++
       changes.addedOlder.map(older => newEntry(older.file, Some(older.sequenceNumber), header))
-    added.foreach(AddedFiles.check(_, header, table))
+    added.foreach(AddedFileCheck.check(_, header, table))
     val live = for {
       files <- parent.toVector
       part <- files.parts
@@ -56,11 +56,11 @@ object ToyTree extends MetadataTree {
     val numbers = (data.map(_._1) ++ added.filter(isData)).flatMap(_.sequenceNumber)
     val obsolete = new RemovedDataFiles(gone.map(_._1.file.path).toSet, (numbers :+ header.sequenceNumber).min)
     val (leaving, staying) = live.partition { case (e, isRemoved) => isRemoved || obsolete.makesObsolete(e) }
-    if (header.firstRowId.isDefined) staying.map(_._1).filter(isData).foreach(e => AddedFiles.checkCarried(e.file))
+    if (header.firstRowId.isDefined) staying.map(_._1).filter(isData).foreach(e => AddedFileCheck.checkExisting(e.file))
     val removed = leaving.map(_._1)
     val deleted = removed.map(_.copy(status = Deleted, snapshotId = Some(header.snapshotId)))
-    val rowIds = new RowIds(header.firstRowId)
-    val entries = (added ++ staying.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.in)
+    val rowIds = new RowIdAssigner(header.firstRowId)
+    val entries = (added ++ staying.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.assign)
     val path = s"${header.metadataPath}/${header.snapshotId}-${header.attempt}-${header.commitId}$Extension"
     try table.io.write(path, new ToyEntries(table.specs).toBytes(entries))
     catch {
@@ -107,7 +107,7 @@ final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) 
     }
   }
   override def entries(part: FilePart): Iterator[ManifestEntry] = part.entries(table.io)
-  override def changed: Vector[FilePart] = parts.filter(changesIn(_).hasNext)
+  override def changedParts: Vector[FilePart] = parts.filter(changesIn(_).hasNext)
   override def changesIn(part: FilePart): Iterator[ManifestEntry] =
     entries(part).filter(e => e.status != Existing && e.snapshotId.contains(snapshot.snapshotId))
   override def reachable(seen: SeenParts): Reachable = {
@@ -141,7 +141,7 @@ final private case class ToyPart(
     val shared = new SharedTuples
     ToyPart.read(io, path, specs).iterator
       .filter(e => ToyPart.contentOf(e) == content && e.file.specId == specId)
-      .filter(e => only.forall(_.contains(ToyPart.key(e)))).map(shared.in)
+      .filter(e => only.forall(_.contains(ToyPart.key(e)))).map(shared.share)
   }
   override private[tree] def cacheKey(io: FileIO): PartKey = PartKey(io, path, length, Tuple1(id))
 }

@@ -86,7 +86,7 @@ final class RestCatalog private (
     } else {
       val uuid = environment.uuid()
       val draft =
-        new TableStart.Creation(requested, mode, RestCatalog.UndeterminedLocation, uuid).begin(
+        new TableStart.Creation(requested, mode, RestCatalog.UndeterminedLocation, uuid).initialState(
           fullName(id),
           None,
           environment.nowMs()

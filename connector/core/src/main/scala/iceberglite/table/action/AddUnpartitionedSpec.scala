@@ -10,7 +10,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * table's default spec does not change. If the table already has an unpartitioned spec, nothing is committed.
  */
 final class AddUnpartitionedSpec extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change =
+  override def changeFor(base: TableMetadata, context: CommitContext): Change =
     if (base.specs.exists(!_.isPartitioned)) Change(Vector.empty, Vector.empty)
     else Change(Vector(AddPartitionSpec(PartitionSpec.Unpartitioned)), Vector.empty)
 }

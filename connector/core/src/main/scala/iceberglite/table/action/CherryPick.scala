@@ -15,23 +15,23 @@ import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Tr
  * two snapshots with the same write-audit-publish id.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
-  private val reapplied = new CherryPick.Again(snapshotId, to)
+  private val reapply = new CherryPick.ReapplySnapshot(snapshotId, to)
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val source = base.snapshot(snapshotId)
     val head = to.head(base)
     if (source.parentSnapshotId == head.map(_.snapshotId)) {
       // An earlier attempt may have met another head and written files for a snapshot that is not needed.
-      reapplied.abandoned(context)
+      reapply.abandoned(context)
       MoveBranch(base, to.name, snapshotId)
     } else {
-      CherryPick.refusePicked(base, source, head, context)
-      reapplied.describe(base, context)
+      CherryPick.requireNotPicked(base, source, head, context)
+      reapply.changeFor(base, context)
     }
   }
 
-  override def committed(metadata: TableMetadata, context: CommitContext): Unit = reapplied.committed(metadata, context)
-  override def abandoned(context: CommitContext): Unit = reapplied.abandoned(context)
+  override def committed(metadata: TableMetadata, context: CommitContext): Unit = reapply.committed(metadata, context)
+  override def abandoned(context: CommitContext): Unit = reapply.abandoned(context)
   override def writtenFiles: Vector[ContentFile] = Vector.empty
 }
 
@@ -39,10 +39,10 @@ final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTar
 final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private var picked: Option[CherryPick] = None
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val pick = picked.getOrElse(new CherryPick(staged(base, context).snapshotId, to))
     picked = Some(pick)
-    pick.describe(base, context)
+    pick.changeFor(base, context)
   }
 
   private def staged(base: TableMetadata, context: CommitContext): Snapshot =
@@ -66,7 +66,7 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
 private[action] object CherryPick {
 
   /** @throws ValidationFailed the branch already contains the snapshot or its changes */
-  private def refusePicked(
+  private def requireNotPicked(
       base: TableMetadata,
       source: Snapshot,
       head: Option[Snapshot],
@@ -101,7 +101,7 @@ private[action] object CherryPick {
   }
 
   /** Adds a new snapshot that applies the changes of another one. */
-  final private class Again(snapshotId: Long, to: SnapshotTarget) extends SnapshotAction(to) {
+  final private class ReapplySnapshot(snapshotId: Long, to: SnapshotTarget) extends SnapshotAction(to) {
     private var source: Option[Snapshot] = None
 
     override protected def changes(
@@ -137,8 +137,8 @@ private[action] object CherryPick {
         history: BranchHistory,
         context: CommitContext
     ): Unit =
-      history.changes(history.since(picked.parentSnapshotId), partitions)
-        .find(c => c.added && partitions.holds(c.entry.file)).foreach { c =>
+      history.changes(history.commitsSince(picked.parentSnapshotId), partitions)
+        .find(c => c.isAdded && partitions.contains(c.entry.file)).foreach { c =>
           throw ValidationFailed(
             s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: snapshot ${c.snapshot.snapshotId} added " +
               s"${c.entry.file.path} to a partition that it replaces. Run its statement again"

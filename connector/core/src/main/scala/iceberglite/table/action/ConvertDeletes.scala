@@ -27,14 +27,14 @@ final class ConvertDeletes(
 ) extends SnapshotAction(to) {
   private val removed = converted ++ replaced
 
-  private val number = new SequenceNumberOf(since)
+  private val number = new SnapshotSequenceNumber(since)
 
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val history = new BranchHistory(base, parent, context)
     val found = NamedFiles.require(removed, "convert", base, history, context)
-    val concurrent = history.concurrent(Some(since))
+    val concurrent = history.concurrentCommits(Some(since))
     if (concurrent.nonEmpty) {
       checkOlderRows(found, concurrent, history, context)
       checkDataFiles(base, history, context)
@@ -56,7 +56,7 @@ final class ConvertDeletes(
     val newest = found.filter(_.file.content == Content.EqualityDeletes).flatMap(_.sequenceNumber)
       .foldLeft(0L)(math.max)
     history.changes(concurrent, _.content == ManifestContent.Data)
-      .find(c => c.added && c.entry.sequenceNumber.forall(_ < newest))
+      .find(c => c.isAdded && c.entry.sequenceNumber.forall(_ < newest))
       .foreach { c =>
         refuse(s"snapshot ${c.snapshot.snapshotId} added ${c.entry.file.path}, to which they apply", context)
       }
@@ -65,17 +65,17 @@ final class ConvertDeletes(
   private def checkDataFiles(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val named = added.flatMap(_.referencedDataFile).toSet
     val partitions = new Partitions(added, base)
-    val live = history.live(ManifestContent.Data, partitions)(e => named(e.file.path)).map(_.file.path).toSet
+    val live = history.liveEntries(ManifestContent.Data, partitions)(e => named(e.file.path)).map(_.file.path).toSet
     (named -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
   }
 
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
-    LiveDeletionVectors.besides(added.filter(_.isDeletionVector), removed, base, history)
+    LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history)
       .foreach(f => refuse(s"${f.referencedDataFile.mkString} has another deletion vector, in ${f.path}", context))
 
   private def refuse(why: String, context: CommitContext): Nothing = throw ValidationFailed(
     s"Cannot convert the equality deletes of ${context.table}: $why by now. Run it again",
-    byOthers = true
+    isConflict = true
   )
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Replace

@@ -13,41 +13,42 @@ import iceberglite.table._
 final private[action] class DeleteTargets(
     deletes: Vector[ContentFile],
     removed: Map[String, ContentFile],
-    deletedFrom: Set[String],
+    affectedDataFiles: Set[String],
     base: TableMetadata,
     history: BranchHistory,
     context: CommitContext
 ) {
   private val positions = deletes.filter(_.content == Content.PositionDeletes)
-  private val named: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ deletedFrom
+  private val named: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ affectedDataFiles
 
   /** The position delete files that do not name the data files they apply to. */
   private val withoutDataFile =
-    if (deletedFrom.isEmpty) positions.filter(DeleteApplicability.dataFile(_).isEmpty) else Vector.empty
+    if (affectedDataFiles.isEmpty) positions.filter(DeleteApplicability.dataFile(_).isEmpty) else Vector.empty
   private val partitions = new Partitions(positions ++ removed.values, base)
 
   private def isTarget(file: ContentFile): Boolean = named(file.path) || removed.contains(file.path) ||
-    withoutDataFile.exists(d => DeleteApplicability.touched(d, Map(file.path -> file), base).isDefined)
+    withoutDataFile.exists(d => DeleteApplicability.affectedFile(d, Map(file.path -> file), base).isDefined)
 
   /**
    * Returns the targets that no longer exist.
    *
-   * @param mayBeGone whether to tolerate a data file that was deleted with all its rows
+   * @param allowDeleted whether to tolerate a data file that was deleted with all its rows
    * @throws iceberglite.spec.IcebergError.ValidationFailed a target was removed in another way
    */
-  def gone(isolation: Option[Isolation], mayBeGone: Boolean): Set[String] = isolation match {
+  def removedTargets(isolation: Option[Isolation], allowDeleted: Boolean): Set[String] = isolation match {
     case None =>
       val wanted = named ++ removed.keySet
       val live = liveData(wanted).map(_.path).toSet
       (wanted -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "change rows in", context))
       Set.empty
     case Some(i) =>
-      val lost = history.changes(history.since(i.since), m => m.content == ManifestContent.Data && mightHold(m))
-        .filter(c => c.removed && isTarget(c.entry.file))
+      val removals =
+        history.changes(history.commitsSince(i.since), m => m.content == ManifestContent.Data && mightHold(m))
+          .filter(c => c.isRemoved && isTarget(c.entry.file))
       def allDeleted(c: FileChange): Boolean = c.snapshot.operation.contains(Operation.Delete.name)
-      lost.find(c => !mayBeGone || !allDeleted(c))
+      removals.find(c => !allowDeleted || !allDeleted(c))
         .foreach(c => NamedFiles.missing(c.entry.file.path, "change rows in", context))
-      lost.map(_.entry.file.path).toSet
+      removals.map(_.entry.file.path).toSet
   }
 
   /**
@@ -56,15 +57,15 @@ final private[action] class DeleteTargets(
    */
   def otherDeletes(isolation: Isolation): Option[(FileChange, ContentFile)] = {
     val kept = liveData(named).map(f => f.path -> f).toMap
-    def first(data: Map[String, ContentFile], counts: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
-      if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, counts)
+    def first(data: Map[String, ContentFile], isRelevant: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
+      if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, isRelevant)
     first(removed, _ => true).orElse(first(kept, !_.isDeletionVector))
   }
 
   private def liveData(paths: Set[String]): Vector[ContentFile] =
     if (paths.isEmpty) Vector.empty
-    else history.live(ManifestContent.Data, mightHold(_))(e => paths(e.file.path)).map(_.file)
+    else history.liveEntries(ManifestContent.Data, mightHold(_))(e => paths(e.file.path)).map(_.file)
 
   /** A data file that is known only by its path may be in any partition. */
-  private def mightHold(part: PartSummary): Boolean = deletedFrom.nonEmpty || partitions.mightMatch(part)
+  private def mightHold(part: PartSummary): Boolean = affectedDataFiles.nonEmpty || partitions.mightMatch(part)
 }

@@ -8,10 +8,10 @@ import iceberglite.table.{CommitContext, DataLocations}
 /**
  * A deletion vector of this writer, and the deletion vector that another commit gave the same data file.
  *
- * @param mine the deletion vector that this writer wrote
- * @param theirs the deletion vector that is live at the head of the branch
+ * @param own the deletion vector that this writer wrote
+ * @param concurrent the deletion vector that is live at the head of the branch
  */
-final private[action] case class VectorPair(mine: ContentFile, theirs: ContentFile)
+final private[action] case class VectorPair(own: ContentFile, concurrent: ContentFile)
 
 /**
  * Merges deletion vectors that two writers made for the same data file (adopted version 3: a data file has at most
@@ -22,17 +22,17 @@ final private[action] class DeletionVectorMerge {
   private var written = Set.empty[String]
 
   /** All files that were written. */
-  def paths: Set[String] = written
+  def writtenPaths: Set[String] = written
 
   /**
    * Returns the delete files of the merged vectors, in the order of the pairs. New ones are written to a single Puffin
    * file.
    */
-  def unite(pairs: Vector[VectorPair], base: TableMetadata, context: CommitContext): Vector[ContentFile] = {
+  def mergePairs(pairs: Vector[VectorPair], base: TableMetadata, context: CommitContext): Vector[ContentFile] = {
     val missing = pairs.filterNot(p => merged.contains(key(p)))
     if (missing.nonEmpty) {
-      val rows = missing.map(p => deleted(p, read(p.mine, context).union(read(p.theirs, context))))
-      val path = newPath(missing.head.mine, base, context)
+      val rows = missing.map(p => deletedRows(p, read(p.own, context).union(read(p.concurrent, context))))
+      val path = newPath(missing.head.own, base, context)
       written += path
       merged ++= missing.map(key).zip(DeletionVectorFiles.write(context.io, path, rows))
     }
@@ -41,13 +41,13 @@ final private[action] class DeletionVectorMerge {
 
   def read(vector: ContentFile, context: CommitContext): DeletionVector = DeletionVectorFiles.read(context.io, vector)
 
-  private def deleted(pair: VectorPair, positions: DeletionVector): DeletedRows =
-    DeletedRows(pair.mine.referencedDataFile.mkString, pair.mine.specId, pair.mine.partition, positions)
+  private def deletedRows(pair: VectorPair, positions: DeletionVector): DeletedRows =
+    DeletedRows(pair.own.referencedDataFile.mkString, pair.own.specId, pair.own.partition, positions)
 
   private def newPath(of: ContentFile, base: TableMetadata, context: CommitContext): String = {
     val name = s"${context.environment.uuid()}-merged-deletes${FileFormat.Puffin.extension}"
     DataLocations.of(base.location, base.properties).path(base.specsById(of.specId), of.partition, name)
   }
 
-  private def key(pair: VectorPair): (FileKey, FileKey) = (FileKey.of(pair.mine), FileKey.of(pair.theirs))
+  private def key(pair: VectorPair): (FileKey, FileKey) = (FileKey.of(pair.own), FileKey.of(pair.concurrent))
 }

@@ -14,7 +14,7 @@ final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = Snapshot
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges =
-    FileChanges(added, merges = false)
+    FileChanges(added, mergesManifests = false)
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Append
 }

@@ -22,27 +22,27 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  */
 final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) extends MetadataAction {
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val merged = MergeSchema.merged(base, rows, caseSensitive)
-    planned.byId.keys.toSeq.sorted.find(id => !isReadable(id, merged, base.formatVersion)).foreach { id =>
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    val mergedSchema = MergeSchema.mergedSchema(base, rows, caseSensitive)
+    planned.byId.keys.toSeq.sorted.find(id => !isReadable(id, mergedSchema, base.formatVersion)).foreach { id =>
       throw CommitConflict(
         context.table,
         s"its columns were changed, and column ${planned.names(id)} would not be the one that the files have. Write " +
           "the rows again"
       )
     }
-    if (merged == base.schema) Change(Vector.empty, Vector(AssertCurrentSchemaId(base.currentSchemaId)))
-    else new UpdateSchema(_.unionByNameWith(rows), caseSensitive).describe(base, context)
+    if (mergedSchema == base.schema) Change(Vector.empty, Vector(AssertCurrentSchemaId(base.currentSchemaId)))
+    else new UpdateSchema(_.unionByNameWith(rows), caseSensitive).changeFor(base, context)
   }
 
   /** Returns whether a column still has its name, and a type that the written files can be read with. */
-  private def isReadable(id: Int, merged: Schema, version: FormatVersion): Boolean =
-    merged.byId.get(id).exists { now =>
-      val typeFits = (planned.byId(id).fieldType, now.fieldType) match {
+  private def isReadable(id: Int, mergedSchema: Schema, version: FormatVersion): Boolean =
+    mergedSchema.byId.get(id).exists { column =>
+      val typeFits = (planned.byId(id).fieldType, column.fieldType) match {
         case (_: NestedType, _: NestedType) => true
         case (written, known) => canPromote(written, known, version)
       }
-      typeFits && planned.paths(id) == merged.paths(id)
+      typeFits && planned.paths(id) == mergedSchema.paths(id)
     }
 }
 
@@ -53,6 +53,6 @@ object MergeSchema {
    *
    * @throws iceberglite.spec.IcebergError two columns of the same name have incompatible types
    */
-  def merged(base: TableMetadata, rows: Schema, caseSensitive: Boolean): Schema =
+  def mergedSchema(base: TableMetadata, rows: Schema, caseSensitive: Boolean): Schema =
     SchemaUpdate(base, caseSensitive).unionByNameWith(rows).result._1
 }

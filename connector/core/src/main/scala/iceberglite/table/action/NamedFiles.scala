@@ -29,7 +29,7 @@ final private[action] class NamedFiles(val files: Vector[ContentFile], base: Tab
 
   /** Returns the entries of those files that are live at the head. */
   def live(history: BranchHistory): Vector[ManifestEntry] =
-    contents.toVector.flatMap(history.live(_, this)(removes))
+    contents.toVector.flatMap(history.liveEntries(_, this)(removes))
 }
 
 private[action] object NamedFiles {
@@ -58,6 +58,6 @@ private[action] object NamedFiles {
   def missing(path: String, verb: String, context: CommitContext): Nothing = throw ValidationFailed(
     s"Cannot $verb the files of ${context.table}: $path is not in the table any more, another commit removed it. " +
       "Run the statement again",
-    byOthers = true
+    isConflict = true
   )
 }

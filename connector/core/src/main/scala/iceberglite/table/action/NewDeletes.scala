@@ -13,17 +13,17 @@ private[action] object NewDeletes {
    * after `since`.
    *
    * @param data the data files, by path
-   * @param counts selects the delete files to check
+   * @param isRelevant selects the delete files to check
    */
   def of(
       data: Map[String, ContentFile],
       since: Option[Long],
       base: TableMetadata,
       history: BranchHistory,
-      counts: ContentFile => Boolean
+      isRelevant: ContentFile => Boolean
   ): Option[(FileChange, ContentFile)] = {
     val partitions = new Partitions(data.values.toVector, base)
-    val snapshots = history.concurrent(since)
+    val snapshots = history.concurrentCommits(since)
     val changes = history.changes(
       snapshots,
       p =>
@@ -32,12 +32,12 @@ private[action] object NewDeletes {
     val sinceNumber = since.fold(0L)(base.snapshot(_).sequenceNumber)
     val conversions = changes.collect {
       case c
-          if c.isRewrite && c.removed && c.entry.file.content == Content.EqualityDeletes &&
+          if c.isRewrite && c.isRemoved && c.entry.file.content == Content.EqualityDeletes &&
             c.entry.sequenceNumber.exists(_ > sinceNumber) => c.snapshot
     }.toSet
     val found = changes.iterator
-      .filter(c => c.added && (!c.isRewrite || conversions(c.snapshot)) && counts(c.entry.file))
-      .flatMap(c => DeleteApplicability.touched(c.entry.file, data, base).map((c, _)))
+      .filter(c => c.isAdded && (!c.isRewrite || conversions(c.snapshot)) && isRelevant(c.entry.file))
+      .flatMap(c => DeleteApplicability.affectedFile(c.entry.file, data, base).map((c, _)))
     if (found.hasNext) Some(found.next()) else None
   }
 }
@@ -50,19 +50,19 @@ private[action] object LiveDeletionVectors {
    * added.
    *
    * @param vectors vectors of those data files, in the same partitions as the data files
-   * @param gone files that are removed in the same commit
+   * @param removed files that are removed in the same commit
    */
-  def besides(
+  def ofSameDataFiles(
       vectors: Vector[ContentFile],
-      gone: Vector[ContentFile],
+      removed: Vector[ContentFile],
       base: TableMetadata,
       history: BranchHistory
   ): Vector[ContentFile] = {
     val paths = vectors.flatMap(_.referencedDataFile).toSet
-    val removedKeys = gone.map(FileKey.of).toSet
+    val removedKeys = removed.map(FileKey.of).toSet
     val partitions = new Partitions(vectors, base)
     if (paths.isEmpty) Vector.empty
-    else history.live(ManifestContent.Deletes, partitions) { e =>
+    else history.liveEntries(ManifestContent.Deletes, partitions) { e =>
       e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !removedKeys(FileKey.of(e.file))
     }.map(_.file)
   }
@@ -75,7 +75,7 @@ private[action] object LiveDeletionVectors {
       history: BranchHistory
   ): Option[ContentFile] = {
     val partitions = new Partitions(Vector(vector), base)
-    history.liveAt(snapshotId.map(base.snapshot), ManifestContent.Deletes, partitions) { e =>
+    history.liveEntriesAt(snapshotId.map(base.snapshot), ManifestContent.Deletes, partitions) { e =>
       e.file.isDeletionVector && e.file.referencedDataFile == vector.referencedDataFile
     }.headOption.map(_.file)
   }

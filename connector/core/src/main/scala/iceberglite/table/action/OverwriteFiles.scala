@@ -43,7 +43,8 @@ final class OverwriteFiles(
   private def check(isolation: Isolation, base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val readFilter = new RowFilter(read.getOrElse(filter), caseSensitive, base)
     val refused: Set[Conflict] =
-      if (filter == AlwaysFalse) isolation.refused & Set[Conflict](Conflict.AddedRows) else isolation.refused
+      if (filter == AlwaysFalse) isolation.rejectedConflicts & Set[Conflict](Conflict.AddedRows)
+      else isolation.rejectedConflicts
     isolation.check(history, context, readFilter, refused)
     val data = removed.map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, isolation.since, base, history, _ => true).foreach { case (change, file) =>
@@ -51,7 +52,7 @@ final class OverwriteFiles(
         s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: snapshot " +
           s"${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, which may delete rows of " +
           s"${file.path}. Run the statement again",
-        byOthers = true
+        isConflict = true
       )
     }
   }

@@ -20,7 +20,7 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
   private val evaluators: Map[Int, ManifestEvaluator] = tuples.map { case (id, wanted) =>
     val spec = base.specsById(id)
     val fields = spec.partitionType(sources).fields
-    val condition = fields.indices.map(i => among(fields(i), wanted.map(_.values(i))))
+    val condition = fields.indices.map(i => valueFilter(fields(i), wanted.map(_.values(i))))
     val all = condition.foldLeft[Expression](AlwaysTrue)(Expression.and)
     id -> new ManifestEvaluator(all, spec, spec.partitionType(sources))
   }
@@ -29,7 +29,7 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
    * Returns a filter for the values of one field. Filtering each field separately may match more partitions than
    * necessary, but is fast for thousands of partitions.
    */
-  private def among(field: NestedField, values: Set[Option[Literal]]): Expression = {
+  private def valueFilter(field: NestedField, values: Set[Option[Literal]]): Expression = {
     val term = Term.Bound(field, field.name)
     val (nan, ordinary) = values.flatten.partition(isNan)
     val parts = Vector(
@@ -48,5 +48,5 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
 
   override def mightMatch(part: PartSummary): Boolean = evaluators.get(part.specId).exists(_.mightMatch(part))
 
-  def holds(file: ContentFile): Boolean = tuples.get(file.specId).exists(_.contains(file.partition))
+  def contains(file: ContentFile): Boolean = tuples.get(file.specId).exists(_.contains(file.partition))
 }

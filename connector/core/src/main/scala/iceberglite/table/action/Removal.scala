@@ -41,19 +41,19 @@ private[action] object Removal {
    */
   def matching(rows: RowFilter, verb: String, context: CommitContext): FileSelector = {
     def removesData(entry: ManifestEntry): Boolean = rows.matches(entry) match {
-      case Match.All => true
-      case Match.None => false
-      case Match.Some => throw ValidationFailed(
+      case Match.AllRows => true
+      case Match.NoRows => false
+      case Match.SomeRows => throw ValidationFailed(
           s"Cannot $verb rows of ${context.table} ${rows.description}: file ${entry.file.path} may also have rows " +
             "that do not match. Delete single rows with DELETE, or use a condition that whole files satisfy, such as one " +
             "on the columns that the table is partitioned by"
         )
     }
-    new Removal(rows, removesData, rows.matches(_) == Match.All)
+    new Removal(rows, removesData, rows.matches(_) == Match.AllRows)
   }
 
   /** Selects the files of the replaced partitions. */
-  def of(replaced: ReplacedPartitions): FileSelector = new Removal(replaced, replaced.holds, replaced.holds)
+  def of(replaced: ReplacedPartitions): FileSelector = new Removal(replaced, replaced.contains, replaced.contains)
 }
 
 /** The partitions that new files replace. For an unpartitioned spec, this is the whole table. */
@@ -61,19 +61,19 @@ final private[action] class ReplacedPartitions(files: Vector[ContentFile], base:
   private val partitions = new Partitions(files, base)
 
   /** Whether the whole table is replaced. */
-  val areAll: Boolean = files.exists(f => !base.specsById(f.specId).isPartitioned)
+  val isWholeTable: Boolean = files.exists(f => !base.specsById(f.specId).isPartitioned)
 
   /** Returns whether the file is removed. */
-  def holds(entry: ManifestEntry): Boolean = areAll || partitions.holds(entry.file)
+  def contains(entry: ManifestEntry): Boolean = isWholeTable || partitions.contains(entry.file)
 
   override def mightMatch(part: PartSummary): Boolean =
-    areAll || partitions.mightMatch(part) || DeleteApplicability.mayBeGlobal(part, base)
+    isWholeTable || partitions.mightMatch(part) || DeleteApplicability.mayBeGlobal(part, base)
 
   /**
    * Equality deletes of an unpartitioned spec may delete rows of any partition. They stay when a partition is replaced.
    */
   override def mightMatch(entry: ManifestEntry): Boolean =
-    holds(entry) || DeleteApplicability.isGlobal(entry.file, base)
+    contains(entry) || DeleteApplicability.isGlobal(entry.file, base)
 
   override def description: String = "in the partitions that are replaced"
 }

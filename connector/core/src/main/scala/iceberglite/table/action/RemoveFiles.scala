@@ -17,7 +17,9 @@ final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Snaps
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     if (mustExist) {
       val live =
-        new BranchHistory(base, parent, context).live(ManifestContent.Data, PartFilter.All)(named).map(_.file.path).toSet
+        new BranchHistory(base, parent, context).liveEntries(ManifestContent.Data, PartFilter.All)(named).map(
+          _.file.path
+        ).toSet
       (paths -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "remove", context))
     }
     FileChanges(Vector.empty, selector)

@@ -22,7 +22,8 @@ final class ReplacePartitions(
     val partitions = new ReplacedPartitions(added, base)
     isolation.foreach { i =>
       i.check(base, parent, context, partitions)
-      if (!partitions.areAll) refuseMoved(new BranchHistory(base, parent, context), i.since, context, partitions)
+      if (!partitions.isWholeTable)
+        checkNotMoved(new BranchHistory(base, parent, context), i.since, context, partitions)
     }
     FileChanges(added, Removal.of(partitions))
   }
@@ -31,24 +32,24 @@ final class ReplacePartitions(
    * Fails if a concurrent compaction moved rows to files of another spec. A compaction is normally no conflict, but
    * this write would not replace those files.
    */
-  private def refuseMoved(
+  private def checkNotMoved(
       history: BranchHistory,
       since: Option[Long],
       context: CommitContext,
       partitions: ReplacedPartitions
   ): Unit = {
     val specs = added.map(_.specId).toSet
-    val rewrites = history.concurrent(since).filter(_.operation.contains(Operation.Replace.name))
+    val rewrites = history.concurrentCommits(since).filter(_.operation.contains(Operation.Replace.name))
     val moves = history.changes(rewrites, p => !specs(p.specId) || partitions.mightMatch(p)).filter(_.isData)
     for {
       (snapshot, changes) <- moves.groupBy(_.snapshot)
-      from <- changes.find(c => c.removed && partitions.holds(c.entry))
-      to <- changes.find(c => c.added && !specs(c.entry.file.specId))
+      from <- changes.find(c => c.isRemoved && partitions.contains(c.entry))
+      to <- changes.find(c => c.isAdded && !specs(c.entry.file.specId))
     } throw ValidationFailed(
       s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted ${from.entry.file.path}, which has " +
         s"rows ${partitions.description}, into files of another partition spec such as ${to.entry.file.path}. " +
         "Run the statement again",
-      byOthers = true
+      isConflict = true
     )
   }
 

@@ -24,7 +24,7 @@ final class RewriteFiles(
     to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
 
-  private val number = new SequenceNumberOf(since)
+  private val number = new SnapshotSequenceNumber(since)
 
   override def writtenFiles: Vector[ContentFile] = added
 
@@ -84,7 +84,7 @@ final class RewriteFiles(
     }
 
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
-    LiveDeletionVectors.besides(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
+    LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
       throw ValidationFailed(
         s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: it has another " +
           s"deletion vector by now, in ${other.path}. Rewrite it again"

@@ -27,11 +27,11 @@ final class RewriteManifests(
       throw NotFound("partition spec", id.toString, s"The table's are ${base.specs.map(_.specId).mkString(", ")}")
     )
     val order = new PartitionOrder(spec, sortBy)
-    FileChanges(Vector.empty, merges = false, rewrite = Some(new OfSpec(id, order)))
+    FileChanges(Vector.empty, mergesManifests = false, rewrite = Some(new SpecRewrite(id, order)))
   }
 
-  private class OfSpec(id: Int, byPartition: PartitionOrder) extends ManifestRewrite {
-    override def chosen[P <: PartSummary](parts: Vector[P]): Vector[P] =
+  private class SpecRewrite(id: Int, byPartition: PartitionOrder) extends ManifestRewrite {
+    override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>
         val all = parts.filter(p => p.specId == id && p.content == content)
         if (all.size > 1) all else Vector.empty

@@ -11,7 +11,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * be as it was.
  */
 final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val snapshot = base.snapshot(snapshotId)
     if (!Rollback.history(base).exists(_.snapshotId == snapshotId)) throw ValidationFailed(
       s"Cannot roll ${context.table} back to snapshot $snapshotId: the current one does not descend from it. " +
@@ -23,7 +23,7 @@ final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
 
 /** Rolls `main` back to the newest snapshot in its history that is older than a timestamp. */
 final class RollbackToTimestamp(timestampMs: Long) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val older = Rollback.history(base).filter(_.timestampMs < timestampMs)
     if (older.isEmpty) throw InvalidArgument(
       "timestamp",

@@ -21,11 +21,11 @@ import iceberglite.tree.{FileChanges, WrittenTree}
  * @param isolation which concurrent changes to reject. Without it, only the validity of the snapshot is checked, and
  *   the last writer wins
  * @param read an unbound filter for the rows that the statement reads
- * @param rowByRow whether the change to a row depends on that row alone, as in UPDATE without subqueries; then deletes
- *   of other rows do not matter
- * @param deletedFrom the data files that added position deletes apply to. If it is empty, and an entry does not name
- *   its data file, the deletes count for every data file that they may apply to
- * @param reachedSpec the spec that all live data files must have, so that equality deletes of its partitions apply to
+ * @param isRowByRow whether the change to a row depends on that row alone, as in UPDATE without subqueries; then
+ *   deletes of other rows do not matter
+ * @param affectedDataFiles the data files that added position deletes apply to. If it is empty, and an entry does not
+ *   name its data file, the deletes count for every data file that they may apply to
+ * @param requiredSpec the spec that all live data files must have, so that equality deletes of its partitions apply to
  *   all intended rows (spec: "Scan Planning"); absent if there are no such deletes, or if they apply to the whole table
  */
 final class RowDelta(
@@ -33,46 +33,46 @@ final class RowDelta(
     removed: Vector[ContentFile] = Vector.empty,
     isolation: Option[Isolation] = None,
     read: Expression = AlwaysTrue,
-    rowByRow: Boolean = false,
-    deletedFrom: Set[String] = Set.empty,
+    isRowByRow: Boolean = false,
+    affectedDataFiles: Set[String] = Set.empty,
     caseSensitive: Boolean = true,
-    reachedSpec: Option[Int] = None,
+    requiredSpec: Option[Int] = None,
     to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
   private val (rows, deletes) = added.partition(_.content == Content.Data)
   private val (vectors, otherDeletes) = deletes.partition(_.isDeletionVector)
   private val removedData = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
-  private val merge = new DeletionVectorMerge
+  private val vectorMerge = new DeletionVectorMerge
   vectors.flatMap(_.referencedDataFile).find(removedData.contains).foreach { path =>
     throw InvalidArgument("deletion vector", path, "The same commit removes its data file")
   }
 
   override def writtenFiles: Vector[ContentFile] = added
 
-  override protected def ownFiles: Set[String] = merge.paths
+  override protected def ownFiles: Set[String] = vectorMerge.writtenPaths
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val history = new BranchHistory(base, parent, context)
-    reachedSpec.foreach(checkReach(_, history, context))
-    val targets = new DeleteTargets(deletes, removedData, deletedFrom, base, history, context)
-    val gone = targets.gone(isolation, mayBeGone = rows.isEmpty)
-    val mine = vectors.filterNot(_.referencedDataFile.exists(gone))
-    val theirs = LiveDeletionVectors.besides(mine, removed, base, history)
-    val byFile = mine.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
-    val pairs = theirs.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
+    requiredSpec.foreach(checkSpecs(_, history, context))
+    val targets = new DeleteTargets(deletes, removedData, affectedDataFiles, base, history, context)
+    val removedTargets = targets.removedTargets(isolation, allowDeleted = rows.isEmpty)
+    val own = vectors.filterNot(_.referencedDataFile.exists(removedTargets))
+    val concurrent = LiveDeletionVectors.ofSameDataFiles(own, removed, base, history)
+    val byFile = own.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
+    val pairs = concurrent.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
     isolation.foreach(check(_, pairs, targets, base, history, context))
-    val merged = merge.unite(pairs, base, context)
-    val replaced = pairs.map(_.mine).toSet
-    val remove = new NamedFiles(removed ++ pairs.map(_.theirs), base)
-    FileChanges(rows ++ otherDeletes ++ mine.filterNot(replaced) ++ merged, remove)
+    val merged = vectorMerge.mergePairs(pairs, base, context)
+    val replaced = pairs.map(_.own).toSet
+    val remove = new NamedFiles(removed ++ pairs.map(_.concurrent), base)
+    FileChanges(rows ++ otherDeletes ++ own.filterNot(replaced) ++ merged, remove)
   }
 
-  private def checkReach(specId: Int, history: BranchHistory, context: CommitContext): Unit =
-    history.specs(ManifestContent.Data).find(_ != specId).foreach { other =>
+  private def checkSpecs(specId: Int, history: BranchHistory, context: CommitContext): Unit =
+    history.liveSpecIds(ManifestContent.Data).find(_ != specId).foreach { other =>
       throw ValidationFailed(
         s"Cannot delete rows of ${context.table} by their keys in the partitions of spec $specId: by now there are files " +
           s"of spec $other, which such deletes do not reach. Run it again",
-        byOthers = true
+        isConflict = true
       )
     }
 
@@ -83,13 +83,13 @@ final class RowDelta(
       base: TableMetadata,
       history: BranchHistory,
       context: CommitContext
-  ): Unit = if (history.concurrent(isolation.since).nonEmpty) {
+  ): Unit = if (history.concurrentCommits(isolation.since).nonEmpty) {
     val readFilter = new RowFilter(read, caseSensitive, base)
-    isolation.check(history, context, readFilter, refused(isolation.level))
+    isolation.check(history, context, readFilter, rejectedConflicts(isolation.level))
     changedByBoth(isolation, pairs, history).foreach(checkSameRows(_, isolation, base, history, context))
     if (rows.nonEmpty) {
       targets.otherDeletes(isolation).foreach { case (change, file) =>
-        refuse(
+        fail(
           isolation,
           s"snapshot ${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, " +
             s"which may delete rows of ${file.path} that this one changes",
@@ -103,9 +103,9 @@ final class RowDelta(
    * The concurrent changes to reject among the rows that the statement read. The result of a pure delete does not
    * depend on what else is deleted.
    */
-  private def refused(level: IsolationLevel): Set[Conflict] = level match {
+  private def rejectedConflicts(level: IsolationLevel): Set[Conflict] = level match {
     case IsolationLevel.Snapshot => Set.empty
-    case IsolationLevel.Serializable if rows.isEmpty || rowByRow => Set(Conflict.AddedRows)
+    case IsolationLevel.Serializable if rows.isEmpty || isRowByRow => Set(Conflict.AddedRows)
     case IsolationLevel.Serializable =>
       Set(Conflict.AddedRows, Conflict.AddedDeletes, Conflict.RemovedFiles)
   }
@@ -123,10 +123,10 @@ final class RowDelta(
     if (rows.nonEmpty) pairs
     else if (pairs.isEmpty || isolation.level == IsolationLevel.Serializable) Vector.empty
     else {
-      val changed = history.changes(history.concurrent(isolation.since), _.content == ManifestContent.Deletes)
-        .filter(c => c.added && c.snapshot.operation.contains(Operation.Overwrite.name))
+      val changed = history.changes(history.concurrentCommits(isolation.since), _.content == ManifestContent.Deletes)
+        .filter(c => c.isAdded && c.snapshot.operation.contains(Operation.Overwrite.name))
         .flatMap(_.entry.file.referencedDataFile).toSet
-      pairs.filter(_.mine.referencedDataFile.exists(changed))
+      pairs.filter(_.own.referencedDataFile.exists(changed))
     }
 
   /**
@@ -140,25 +140,25 @@ final class RowDelta(
       history: BranchHistory,
       context: CommitContext
   ): Unit = {
-    val path = pair.mine.referencedDataFile
+    val path = pair.own.referencedDataFile
     val known = removed.find(f => f.isDeletionVector && f.referencedDataFile == path)
-    val atStart = known.orElse(LiveDeletionVectors.at(isolation.since, pair.mine, base, history))
-    val before = atStart.map(merge.read(_, context))
-    val mine = merge.read(pair.mine, context)
-    merge.read(pair.theirs, context).foreach { position =>
-      if (mine.isDeleted(position) && !before.exists(_.isDeleted(position))) {
-        refuse(
+    val atStart = known.orElse(LiveDeletionVectors.at(isolation.since, pair.own, base, history))
+    val before = atStart.map(vectorMerge.read(_, context))
+    val own = vectorMerge.read(pair.own, context)
+    vectorMerge.read(pair.concurrent, context).foreach { position =>
+      if (own.isDeleted(position) && !before.exists(_.isDeleted(position))) {
+        fail(
           isolation,
-          s"${pair.theirs.path} deletes row $position of ${path.mkString}, which this one changes",
+          s"${pair.concurrent.path} deletes row $position of ${path.mkString}, which this one changes",
           context
         )
       }
     }
   }
 
-  private def refuse(isolation: Isolation, why: String, context: CommitContext): Nothing = throw ValidationFailed(
+  private def fail(isolation: Isolation, why: String, context: CommitContext): Nothing = throw ValidationFailed(
     s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $why. Run the statement again",
-    byOthers = true
+    isConflict = true
   )
 
   override protected def operation(tree: WrittenTree): Operation = {

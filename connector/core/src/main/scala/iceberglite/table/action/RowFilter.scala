@@ -12,13 +12,13 @@ import iceberglite.tree.PartitionSpecs
 
 /**
  * Whether none, some or all rows of a file match a filter, according to the file's partition and metrics. The result is
- * `Some` if these do not decide it.
+ * `SomeRows` if these do not decide it.
  */
 sealed trait Match
 object Match {
-  case object None extends Match
-  case object Some extends Match
-  case object All extends Match
+  case object NoRows extends Match
+  case object SomeRows extends Match
+  case object AllRows extends Match
 }
 
 /**
@@ -34,17 +34,17 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   /** Removed files may conflict too, so that statistics of live files do not rule out a part. */
   override def mightMatch(part: PartSummary): Boolean = files.of(part).mightHavePartition(part)
 
-  override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.None
+  override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.NoRows
 
   /** Returns how many rows match. A delete file matches completely if all rows match that it can apply to. */
   def matches(entry: ManifestEntry): Match = {
     val file = entry.file
     val rows = partitions.computeIfAbsent((file.specId, file.partition), _ => filterOf(file))
-    if (rows.isAll) Match.All
-    else if (rows.isEmpty) Match.None
+    if (rows.isAll) Match.AllRows
+    else if (rows.isEmpty) Match.NoRows
     else file.content match {
       case Content.Data => byMetrics(rows, file)
-      case Content.PositionDeletes => Match.Some
+      case Content.PositionDeletes => Match.SomeRows
       // The other columns of an equality delete file say nothing about the rows that it deletes.
       case Content.EqualityDeletes => byMetrics(rows, file.copy(metrics = file.metrics.only(file.equalityIds.toSet)))
     }
@@ -53,9 +53,9 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   private def filterOf(file: ContentFile): PartitionFilter = files.of(specs.byId(file.specId)).in(file.partition)
 
   private def byMetrics(rows: PartitionFilter, file: ContentFile): Match =
-    if (rows.allMatch(file)) Match.All
-    else if (rows.mightMatch(file)) Match.Some
-    else Match.None
+    if (rows.allMatch(file)) Match.AllRows
+    else if (rows.mightMatch(file)) Match.SomeRows
+    else Match.NoRows
 
   override def description: String = s"where $filter"
 }

@@ -9,7 +9,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Sets the current snapshot. It need not be related to the previous current snapshot. */
 final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(snapshotId)
     MoveBranch.main(base, snapshotId)
   }
@@ -20,7 +20,7 @@ final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {
  * branch is created.
  */
 final class FastForward(branch: String, to: String) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val target = base.refs.getOrElse(
       to,
       throw NotFound("branch or tag", to, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")

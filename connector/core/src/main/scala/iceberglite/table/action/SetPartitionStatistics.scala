@@ -9,7 +9,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * one; an earlier one is replaced. It can be applied as long as the snapshot exists.
  */
 final class SetPartitionStatistics(file: PartitionStatisticsFile) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(file.snapshotId)
     val same = base.partitionStatistics.contains(file)
     Change(if (same) Vector.empty else Vector(MetadataUpdate.SetPartitionStatistics(file)), Vector.empty)
@@ -18,7 +18,7 @@ final class SetPartitionStatistics(file: PartitionStatisticsFile) extends Metada
 
 /** Removes the partition statistics of a snapshot from the metadata; the file is not deleted. */
 final class RemovePartitionStatistics(snapshotId: Long) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val exists = base.partitionStatistics.exists(_.snapshotId == snapshotId)
     Change(if (exists) Vector(MetadataUpdate.RemovePartitionStatistics(snapshotId)) else Vector.empty, Vector.empty)
   }

@@ -9,10 +9,11 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 /** Creates or moves a branch or tag. It fails without a retry if another commit moves it at the same time. */
 final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
   if (name.trim.isEmpty) throw InvalidArgument("name of a branch or tag", s"'$name'", "It must not be blank")
-  private val unmoved = new Unmoved(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))
+  private val baseRequirements =
+    new BaseRequirements(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val requirements = unmoved.require(base, context)
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    val requirements = baseRequirements.require(base, context)
     base.snapshot(ref.snapshotId)
     val same = base.refs.get(name).contains(ref)
     Change(if (same) Vector.empty else Vector(SetSnapshotRef(name, SnapshotRef.checked(name, ref))), requirements)
@@ -21,13 +22,14 @@ final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
 
 /** Removes a branch or tag. */
 final class RemoveRef(name: String) extends MetadataAction {
-  private val unmoved = new Unmoved(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))
+  private val baseRequirements =
+    new BaseRequirements(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     if (name == SnapshotRef.Main) throw InvalidArgument("branch", name, "Every table has it; it cannot be removed")
     if (!base.refs.contains(name)) {
       throw NotFound("branch or tag", name, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
     }
-    Change(Vector(RemoveSnapshotRef(name)), unmoved.require(base, context))
+    Change(Vector(RemoveSnapshotRef(name)), baseRequirements.require(base, context))
   }
 }

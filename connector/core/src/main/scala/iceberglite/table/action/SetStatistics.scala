@@ -9,7 +9,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * file. It can be applied as long as the snapshot exists.
  */
 final class SetStatistics(file: StatisticsFile) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(file.snapshotId)
     val same = base.statistics.contains(file)
     Change(if (same) Vector.empty else Vector(MetadataUpdate.SetStatistics(file)), Vector.empty)
@@ -18,7 +18,7 @@ final class SetStatistics(file: StatisticsFile) extends MetadataAction {
 
 /** Removes the statistics of a snapshot from the metadata; the file is not deleted. */
 final class RemoveStatistics(snapshotId: Long) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val exists = base.statistics.exists(_.snapshotId == snapshotId)
     Change(if (exists) Vector(MetadataUpdate.RemoveStatistics(snapshotId)) else Vector.empty, Vector.empty)
   }

@@ -41,7 +41,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
   override def writtenFiles: Vector[ContentFile] = Vector.empty
 
-  final override def describe(base: TableMetadata, context: CommitContext): Change = {
+  final override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val parent = to.head(base)
     val changed = changes(base, parent, context)
     SnapshotAction.checkSpecs(base, changed.allAdded)
@@ -53,10 +53,10 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     if (!tree.changesFiles && !commitsEmpty) {
       abandoned(context)
       Change(Vector.empty, Vector.empty)
-    } else published(base, parent, snapshotOf(base, parent, ids, tree, context))
+    } else changeOf(base, parent, snapshotOf(base, parent, ids, tree, context))
   }
 
-  private def published(base: TableMetadata, parent: Option[Snapshot], snapshot: Snapshot): Change = to match {
+  private def changeOf(base: TableMetadata, parent: Option[Snapshot], snapshot: Snapshot): Change = to match {
     case SnapshotTarget.Staged => Change(Vector(AddSnapshot(snapshot)), Vector.empty)
     case SnapshotTarget.Branch(name, _) =>
       val existing = base.refs.get(name)
@@ -73,7 +73,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
     val ids = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
       // Another snapshot took the id: manifests that name it cannot be reused.
-      forget(context)
+      deleteAttempts(context)
       SnapshotAction.Identity(SnapshotAction.unusedId(base, context.environment), context.environment.uuid())
     }
     identity = Some(ids)
@@ -103,7 +103,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
       ids.snapshotId,
       parent.map(_.snapshotId),
       SnapshotAction.sequenceNumber(base),
-      NextVersion.timeAfter(base, context.environment.nowMs()),
+      NextVersion.commitTime(base, context.environment.nowMs()),
       Some(tree.pointer),
       Vector.empty,
       SnapshotSummary.of(operation(tree), base, parent, tree, entries),
@@ -129,11 +129,11 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     }
 
   override def abandoned(context: CommitContext): Unit = {
-    forget(context)
+    deleteAttempts(context)
     Cleanup.delete(context.io, ownFiles)
   }
 
-  private def forget(context: CommitContext): Unit = {
+  private def deleteAttempts(context: CommitContext): Unit = {
     Cleanup.delete(context.io, attempts.flatMap(_.written).distinct)
     attempts = Vector.empty
   }

@@ -6,7 +6,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Changes the location for new files; existing files stay. A file-system catalog rejects it. */
 final class UpdateLocation(location: String) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val wanted = location.stripSuffix("/")
     Change(if (wanted == base.location) Vector.empty else Vector(SetLocation(wanted)), Vector.empty)
   }

@@ -16,7 +16,7 @@ final class UpdateProperties(set: Map[String, String], remove: Set[String] = Set
   }
   TableProperty.check(set)
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val changed = set.filterNot { case (key, value) => base.properties.get(key).contains(value) }
     val removed = remove.filter(base.properties.contains)
     val updates =

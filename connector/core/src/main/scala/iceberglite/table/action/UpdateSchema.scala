@@ -18,18 +18,18 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * @param edit the changes; it may be called for several bases
  */
 final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Boolean = true) extends MetadataAction {
-  private val unmoved = new Unmoved(base =>
+  private val baseRequirements = new BaseRequirements(base =>
     Vector(AssertCurrentSchemaId(base.currentSchemaId), AssertLastAssignedFieldId(base.lastColumnId))
   )
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val requirements = unmoved.require(base, context)
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    val requirements = baseRequirements.require(base, context)
     val updated = edit(SchemaUpdate(base, caseSensitive))
     val columns = new ColumnProperties(base.schema, updated.schema)
-    Change(updated.updates ++ columns.follow(base.properties) ++ declared(updated, base), requirements)
+    Change(updated.updates ++ columns.updates(base.properties) ++ declaredTypeUpdates(updated, base), requirements)
   }
 
-  private def declared(updated: SchemaUpdate, base: TableMetadata): Vector[MetadataUpdate] = {
+  private def declaredTypeUpdates(updated: SchemaUpdate, base: TableMetadata): Vector[MetadataUpdate] = {
     val (set, removed) = updated.declaredTypes
     Vector(SetProperties(set)).filter(_.properties.nonEmpty) ++
       Vector(RemoveProperties(removed.filter(base.properties.contains))).filter(_.keys.nonEmpty)
@@ -46,7 +46,7 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
    * Returns the property updates. A name mapping that is not valid JSON, or not as the specification requires, stays
    * unchanged, as with Apache Iceberg; the error is reported when a file is read with it.
    */
-  def follow(properties: Map[String, String]): Vector[MetadataUpdate] = {
+  def updates(properties: Map[String, String]): Vector[MetadataUpdate] = {
     val mapping = properties.get(NameMappingDefault.key).flatMap { json =>
       try {
         val known = NameMappingJson.parse(NameMappingDefault.key, json)
@@ -69,7 +69,7 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
 /**
  * The requirements that the first base of an action meets. If a later base does not meet them, the conflict is final.
  */
-final private[action] class Unmoved(requirementsOf: TableMetadata => Vector[Requirement]) {
+final private[action] class BaseRequirements(requirementsOf: TableMetadata => Vector[Requirement]) {
   private var first: Option[Vector[Requirement]] = None
 
   def require(base: TableMetadata, context: CommitContext): Vector[Requirement] = {

@@ -13,12 +13,12 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * @param fields empty for an unsorted table
  */
 final class UpdateSortOrder(fields: Vector[UnboundSortField], caseSensitive: Boolean = true) extends MetadataAction {
-  private val unmoved = new Unmoved(base =>
+  private val baseRequirements = new BaseRequirements(base =>
     Vector(AssertCurrentSchemaId(base.currentSchemaId), AssertDefaultSortOrderId(base.defaultSortOrderId))
   )
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val requirements = unmoved.require(base, context)
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    val requirements = baseRequirements.require(base, context)
     val order = UnboundField.sortOrder(base.schema, fields, caseSensitive)
     Change(Vector(AddSortOrder(order), SetDefaultSortOrder(LastAdded)), requirements)
   }

@@ -12,7 +12,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * @param edit the changes; it may be called for several bases
  */
 final class UpdateSpec(edit: SpecUpdate => SpecUpdate, caseSensitive: Boolean = true) extends MetadataAction {
-  private val unmoved = new Unmoved(base =>
+  private val baseRequirements = new BaseRequirements(base =>
     Vector(
       AssertCurrentSchemaId(base.currentSchemaId),
       AssertDefaultSpecId(base.defaultSpecId),
@@ -20,8 +20,8 @@ final class UpdateSpec(edit: SpecUpdate => SpecUpdate, caseSensitive: Boolean = 
     )
   )
 
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val requirements = unmoved.require(base, context)
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    val requirements = baseRequirements.require(base, context)
     Change(edit(SpecUpdate(base, caseSensitive)).updates, requirements)
   }
 }

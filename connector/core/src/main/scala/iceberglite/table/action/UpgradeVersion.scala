@@ -10,7 +10,7 @@ import iceberglite.tree.PartFilter
 
 /** Upgrades the table to a newer format version. */
 final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     if (version < base.formatVersion) {
       throw InvalidArgument(
         "format-version",
@@ -29,7 +29,9 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
   private def checkCounts(base: TableMetadata, context: CommitContext): Unit = {
     val heads = base.refs.values.collect { case b: SnapshotRef.Branch => base.snapshot(b.snapshotId) }.toVector.distinct
     heads.foreach { head =>
-      new BranchHistory(base, Some(head), context).live(ManifestContent.Data, PartFilter.All)(!_.file.hasRecordCount).headOption
+      new BranchHistory(base, Some(head), context).liveEntries(ManifestContent.Data, PartFilter.All)(
+        !_.file.hasRecordCount
+      ).headOption
         .foreach { e =>
           throw ValidationFailed(
             s"Cannot upgrade ${context.table} to version $version, which gives every row an id: the entry of " +

@@ -149,17 +149,17 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
       contentSizeInBytes = row.longOption(ContentSize)
     )
     check(file)
-    if (row.has(FirstRowId)) notNegative(file, FirstRowId, row.long(FirstRowId))
+    if (row.has(FirstRowId)) requireNotNegative(file, FirstRowId, row.long(FirstRowId))
     file
   }
 
   private def check(file: ContentFile): Unit = {
-    if (file.content == Content.EqualityDeletes && file.equalityIds.isEmpty) lacks(file, EqualityIds)
+    if (file.content == Content.EqualityDeletes && file.equalityIds.isEmpty) failMissing(file, EqualityIds)
     if (file.format == FileFormat.Puffin) checkVector(file)
     if (file.content != Content.Data || file.recordCount != ContentFile.UnknownRecords) {
-      notNegative(file, RecordCount, file.recordCount)
+      requireNotNegative(file, RecordCount, file.recordCount)
     }
-    notNegative(file, FileSize, file.fileSizeInBytes)
+    requireNotNegative(file, FileSize, file.fileSizeInBytes)
   }
 
   /**
@@ -167,15 +167,15 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
    * (version 3 as adopted).
    */
   private def checkVector(file: ContentFile): Unit = {
-    if (file.referencedDataFile.isEmpty) lacks(file, ReferencedDataFile)
-    notNegative(file, ContentOffset, file.contentOffset.getOrElse(lacks(file, ContentOffset)))
-    notNegative(file, ContentSize, file.contentSizeInBytes.getOrElse(lacks(file, ContentSize)))
+    if (file.referencedDataFile.isEmpty) failMissing(file, ReferencedDataFile)
+    requireNotNegative(file, ContentOffset, file.contentOffset.getOrElse(failMissing(file, ContentOffset)))
+    requireNotNegative(file, ContentSize, file.contentSizeInBytes.getOrElse(failMissing(file, ContentSize)))
   }
 
-  private def notNegative(file: ContentFile, column: StructColumn[ContentFile, Long], value: Long): Unit =
+  private def requireNotNegative(file: ContentFile, column: StructColumn[ContentFile, Long], value: Long): Unit =
     if (value < 0) throw AvroFault(s"The ${column.name} (field ${column.id}) of ${file.path} is $value")
 
-  private def lacks(file: ContentFile, column: StructColumn[ContentFile, _]): Nothing =
+  private def failMissing(file: ContentFile, column: StructColumn[ContentFile, _]): Nothing =
     throw AvroFault(s"The ${file.content.name} of ${file.path} have no ${column.name} (field ${column.id})")
 
   private def content(code: Int): Content = code match {

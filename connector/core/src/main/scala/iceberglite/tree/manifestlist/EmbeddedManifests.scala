@@ -12,7 +12,7 @@ private[manifestlist] object EmbeddedManifests {
 
   def read(path: String, snapshot: Snapshot, table: TreeTable): ManifestFile = {
     val io = table.io
-    val bare = ManifestFile(
+    val withoutCounts = ManifestFile(
       path = path,
       length = io.info(path).fold(0L)(_.length),
       partitionSpecId = Manifests.partitionSpecId(io, path),
@@ -28,10 +28,11 @@ private[manifestlist] object EmbeddedManifests {
       deletedRowsCount = None,
       partitions = None
     )
-    val rows = new ManifestPart(bare, table.specs).entries(io).toVector
+    val rows = new ManifestPart(withoutCounts, table.specs).entries(io).toVector
     // A manifest records added and deleted files only for its own snapshot. For a manifest with only existing files,
     // that snapshot is unknown.
-    val own = rows.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(bare.addedSnapshotId)
-    ManifestCounts.counted(bare.copy(addedSnapshotId = own), rows.iterator)
+    val snapshotId =
+      rows.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(withoutCounts.addedSnapshotId)
+    ManifestCounts.withCounts(withoutCounts.copy(addedSnapshotId = snapshotId), rows.iterator)
   }
 }

@@ -3,9 +3,9 @@ package iceberglite.tree.manifestlist
 import iceberglite.avro.{AvroFault, AvroInput}
 
 /**
- * Reads maps with int keys directly in Avro's binary encoding. A manifest consists mostly of such maps. [[pass]] walks
- * over a map and checks it, using local variables only. A lookup allocates no object; planning makes one lookup per
- * file and bound.
+ * Reads maps with int keys directly in Avro's binary encoding. A manifest consists mostly of such maps. [[skipMap]]
+ * walks over a map and checks it, using local variables only. A lookup allocates no object; planning makes one lookup
+ * per file and bound.
  */
 private[manifestlist] object EncodedMap {
   val Absent: Int = -1
@@ -15,12 +15,12 @@ private[manifestlist] object EncodedMap {
    * Walks over a map.
    *
    * @param end end of the bytes that may be read
-   * @param sized whether a value is a length followed by that many bytes; otherwise it is a varint
+   * @param lengthPrefixed whether a value is a length followed by that many bytes; otherwise it is a varint
    * @return the end of the map; its bitwise complement if duplicate keys cannot be ruled out. Keys below 64 are tracked
    *   in a bit mask, all others must be in ascending order
    * @throws AvroFault if the map does not end within the bytes, or a key is not an int
    */
-  def pass(bytes: Array[Byte], start: Int, end: Int, sized: Boolean): Int = {
+  def skipMap(bytes: Array[Byte], start: Int, end: Int, lengthPrefixed: Boolean): Int = {
     var at = start
     var distinct = true
     var marked = 0L
@@ -29,7 +29,7 @@ private[manifestlist] object EncodedMap {
     while (count != 0) {
       at = afterBlockSize(bytes, at, end)
       while (count > 0) {
-        if (at >= end) pastEnd()
+        if (at >= end) failTruncated()
         val first = bytes(at)
         // The zigzag encoding of 0 to 63; most ids are in this range.
         if (first >= 0 && (first & 1) == 0) {
@@ -43,16 +43,16 @@ private[manifestlist] object EncodedMap {
           last = key
           at = afterVarint(bytes, at)
         }
-        if (sized) {
-          if (at >= end) pastEnd()
+        if (lengthPrefixed) {
+          if (at >= end) failTruncated()
           val size = bytes(at)
           if (size >= 0 && (size & 1) == 0) at += 1 + (size >> 1)
           else at = afterBytes(bytes, at, end)
-          if (at > end) pastEnd()
+          if (at > end) failTruncated()
         } else {
           while (at < end && bytes(at) < 0) at += 1
           at += 1
-          if (at > end) pastEnd()
+          if (at > end) failTruncated()
         }
         count -= 1
       }
@@ -83,15 +83,15 @@ private[manifestlist] object EncodedMap {
     in.position
   }
 
-  private def pastEnd(): Nothing = throw AvroFault.pastEnd
+  private def failTruncated(): Nothing = throw AvroFault.pastEnd
 
   /**
    * Returns the position of the value of a key, or [[Absent]].
    *
    * @param start start of the map
-   * @param sized whether a value is a length followed by that many bytes; otherwise it is a varint
+   * @param lengthPrefixed whether a value is a length followed by that many bytes; otherwise it is a varint
    */
-  def find(bytes: Array[Byte], start: Int, key: Int, sized: Boolean): Int = {
+  def find(bytes: Array[Byte], start: Int, key: Int, lengthPrefixed: Boolean): Int = {
     var at = start
     while (true) {
       var count = varint(bytes, at)
@@ -106,7 +106,7 @@ private[manifestlist] object EncodedMap {
         val found = varint(bytes, at) == key
         at = afterVarint(bytes, at)
         if (found) return at
-        val length = if (sized) varint(bytes, at).toInt else 0
+        val length = if (lengthPrefixed) varint(bytes, at).toInt else 0
         at = afterVarint(bytes, at) + length
         count -= 1
       }

@@ -86,24 +86,24 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     new AvroInput(bytes, ranges(map.index * 2), ranges(map.index * 2 + 1))
 
   private def count(map: Counts, id: Int): Option[Long] = {
-    val at = find(map, id, sized = false)
+    val at = find(map, id, lengthPrefixed = false)
     if (at == EncodedMap.Absent) None else Some(new AvroInput(bytes, at, ranges(map.index * 2 + 1)).readLong())
   }
 
   private def bound(map: Bounds, id: Int): Option[ByteBuffer] = {
-    val at = find(map, id, sized = true)
+    val at = find(map, id, lengthPrefixed = true)
     if (at == EncodedMap.Absent) None else Some(view(new AvroInput(bytes, at, ranges(map.index * 2 + 1))))
   }
 
   private def number(map: Bounds, id: Int, width: Int, absent: Long): Long = {
-    val at = find(map, id, sized = true)
+    val at = find(map, id, lengthPrefixed = true)
     if (at == EncodedMap.Absent || EncodedMap.varint(bytes, at) != width) absent
     else EncodedMap.littleEndian(bytes, EncodedMap.afterVarint(bytes, at), width)
   }
 
-  private def find(map: MetricsMap, id: Int, sized: Boolean): Int = {
+  private def find(map: MetricsMap, id: Int, lengthPrefixed: Boolean): Int = {
     val start = ranges(map.index * 2)
-    if (start < 0) EncodedMap.Absent else EncodedMap.find(bytes, start, id, sized)
+    if (start < 0) EncodedMap.Absent else EncodedMap.find(bytes, start, id, lengthPrefixed)
   }
 
   private def counts(map: Counts): Option[Map[Int, Long]] =
@@ -121,16 +121,16 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
   override def only(ids: Set[Int]): Metrics = if (ids.isEmpty) Metrics.Empty
   else {
     val out = new AvroOutput(64)
-    val moved = Array.fill(MetricsMap.Size * 2)(Missing)
+    val newRanges = Array.fill(MetricsMap.Size * 2)(Missing)
     MetricsMap.all.filter(has).foreach { map =>
-      moved(map.index * 2) = out.size
+      newRanges(map.index * 2) = out.size
       map match {
         case counts: Counts => copyKeys(input(counts), out, ids)(_.skipNumbers(1))
         case bounds: Bounds => copyKeys(input(bounds), out, ids)(_.skipBytes())
       }
-      moved(map.index * 2 + 1) = out.size
+      newRanges(map.index * 2 + 1) = out.size
     }
-    new EncodedMetrics(out.toBytes, moved)
+    new EncodedMetrics(out.toBytes, newRanges)
   }
 
   /** Java serialization: drops the rest of the block. */
@@ -140,12 +140,12 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     if (lengths.sum == bytes.length) this
     else {
       val out = new AvroOutput(lengths.sum)
-      val moved = starts.zip(lengths).flatMap { case (start, length) =>
+      val newRanges = starts.zip(lengths).flatMap { case (start, length) =>
         val at = out.size
         if (start >= 0) out.writeRaw(bytes, start, length)
         if (start >= 0) Seq(at, at + length) else Seq(Missing, Missing)
       }
-      new EncodedMetrics(out.toBytes, moved.toArray)
+      new EncodedMetrics(out.toBytes, newRanges.toArray)
     }
   }
 

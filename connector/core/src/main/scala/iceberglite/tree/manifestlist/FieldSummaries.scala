@@ -13,7 +13,7 @@ import iceberglite.spec.types.Type.StructType
  * @param partitionType the types of the bounds, equal to those of the values in the manifest
  */
 final private[manifestlist] class FieldSummaries(partitionType: StructType) {
-  private val fields = partitionType.fields.map(f => new OneField(f.fieldType)).toArray
+  private val fields = partitionType.fields.map(f => new SummaryBuilder(f.fieldType)).toArray
   private var last = Option.empty[PartitionTuple]
 
   def add(tuple: PartitionTuple): Unit = if (!last.exists(_ eq tuple)) {
@@ -30,7 +30,7 @@ final private[manifestlist] class FieldSummaries(partitionType: StructType) {
   /**
    * Summarizes one field. [[Literal.ordering]] sorts -0.0 before 0.0, as note 2 of the struct requires for the bounds.
    */
-  final private class OneField(fieldType: Type) {
+  final private class SummaryBuilder(fieldType: Type) {
     private var containsNull = false
     private var containsNan = false
     private var lower = Option.empty[Literal]

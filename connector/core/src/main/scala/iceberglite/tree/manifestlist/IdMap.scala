@@ -46,13 +46,13 @@ private[manifestlist] object IdMap {
   }
 
   private def sort[V](ids: Array[Int], values: Array[V]): Unit = {
-    val places = new Array[Long](ids.length)
-    ids.indices.foreach(i => places(i) = ids(i).toLong << 32 | i)
-    Arrays.sort(places)
-    val former = values.clone()
-    places.indices.foreach { i =>
-      ids(i) = (places(i) >> 32).toInt
-      values(i) = former(places(i).toInt)
+    val idsWithIndex = new Array[Long](ids.length)
+    ids.indices.foreach(i => idsWithIndex(i) = ids(i).toLong << 32 | i)
+    Arrays.sort(idsWithIndex)
+    val oldValues = values.clone()
+    idsWithIndex.indices.foreach { i =>
+      ids(i) = (idsWithIndex(i) >> 32).toInt
+      values(i) = oldValues(idsWithIndex(i).toInt)
     }
   }
 }

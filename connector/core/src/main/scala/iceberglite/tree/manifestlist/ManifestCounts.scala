@@ -59,11 +59,11 @@ final private[manifestlist] class ManifestCounts {
  * The counts that are optional in a version 1 manifest list and required in later versions (spec: "Manifest Lists").
  */
 private[manifestlist] object ManifestCounts {
-  def areIn(m: ManifestFile): Boolean =
+  def hasCounts(m: ManifestFile): Boolean =
     Seq(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount).forall(_.isDefined) &&
       Seq(m.addedRowsCount, m.existingRowsCount, m.deletedRowsCount).forall(_.isDefined)
 
-  def counted(manifest: ManifestFile, entries: Iterator[ManifestEntry]): ManifestFile = {
+  def withCounts(manifest: ManifestFile, entries: Iterator[ManifestEntry]): ManifestFile = {
     val counts = new ManifestCounts
     entries.foreach(counts.add)
     counts.withCounts(manifest)

@@ -83,7 +83,7 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
 
   /** Returns the manifest of a row. Fields that version 1 omits are 0 (spec: "Appendix E"). */
   def fromRow(row: AvroRow): ManifestFile = {
-    notNegative.foreach(c =>
+    nonNegativeColumns.foreach(c =>
       if (row.number(c) < 0) {
         throw AvroFault(s"The ${c.name} (field ${c.id}) of ${row.value(Path)} is ${row.number(c)}")
       }
@@ -91,7 +91,7 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
     manifest(row)
   }
 
-  private lazy val notNegative: Seq[StructColumn[ManifestFile, _]] = Seq(
+  private lazy val nonNegativeColumns: Seq[StructColumn[ManifestFile, _]] = Seq(
     Length,
     SequenceNumber,
     AddedFiles,

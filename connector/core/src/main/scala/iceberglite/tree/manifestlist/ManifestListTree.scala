@@ -29,9 +29,9 @@ object ManifestListTree extends MetadataTree {
   /** The magic bytes of an Avro file. Every manifest list is an Avro file. */
   private val Magic = Array[Byte]('O', 'b', 'j', 1)
 
-  override def opens(path: String, head: => Array[Byte]): Boolean = path.endsWith(".avro") || head.startsWith(Magic)
+  override def canRead(path: String, head: => Array[Byte]): Boolean = path.endsWith(".avro") || head.startsWith(Magic)
 
-  override def writes(version: FormatVersion): Boolean = version <= FormatVersion.V3
+  override def canWrite(version: FormatVersion): Boolean = version <= FormatVersion.V3
 
   override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): ManifestListFiles =
     new ManifestListFiles(snapshot, table, cache)
@@ -53,7 +53,7 @@ object ManifestListTree extends MetadataTree {
         )
     }
     val reuse = earlier.collect { case list: WrittenManifestList => list }
-    new ManifestListWrite(header, table, files, changes, reuse, cache).run()
+    new ManifestListWriter(header, table, files, changes, reuse, cache).run()
   }
 }
 
@@ -80,10 +80,10 @@ final private[iceberglite] class ManifestListFiles(
   override def parts: Vector[FilePart] = manifestParts
 
   override def entries(part: FilePart): Iterator[ManifestEntry] =
-    if (cache.mayKeep(part)) cache.entriesOf(part.cacheKey(io))(part.entries(io).toArray).iterator
+    if (cache.canCache(part)) cache.entriesOf(part.cacheKey(io))(part.entries(io).toArray).iterator
     else part.entries(io)
 
-  override lazy val changed: Vector[FilePart] =
+  override lazy val changedParts: Vector[FilePart] =
     manifestParts.filter(_.manifest.addedSnapshotId == snapshot.snapshotId)
 
   override def changesIn(part: FilePart): Iterator[ManifestEntry] = entries(part).filter { e =>
@@ -103,8 +103,8 @@ final private[iceberglite] class ManifestListFiles(
   private def hadFile(e: ManifestEntry): Boolean = liveFiles(fileKey(e))
 
   override def reachable(seen: SeenParts): Reachable = {
-    val unseen = parts.filter(part => seen.add(part.id))
-    Reachable(snapshot.manifestList.toVector ++ unseen.map(_.path), unseen)
+    val newParts = parts.filter(part => seen.add(part.id))
+    Reachable(snapshot.manifestList.toVector ++ newParts.map(_.path), newParts)
   }
 
   /**

@@ -124,9 +124,9 @@ object ManifestLists {
       if (manifest.content != ManifestContent.Data) manifest.copy(firstRowId = None)
       else if (manifest.firstRowId.isDefined) manifest
       else {
-        val own = next
+        val firstRowId = next
         next += manifest.addedRowsCount.getOrElse(0L) + manifest.existingRowsCount.getOrElse(0L)
-        manifest.copy(firstRowId = Some(own))
+        manifest.copy(firstRowId = Some(firstRowId))
       }
     }
   }

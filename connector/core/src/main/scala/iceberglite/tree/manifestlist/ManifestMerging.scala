@@ -23,19 +23,23 @@ private[manifestlist] object ManifestMerging {
    * Returns the bins of the manifests that are carried over.
    *
    * @param kept these manifests, newest first
-   * @param fresh the manifests that the commit itself writes
+   * @param newManifests the manifests that the commit itself writes
    */
-  def bins(kept: Vector[ManifestPart], fresh: Vector[ManifestFile], properties: Map[String, String]): Vector[Bin] =
+  def bins(
+      kept: Vector[ManifestPart],
+      newManifests: Vector[ManifestFile],
+      properties: Map[String, String]
+  ): Vector[Bin] =
     if (!TableProperty.of(TableProperty.ManifestMerge, properties)) kept.map(Vector(_))
     else {
       val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
       val minCount = TableProperty.of(TableProperty.ManifestMinCountToMerge, properties)
       val growing = ManifestContent.all.flatMap(c =>
-        (fresh.iterator ++ kept.iterator: Iterator[PartSummary]).find(_.content == c)
+        (newManifests.iterator ++ kept.iterator: Iterator[PartSummary]).find(_.content == c)
       ).map(group).toSet
       val packed = kept.map(group).distinct.flatMap { g =>
         val bins = packFromEnd(kept.filter(group(_) == g), target)
-        val newest = bins.head.size + fresh.count(group(_) == g)
+        val newest = bins.head.size + newManifests.count(group(_) == g)
         if (growing(g) && newest < minCount) bins.head.map(Vector(_)) ++ bins.tail else bins
       }
       val position = kept.map(_.path).zipWithIndex.toMap

@@ -30,12 +30,12 @@ private[iceberglite] object ManifestDecoder {
    * Caches decoders by schema. The manifests of a table share few schemas, and parsing a schema takes longer than
    * decoding a small manifest.
    */
-  private val known = new ConcurrentHashMap[(String, StructType), ManifestDecoder]
-  private val MaxKnown = 128
+  private val cache = new ConcurrentHashMap[(String, StructType), ManifestDecoder]
+  private val MaxCached = 128
 
   def of(schemaJson: String, partitionType: StructType): ManifestDecoder = {
-    if (known.size > MaxKnown) known.clear()
-    known.computeIfAbsent((schemaJson, partitionType), _ => compile(schemaJson, partitionType))
+    if (cache.size > MaxCached) cache.clear()
+    cache.computeIfAbsent((schemaJson, partitionType), _ => compile(schemaJson, partitionType))
   }
 
   private def compile(schemaJson: String, partitionType: StructType): ManifestDecoder = {
@@ -70,7 +70,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
     if ((file.content == Content.Data) != isData) {
       throw AvroFault(s"It lists ${manifest.content.name}, but ${file.path} contains ${file.content.name}")
     }
-    val number = inherited(status, sequenceNumber)
+    val number = inheritSequenceNumber(status, sequenceNumber)
     if (number.isEmpty && status == EntryStatus.Existing) {
       throw AvroFault(s"The existing file ${file.path} has no sequence number (field 3)")
     }
@@ -78,7 +78,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
       status,
       if (snapshotId.isDefined) snapshotId else addedSnapshotId,
       number,
-      inherited(status, fileSequenceNumber),
+      inheritSequenceNumber(status, fileSequenceNumber),
       file
     )
   }
@@ -87,7 +87,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
    * Returns the entry's own sequence number, or the one that it inherits. Added files inherit the manifest's number. In
    * manifests of version 1, which have no sequence numbers, every file has number 0.
    */
-  private def inherited(status: EntryStatus, own: Option[Long]): Option[Long] =
+  private def inheritSequenceNumber(status: EntryStatus, own: Option[Long]): Option[Long] =
     if (own.isDefined) own
     else if (!hasSequenceNumbers) Inheritance.Version1Number
     else if (status == EntryStatus.Added || manifest.sequenceNumber == 0L) assigned
@@ -103,10 +103,10 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
     if (!assignsRowIds) { if (committed) None else own }
     else if (own.isDefined || status == EntryStatus.Deleted || rows < 0) own
     else {
-      val given = nextRowId
+      val firstId = nextRowId
       nextRowId += rows
-      if (nextRowId < given) throw AvroFault(s"Its row ids exceed the range of a long: $rows rows begin at $given")
-      Some(given)
+      if (nextRowId < firstId) throw AvroFault(s"Its row ids exceed the range of a long: $rows rows begin at $firstId")
+      Some(firstId)
     }
 }
 

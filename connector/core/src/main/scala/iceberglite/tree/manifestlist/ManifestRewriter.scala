@@ -10,11 +10,14 @@ import iceberglite.tree.{ManifestRewrite, MetadataPool, TreeTable}
 final private[manifestlist] case class WrittenManifest(manifest: ManifestFile, rows: Vector[ManifestEntry])
 
 /** The result of a rewrite. @param written the manifests of this attempt, with their rows */
-final private[manifestlist] case class RewrittenManifests(done: ReplacedManifests, written: Vector[WrittenManifest]) {
-  private val replaced = done.from.map(_.path).toSet
+final private[manifestlist] case class RewrittenManifests(
+    replacement: ManifestReplacement,
+    written: Vector[WrittenManifest]
+) {
+  private val replaced = replacement.oldManifests.map(_.path).toSet
 
   /** Returns whether a manifest of the parent stays. */
-  def stays(part: ManifestPart): Boolean = !replaced(part.path)
+  def isKept(part: ManifestPart): Boolean = !replaced(part.path)
 }
 
 /**
@@ -38,16 +41,17 @@ final private[manifestlist] class ManifestRewriter(
    * @param kept the manifests of the parent that may be rewritten
    * @param earlier the result of an earlier attempt, valid as long as all manifests that it replaces are still listed
    */
-  def of(
+  def rewriteChosen(
       kept: Vector[ManifestPart],
       by: ManifestRewrite,
-      earlier: Option[ReplacedManifests]
+      earlier: Option[ManifestReplacement]
   ): Option[RewrittenManifests] = {
     // After an upgrade, another commit may have assigned row ids that the earlier attempt did not write.
     val listed = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
-    val reusable = earlier.filter(e => e.version == version && e.from.forall(m => listed((m.path, m.firstRowId))))
-    reusable.map(e => RewrittenManifests(e, e.to.map(WrittenManifest(_, Vector.empty)))).orElse {
-      val chosen = by.chosen(kept)
+    val reusable =
+      earlier.filter(e => e.version == version && e.oldManifests.forall(m => listed((m.path, m.firstRowId))))
+    reusable.map(e => RewrittenManifests(e, e.newManifests.map(WrittenManifest(_, Vector.empty)))).orElse {
+      val chosen = by.choose(kept)
       if (chosen.isEmpty) None else Some(rewrite(chosen, by))
     }
   }
@@ -61,10 +65,13 @@ final private[manifestlist] class ManifestRewriter(
     }
     val runs = groups.flatMap { case (content, spec, rows) =>
       val sorted = rows.sortBy(_.file.partition)(by.order(spec)).map(_.copy(status = Existing))
-      ManifestListWrite.rolled(sorted, target)(_.file).map((content, spec, _))
+      ManifestListWriter.splitBySize(sorted, target)(_.file).map((content, spec, _))
     }
     val written = MetadataPool.map(runs) { case (content, spec, rows) => write(content, spec, rows) }
     val processed = groups.map(_._3.size).sum
-    RewrittenManifests(ReplacedManifests(chosen.map(_.manifest), written.map(_.manifest), version, processed), written)
+    RewrittenManifests(
+      ManifestReplacement(chosen.map(_.manifest), written.map(_.manifest), version, processed),
+      written
+    )
   }
 }

@@ -34,12 +34,12 @@ object Manifests {
   private val ContentKey = "content"
 
   /** Manifests longer than this, twice the usual target size, are streamed. */
-  private val StreamedBytes = 16L << 20
+  private val MaxUnstreamedBytes = 16L << 20
 
   /** Read limit for a manifest that is short according to its manifest list. The actual file may be somewhat longer. */
   private val ShortBounds = AvroContainer.Bounds.copy(
     format = "a manifest with a small length in its manifest list",
-    maxBytes = math.min(2 * StreamedBytes, ReadBounds.MaxBytes)
+    maxBytes = math.min(2 * MaxUnstreamedBytes, ReadBounds.MaxBytes)
   )
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
 
@@ -107,7 +107,8 @@ object Manifests {
    * a whole.
    */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
-    if (manifest.length > StreamedBytes) AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))
+    if (manifest.length > MaxUnstreamedBytes)
+      AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))
     else AvroContainerReader.open(io.read(manifest.path, ShortBounds))
 
   /** Iterates over the entries of a file. Errors name the file. */
@@ -117,7 +118,7 @@ object Manifests {
       spec: PartitionSpec,
       schema: Schema
   ) extends Iterator[ManifestEntry] {
-    private var seen = 0L
+    private var entryCount = 0L
     private val entries =
       try {
         file.metadata.get(ContentKey).filter(_ != manifest.content.name).foreach { other =>
@@ -127,12 +128,12 @@ object Manifests {
       } catch { case e: Throwable => failed(e) }
 
     override def hasNext: Boolean =
-      try entries.hasNext || checkedEnd
+      try entries.hasNext || checkEnd
       catch { case e: Throwable => failed(e) }
 
     override def next(): ManifestEntry =
       try {
-        seen += 1
+        entryCount += 1
         entries.next()
       } catch { case e: Throwable => failed(e) }
 
@@ -148,9 +149,9 @@ object Manifests {
      *
      * @return false, because there are no more entries
      */
-    private def checkedEnd: Boolean = {
-      if (file.taken < manifest.length && !listedCount.contains(seen)) {
-        throw AvroFault(s"It ends after ${file.taken} of ${manifest.length} bytes and $seen entries")
+    private def checkEnd: Boolean = {
+      if (file.taken < manifest.length && !listedCount.contains(entryCount)) {
+        throw AvroFault(s"It ends after ${file.taken} of ${manifest.length} bytes and $entryCount entries")
       }
       false
     }
@@ -203,8 +204,8 @@ object Manifests {
     val counts = new ManifestCounts
     all.foreach { entry =>
       check(entry, version, content)
-      val owned = if (entry.snapshotId.isDefined) entry else entry.copy(snapshotId = Some(snapshotId))
-      writer.add(columns.write(owned, _, version))
+      val withSnapshotId = if (entry.snapshotId.isDefined) entry else entry.copy(snapshotId = Some(snapshotId))
+      writer.add(columns.write(withSnapshotId, _, version))
       summaries.add(entry.file.partition)
       counts.add(entry)
     }

@@ -63,8 +63,8 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
 
   override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
     if (schema.getType != ARRAY || schema.getElementType.getType != RECORD) mismatch(schema, column)
-    else if (hasStandardLayout(schema.getElementType)) new PassingDecoder
-    else new UnusualMetricsMap(map, keyId, valueId, schema.getElementType, byName)
+    else if (hasStandardLayout(schema.getElementType)) new RangeDecoder
+    else new NonStandardMapDecoder(map, keyId, valueId, schema.getElementType, byName)
 
   /**
    * Returns whether the record has key and value in this order, without unions. All writers that follow the spec use
@@ -81,7 +81,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
   }
 
   /** A decoder that only records the range of the map. */
-  final private class PassingDecoder extends FieldDecoder {
+  final private class RangeDecoder extends FieldDecoder {
     private val counts = map match {
       case _: MetricsMap.Counts => true
       case _: MetricsMap.Bounds => false
@@ -95,9 +95,9 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
 
     override def skip(in: AvroInput): Unit = {
       val start = in.position
-      val passed = EncodedMap.pass(in.bytes, start, in.end, sized = !counts)
-      if (passed < 0) checkDistinct(new AvroInput(in.bytes, start, in.end))
-      in.moveTo(if (passed < 0) ~passed else passed)
+      val end = EncodedMap.skipMap(in.bytes, start, in.end, lengthPrefixed = !counts)
+      if (end < 0) checkDistinct(new AvroInput(in.bytes, start, in.end))
+      in.moveTo(if (end < 0) ~end else end)
     }
 
     private def checkDistinct(in: AvroInput): Unit = {
@@ -118,7 +118,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
 }
 
 /** A map that a writer encoded with another layout. It is decoded immediately. */
-final private[manifestlist] class UnusualMetricsMap(
+final private[manifestlist] class NonStandardMapDecoder(
     map: MetricsMap,
     keyId: Int,
     valueId: Int,
@@ -139,22 +139,22 @@ final private[manifestlist] class UnusualMetricsMap(
   }
 
   override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = {
-    val each = new AvroRow(2)
+    val pair = new AvroRow(2)
     var seen = Set.empty[Int]
     var counts = Map.empty[Int, Long]
     var bounds = Map.empty[Int, ByteBuffer]
     FieldDecoder.items(in) {
-      record.read(in, each)
+      record.read(in, pair)
       val key = map match {
-        case _: MetricsMap.Counts => each.int(CountColumns.Key)
-        case _: MetricsMap.Bounds => each.int(BoundColumns.Key)
+        case _: MetricsMap.Counts => pair.int(CountColumns.Key)
+        case _: MetricsMap.Bounds => pair.int(BoundColumns.Key)
       }
       if (seen.contains(key)) throw AvroFault(s"Its ${map.name} have column $key twice")
       seen += key
       map match {
         // A null that the spec does not allow: the column's metric is treated as unknown.
-        case _: MetricsMap.Counts => each.longOption(CountColumns.Value).foreach(counts += key -> _)
-        case _: MetricsMap.Bounds => each.option(BoundColumns.Value).foreach(bounds += key -> _)
+        case _: MetricsMap.Counts => pair.longOption(CountColumns.Value).foreach(counts += key -> _)
+        case _: MetricsMap.Bounds => pair.option(BoundColumns.Value).foreach(bounds += key -> _)
       }
     }
     row.setObject(slot, maps(counts, bounds))

@@ -56,14 +56,15 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
   override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder = {
     if (schema.getType != RECORD) mismatch(schema, column)
     val fields = schema.getFields.asScala.toArray
-    val places = fields.map(f => positionOf(f, fields.exists(RecordDecoder.fieldId(_).isDefined), byName))
-    val taken = places.filter(_ >= 0)
-    if (taken.distinct.length < taken.length) throw AvroFault("Its partition struct has a field id twice")
-    val values = fields.zip(places).map { case (f, at) =>
+    val positions = fields.map(f => positionOf(f, fields.exists(RecordDecoder.fieldId(_).isDefined), byName))
+    val usedPositions = positions.filter(_ >= 0)
+    if (usedPositions.distinct.length < usedPositions.length)
+      throw AvroFault("Its partition struct has a field id twice")
+    val values = fields.zip(positions).map { case (f, at) =>
       if (at < 0) LiteralDecoder.skipping(f.schema)
       else LiteralDecoder.of(f.schema, primitive(partitionType.fields(at).fieldType), f.name)
     }
-    new PartitionDecoder(values, places, partitionType.fields.size, FieldDecoder.skipper(schema))
+    new PartitionDecoder(values, positions, partitionType.fields.size, FieldDecoder.skipper(schema))
   }
 
   /**
@@ -91,13 +92,13 @@ private[iceberglite] object PartitionCodec {
  * Skips partition tuples, and decodes a tuple only on request, because most tuples of a manifest equal the previous
  * one.
  *
- * @param places the position in the tuple of each field of the file; -1 means skip
+ * @param positions the position in the tuple of each field of the file; -1 means skip
  */
 final private[iceberglite] class PartitionDecoder(
     fields: Array[AvroInput => Option[Literal]],
-    places: Array[Int],
+    positions: Array[Int],
     size: Int,
-    skipped: AvroInput => Unit
+    skipper: AvroInput => Unit
 ) extends FieldDecoder {
   private val allNull = Vector.fill(size)(Option.empty[Literal])
 
@@ -107,14 +108,14 @@ final private[iceberglite] class PartitionDecoder(
     row.setPassedOver(slot, start, in.position, this)
   }
 
-  override def skip(in: AvroInput): Unit = skipped(in)
+  override def skip(in: AvroInput): Unit = skipper(in)
 
   def tuple(in: AvroInput): PartitionTuple = {
     var values = allNull
     var i = 0
     while (i < fields.length) {
       val value = fields(i)(in)
-      if (places(i) >= 0 && value.isDefined) values = values.updated(places(i), value)
+      if (positions(i) >= 0 && value.isDefined) values = values.updated(positions(i), value)
       i += 1
     }
     PartitionTuple(values)
@@ -123,7 +124,7 @@ final private[iceberglite] class PartitionDecoder(
 
 /** The tuples of one manifest. Files of the same partition share one tuple. */
 final private[iceberglite] class PartitionTuples {
-  private val known = new java.util.HashMap[PartitionTuple, PartitionTuple]
+  private val distinct = new java.util.HashMap[PartitionTuple, PartitionTuple]
   private var last = PartitionTuple.Empty
   private var lastBytes = Array.emptyByteArray
   private var lastStart = 0
@@ -137,7 +138,7 @@ final private[iceberglite] class PartitionTuples {
       val (start, end) = ((range >>> 32).toInt, range.toInt)
       if (lastEnd < lastStart || !Arrays.equals(block, start, end, lastBytes, lastStart, lastEnd)) {
         last = row.passedOver(column) match {
-          case decoder: PartitionDecoder => shared(decoder.tuple(new AvroInput(block, start, end)))
+          case decoder: PartitionDecoder => deduplicate(decoder.tuple(new AvroInput(block, start, end)))
           case other => throw new MatchError(other)
         }
         lastBytes = block
@@ -147,6 +148,6 @@ final private[iceberglite] class PartitionTuples {
       last
     }
 
-  private def shared(tuple: PartitionTuple): PartitionTuple =
-    Option(known.putIfAbsent(tuple, tuple)).getOrElse(tuple)
+  private def deduplicate(tuple: PartitionTuple): PartitionTuple =
+    Option(distinct.putIfAbsent(tuple, tuple)).getOrElse(tuple)
 }

@@ -18,8 +18,8 @@ final private[iceberglite] case class NewManifest(
    * Returns whether the manifest holds the files. The action holds the same instances, so comparing references is
    * enough.
    */
-  def holds(others: Vector[NewFile], by: FormatVersion): Boolean =
-    version == by && files.size == others.size &&
+  def matches(others: Vector[NewFile], formatVersion: FormatVersion): Boolean =
+    version == formatVersion && files.size == others.size &&
       files.zip(others).forall { case (a, b) => (a.file eq b.file) && a.sequenceNumber == b.sequenceNumber }
 }
 
@@ -28,9 +28,9 @@ final private[iceberglite] case class NewManifest(
  *
  * @param processed the number of those files
  */
-final private[iceberglite] case class ReplacedManifests(
-    from: Vector[ManifestFile],
-    to: Vector[ManifestFile],
+final private[iceberglite] case class ManifestReplacement(
+    oldManifests: Vector[ManifestFile],
+    newManifests: Vector[ManifestFile],
     version: FormatVersion,
     processed: Int
 )
@@ -52,7 +52,7 @@ final private[iceberglite] case class WrittenManifestList(
     override val removed: Vector[ManifestEntry],
     manifests: Vector[ManifestFile],
     newManifests: Vector[NewManifest],
-    replaced: Option[ReplacedManifests],
+    replaced: Option[ManifestReplacement],
     override val written: Vector[String],
     createdCount: Int,
     keptCount: Int,

@@ -89,7 +89,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       out.writeLong(0)
       val map = out.toBytes
       (expected.keys.toVector :+ 301).foreach { id =>
-        val at = EncodedMap.find(map, 0, id, sized = false)
+        val at = EncodedMap.find(map, 0, id, lengthPrefixed = false)
         val found = if (at == EncodedMap.Absent) None else Some(EncodedMap.varint(map, at))
         assert(found == expected.get(id))
       }
@@ -110,12 +110,12 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         out.writeLong(0)
         val end = out.size
         val map = out.toBytes ++ Array.fill[Byte](8)(2)
-        val passed = EncodedMap.pass(map, 0, end, sized)
+        val passed = EncodedMap.skipMap(map, 0, end, sized)
         assert((if (passed < 0) ~passed else passed) == end)
         if (passed >= 0) assert(entries.map(_._1).distinct.size == entries.size)
         if (entries.map(_._1).distinct.size == entries.size && entries.forall(e => e._1 >= 0 && e._1 < 64))
           assert(passed == end)
-        (0 until end).foreach(cut => intercept[AvroFault](EncodedMap.pass(map, 0, cut, sized)))
+        (0 until end).foreach(cut => intercept[AvroFault](EncodedMap.skipMap(map, 0, cut, sized)))
     }
   }
 

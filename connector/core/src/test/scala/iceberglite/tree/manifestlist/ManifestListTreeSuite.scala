@@ -280,7 +280,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test("a file can be added with an older data sequence number, which it keeps", ManifestRules.olderNumber) {
-    Seq(ManifestCache.Off, new ManifestCache(1L << 20)).foreach { cache =>
+    Seq(ManifestCache.Disabled, new ManifestCache(1L << 20)).foreach { cache =>
       val t = new TestTable(schema, cache = cache)
       t.append(file("a"))
       t.append(equalityDeletes("e"))

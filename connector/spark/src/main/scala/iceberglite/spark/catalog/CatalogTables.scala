@@ -118,7 +118,9 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   private def invalidate(handle: TableHandle): Unit = {
-    cache.known(handle.key).orElse(loadIfExists(handle)).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
+    cache.known(handle.key).orElse(loadIfExists(handle)).foreach(t =>
+      ManifestCache.of(t.io).invalidate(t.io, t.location)
+    )
     cache.invalidate(handle.key)
   }
 

@@ -11,7 +11,7 @@ import iceberglite.spec.partition.UnboundPartitionField
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.{DeclaredType, Schema}
 import iceberglite.table.TableCreation
-import iceberglite.table.action.RecordApplication
+import iceberglite.table.action.RecordApplicationVersion
 
 /**
  * The definition of a table in CREATE TABLE and similar statements, as Spark passes it.
@@ -68,7 +68,7 @@ object TableDefinition {
 
   private def isOmitted(key: String): Boolean =
     omittedKeys(key) || DeclaredType.isKey(key) ||
-      Seq(TableCatalog.OPTION_PREFIX, RecordApplication.Prefix).exists(key.startsWith)
+      Seq(TableCatalog.OPTION_PREFIX, RecordApplicationVersion.Prefix).exists(key.startsWith)
 
   private val rejectedKeys: Map[String, String] = Map(
     TableDescription.SortOrder -> "A sort order cannot be set as a property; remove it",

@@ -1,7 +1,7 @@
 package iceberglite.spark.conf
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.table.action.RecordApplication
+import iceberglite.table.action.RecordApplicationVersion
 
 /** The options that let an application rerun a write without writing anything twice. */
 object ApplicationOptions {
@@ -39,9 +39,9 @@ object ApplicationOptions {
    *
    * @throws InvalidArgument only one of the two options is set, or an option and its alias differ
    */
-  def of(settings: Settings): Option[RecordApplication] =
+  def of(settings: Settings): Option[RecordApplicationVersion] =
     (valueOf(settings, Id, DeltaId), valueOf(settings, Version, DeltaVersion)) match {
-      case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplication(id, version))
+      case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplicationVersion(id, version))
       case (Some((option, "")), _) => throw InvalidArgument(s"option ${option.key}", "", option.expected)
       case (Some((option, id)), None) => throw lacks(option, id, other = if (option == Id) Version else DeltaVersion)
       case (None, Some((option, n))) => throw lacks(option, n.toString, other = if (option == Version) Id else DeltaId)

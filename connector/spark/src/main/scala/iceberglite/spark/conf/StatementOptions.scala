@@ -12,7 +12,7 @@ import iceberglite.catalog.Spelling
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.property.DistributionMode
 import iceberglite.table.IsolationLevel
-import iceberglite.table.action.RecordApplication
+import iceberglite.table.action.RecordApplicationVersion
 
 /**
  * The options of one statement: `DELETE FROM t WITH ('key' = 'value') WHERE ...`.
@@ -56,7 +56,7 @@ final case class StatementOptions(values: Map[String, String]) {
    *
    * @throws InvalidArgument only one of the two options is set
    */
-  def application: Option[RecordApplication] = ApplicationOptions.of(settings)
+  def application: Option[RecordApplicationVersion] = ApplicationOptions.of(settings)
 
   /** Whether an INSERT is an upsert. */
   def isUpsert: Boolean = UpsertOptions.isRequested(settings)

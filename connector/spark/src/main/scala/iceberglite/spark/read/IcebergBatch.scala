@@ -117,7 +117,7 @@ final private[read] class IcebergBatch(
       deletes(task.deletes),
       task.file.format,
       task.file.fileSizeInBytes,
-      task.change.map(c => c.copy(among = c.among.map(deletes)))
+      task.change.map(c => c.copy(onlyDeletedBy = c.onlyDeletedBy.map(deletes)))
     )
   }
 

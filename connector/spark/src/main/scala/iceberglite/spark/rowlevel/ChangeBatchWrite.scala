@@ -76,8 +76,8 @@ final private[rowlevel] class ChangeBatchWrite(
     changed.replacedDeletes(deletes.dataFiles),
     Some(statement.isolation),
     changed.filter,
-    rowByRow = statement.isRowByRow,
-    deletedFrom = deletes.unreferencedDataFiles,
+    isRowByRow = statement.isRowByRow,
+    affectedDataFiles = deletes.unreferencedDataFiles,
     to = statement.target.to
   )
 

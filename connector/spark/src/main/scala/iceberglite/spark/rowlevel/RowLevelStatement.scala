@@ -17,7 +17,7 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelMode, RowLevelProperty, TableProperty}
 import iceberglite.spec.schema.Schema
 import iceberglite.table.{Action, Isolation, IsolationLevel, Table}
-import iceberglite.table.action.RecordApplication
+import iceberglite.table.action.RecordApplicationVersion
 
 /**
  * A DELETE, UPDATE or MERGE, and the table for which it is planned.
@@ -102,7 +102,7 @@ final private[iceberglite] class RowLevelStatement(
   def base: Table = merge.fold(table)(_.base)
 
   /** The application and version that the commit records, so that the statement can safely be run again. */
-  val application: Option[RecordApplication] = options.application
+  val application: Option[RecordApplicationVersion] = options.application
 
   /** Returns entries for the snapshot's summary. */
   def summary: Map[String, String] = EngineSummary.of(session) ++

@@ -83,7 +83,7 @@ object CreateOrReplaceRef {
 
 /** Sets the retention of a branch that an earlier action has created. */
 final private class SetRetention(name: String, options: RefOptions) extends MetadataAction {
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val ref = base.refs(name)
     Change(
       Vector(SetSnapshotRef(name, SnapshotRef.checked(name, options.applyTo(ref)))),

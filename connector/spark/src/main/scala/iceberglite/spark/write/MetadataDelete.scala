@@ -51,7 +51,7 @@ object MetadataDelete {
       val action = new DeleteFiles(filter, to = target.to)
       new WriteCommit(table).submit(PendingCommit(table, summary, Some(action), options.application))
       ()
-    } catch { case failed: ValidationFailed => throw failed.copy(byOthers = true) }
+    } catch { case failed: ValidationFailed => throw failed.copy(isConflict = true) }
   }
 
   /** Returns the condition bound to the columns of the schema; absent if it cannot be evaluated. */
@@ -69,7 +69,7 @@ object MetadataDelete {
       val files = MetadataTree.at(snapshot, table.tree())
       files.parts.filter(rows.mightMatch).forall { part =>
         files.entries(part).forall { entry =>
-          !entry.isLive || entry.file.content != Content.Data || rows.matches(entry) != Match.Some
+          !entry.isLive || entry.file.content != Content.Data || rows.matches(entry) != Match.SomeRows
         }
       }
     }

@@ -43,7 +43,7 @@ private[iceberglite] object SchemaMerge {
 
   /** Returns the merge. @param rowColumns the columns of the rows, matched by name; their ids are ignored */
   def ofColumns(table: Table, rowColumns: Schema, caseSensitive: Boolean): Option[SchemaMerge] =
-    if (MergeSchema.merged(table.metadata, rowColumns, caseSensitive) == table.schema) None
+    if (MergeSchema.mergedSchema(table.metadata, rowColumns, caseSensitive) == table.schema) None
     else {
       val updates = SchemaUpdate(table.metadata, caseSensitive).unionByNameWith(rowColumns).updates
       val metadata = MetadataUpdate.applyAll(table.metadata, updates, table.metadata.lastUpdatedMs)

@@ -9,7 +9,7 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown}
 import iceberglite.table.{Action, DataLocations, Table}
-import iceberglite.table.action.RecordApplication
+import iceberglite.table.action.RecordApplicationVersion
 
 /**
  * The content of the commit of a write.
@@ -24,7 +24,7 @@ final private[iceberglite] case class PendingCommit(
     base: Table,
     summary: Map[String, String],
     action: Option[Action],
-    application: Option[RecordApplication],
+    application: Option[RecordApplicationVersion],
     first: Option[Action] = None
 ) {
   def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap(first.toVector :+ _)

@@ -15,7 +15,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type.StructType
 import iceberglite.table.{Action, DataLocations, Isolation, SnapshotTarget, Table}
-import iceberglite.table.action.RecordApplication
+import iceberglite.table.action.RecordApplicationVersion
 
 /**
  * The rows of a write.
@@ -70,7 +70,7 @@ final private[iceberglite] case class CommitSettings(
     isolation: Option[Isolation],
     to: SnapshotTarget,
     summary: Map[String, String],
-    application: Option[RecordApplication],
+    application: Option[RecordApplicationVersion],
     merge: Option[SchemaMerge] = None
 )
 

@@ -78,7 +78,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
             assert(found.nonEmpty && found.forall(w => w.contains(s.key) && w.contains("has no effect")), found)
           case "rejected" =>
             val error = intercept[Unsupported](warnings(s))
-            assert(error.getMessage.contains(s.key) && error.instead.nonEmpty)
+            assert(error.getMessage.contains(s.key) && error.advice.nonEmpty)
           case other => fail(s"There is no effect $other")
         }
       }

@@ -100,7 +100,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     val Array(namespace, name) = c.table.split('.')
     val table = spark.sessionState.catalogManager.catalog("dying").asInstanceOf[LiteCatalog]
       .sharedTable(Identifier.of(Array(namespace), name)).current
-    val tree = new TreeReader(table.io, table.metadata, ManifestCache.Off)
+    val tree = new TreeReader(table.io, table.metadata, ManifestCache.Disabled)
     val content = table.metadata.snapshots.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file.path))
     val named = (TestTables.reachable(table.io, table.version) ++ content)
       .map(path => Path.of(path.stripPrefix("ofs://dying")))

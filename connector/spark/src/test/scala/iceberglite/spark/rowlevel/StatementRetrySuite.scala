@@ -99,7 +99,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   test("only concurrent commits cause a retry, and never an unknown commit state") {
     def isConflict(error: Throwable): Boolean = RetriedStatement.isConflict(new SparkException("failed", error))
-    assert(isConflict(CommitConflict("t", "r")) && isConflict(ValidationFailed("m", byOthers = true)))
+    assert(isConflict(CommitConflict("t", "r")) && isConflict(ValidationFailed("m", isConflict = true)))
     assert(!isConflict(ValidationFailed("m")) && !isConflict(InvalidArgument("a", "b", "c")))
     val unknown = CommitStateUnknown("t", "f", "r", Some(CommitConflict("t", "r")))
     assert(!isConflict(unknown))

@@ -24,7 +24,7 @@ import iceberglite.tree.{ManifestCache, TreeReader}
 /** Recomputes the metadata of a table's live files from the files, and compares it. */
 final private[write] class RecomputedMetadata(table: Table) {
   private val conf = new Configuration(false)
-  private val tree = new TreeReader(table.io, table.metadata, ManifestCache.Off)
+  private val tree = new TreeReader(table.io, table.metadata, ManifestCache.Disabled)
   private val snapshot = table.currentSnapshot
   private val files: Vector[ContentFile] =
     snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).map(_.file).toVector)

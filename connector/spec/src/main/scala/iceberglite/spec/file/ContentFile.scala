@@ -183,7 +183,7 @@ final case class ContentFile(
     referencedDataFile: Option[String] = None,
     contentOffset: Option[Long] = None,
     contentSizeInBytes: Option[Long] = None
-) extends Measured {
+) extends HasMetrics {
 
   /** Whether the file contains a deletion vector, not position deletes (adopted version 3: "Deletion vectors"). */
   def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin

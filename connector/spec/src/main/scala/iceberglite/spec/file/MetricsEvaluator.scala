@@ -8,18 +8,18 @@ import iceberglite.spec.types.Type._
  * Determines whether a file may contain a matching row, from its counts and bounds. The filter is compiled only once.
  */
 final class InclusiveMetrics(bound: Expression) {
-  private val test: Measured => Boolean = RangeTest.mightMatch(bound, FileRange.of)
+  private val test: HasMetrics => Boolean = RangeTest.mightMatch(bound, FileRange.of)
 
   /** Returns false only if no row of the file can match. A negative record count is unknown. */
-  def mightMatch(f: Measured): Boolean = f.recordCount != 0 && test(f)
+  def mightMatch(f: HasMetrics): Boolean = f.recordCount != 0 && test(f)
 }
 
 /** Determines whether all rows of a file must match, from its counts and bounds. The filter is compiled only once. */
 final class StrictMetrics(bound: Expression) {
-  private val test: Measured => Boolean = RangeTest.allMatch(bound, FileRange.of)
+  private val test: HasMetrics => Boolean = RangeTest.allMatch(bound, FileRange.of)
 
   /** Returns true only if every row of the file matches, which holds for a file without rows. */
-  def allMatch(f: Measured): Boolean = f.recordCount == 0 || test(f)
+  def allMatch(f: HasMetrics): Boolean = f.recordCount == 0 || test(f)
 }
 
 /**
@@ -29,12 +29,12 @@ final class StrictMetrics(bound: Expression) {
  *   promotion
  */
 final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
-  override def compareLower(rows: Measured, to: Comparand): Int = {
+  override def compareLower(rows: HasMetrics, to: Comparand): Int = {
     val bound = rows.metrics.lowerNumber(id, width)
     if (bound == Long.MinValue) super.compareLower(rows, to) else to.compareNumber(bound)
   }
 
-  override def compareUpper(rows: Measured, to: Comparand): Int = {
+  override def compareUpper(rows: HasMetrics, to: Comparand): Int = {
     val bound = rows.metrics.upperNumber(id, width)
     if (bound == Long.MaxValue) super.compareUpper(rows, to) else to.compareNumber(bound)
   }
@@ -44,28 +44,28 @@ final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends Fil
  * The range of one column in a file. The counts of a column within structs include null structs as nulls, except in ORC
  * files of Apache Iceberg, which omit their rows; columns within lists and maps cannot be bound.
  */
-private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Measured] {
+private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[HasMetrics] {
   private val Unknown = -1L
 
-  override def mayBeNull(rows: Measured): Boolean =
+  override def mayBeNull(rows: HasMetrics): Boolean =
     !rows.metrics.nullValueCount(id).contains(0L) || rows.metrics.valueCount(id).exists(_ < rows.recordCount)
 
-  override def mayBeNan(rows: Measured): Boolean =
+  override def mayBeNan(rows: HasMetrics): Boolean =
     bounds.isFloating && !rows.metrics.nanValueCount(id).contains(0L) && present(rows) != 0
 
-  override def mayBeOrdinary(rows: Measured): Boolean = {
+  override def mayBeOrdinary(rows: HasMetrics): Boolean = {
     val count = present(rows)
     count == Unknown || count > 0 && (!bounds.isFloating || rows.metrics.nanValueCount(id).forall(_ < count))
   }
 
-  override def lower(rows: Measured): Option[Literal] =
+  override def lower(rows: HasMetrics): Option[Literal] =
     bounds.lower(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
 
-  override def upper(rows: Measured): Option[Literal] =
+  override def upper(rows: HasMetrics): Option[Literal] =
     bounds.upper(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
 
   /** Returns the number of values that are not null. */
-  private def present(rows: Measured): Long = {
+  private def present(rows: HasMetrics): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {
       // If the value count is 0 in a file with rows, the values of the column were not counted.
@@ -76,7 +76,7 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Measured] {
 }
 
 private object FileRange {
-  def of(term: Term.Bound): Option[ColumnRange[Measured]] = term.field.fieldType match {
+  def of(term: Term.Bound): Option[ColumnRange[HasMetrics]] = term.field.fieldType match {
     case t: PrimitiveType => Bounds.of(t).map { bounds =>
         width(t).fold(new FileRange(term.field.id, bounds))(new NumberRange(term.field.id, _, bounds))
       }

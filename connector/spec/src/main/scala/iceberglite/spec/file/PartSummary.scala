@@ -1,7 +1,7 @@
 package iceberglite.spec.file
 
 /** The metrics of rows that a filter may skip: the rows of one file, or of all files in a part of a metadata tree. */
-trait Measured {
+trait HasMetrics {
 
   /** Counts and bounds by column; [[Metrics.Empty]] if nothing is known. */
   def metrics: Metrics
@@ -14,7 +14,7 @@ trait Measured {
  * The summary of a part of a snapshot's metadata tree, which is known before the part is read. In versions 1 to 3, a
  * part is a manifest, and its summary is its entry in the manifest list (spec: "Manifest Lists").
  */
-trait PartSummary extends Measured {
+trait PartSummary extends HasMetrics {
 
   /** The metadata file that the part is read from, for messages. */
   def path: String

@@ -36,7 +36,7 @@ final private[json] class FastSnapshot(in: FastJson) {
     check()
     val made = snapshot
     // A snapshot that was written compactly is copied unchanged to the next version.
-    if (!in.spaced) made.json.keep(JsonSlice(in.bytes, start, in.position))
+    if (!in.spaced) made.cachedJson.put(JsonSlice(in.bytes, start, in.position))
     made
   }
 

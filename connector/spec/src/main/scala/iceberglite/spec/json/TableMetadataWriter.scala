@@ -26,7 +26,7 @@ private[json] object TableMetadataWriter {
     }
     refs(m, out)
     out.writeFieldName(Key.Snapshots)
-    KeptSnapshots.write(m.snapshots, out)
+    SnapshotsWriter.write(m.snapshots, out)
     JsonFormat.array(out, Key.Statistics, m.statistics)(StatisticsJson.write(_, out))
     JsonFormat.array(out, Key.PartitionStatistics, m.partitionStatistics)(PartitionStatisticsJson.write(_, out))
     logs(m, out)

@@ -42,7 +42,7 @@ final case class Snapshot(
   def count(key: String): Option[Long] = summary.get(key).flatMap(text => Try(text.toLong).toOption)
 
   /** The cached JSON form. Each new metadata file contains the old snapshots again, so each is serialized only once. */
-  @transient private[iceberglite] lazy val json: KeptJson = new KeptJson
+  @transient private[iceberglite] lazy val cachedJson: CachedJson = new CachedJson
 }
 
 object Snapshot {

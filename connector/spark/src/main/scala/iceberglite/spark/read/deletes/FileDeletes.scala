@@ -37,10 +37,10 @@ final private[read] class FileDeletes(
   val columns: ScanColumns =
     if (isEmpty) wanted
     else {
-      val withKeys = ReadColumns.merged(wanted.fields, (deletes +: laterDeletes.toVector).flatMap(_.columns))
+      val withKeys = ReadColumns.merge(wanted.fields, (deletes +: laterDeletes.toVector).flatMap(_.columns))
       if (!byPosition) wanted.copy(fields = withKeys)
       else ScanColumns(
-        ReadColumns.merged(withKeys, Vector(MetadataColumns.Position)),
+        ReadColumns.merge(withKeys, Vector(MetadataColumns.Position)),
         wanted.metadataIds + MetadataColumns.Position.id
       )
     }

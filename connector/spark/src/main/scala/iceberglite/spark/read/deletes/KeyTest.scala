@@ -36,7 +36,7 @@ private[read] object KeyTest {
    * @param vectors the vectors of those columns, which the reader reuses
    */
   def of(keys: DeletedKeys, read: Vector[NestedField], vectors: Array[ColumnVector]): KeyTest = {
-    val columns = keys.columns.map(c => KeyVector.of(ReadColumns.place(c.path, read), vectors)).toArray
+    val columns = keys.columns.map(c => KeyVector.of(ReadColumns.ordinalPath(c.path, read), vectors)).toArray
     val tests = keys.sets.filterNot(_.isEmpty).map { set =>
       (columns, set) match {
         case (Array(only), longs: LongKeys) if only.isIntegral => new WholeNumberTest(only, longs)

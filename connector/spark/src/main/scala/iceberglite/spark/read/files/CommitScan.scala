@@ -24,7 +24,7 @@ private[iceberglite] object CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan =
       IncrementalScan(table.tree(schema), range, filter, caseSensitive, ManifestCache.of(table.io)).plan()
 
-    override def description: String = s"appends of $range" + (IncrementalScan.leftOut(range) match {
+    override def description: String = s"appends of $range" + (IncrementalScan.skippedCommits(range) match {
       case 0 => ""
       case 1 => ", 1 other commit skipped"
       case n => s", $n other commits skipped"

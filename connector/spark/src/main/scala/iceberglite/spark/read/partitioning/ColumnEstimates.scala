@@ -43,8 +43,8 @@ final private[read] case class LongValues(bytes: Long) extends ColumnStatistics 
 }
 
 /**
- * Estimates column statistics from the metrics of the files and from the sketches of the newest statistics file. Without a
- * sketch, the distinct values of integers, dates and times are estimated from their bounds.
+ * Estimates column statistics from the metrics of the files and from the sketches of the newest statistics file.
+ * Without a sketch, the distinct values of integers, dates and times are estimated from their bounds.
  */
 private[read] object ColumnEstimates {
 
@@ -70,7 +70,7 @@ private[read] object ColumnEstimates {
   /** Estimates the statistics of one column. @param sketched the number of distinct values from a sketch */
   private def estimate(files: ScanFiles, column: NestedField, sketched: => Option[Long]): Option[ColumnEstimate] =
     column.fieldType match {
-      case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.keeps.has(Set(column.id)) =>
+      case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.statsToKeep.has(Set(column.id)) =>
         val stats = files.plan.tasks.map(new ColumnStatsByFile(ScanColumn(Vector(column), t), files.table.metadata))
         val rows = files.plan.report.liveRecords
         for {

@@ -100,7 +100,7 @@ final private[iceberglite] class ScanFiles private (
    * keeps only the metrics of its filter's columns.
    */
   def withMetricsOf(ids: Set[Int]): ScanFiles =
-    if (plan.keeps.has(ids)) this
+    if (plan.statsToKeep.has(ids)) this
     else
       copyWith(filter, metricsColumns ++ ids)
 
@@ -170,7 +170,7 @@ final private[iceberglite] class ScanFiles private (
    */
   def tasksWith(bound: Expression): Vector[FileScanTask] =
     if (bound == AlwaysTrue) plan.tasks
-    else if (plan.keeps.has(bound.fieldIds) || limit != RowLimit.Unlimited) {
+    else if (plan.statsToKeep.has(bound.fieldIds) || limit != RowLimit.Unlimited) {
       val filter = filterOf(bound)
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {

@@ -24,7 +24,7 @@ final private[read] class ScanPlanning(
    * @param metricsColumns the ids of the columns whose metrics are requested, regardless of the number of files
    */
   def of(scan: TableScan, metricsColumns: Set[Int]): TableScan = scan.copy(
-    keeps = StatsToKeep.Of(metricsColumns, fromBytes = manifestBytes),
+    statsToKeep = StatsToKeep.Of(metricsColumns, fromBytes = manifestBytes),
     cluster = Some(new SparkPlanning(session.sparkContext, modes, scan.table.name, processors))
   )
 }

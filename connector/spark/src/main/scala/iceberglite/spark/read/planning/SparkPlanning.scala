@@ -3,7 +3,7 @@ package iceberglite.spark.read.planning
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.broadcast.Broadcast
 
-import iceberglite.scan.{PartReading, PlanningCluster}
+import iceberglite.scan.{PartReader, PlanningCluster}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{deserialize, serialize}
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
@@ -25,7 +25,7 @@ final private[read] class SparkPlanning(
 ) extends PlanningCluster {
   import SparkPlanning._
 
-  override def takes(parts: Vector[FilePart]): Boolean = modes.of(parts.head.content) match {
+  override def shouldRead(parts: Vector[FilePart]): Boolean = modes.of(parts.head.content) match {
     case PlanningMode.Local => false
     case PlanningMode.Distributed => true
     case PlanningMode.Auto =>
@@ -35,7 +35,7 @@ final private[read] class SparkPlanning(
 
   override def read(
       parts: Vector[FilePart],
-      reading: PartReading,
+      reading: PartReader,
       oldest: Long
   ): Iterator[Array[Byte]] = {
     val shared = context.broadcast(serialize((reading, oldest)))
@@ -78,8 +78,8 @@ private object SparkPlanning {
   private def packTask(
       shared: Broadcast[Array[Byte]]
   ): (TaskContext, Iterator[Array[Byte]]) => Array[Array[Byte]] = { (_, runs) =>
-    val (reading, oldest) = deserialize[(PartReading, Long)](shared.value)
+    val (reading, oldest) = deserialize[(PartReader, Long)](shared.value)
     val parts = runs.flatMap(run => deserialize[Vector[FilePart]](run))
-    parts.map(part => ClusterJob.encodeResult(reading.packed(part, oldest))).toArray
+    parts.map(part => ClusterJob.encodeResult(reading.encode(part, oldest))).toArray
   }
 }

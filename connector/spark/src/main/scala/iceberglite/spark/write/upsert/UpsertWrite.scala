@@ -75,7 +75,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
       val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.files.spec) else withGlobalSpec
       val reached = if (plan.inPartitions) Some(spec.specId) else None
       val change =
-        new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), reachedSpec = reached, to = plan.rows.settings.to)
+        new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), requiredSpec = reached, to = plan.rows.settings.to)
       plan.rows.pending(Some(change)).copy(base = ready)
     }
 

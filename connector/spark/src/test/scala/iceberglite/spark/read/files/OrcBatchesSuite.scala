@@ -62,7 +62,7 @@ class OrcBatchesSuite extends FileBatchTests(OrcData) {
     val tables = Seq(file(), file("write.orc.stripe-size-bytes" -> "200000", "write.orc.compression-codec" -> "none"))
     var spared = 0
     for (field <- schema.byId.values.toVector.sortBy(_.id) if field.fieldType.isInstanceOf[PrimitiveType]) {
-      val place = ReadColumns.place(ReadColumns.path(schema, field.id).get, schema.fields)
+      val place = ReadColumns.ordinalPath(ReadColumns.path(schema, field.id).get, schema.fields)
       val read = valueOf(place, field.fieldType.asInstanceOf[PrimitiveType]) _
       val values = pools.flatten.flatMap(read(_)).distinct.take(2)
       for (predicate <- predicates(field, values); table <- tables) {

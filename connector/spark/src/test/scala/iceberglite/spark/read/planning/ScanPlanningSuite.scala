@@ -115,7 +115,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     def planned(filter: Expression, cores: Int, bytes: Long): (Map[FileScanTask, Seq[String]], Seq[String]) = {
       val auto = PlanningModes(PlanningMode.Auto, PlanningMode.Auto)
       val manifests = new SparkPlanning(spark.sparkContext, auto, table, cores, bytes)
-      val scan = TableScan(now.tree(), now.currentSnapshot, filter, caseSensitive = true, ManifestCache.Off)
+      val scan = TableScan(now.tree(), now.currentSnapshot, filter, caseSensitive = true, ManifestCache.Disabled)
       planningJobs(scan.copy(cluster = Some(manifests)).plan().tasks.map { task =>
         task.copy(file = comparable(task.file), deletes = Vector.empty) -> task.deletes.map(_.file.path).sorted
       }.toMap)

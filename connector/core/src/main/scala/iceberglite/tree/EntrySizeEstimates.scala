@@ -6,7 +6,7 @@ import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMa
  * Estimates sizes of manifest entries. The cache uses their size on the heap; a commit uses their size in a manifest to
  * keep manifests near the target size.
  */
-private[tree] object EntryWeight {
+private[tree] object EntrySizeEstimates {
 
   /** An entry, its file, their boxed values and the object headers. */
   private val EntryOverhead = 400L
@@ -25,15 +25,15 @@ private[tree] object EntryWeight {
   private val ReadMetrics = 200L
 
   /** Returns the estimated heap size of a manifest's decoded entries. @param length length of the manifest */
-  def of(entries: Array[ManifestEntry], length: Long): Long = {
+  def heapBytes(entries: Array[ManifestEntry], length: Long): Long = {
     val blocks = if (entries.exists(e => !hasDecodedMetrics(e.file))) length * Inflation else 0L
-    blocks + entries.iterator.map(e => of(e.file)).sum
+    blocks + entries.iterator.map(e => heapBytes(e.file)).sum
   }
 
   /** Returns the minimum size of the entries of a part, without their metrics. */
-  def least(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
+  def minHeapBytes(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
 
-  private def of(file: ContentFile): Long =
+  private def heapBytes(file: ContentFile): Long =
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
       metrics(file)
 
@@ -47,12 +47,12 @@ private[tree] object EntryWeight {
     case _ => 0L
   }
 
-  def ofManifests(manifests: Vector[ManifestFile]): Long = manifests.iterator.map { m =>
+  def manifestHeapBytes(manifests: Vector[ManifestFile]): Long = manifests.iterator.map { m =>
     ManifestOverhead + m.path.length + SummaryOverhead * m.partitions.fold(0)(_.size)
   }.sum
 
   /** Returns the compressed size of a new file's entry in a manifest, in bytes. */
-  def written(file: ContentFile): Long = {
+  def encodedBytes(file: ContentFile): Long = {
     val metricsBytes = file.metrics match {
       case m: MetricMaps => 3L * counts(m) + bounds(m).map(_ + 3L).sum
       case _ => ReadMetrics

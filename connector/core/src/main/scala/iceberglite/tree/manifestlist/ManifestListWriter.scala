@@ -14,7 +14,7 @@ import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 import iceberglite.tree.{
-  EntryWeight,
+  EntrySizeEstimates,
   FileChanges,
   FileSelector,
   ListKey,
@@ -28,7 +28,7 @@ import iceberglite.tree.{
 }
 
 /** An attempt of a commit to write the tree of its snapshot; see [[ManifestListTree]]. */
-final private[manifestlist] class ManifestListWrite(
+final private[manifestlist] class ManifestListWriter(
     header: TreeHeader,
     table: TreeTable,
     parent: Option[ManifestListFiles],
@@ -38,7 +38,7 @@ final private[manifestlist] class ManifestListWrite(
 ) {
 
   /** The result for a manifest of the parent. At most one of `kept` and `rewritten` is present. */
-  private case class Filtered(
+  private case class FilteredManifest(
       kept: Option[ManifestPart],
       rewritten: Option[WrittenManifest],
       removed: Vector[ManifestEntry]
@@ -60,7 +60,7 @@ final private[manifestlist] class ManifestListWrite(
       tree
     } catch {
       case failure: Throwable =>
-        files.settle()
+        files.awaitQuietly()
         writtenPaths.asScala.foreach { path =>
           try io.delete(path)
           catch { case NonFatal(e) => failure.addSuppressed(e) }
@@ -73,15 +73,15 @@ final private[manifestlist] class ManifestListWrite(
     val parents = parent.fold(Vector.empty[ManifestPart])(_.manifestParts)
     val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
     val filteredData = filterAll(data, RemovedDataFiles.Empty)
-    val filtered = filteredData ++ filterAll(deletes, removedBy(filteredData))
-    val fresh = MetadataPool.map(groups(addedFiles))(newManifest)
+    val filtered = filteredData ++ filterAll(deletes, removedDataFiles(filteredData))
+    val newManifests = MetadataPool.map(groupFiles(addedFiles))(newManifest)
     val unchanged = filtered.flatMap(_.kept)
-    val replaced = changes.rewrite.flatMap(rewriter.of(unchanged, _, earlier.flatMap(_.replaced)))
-    val own = fresh.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
-    val merged = mergeAll(bins(unchanged.filter(m => replaced.forall(_.stays(m))), own.map(_.manifest)))
-    val all = own.map(_.manifest) ++ merged.map(_.fold(_.manifest, _.manifest))
-    val listed = list(all, fresh.map(_._1.manifest), own ++ merged.flatMap(_.right.toSeq))
-    val carried = merged.count(_.isLeft)
+    val replaced = changes.rewrite.flatMap(rewriter.rewriteChosen(unchanged, _, earlier.flatMap(_.replaced)))
+    val written = newManifests.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
+    val merged = mergeAll(bins(unchanged.filter(m => replaced.forall(_.isKept(m))), written.map(_.manifest)))
+    val all = written.map(_.manifest) ++ merged.map(_.fold(_.manifest, _.manifest))
+    val listed = writeList(all, newManifests.map(_._1.manifest), written ++ merged.flatMap(_.right.toSeq))
+    val carriedOver = merged.count(_.isLeft)
     WrittenManifestList(
       pointer = listPath,
       addedRows =
@@ -89,12 +89,12 @@ final private[manifestlist] class ManifestListWrite(
       added = changes.allAdded,
       removed = filtered.flatMap(_.removed),
       manifests = listed,
-      newManifests = fresh.map(_._1),
-      replaced = replaced.map(_.done),
+      newManifests = newManifests.map(_._1),
+      replaced = replaced.map(_.replacement),
       written = writtenPaths.asScala.toVector,
-      createdCount = all.size - carried,
-      keptCount = carried,
-      replacedCount = parents.count(_.hasLiveFiles) - carried
+      createdCount = all.size - carriedOver,
+      keptCount = carriedOver,
+      replacedCount = parents.count(_.hasLiveFiles) - carriedOver
     )
   }
 
@@ -102,20 +102,21 @@ final private[manifestlist] class ManifestListWrite(
 
   private def entries(part: ManifestPart): Iterator[ManifestEntry] = parent.fold(part.entries(io))(_.entries(part))
 
-  private def bins(kept: Vector[ManifestPart], own: Vector[ManifestFile]): Vector[ManifestMerging.Bin] =
-    if (changes.merges) ManifestMerging.bins(kept, own, properties) else kept.map(Vector(_))
+  private def bins(kept: Vector[ManifestPart], written: Vector[ManifestFile]): Vector[ManifestMerging.Bin] =
+    if (changes.mergesManifests) ManifestMerging.bins(kept, written, properties) else kept.map(Vector(_))
 
   private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
 
   /** @return the manifests as in the manifest list */
-  private def list(
+  private def writeList(
       manifests: Vector[ManifestFile],
-      fresh: Vector[ManifestFile],
+      newManifests: Vector[ManifestFile],
       created: Vector[WrittenManifest]
   ): Vector[ManifestFile] = {
     writtenPaths.add(listPath)
-    if (header.firstRowId.isDefined) checkRows(manifests.filter(m => needsRowIds(m) && !fresh.contains(m)), created)
-    val complete = if (version == FormatVersion.V1) manifests else manifests.map(counted)
+    if (header.firstRowId.isDefined)
+      checkRows(manifests.filter(m => needsRowIds(m) && !newManifests.contains(m)), created)
+    val complete = if (version == FormatVersion.V1) manifests else manifests.map(withCounts)
     val (_, listed) = ManifestLists.write(
       files,
       listPath,
@@ -127,7 +128,7 @@ final private[manifestlist] class ManifestListWrite(
       complete,
       codec
     )
-    cache.keepManifests(ListKey(io, listPath), listed)
+    cache.putManifests(ListKey(io, listPath), listed)
     cacheRows(created, listed)
     listed
   }
@@ -136,8 +137,8 @@ final private[manifestlist] class ManifestListWrite(
    * Returns the manifest with all counts, which lists require from version 2 on. Manifests from version 1 lists may
    * lack them.
    */
-  private def counted(m: ManifestFile): ManifestFile =
-    if (ManifestCounts.areIn(m)) m else ManifestCounts.counted(m, entries(partOf(m)))
+  private def withCounts(m: ManifestFile): ManifestFile =
+    if (ManifestCounts.hasCounts(m)) m else ManifestCounts.withCounts(m, entries(partOf(m)))
 
   /** Returns whether writing the list assigns the manifest its first row id (adopted version 3: "Row lineage"). */
   private def needsRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
@@ -150,7 +151,7 @@ final private[manifestlist] class ManifestListWrite(
     val rows = created.map(w => w.manifest.path -> w.rows).toMap
     MetadataPool.map(manifests) { m =>
       rows.get(m.path).fold(entries(partOf(m)))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
-        .foreach(e => AddedFiles.checkCarried(e.file))
+        .foreach(e => AddedFileCheck.checkExisting(e.file))
     }
   }
 
@@ -160,7 +161,7 @@ final private[manifestlist] class ManifestListWrite(
    * Returns the removed data files and the lowest data sequence number of the remaining ones. A delete file that is
    * older than all remaining data files applies to none of them (spec: "Scan Planning").
    */
-  private def removedBy(data: Vector[Filtered]): RemovedDataFiles = {
+  private def removedDataFiles(data: Vector[FilteredManifest]): RemovedDataFiles = {
     val rewritten = data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
     val numbers =
       data.flatMap(_.kept).map(_.minSequenceNumber) ++ rewritten.map(_.minSequenceNumber) ++ changes.addedOlder.map(
@@ -171,7 +172,7 @@ final private[manifestlist] class ManifestListWrite(
   }
 
   /** Filters the manifests. An append reads no manifest, so it needs no threads. */
-  private def filterAll(manifests: Vector[ManifestPart], removedFiles: RemovedDataFiles): Vector[Filtered] =
+  private def filterAll(manifests: Vector[ManifestPart], removedFiles: RemovedDataFiles): Vector[FilteredManifest] =
     if (removedFiles.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, removedFiles))
     else MetadataPool.map(manifests)(filter(_, removedFiles))
 
@@ -181,28 +182,29 @@ final private[manifestlist] class ManifestListWrite(
    *
    * @param removedFiles the removed data files, which determine the delete files to remove with them
    */
-  private def filter(manifest: ManifestPart, removedFiles: RemovedDataFiles): Filtered = {
+  private def filter(manifest: ManifestPart, removedFiles: RemovedDataFiles): FilteredManifest = {
     val selected = changes.remove.mightMatch(manifest)
-    if (!manifest.hasLiveFiles) Filtered(None, None, Vector.empty)
-    else if (!selected && removedFiles.isEmpty) Filtered(Some(manifest), None, Vector.empty)
+    if (!manifest.hasLiveFiles) FilteredManifest(None, None, Vector.empty)
+    else if (!selected && removedFiles.isEmpty) FilteredManifest(Some(manifest), None, Vector.empty)
     else {
       val live = entries(manifest).filter(_.isLive).toVector
       val rows = live.map { e =>
-        if (selected && changes.remove.removes(e) || removedFiles.makesObsolete(e)) deleted(e) else existing(e)
+        if (selected && changes.remove.removes(e) || removedFiles.makesObsolete(e)) asDeleted(e) else asExisting(e)
       }
       val removed = live.zip(rows).collect { case (e, row) if row.status == Deleted => e }
-      if (removed.isEmpty) Filtered(Some(manifest), None, removed)
-      else Filtered(None, Some(write(manifest.content, manifest.spec, rows)), removed)
+      if (removed.isEmpty) FilteredManifest(Some(manifest), None, removed)
+      else FilteredManifest(None, Some(write(manifest.content, manifest.spec, rows)), removed)
     }
   }
 
-  private def existing(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
+  private def asExisting(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
 
   /**
    * Returns the entry as deleted. It keeps its sequence numbers, and its snapshot is the one that deletes it (spec:
    * "Manifest Entry Fields").
    */
-  private def deleted(e: ManifestEntry): ManifestEntry = e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
+  private def asDeleted(e: ManifestEntry): ManifestEntry =
+    e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
 
   private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestPart, WrittenManifest]] =
     if (bins.forall(_.size == 1)) bins.map(merge) else MetadataPool.map(bins)(merge)
@@ -210,7 +212,7 @@ final private[manifestlist] class ManifestListWrite(
   private def merge(bin: ManifestMerging.Bin): Either[ManifestPart, WrittenManifest] =
     if (bin.size == 1) Left(bin.head)
     else {
-      val rows = bin.flatMap(m => entries(m).filter(_.isLive).map(existing))
+      val rows = bin.flatMap(m => entries(m).filter(_.isLive).map(asExisting))
       Right(write(bin.head.content, bin.head.spec, rows))
     }
 
@@ -221,31 +223,31 @@ final private[manifestlist] class ManifestListWrite(
   private def newFiles: Vector[NewFile] = {
     val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
     val files = changes.added.map(NewFile(_, None)) ++ older
-    files.foreach(f => AddedFiles.check(added(f), header, table))
+    files.foreach(f => AddedFileCheck.check(entryOf(f), header, table))
     files
   }
 
-  private def added(f: NewFile): ManifestEntry =
+  private def entryOf(f: NewFile): ManifestEntry =
     ManifestEntry(Added, Some(header.snapshotId), f.sequenceNumber, None, f.file.copy(firstRowId = None))
 
   /** Groups the added files into manifests: each has one spec and one content, and about the target size. */
-  private def groups(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
+  private def groupFiles(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
-    val kinds = files.map(f => kind(f.file)).distinct
-    val byKind = files.groupBy(f => kind(f.file))
-    kinds.flatMap(k => ManifestListWrite.rolled(byKind(k), target)(_.file))
+    val keys = files.map(f => specAndContent(f.file)).distinct
+    val byKey = files.groupBy(f => specAndContent(f.file))
+    keys.flatMap(k => ManifestListWriter.splitBySize(byKey(k), target)(_.file))
   }
 
-  private def kind(file: ContentFile): (Int, ManifestContent) =
+  private def specAndContent(file: ContentFile): (Int, ManifestContent) =
     (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
 
   /** Returns the manifest of the files, written by this attempt or by an earlier one. */
   private def newManifest(files: Vector[NewFile]): (NewManifest, WrittenManifest) =
-    earlier.flatMap(_.newManifests.find(_.holds(files, version))) match {
+    earlier.flatMap(_.newManifests.find(_.matches(files, version))) match {
       case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
       case None =>
-        val (specId, content) = kind(files.head.file)
-        val written = write(content, table.specs.byId(specId), files.map(added))
+        val (specId, content) = specAndContent(files.head.file)
+        val written = write(content, table.specs.byId(specId), files.map(entryOf))
         (NewManifest(written.manifest, version, files), written)
     }
 
@@ -273,33 +275,33 @@ final private[manifestlist] class ManifestListWrite(
     val byPath = listed.map(m => m.path -> m).toMap
     created.filter(_.rows.nonEmpty).foreach { w =>
       val manifest = byPath(w.manifest.path)
-      cache.keepEntries(partOf(manifest).cacheKey(io), inherited(w.rows, manifest))
+      cache.putEntries(partOf(manifest).cacheKey(io), withInheritedValues(w.rows, manifest))
     }
   }
 
   /** Returns the rows as a reader would see them, with inherited values. */
-  private def inherited(rows: Vector[ManifestEntry], listed: ManifestFile): Array[ManifestEntry] = {
+  private def withInheritedValues(rows: Vector[ManifestEntry], listed: ManifestFile): Array[ManifestEntry] = {
     val number = Some(listed.sequenceNumber)
     val shared = new SharedTuples
-    val rowIds = new RowIds(listed.firstRowId)
+    val rowIds = new RowIdAssigner(listed.firstRowId)
     rows.iterator.map { e =>
       val numbered =
         if (e.status == Added) e.copy(sequenceNumber = e.sequenceNumber.orElse(number), fileSequenceNumber = number)
         else e
-      shared.in(rowIds.in(numbered))
+      shared.share(rowIds.assign(numbered))
     }.toArray
   }
 }
 
-private[manifestlist] object ManifestListWrite {
+private[manifestlist] object ManifestListWriter {
 
   /** Splits entries into runs of at most the target size, using estimated sizes. */
-  def rolled[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] = {
+  def splitBySize[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] = {
     val runs = Vector.newBuilder[Vector[A]]
     var run = Vector.newBuilder[A]
     var size = 0L
     entries.foreach { e =>
-      val bytes = EntryWeight.written(file(e))
+      val bytes = EntrySizeEstimates.encodedBytes(file(e))
       if (size > 0 && size + bytes > target) {
         runs += run.result()
         run = Vector.newBuilder[A]

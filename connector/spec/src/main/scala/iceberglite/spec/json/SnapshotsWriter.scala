@@ -7,7 +7,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.metadata.Snapshot
 
 /** Writes the snapshots of a table as JSON. Each snapshot is serialized once; later writes copy its bytes. */
-private[json] object KeptSnapshots {
+private[json] object SnapshotsWriter {
 
   /** Writes the snapshots as an array. The caller must have written its key. */
   def write(snapshots: Vector[Snapshot], out: JsonGenerator): Unit = out.getOutputTarget match {
@@ -29,7 +29,7 @@ private[json] object KeptSnapshots {
     snapshots.foreach { s =>
       if (!first) out.write(',')
       first = false
-      val json = s.json.orElse(SnapshotJson.toBytes(s))
+      val json = s.cachedJson.getOrRender(SnapshotJson.toBytes(s))
       out.write(json.bytes, json.from, json.until - json.from)
     }
     out.write(']')

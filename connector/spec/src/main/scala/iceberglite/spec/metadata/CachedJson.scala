@@ -4,16 +4,16 @@ package iceberglite.spec.metadata
 final private[iceberglite] case class JsonSlice(bytes: Array[Byte], from: Int, until: Int)
 
 /** The JSON form of an immutable value, cached after it has been read or written. */
-final private[iceberglite] class KeptJson {
-  @volatile private var kept: Option[JsonSlice] = None
+final private[iceberglite] class CachedJson {
+  @volatile private var cached: Option[JsonSlice] = None
 
-  def keep(json: JsonSlice): Unit = kept = Some(json)
+  def put(json: JsonSlice): Unit = cached = Some(json)
 
   /** Returns the cached JSON, or renders and caches it. Two threads may both render it, with the same result. */
-  def orElse(render: => Array[Byte]): JsonSlice = kept.getOrElse {
+  def getOrRender(render: => Array[Byte]): JsonSlice = cached.getOrElse {
     val bytes = render
     val json = JsonSlice(bytes, 0, bytes.length)
-    keep(json)
+    put(json)
     json
   }
 }

@@ -12,7 +12,7 @@ import iceberglite.tree.{FilePart, PartitionSpecs}
  * Entries that are sent from one JVM to another, in the form of a small manifest. Names and types are written only
  * once.
  */
-object PackedEntries {
+object EncodedEntries {
 
   /** The newest version can hold entries of all versions. */
   private val Version = FormatVersion.V3
@@ -26,15 +26,15 @@ object PackedEntries {
    * @param pruned the number of entries of the part that are left out
    */
   def write(part: FilePart, specs: PartitionSpecs, entries: Iterator[ManifestEntry], pruned: Int): Array[Byte] = {
-    var packed = Array.emptyByteArray
+    var encoded = Array.emptyByteArray
     val sink = new FileSink {
-      override def write(path: String, contents: Array[Byte]): Unit = packed = contents
+      override def write(path: String, contents: Array[Byte]): Unit = encoded = contents
     }
     val spec = specs.of(part)
     val sources = specs.sources
-    val own = sources.copy(fields = spec.fields.flatMap(_.sourceIds).distinct.flatMap(sources.byId.get))
-    Manifests.write(sink, part.path, Version, part.content, own, spec, 0L, entries, Fast)
-    ByteBuffer.allocate(Integer.BYTES + packed.length).putInt(pruned).put(packed).array
+    val partitionSources = sources.copy(fields = spec.fields.flatMap(_.sourceIds).distinct.flatMap(sources.byId.get))
+    Manifests.write(sink, part.path, Version, part.content, partitionSources, spec, 0L, entries, Fast)
+    ByteBuffer.allocate(Integer.BYTES + encoded.length).putInt(pruned).put(encoded).array
   }
 
   /**

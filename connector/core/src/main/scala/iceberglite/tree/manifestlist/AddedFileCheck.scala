@@ -6,7 +6,7 @@ import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.tree.{TreeHeader, TreeTable}
 
 /** Checks the files that a commit adds (spec: "Manifests", "Delete Formats"; version 3 as adopted). */
-private[iceberglite] object AddedFiles {
+private[iceberglite] object AddedFileCheck {
 
   /**
    * Checks the entry of an added file.
@@ -44,7 +44,7 @@ private[iceberglite] object AddedFiles {
    *
    * @throws ValidationFailed a file of an earlier snapshot has no row count
    */
-  def checkCarried(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
+  def checkExisting(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
     s"Cannot assign row ids, which version 3 requires, to the rows of ${file.path}: its entry has no valid row count " +
       s"(record_count ${file.recordCount}). Delete or overwrite the rows of its partition to remove the file"
   )

@@ -15,25 +15,25 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
  * @param application the application's name, unique among applications
  * @param version increases with every write of the application
  */
-final class RecordApplication(application: String, version: Long) extends MetadataAction {
-  private val key = RecordApplication.Prefix + application
+final class RecordApplicationVersion(application: String, version: Long) extends MetadataAction {
+  private val key = RecordApplicationVersion.Prefix + application
 
   /** @throws AlreadyCommitted the table has recorded this version or a later one */
-  override def describe(base: TableMetadata, context: CommitContext): Change = {
-    last(base.properties).filter(_ >= version).foreach { last =>
-      throw AlreadyCommitted(context.table, application, version, last)
+  override def changeFor(base: TableMetadata, context: CommitContext): Change = {
+    lastVersion(base.properties).filter(_ >= version).foreach { lastVersion =>
+      throw AlreadyCommitted(context.table, application, version, lastVersion)
     }
     Change(Vector(SetProperties(Map(key -> version.toString))), Vector.empty)
   }
 
-  private def last(properties: Map[String, String]): Option[Long] = properties.get(key).map { text =>
+  private def lastVersion(properties: Map[String, String]): Option[Long] = properties.get(key).map { text =>
     Try(text.toLong).getOrElse(
       throw InvalidArgument(s"table property $key", text, "It must be a version's number; unset it to begin anew")
     )
   }
 }
 
-object RecordApplication {
+object RecordApplicationVersion {
 
   /** The prefix of the property keys; the application's name follows. */
   val Prefix = "application-version."

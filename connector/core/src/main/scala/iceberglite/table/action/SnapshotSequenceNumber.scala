@@ -3,7 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.metadata.TableMetadata
 
 /** The sequence number of a snapshot. It is kept because the snapshot may expire before a later commit attempt. */
-final private[action] class SequenceNumberOf(snapshotId: Long) {
+final private[action] class SnapshotSequenceNumber(snapshotId: Long) {
   private var known: Option[Long] = None
 
   def in(base: TableMetadata): Long = known.getOrElse {
