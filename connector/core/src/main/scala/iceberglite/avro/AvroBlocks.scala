@@ -5,15 +5,15 @@ import java.util.Arrays
 /**
  * A part of an Avro file: the blocks that begin between `start` (inclusive) and `start + length` (exclusive), in bytes.
  *
- * @param withPlaces whether record positions in the file are needed. If so, the blocks before the part are walked one
- *   by one to count their records; otherwise they are skipped without being read
+ * @param tracksPositions whether record positions in the file are needed. If so, the blocks before the part are walked
+ *   one by one to count their records; otherwise they are skipped without being read
  */
-final private[iceberglite] case class AvroPart(start: Long, length: Long, withPlaces: Boolean) {
-  def endsBefore(place: Long): Boolean = place - start >= length
+final private[iceberglite] case class AvroPart(start: Long, length: Long, tracksPositions: Boolean) {
+  def endsBefore(position: Long): Boolean = position - start >= length
 }
 
 private[iceberglite] object AvroPart {
-  val Whole: AvroPart = AvroPart(0L, Long.MaxValue, withPlaces = true)
+  val Whole: AvroPart = AvroPart(0L, Long.MaxValue, tracksPositions = true)
 }
 
 /**
@@ -29,13 +29,13 @@ final private[iceberglite] class AvroBlocks(
     part: AvroPart,
     limits: AvroLimits
 ) {
-  private val firstByte = source.taken
-  private var unpackedBytes = 0L
+  private val firstByte = source.position
+  private var decompressedBytes = 0L
   private var isAtStart = true
   private var recordsSeen = 0L
 
   /** The decompressed content of the current block. */
-  var unpacked: AvroInput = new AvroInput(Array.emptyByteArray, 0, 0)
+  var decompressed: AvroInput = new AvroInput(Array.emptyByteArray, 0, 0)
 
   /** The record count that the header of the current block states. */
   var records: Long = 0L
@@ -45,10 +45,10 @@ final private[iceberglite] class AvroBlocks(
 
   /** Decompresses the next block. Returns false at the end of the part. */
   def next(): Boolean = {
-    if (isAtStart && !part.withPlaces && part.start > firstByte) toFirstBlock()
+    if (isAtStart && !part.tracksPositions && part.start > firstByte) toFirstBlock()
     isAtStart = false
-    while (!source.isEmpty && source.taken < part.start) skipBlock()
-    if (source.isEmpty || part.endsBefore(source.taken)) false
+    while (!source.isEmpty && source.position < part.start) skipBlock()
+    if (source.isEmpty || part.endsBefore(source.position)) false
     else {
       decompressBlock()
       true
@@ -57,7 +57,7 @@ final private[iceberglite] class AvroBlocks(
 
   /** Moves past the first sync marker that ends at or after the start of the part. */
   private def toFirstBlock(): Unit = {
-    source.jumpTo(math.max(firstByte, part.start - AvroContainer.SyncSize))
+    source.seek(math.max(firstByte, part.start - AvroContainer.SyncSize))
     var found = false
     while (!found && !source.isEmpty) {
       source.fill(AvroContainer.BlockSize)
@@ -66,8 +66,8 @@ final private[iceberglite] class AvroBlocks(
       var at = in.position
       while (at <= last && !isSyncMarker(in.bytes, at)) at += 1
       found = at <= last
-      val seen = if (found) at + AvroContainer.SyncSize else if (source.ended) in.end else at
-      in.skip(seen - in.position)
+      val passed = if (found) at + AvroContainer.SyncSize else if (source.isAtEnd) in.end else at
+      in.skip(passed - in.position)
     }
   }
 
@@ -76,26 +76,26 @@ final private[iceberglite] class AvroBlocks(
 
   /** Skips a block that belongs to another part. */
   private def skipBlock(): Unit = {
-    val length = header()
-    source.jumpTo(source.taken + length)
+    val length = readHeader()
+    source.seek(source.position + length)
     source.fill(AvroContainer.SyncSize)
-    end()
+    checkSyncMarker()
   }
 
   private def decompressBlock(): Unit = {
-    val length = header()
+    val length = readHeader()
     source.fill(length + AvroContainer.SyncSize)
     val in = source.input
     if (in.remaining < length) throw AvroFault(s"A block claims $length bytes, but ${in.remaining} are left")
     val bytes = codec.block(in.bytes, in.position, length)
-    unpacked = new AvroInput(bytes.bytes, bytes.start, bytes.end)
+    decompressed = new AvroInput(bytes.bytes, bytes.start, bytes.end)
     in.skip(length)
-    end()
+    checkSyncMarker()
     checkExpansion()
   }
 
   /** Reads a block header and returns the length of the block in bytes. */
-  private def header(): Int = {
+  private def readHeader(): Int = {
     source.fill(AvroContainer.MaxNumberBytes * 2)
     records = source.input.readLong()
     if (records < 0) throw AvroFault(s"A block claims $records records")
@@ -105,7 +105,7 @@ final private[iceberglite] class AvroBlocks(
     length.toInt
   }
 
-  private def end(): Unit = {
+  private def checkSyncMarker(): Unit = {
     val in = source.input
     val at = in.position
     in.skip(AvroContainer.SyncSize)
@@ -116,10 +116,15 @@ final private[iceberglite] class AvroBlocks(
 
   /** Limits the total expansion: many small blocks together can be a decompression bomb. */
   private def checkExpansion(): Unit = {
-    unpackedBytes += unpacked.remaining
-    val packedBytes = source.taken - firstByte
-    if (unpackedBytes > AvroContainer.MaxBlockBytes && limits.maxExpansion.exists(unpackedBytes / _ > packedBytes)) {
-      val reason = s"Its first $packedBytes bytes decompress to $unpackedBytes: it is damaged, or a decompression bomb"
+    decompressedBytes += decompressed.remaining
+    val compressedBytes = source.position - firstByte
+    if (
+      decompressedBytes > AvroContainer.MaxBlockBytes && limits.maxExpansion.exists(
+        decompressedBytes / _ > compressedBytes
+      )
+    ) {
+      val reason =
+        s"Its first $compressedBytes bytes decompress to $decompressedBytes: it is damaged, or a decompression bomb"
       throw AvroFault(reason)
     }
   }

@@ -21,7 +21,7 @@ sealed abstract class AvroCodec private[iceberglite] (val name: String) {
 }
 
 object AvroCodec {
-  case object Plain extends AvroCodec("null") {
+  case object Uncompressed extends AvroCodec("null") {
     override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] =
       Arrays.copyOf(bytes, length)
   }
@@ -41,7 +41,7 @@ object AvroCodec {
   }
 
   /** Snappy. A block is followed by the CRC of its uncompressed content. */
-  case object Snap extends AvroCodec("snappy") {
+  case object SnappyCodec extends AvroCodec("snappy") {
     override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] = {
       val out = new Array[Byte](Snappy.maxCompressedLength(length) + Integer.BYTES)
       val size = Snappy.compress(bytes, 0, length, out, 0)
@@ -80,8 +80,8 @@ object AvroCodec {
    * @param level compression level; if absent, the codec's default
    */
   def named(name: String, level: Option[Int]): AvroCodec = name match {
-    case "uncompressed" => Plain
-    case "snappy" => Snap
+    case "uncompressed" => Uncompressed
+    case "snappy" => SnappyCodec
     case "zstd" => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
     case _ => Deflate(level.filter(l => l >= 0 && l <= 9).getOrElse(Deflater.DEFAULT_COMPRESSION))
   }
@@ -92,7 +92,7 @@ object AvroCodec {
    * @throws AvroFault if the codec in the file header is not supported
    */
   private[iceberglite] def decompressor(name: String): Decompressor = name match {
-    case "null" => PlainBlocks
+    case "null" => UncompressedBlocks
     case "deflate" => new DeflatedBlocks
     case "snappy" => SnappyBlocks
     case "zstandard" => new StreamedBlocks(new ZstdInputStream(_))
@@ -116,7 +116,7 @@ object AvroCodec {
     override def close(): Unit = ()
   }
 
-  private object PlainBlocks extends Decompressor {
+  private object UncompressedBlocks extends Decompressor {
     override def block(bytes: Array[Byte], offset: Int, length: Int): Block = Block(bytes, offset, offset + length)
   }
 
@@ -132,7 +132,7 @@ object AvroCodec {
       inflater.setInput(bytes, offset, length)
       var size = 0
       while (!inflater.finished) {
-        if (size == scratch.length) scratch = grown(scratch, size)
+        if (size == scratch.length) scratch = grow(scratch, size)
         val more = inflater.inflate(scratch, size, scratch.length - size)
         if (more == 0 && !inflater.finished && (inflater.needsInput || inflater.needsDictionary)) {
           throw AvroFault("A compressed block is truncated")
@@ -156,13 +156,13 @@ object AvroCodec {
         throw AvroFault(s"A compressed block claims an uncompressed size of $size bytes")
       }
       val out = new Array[Byte](size)
-      val unpacked = Snappy.uncompress(bytes, offset, compressed, out, 0)
+      val decompressedSize = Snappy.uncompress(bytes, offset, compressed, out, 0)
       val crc = new CRC32
-      crc.update(out, 0, unpacked)
+      crc.update(out, 0, decompressedSize)
       if (crc.getValue.toInt != java.nio.ByteBuffer.wrap(bytes, offset + compressed, Integer.BYTES).getInt()) {
         throw AvroFault("A compressed block does not match its checksum")
       }
-      Block(out, 0, unpacked)
+      Block(out, 0, decompressedSize)
     }
   }
 
@@ -176,7 +176,7 @@ object AvroCodec {
         var more = in.read(out, 0, out.length)
         while (more >= 0) {
           size += more
-          if (size == out.length) out = grown(out, size)
+          if (size == out.length) out = grow(out, size)
           more = in.read(out, size, out.length - size)
         }
         Block(out, 0, size)
@@ -184,7 +184,7 @@ object AvroCodec {
     }
   }
 
-  private def grown(bytes: Array[Byte], size: Int): Array[Byte] = {
+  private def grow(bytes: Array[Byte], size: Int): Array[Byte] = {
     if (size >= AvroContainer.MaxBlockBytes)
       throw AvroFault(s"A block decompresses to more than ${AvroContainer.MaxBlockBytes} bytes")
     Arrays.copyOf(bytes, math.min(bytes.length.toLong * 2, AvroContainer.MaxBlockBytes.toLong).toInt)

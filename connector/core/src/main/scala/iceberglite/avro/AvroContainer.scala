@@ -47,7 +47,7 @@ final private[iceberglite] class AvroContainerReader private (
     metadata.getOrElse(AvroContainer.SchemaKey, throw AvroFault("Its header has no Avro schema"))
 
   /** The number of bytes of the file consumed so far. */
-  def taken: Long = source.taken
+  def position: Long = source.position
 
   /**
    * Decodes each record. `decode` must consume at least one byte or throw, unless the limits allow empty records.
@@ -59,7 +59,7 @@ final private[iceberglite] class AvroContainerReader private (
       limits: AvroLimits = AvroLimits.OfMetadata,
       part: AvroPart = AvroPart.Whole
   ): DecodedRecords[A] = {
-    val codec = AvroCodec.decompressor(metadata.getOrElse(AvroContainer.CodecKey, AvroCodec.Plain.name))
+    val codec = AvroCodec.decompressor(metadata.getOrElse(AvroContainer.CodecKey, AvroCodec.Uncompressed.name))
     new DecodedRecords(source, new AvroBlocks(source, sync, codec, part, limits), codec, decode, limits)
   }
 
@@ -128,7 +128,7 @@ final private[iceberglite] class DecodedRecords[A](
   }
 
   private def nextBlock(): Unit = {
-    block = blocks.unpacked
+    block = blocks.decompressed
     left = blocks.records
     nextPosition = blocks.firstRecord
     if (left > block.remaining && !limits.emptyRecords) {
@@ -164,7 +164,7 @@ private[iceberglite] object AvroContainerReader {
     val in = new AvroInput(all.bytes, all.position, all.end)
     val read =
       try Some(metadata(in))
-      catch { case _: AvroFault if !source.ended && bytes < MaxHeaderBytes => None }
+      catch { case _: AvroFault if !source.isAtEnd && bytes < MaxHeaderBytes => None }
     read match {
       case Some((pairs, sync)) =>
         all.skip(in.position - all.position)

@@ -12,7 +12,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 final private[iceberglite] case class AvroFault(reason: String) extends RuntimeException(reason) with NoStackTrace
 
 private[iceberglite] object AvroFault {
-  def pastEnd: AvroFault = AvroFault("It ends in the middle of a record")
+  def truncated: AvroFault = AvroFault("It ends in the middle of a record")
 
   /**
    * Runs a read operation on a file and converts its failures.
@@ -22,10 +22,10 @@ private[iceberglite] object AvroFault {
    */
   def guard[A](path: String, role: String, advice: String)(body: => A): A =
     try body
-    catch { case NonFatal(e) => throw named(path, role, advice, e) }
+    catch { case NonFatal(e) => throw toError(path, role, advice, e) }
 
   /** Returns the error to throw for a failure; it names the file. */
-  def named(path: String, role: String, advice: String, failure: Throwable): Throwable = failure match {
+  def toError(path: String, role: String, advice: String, failure: Throwable): Throwable = failure match {
     case e: UnreadableFile => e.copy(role = role, reason = s"${e.reason}. $advice")
     case e: IcebergError => e
     case AvroFault(reason) => UnreadableFile(path, role, s"$reason. $advice")

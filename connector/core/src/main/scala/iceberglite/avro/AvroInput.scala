@@ -59,7 +59,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   def readDouble(): Double = java.lang.Double.longBitsToDouble(littleEndian(java.lang.Long.BYTES))
 
   private def littleEndian(size: Int): Long = {
-    need(size)
+    requireRemaining(size)
     var value = 0L
     var i = size - 1
     while (i >= 0) {
@@ -92,7 +92,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   }
 
   def skip(length: Int): Unit = {
-    need(length)
+    requireRemaining(length)
     at += length
   }
 
@@ -121,7 +121,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
     items.toInt
   }
 
-  private def need(length: Int): Unit = if (length < 0 || length > remaining) pastEnd()
+  private def requireRemaining(length: Int): Unit = if (length < 0 || length > remaining) pastEnd()
 
-  private def pastEnd(): Nothing = throw AvroFault.pastEnd
+  private def pastEnd(): Nothing = throw AvroFault.truncated
 }

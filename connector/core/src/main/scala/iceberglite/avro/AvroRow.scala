@@ -26,12 +26,12 @@ final private[iceberglite] class AvroRow(size: Int) {
   def has(column: StructColumn[_, _]): Boolean = (present & (1L << column.slot)) != 0
 
   def long(column: StructColumn[_, Long]): Long = {
-    need(column)
+    requirePresent(column)
     numbers(column.slot)
   }
 
   def int(column: StructColumn[_, Int]): Int = {
-    need(column)
+    requirePresent(column)
     numbers(column.slot).toInt
   }
 
@@ -39,7 +39,7 @@ final private[iceberglite] class AvroRow(size: Int) {
   def number(column: StructColumn[_, _]): Long = if (has(column)) numbers(column.slot) else 0L
 
   def boolean(column: StructColumn[_, Boolean]): Boolean = {
-    need(column)
+    requirePresent(column)
     numbers(column.slot) != 0
   }
 
@@ -49,32 +49,32 @@ final private[iceberglite] class AvroRow(size: Int) {
   def longOption(column: StructColumn[_, Long]): Option[Long] =
     if (!has(column)) None
     else objects(column.slot) match {
-      case former @ Some(number: Long) if number == numbers(column.slot) => former.asInstanceOf[Option[Long]]
+      case previous @ Some(number: Long) if number == numbers(column.slot) => previous.asInstanceOf[Option[Long]]
       case _ =>
-        val fresh = Some(numbers(column.slot))
-        objects(column.slot) = fresh
-        fresh
+        val current = Some(numbers(column.slot))
+        objects(column.slot) = current
+        current
     }
 
   def intOption(column: StructColumn[_, Int]): Option[Int] =
     if (!has(column)) None
     else objects(column.slot) match {
-      case former @ Some(number: Int) if number == numbers(column.slot).toInt => former.asInstanceOf[Option[Int]]
+      case previous @ Some(number: Int) if number == numbers(column.slot).toInt => previous.asInstanceOf[Option[Int]]
       case _ =>
-        val fresh = Some(numbers(column.slot).toInt)
-        objects(column.slot) = fresh
-        fresh
+        val current = Some(numbers(column.slot).toInt)
+        objects(column.slot) = current
+        current
     }
 
   /** Returns the object that the slot held for an earlier record, for reuse. */
-  def former(slot: Int): Option[AnyRef] = Option(objects(slot))
+  def previous(slot: Int): Option[AnyRef] = Option(objects(slot))
 
   /**
    * Returns the value of a column. The cast is safe: only the decoder of the column's own type stores objects in its
    * slot.
    */
   def value[V <: AnyRef](column: StructColumn[_, V]): V = {
-    need(column)
+    requirePresent(column)
     objects(column.slot).asInstanceOf[V]
   }
 
@@ -84,7 +84,7 @@ final private[iceberglite] class AvroRow(size: Int) {
 
   /** Returns the row of a nested struct. */
   def struct(column: StructColumn[_, _]): AvroRow = {
-    need(column)
+    requirePresent(column)
     objects(column.slot).asInstanceOf[AvroRow]
   }
 
@@ -92,12 +92,12 @@ final private[iceberglite] class AvroRow(size: Int) {
   def range(column: StructColumn[_, _]): Long = numbers(column.slot)
 
   /** Returns the decoder for the skipped value at [[range]]. */
-  def passedOver(column: StructColumn[_, _]): AnyRef = {
-    need(column)
+  def skippedBy(column: StructColumn[_, _]): AnyRef = {
+    requirePresent(column)
     objects(column.slot)
   }
 
-  def setPassedOver(slot: Int, start: Int, end: Int, decoder: AnyRef): Unit = {
+  def setSkipped(slot: Int, start: Int, end: Int, decoder: AnyRef): Unit = {
     setObject(slot, decoder)
     numbers(slot) = start.toLong << 32 | end
   }
@@ -105,13 +105,13 @@ final private[iceberglite] class AvroRow(size: Int) {
   /** Returns the row of a nested struct, cleared for the next record. */
   def nested(slot: Int, size: Int): AvroRow = {
     val row = objects(slot) match {
-      case former: AvroRow => former
+      case previous: AvroRow => previous
       case _ => new AvroRow(size)
     }
     setObject(slot, row)
     row
   }
 
-  private def need(column: StructColumn[_, _]): Unit =
+  private def requirePresent(column: StructColumn[_, _]): Unit =
     if (!has(column)) throw AvroFault(s"A record has no ${column.name} (field ${column.id}), which is required")
 }

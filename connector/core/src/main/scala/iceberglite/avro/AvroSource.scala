@@ -21,13 +21,13 @@ sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
    * Continues at a position in the file that is not before the bytes consumed so far. If the file is shorter, continues
    * at its end.
    */
-  def jumpTo(place: Long): Unit
+  def seek(target: Long): Unit
 
   /** Returns whether the buffered bytes are the last ones. */
-  def ended: Boolean
+  def isAtEnd: Boolean
 
   /** The number of bytes consumed so far. */
-  def taken: Long
+  def position: Long
 
   final def isEmpty: Boolean = {
     fill(1)
@@ -72,9 +72,9 @@ private[iceberglite] object AvroSource {
   final private class Whole(bytes: Array[Byte]) extends AvroSource {
     override val input: AvroInput = new AvroInput(bytes, 0, bytes.length)
     override def fill(bytes: Int): Unit = ()
-    override def jumpTo(place: Long): Unit = input.skip(math.min(place - taken, input.remaining.toLong).toInt)
-    override def ended: Boolean = true
-    override def taken: Long = input.position.toLong
+    override def seek(target: Long): Unit = input.skip(math.min(target - position, input.remaining.toLong).toInt)
+    override def isAtEnd: Boolean = true
+    override def position: Long = input.position.toLong
   }
 
   /**
@@ -88,8 +88,8 @@ private[iceberglite] object AvroSource {
     private var atEnd = false
 
     override def input: AvroInput = current
-    override def ended: Boolean = atEnd
-    override def taken: Long = before + current.position
+    override def isAtEnd: Boolean = atEnd
+    override def position: Long = before + current.position
 
     override def fill(bytes: Int): Unit = if (current.remaining < bytes && !atEnd) {
       val wanted = math.max(bytes - current.remaining, ChunkBytes)
@@ -106,8 +106,8 @@ private[iceberglite] object AvroSource {
       }
     }
 
-    override def jumpTo(place: Long): Unit = {
-      val count = place - taken
+    override def seek(target: Long): Unit = {
+      val count = target - position
       val buffered = math.min(count, current.remaining.toLong).toInt
       current.skip(buffered)
       if (count > buffered && !atEnd) {

@@ -25,7 +25,7 @@ abstract private[iceberglite] class ColumnType[V] {
   def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder
 
   /** Returns whether a file without the column is damaged, if all format versions require the column. */
-  def needed: Boolean = true
+  def isMandatory: Boolean = true
 
   protected def mismatch(schema: AvroSchema, column: StructColumn[_, _]): Nothing =
     throw AvroFault(
@@ -96,12 +96,12 @@ private[iceberglite] object ColumnType {
 
     /** Returns the list of the previous record. The cast is safe: the slot never holds anything but a list. */
     private def previousValues(row: AvroRow, slot: Int): Vector[V] =
-      row.former(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
+      row.previous(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
 
     /** Reads numbers. Reuses the list of the previous record as long as the numbers are equal. */
-    private def numbers(in: AvroInput, former: Vector[V]): Vector[V] = {
+    private def numbers(in: AvroInput, previous: Vector[V]): Vector[V] = {
       var size = 0
-      var values = former
+      var values = previous
       var count = in.readBlockCount()
       while (count > 0) {
         while (count > 0) {
@@ -158,9 +158,9 @@ private[iceberglite] object ColumnType {
 
   /** Returns a decoder that reads values with `take` and skips values according to the schema. */
   def decoding(schema: AvroSchema)(take: (AvroInput, AvroRow, Int) => Unit): FieldDecoder = new FieldDecoder {
-    private val skipped = FieldDecoder.skipper(schema)
+    private val skipper = FieldDecoder.skipper(schema)
     override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = take(in, row, slot)
-    override def skip(in: AvroInput): Unit = skipped(in)
+    override def skip(in: AvroInput): Unit = skipper(in)
   }
 
   private def writeItems[V](values: Vector[V], out: AvroOutput)(write: V => Unit): Unit = {

@@ -15,9 +15,9 @@ private[iceberglite] object FieldDecoder {
 
   /** Returns a decoder that skips every value. */
   def skipping(schema: AvroSchema): FieldDecoder = new FieldDecoder {
-    private val skipped = skipper(schema)
-    override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = skipped(in)
-    override def skip(in: AvroInput): Unit = skipped(in)
+    private val skipValue = skipper(schema)
+    override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = skipValue(in)
+    override def skip(in: AvroInput): Unit = skipValue(in)
   }
 
   /**
@@ -129,7 +129,7 @@ final private[iceberglite] class RecordDecoder(decoders: Array[FieldDecoder], sl
   def skip(in: AvroInput): Unit = decoders.foreach(_.skip(in))
 
   /** Returns whether the file has the column. */
-  def fills(column: StructColumn[_, _]): Boolean = slots.contains(column.slot)
+  def reads(column: StructColumn[_, _]): Boolean = slots.contains(column.slot)
 }
 
 private[iceberglite] object RecordDecoder {
@@ -155,9 +155,9 @@ private[iceberglite] object RecordDecoder {
     val fields = schema.getFields.asScala.toArray
     val matched: Array[Option[StructColumn[A, _]]] =
       fields.map(f => if (byName) columns.byName.get(f.name) else fieldId(f).flatMap(columns.byId.get))
-    val twice = matched.flatten.groupBy(_.id).collectFirst { case (_, same) if same.length > 1 => same.head }
-    twice.foreach(c => throw AvroFault(s"Its schema has ${c.name} (field ${c.id}) twice"))
-    val missing = columns.alwaysThere.filterNot(c => matched.exists(_.exists(_.id == c.id)))
+    val duplicate = matched.flatten.groupBy(_.id).collectFirst { case (_, same) if same.length > 1 => same.head }
+    duplicate.foreach(c => throw AvroFault(s"Its schema has ${c.name} (field ${c.id}) twice"))
+    val missing = columns.requiredColumns.filterNot(c => matched.exists(_.exists(_.id == c.id)))
     if (missing.nonEmpty) {
       throw AvroFault(s"Its schema has no ${missing.map(c => s"${c.name} (field ${c.id})").mkString(", ")}")
     }

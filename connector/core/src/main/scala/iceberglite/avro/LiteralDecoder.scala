@@ -21,9 +21,9 @@ private[iceberglite] object LiteralDecoder {
   private val NanosOfDay = 86400000000000L
 
   def skipping(schema: AvroSchema): AvroInput => Option[Literal] = {
-    val skipped = FieldDecoder.skipper(schema)
+    val skipper = FieldDecoder.skipper(schema)
     in => {
-      skipped(in)
+      skipper(in)
       None
     }
   }

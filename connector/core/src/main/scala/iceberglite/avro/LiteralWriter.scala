@@ -22,7 +22,7 @@ final private[iceberglite] class LiteralWriter(what: String, target: PrimitiveTy
     if ((target: PrimitiveType) == UnknownType) value.foreach(refuse)
     else {
       out.writeBranch(value.isDefined)
-      value.foreach(v => write(LiteralWriter.widened(v, target), out))
+      value.foreach(v => write(LiteralWriter.widen(v, target), out))
     }
 
   private def write(value: Literal, out: AvroOutput): Unit = (value, target) match {
@@ -64,7 +64,7 @@ private[iceberglite] object LiteralWriter {
   def apply(what: String, target: PrimitiveType): LiteralWriter = new LiteralWriter(what, target)
 
   /** Promotes a value from the type that its column had when the file was written to the column's current type. */
-  def widened(value: Literal, target: Type): Literal = (value, target) match {
+  def widen(value: Literal, target: Type): Literal = (value, target) match {
     case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
     case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
     case (DecimalLiteral(v), DecimalType(_, scale)) if v.scale != scale =>

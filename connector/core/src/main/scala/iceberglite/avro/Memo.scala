@@ -7,11 +7,11 @@ import java.util.concurrent.ConcurrentHashMap
  *
  * @param capacity number of entries at which the whole cache is cleared
  */
-final private[iceberglite] class Memo[K, V](capacity: Int)(make: K => V) {
+final private[iceberglite] class Memo[K, V](capacity: Int)(compute: K => V) {
   private val results = new ConcurrentHashMap[K, V]
 
   def apply(key: K): V = {
     if (results.size >= capacity) results.clear()
-    results.computeIfAbsent(key, make(_))
+    results.computeIfAbsent(key, compute(_))
   }
 }

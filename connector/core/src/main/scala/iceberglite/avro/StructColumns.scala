@@ -90,21 +90,21 @@ abstract private[iceberglite] class StructColumns[A](val name: String) {
     columns.filterNot(c => FormatVersion.all.forall(c.presence(_) == Presence.Absent))
 
   /** The columns that every file must have. */
-  lazy val alwaysThere: Vector[StructColumn[A, _]] =
-    columns.filter(c => c.columnType.needed && FormatVersion.all.forall(c.presence(_) == Presence.Required))
+  lazy val requiredColumns: Vector[StructColumn[A, _]] =
+    columns.filter(c => c.columnType.isMandatory && FormatVersion.all.forall(c.presence(_) == Presence.Required))
 
-  def struct(version: FormatVersion): StructType = StructType(written(version).map(_.field(version)))
+  def struct(version: FormatVersion): StructType = StructType(writtenColumns(version).map(_.field(version)))
 
   /** Writes a struct as the fields of a record in order. */
   def write(struct: A, out: AvroOutput, version: FormatVersion): Unit =
-    written(version).foreach(_.write(struct, out, version))
+    writtenColumns(version).foreach(_.write(struct, out, version))
 
-  private def written(version: FormatVersion): Vector[StructColumn[A, _]] = version match {
-    case V1 => ofV1
-    case V2 => ofV2
-    case V3 => ofV3
+  private def writtenColumns(version: FormatVersion): Vector[StructColumn[A, _]] = version match {
+    case V1 => columnsV1
+    case V2 => columnsV2
+    case V3 => columnsV3
   }
-  private lazy val ofV1 = columns.filter(_.v1 != Presence.Absent)
-  private lazy val ofV2 = columns.filter(_.v2 != Presence.Absent)
-  private lazy val ofV3 = columns.filter(_.v3 != Presence.Absent)
+  private lazy val columnsV1 = columns.filter(_.v1 != Presence.Absent)
+  private lazy val columnsV2 = columns.filter(_.v2 != Presence.Absent)
+  private lazy val columnsV3 = columns.filter(_.v3 != Presence.Absent)
 }

@@ -8,7 +8,7 @@ import iceberglite.spec.types.Type.{DecimalType, FixedType}
 
 /** Validates values before they are written (spec: "Schemas and Data Types"). */
 private[data] object FieldChecks {
-  def missing(column: String): Nothing =
+  def failMissing(column: String): Nothing =
     throw ValidationFailed(
       s"Column $column is required, but a row has no value for it. Provide a value, or make the column optional"
     )
@@ -19,11 +19,11 @@ private[data] object FieldChecks {
 
   /** Returns the value with the scale of the column. */
   def decimal(t: DecimalType, value: BigDecimal, column: String): BigDecimal = {
-    val scaled = if (value.scale == t.scale) value else rescaled(t, value, column)
+    val scaled = if (value.scale == t.scale) value else rescale(t, value, column)
     if (scaled.precision > t.precision) refuse(t, value, column) else scaled
   }
 
-  private def rescaled(t: DecimalType, value: BigDecimal, column: String): BigDecimal =
+  private def rescale(t: DecimalType, value: BigDecimal, column: String): BigDecimal =
     try value.setScale(t.scale)
     catch { case _: ArithmeticException => refuse(t, value, column) }
 

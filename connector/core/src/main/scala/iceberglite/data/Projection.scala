@@ -7,18 +7,18 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /** The source of a wanted field's values. */
-sealed private[iceberglite] trait FieldPlace[+V]
+sealed private[iceberglite] trait FieldSource[+V]
 
-private[iceberglite] object FieldPlace {
+private[iceberglite] object FieldSource {
 
   /** The field at this index in the file's struct. */
-  final case class Stored(index: Int) extends FieldPlace[Nothing]
+  final case class Stored(index: Int) extends FieldSource[Nothing]
 
   /** A constant for all rows. */
-  final case class Same[V](value: V) extends FieldPlace[V]
+  final case class Constant[V](value: V) extends FieldSource[V]
 
   /** The position of the row in the file. */
-  case object Ordinal extends FieldPlace[Nothing]
+  case object RowPosition extends FieldSource[Nothing]
 }
 
 /**
@@ -37,13 +37,15 @@ final private[iceberglite] class Projection[V](file: String, absent: NestedField
    * @param where path of the struct
    * @throws UnreadableFile if the file has a field twice, or lacks a required field
    */
-  def places(wanted: StructType, ids: Vector[Option[Int]], where: Vector[String]): Array[FieldPlace[V]] = {
+  def sources(wanted: StructType, ids: Vector[Option[Int]], where: Vector[String]): Array[FieldSource[V]] = {
     val indexes = ids.zipWithIndex.collect { case (Some(id), i) => id -> i }.groupBy(_._1)
     wanted.fields.map { field =>
-      val places = indexes.getOrElse(field.id, Vector.empty)
-      if (places.size > 1) fail(where :+ field.name, s"The file has the field id ${field.id} more than once")
-      if (field.id == MetadataColumns.Position.id) FieldPlace.Ordinal
-      else places.headOption.fold[FieldPlace[V]](FieldPlace.Same(missing(field, where)))(p => FieldPlace.Stored(p._2))
+      val sources = indexes.getOrElse(field.id, Vector.empty)
+      if (sources.size > 1) fail(where :+ field.name, s"The file has the field id ${field.id} more than once")
+      if (field.id == MetadataColumns.Position.id) FieldSource.RowPosition
+      else sources.headOption.fold[FieldSource[V]](FieldSource.Constant(missing(field, where)))(p =>
+        FieldSource.Stored(p._2)
+      )
     }.toArray
   }
 

@@ -4,17 +4,17 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.UUID
 
-import iceberglite.spec.partition.ValueShape
+import iceberglite.spec.partition.ValueFactory
 import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /** Converts partition values and defaults to the representation of [[Record]], and back to literals for filters. */
-object RecordValues extends ValueShape[AnyRef] {
-  override def ofNull: AnyRef = null
+object RecordValues extends ValueFactory[AnyRef] {
+  override def nullValue: AnyRef = null
 
   override def primitive(value: Literal, t: PrimitiveType): AnyRef =
-    Literal.plain(LiteralConversion.to(value, t).getOrElse(value))
+    Literal.javaValue(LiteralConversion.to(value, t).getOrElse(value))
 
   override def struct(values: Vector[AnyRef], t: StructType): AnyRef = new Record(values.toArray)
 

@@ -82,7 +82,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
   val size: Int = buffer.remaining
 
   def byte(at: Int): Int = {
-    need(at, 1)
+    requireBytes(at, 1)
     buffer.get(start + at) & 0xff
   }
 
@@ -95,7 +95,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
 
   /** Reads a signed number. @param bytes its size in bytes, 1 to 8 */
   def signed(at: Int, bytes: Int): Long = {
-    need(at, bytes)
+    requireBytes(at, bytes)
     var value = 0L
     var i = bytes - 1
     while (i >= 0) {
@@ -107,7 +107,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
   }
 
   def slice(at: Int, bytes: Int): ByteBuffer = {
-    need(at, bytes)
+    requireBytes(at, bytes)
     val part = buffer.duplicate()
     part.position(start + at)
     part.limit(start + at + bytes)
@@ -116,7 +116,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
 
   def text(at: Int, bytes: Int): String = UTF_8.decode(slice(at, bytes)).toString
 
-  private def need(at: Int, bytes: Int): Unit =
+  private def requireBytes(at: Int, bytes: Int): Unit =
     if (at < 0 || bytes < 0 || at > size - bytes) fail(s"it refers to byte ${at.toLong + bytes} of $size")
 
   def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"It is not a variant: $reason")
@@ -204,9 +204,9 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     /** Returns the offsets of the children, with field names for an object. */
     def children: Vector[(Option[String], Int)] = Vector.tabulate(count) { i =>
       val name = if (idWidth == 0) None else Some(names(bytes.unsigned(ids + i * idWidth, idWidth)))
-      val place = data + bytes.unsigned(offsets.toInt + i * offsetWidth, offsetWidth)
-      if (place >= bytes.size) bytes.fail(s"it refers to byte $place of ${bytes.size}")
-      (name, place.toInt)
+      val position = data + bytes.unsigned(offsets.toInt + i * offsetWidth, offsetWidth)
+      if (position >= bytes.size) bytes.fail(s"it refers to byte $position of ${bytes.size}")
+      (name, position.toInt)
     }
   }
 

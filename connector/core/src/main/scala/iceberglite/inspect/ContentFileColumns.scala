@@ -8,7 +8,7 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /** The columns of a file (spec: `data_file`), as the metadata tables show them. */
-final private[inspect] class ContentFileColumns(partition: UnionPartition) {
+final private[inspect] class ContentFileColumns(partition: PartitionStruct) {
   import ContentFileColumns._
 
   private val columns: Vector[Column] =

@@ -12,7 +12,7 @@ final class EntriesTable private (override val name: String, scope: FileScope) e
   override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
 
   override def schema(table: Table): Schema = {
-    val file = new ContentFileColumns(new UnionPartition(table.metadata)).fields
+    val file = new ContentFileColumns(new PartitionStruct(table.metadata)).fields
     val fields = Vector(
       NestedField.required(0, "status", IntType, "0: existing, 1: added, 2: deleted"),
       NestedField.optional(1, "snapshot_id", LongType, "The snapshot that added or deleted the file"),
@@ -24,7 +24,7 @@ final class EntriesTable private (override val name: String, scope: FileScope) e
   }
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val columns = new ContentFileColumns(new UnionPartition(table.metadata))
+    val columns = new ContentFileColumns(new PartitionStruct(table.metadata))
     val readable = new ReadableMetrics(table.schema)
     scope.entries(table, snapshot, ManifestContent.all).map { e =>
       MetadataRow.of(

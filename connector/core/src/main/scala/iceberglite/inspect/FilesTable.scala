@@ -19,12 +19,12 @@ final class FilesTable private (
   override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
 
   override def schema(table: Table): Schema = {
-    val fields = new ContentFileColumns(new UnionPartition(table.metadata)).fields
+    val fields = new ContentFileColumns(new PartitionStruct(table.metadata)).fields
     Schema(0, fields :+ new ReadableMetrics(table.schema).field(ContentFileColumns.idsAbove(fields)))
   }
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val columns = new ContentFileColumns(new UnionPartition(table.metadata))
+    val columns = new ContentFileColumns(new PartitionStruct(table.metadata))
     val readable = new ReadableMetrics(table.schema)
     scope.entries(table, snapshot, contents).filter(_.isLive).map { e =>
       MetadataRow(columns.values(e.file) :+ readable.value(e.file))

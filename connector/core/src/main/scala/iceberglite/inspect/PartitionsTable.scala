@@ -27,7 +27,7 @@ object PartitionsTable extends MetadataTable {
   )
 
   override def schema(table: Table): Schema = {
-    val partition = new UnionPartition(table.metadata)
+    val partition = new PartitionStruct(table.metadata)
     val key = Vector(
       NestedField.required(1, "partition", partition.structType),
       NestedField.required(4, "spec_id", IntType, "Partition spec of its files")
@@ -36,7 +36,7 @@ object PartitionsTable extends MetadataTable {
   }
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val partition = new UnionPartition(table.metadata)
+    val partition = new PartitionStruct(table.metadata)
     val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
     FileScope.OfSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
       val row = partition.row(e.file.specId, e.file.partition)
@@ -56,7 +56,7 @@ final private class PartitionSums {
 
   def add(e: ManifestEntry, snapshotOf: Long => Option[Snapshot]): Unit = {
     val ofContent = files(e.file.content)
-    ofContent(0) += e.file.knownRecords
+    ofContent(0) += e.file.recordCountOrZero
     ofContent(1) += 1
     if (e.file.content == Content.Data) dataBytes += e.file.fileSizeInBytes
     e.snapshotId.flatMap(snapshotOf).foreach(updateLast)

@@ -29,8 +29,8 @@ final private[inspect] class ReadableMetrics(table: Schema) {
     NestedField.optional(nextId(), "value_count", LongType, "Values, null and NaN included"),
     NestedField.optional(nextId(), "null_value_count", LongType, "Null values"),
     NestedField.optional(nextId(), "nan_value_count", LongType, "NaN values"),
-    NestedField.optional(nextId(), "lower_bound", PlainValue.boundType(columnType), "Lower bound"),
-    NestedField.optional(nextId(), "upper_bound", PlainValue.boundType(columnType), "Upper bound")
+    NestedField.optional(nextId(), "lower_bound", BoundValues.boundType(columnType), "Lower bound"),
+    NestedField.optional(nextId(), "upper_bound", BoundValues.boundType(columnType), "Upper bound")
   )
 
   def value(file: ContentFile): Option[MetadataRow] = Some(MetadataRow(columns.map { case (_, field, columnType) =>
@@ -40,8 +40,8 @@ final private[inspect] class ReadableMetrics(table: Schema) {
       metrics.valueCount(id),
       metrics.nullValueCount(id),
       metrics.nanValueCount(id),
-      metrics.lowerBound(id).flatMap(PlainValue.ofBound(columnType, _)),
-      metrics.upperBound(id).flatMap(PlainValue.ofBound(columnType, _))
+      metrics.lowerBound(id).flatMap(BoundValues.ofBound(columnType, _)),
+      metrics.upperBound(id).flatMap(BoundValues.ofBound(columnType, _))
     ))
   }))
 }

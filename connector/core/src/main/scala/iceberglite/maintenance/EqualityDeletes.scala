@@ -81,7 +81,7 @@ object EqualityDeletes {
  * it.
  *
  * @param schema schema of the table
- * @param vectors whether to write deletion vectors; these include all earlier deletes of the data files
+ * @param usesDeletionVectors whether to write deletion vectors; these include all earlier deletes of the data files
  * @param format format of position delete files
  * @param properties table properties for position delete files
  */
@@ -90,13 +90,13 @@ final case class DeleteConversion(
     specs: Map[Int, PartitionSpec],
     nameMapping: Option[NameMapping],
     schema: Schema,
-    vectors: Boolean,
+    usesDeletionVectors: Boolean,
     format: FileFormat,
     properties: Map[String, String]
 ) {
 
   /** The file extension of the written files. */
-  def extension: String = if (vectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
+  def extension: String = if (usesDeletionVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
 
   /**
    * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
@@ -111,13 +111,13 @@ final case class DeleteConversion(
       DeletedRows(t.file.path, t.file.specId, t.file.partition, positions(rows, t))
     }.filterNot(_.positions.isEmpty)
     if (found.isEmpty) Vector.empty
-    else if (vectors) DeletionVectorFiles.write(io, newPath(), found)
+    else if (usesDeletionVectors) DeletionVectorFiles.write(io, newPath(), found)
     else writePositions(found, newPath)
   }
 
   private def positions(rows: TableRows, task: FileScanTask): DeletionVector = {
     val builder = DeletionVector.newBuilder
-    val toRead = if (vectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
+    val toRead = if (usesDeletionVectors) task else task.copy(deletes = task.deletes.filter(_.isEquality))
     val all = rows.of(toRead)
     try all.foreach { row =>
         if (row(1).asInstanceOf[java.lang.Boolean]) builder += row(0).asInstanceOf[java.lang.Long].longValue

@@ -64,7 +64,7 @@ object PartitionStatistics {
 
     /** Adds the sums of other manifests. */
     def ++=(that: Sums): this.type = {
-      that.each((specId, tuple, sum) => of(specId, tuple).add(sum))
+      that.forEach((specId, tuple, sum) => of(specId, tuple).add(sum))
       this
     }
 
@@ -76,7 +76,7 @@ object PartitionStatistics {
     private def of(specId: Int, tuple: PartitionTuple): PartitionSum =
       byPartition.getOrElseUpdate((specId, tuple), new PartitionSum)
 
-    private def each(f: (Int, PartitionTuple, PartitionSum) => Unit): Unit =
+    private def forEach(f: (Int, PartitionTuple, PartitionSum) => Unit): Unit =
       byPartition.foreach { case ((specId, tuple), sum) => f(specId, tuple, sum) }
   }
 }
@@ -90,7 +90,7 @@ final private class PartitionSum {
 
   def add(file: ContentFile): Unit = file.content match {
     case Content.Data =>
-      dataRecords += file.knownRecords
+      dataRecords += file.recordCountOrZero
       dataFiles += 1
       dataBytes += file.fileSizeInBytes
     case Content.PositionDeletes =>

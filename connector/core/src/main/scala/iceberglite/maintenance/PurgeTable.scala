@@ -38,7 +38,7 @@ object PurgeTable {
       ownership: TableOwnership,
       metadataFolder: Option[String] = None
   ): DeletionReport = {
-    refuseWithoutGc(table, version)
+    requireGcEnabled(table, version)
     val metadata = version.metadata
     val owned = OwnedPaths.of(io, version, ownership)
     val deletion = new OwnedDeletion(io, owned)
@@ -70,7 +70,7 @@ object PurgeTable {
    *
    * @throws ValidationFailed the table's files may also belong to other tables
    */
-  def refuseWithoutGc(table: String, version: TableVersion): Unit = {
+  def requireGcEnabled(table: String, version: TableVersion): Unit = {
     // The manifests of an encrypted table cannot be read, so it is unknown which files belong to the table.
     Encryption.refuse(version.metadata)
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(

@@ -23,20 +23,20 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
     newerTypes
   }
 
-  private def struct(place: Place, depth: Int): Unit = {
+  private def struct(location: Location, depth: Int): Unit = {
     if (depth > MaxDepth) throw new DamagedFooter(s"Its footer is nested more than $MaxDepth levels deep")
     var id = 0
     var header = next()
     while (header != 0) {
       val delta = (header >> 4) & 0xf
       id = if (delta == 0) zigzag(varint()) else id + delta
-      if (place == LogicalType && id > LastKnownType) newerTypes = true
-      value(header & 0xf, place.inside(id), depth, inList = false)
+      if (location == LogicalType && id > LastKnownType) newerTypes = true
+      value(header & 0xf, location.child(id), depth, inList = false)
       header = next()
     }
   }
 
-  private def value(kind: Int, place: Place, depth: Int, inList: Boolean): Unit = kind match {
+  private def value(kind: Int, location: Location, depth: Int, inList: Boolean): Unit = kind match {
     case 1 | 2 => if (inList) skip(1)
     case 3 => skip(1)
     case 4 | 5 | 6 =>
@@ -44,19 +44,19 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
       ()
     case 7 => skip(8)
     case 8 => skip(length())
-    case 9 | 10 => list(place, depth)
+    case 9 | 10 => list(location, depth)
     case 11 => map(depth)
-    case 12 => struct(place, depth + 1)
+    case 12 => struct(location, depth + 1)
     case other => throw new DamagedFooter(s"Its footer holds the unknown field type $other")
   }
 
-  private def list(place: Place, depth: Int): Unit = {
+  private def list(location: Location, depth: Int): Unit = {
     val header = next()
     val short = (header >> 4) & 0xf
     val size = if (short == 15) length() else checked(short.toLong)
     var i = 0
     while (i < size) {
-      value(header & 0xf, place, depth, inList = true)
+      value(header & 0xf, location, depth, inList = true)
       i += 1
     }
   }
@@ -110,17 +110,17 @@ private[iceberglite] object ParquetFooterCheck {
   private val LastKnownType = 14
 
   /** The kinds of structs that the check distinguishes. */
-  sealed abstract private class Place {
-    def inside(field: Int): Place = (this, field) match {
+  sealed abstract private class Location {
+    def child(field: Int): Location = (this, field) match {
       case (FileMetaData, 2) => SchemaElement
       case (SchemaElement, 10) => LogicalType
       case _ => Other
     }
   }
-  private case object FileMetaData extends Place
-  private case object SchemaElement extends Place
-  private case object LogicalType extends Place
-  private case object Other extends Place
+  private case object FileMetaData extends Location
+  private case object SchemaElement extends Location
+  private case object LogicalType extends Location
+  private case object Other extends Location
 }
 
 /** Thrown if a file does not end as a Parquet file; the message describes the problem. */

@@ -19,7 +19,7 @@ import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
  */
 object ParquetInput {
   private val Magic = "PAR1"
-  private val MagicOfEncrypted = "PARE"
+  private val EncryptedMagic = "PARE"
   private val TrailerSize = 8
 
   /** The minimum file length: magic, an empty footer, its length, magic. */
@@ -63,7 +63,7 @@ object ParquetInput {
 
   private def checkMagic(magic: String): Unit = magic match {
     case Magic => ()
-    case MagicOfEncrypted =>
+    case EncryptedMagic =>
       throw new DamagedFooter("Its footer is encrypted. Read the table with an engine that has its keys")
     case _ => throw new DamagedFooter("It is not a Parquet file, or is truncated: it does not end with the magic PAR1")
   }

@@ -76,9 +76,9 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     else (DeletionVector.newBuilder ++= this ++= that).result()
 
   /** Returns whether the other vector deletes all rows that this one deletes. */
-  def isSubsetOf(that: DeletionVector): Boolean = keys.indices.forall(i => that.holds(keys(i), bitmaps(i)))
+  def isSubsetOf(that: DeletionVector): Boolean = keys.indices.forall(i => that.containsAll(keys(i), bitmaps(i)))
 
-  private def holds(key: Int, bitmap: RoaringBitmap): Boolean = {
+  private def containsAll(key: Int, bitmap: RoaringBitmap): Boolean = {
     val at = Arrays.binarySearch(keys, key)
     at >= 0 && bitmaps(at).contains(bitmap)
   }
@@ -132,8 +132,8 @@ object DeletionVector {
   def newBuilder: Builder = new Builder
 
   private[iceberglite] def ofBitmaps(bitmaps: Seq[(Int, RoaringBitmap)]): DeletionVector = {
-    val held = bitmaps.filterNot(_._2.isEmpty).toArray
-    if (held.isEmpty) Empty else new DeletionVector(held.map(_._1), held.map(_._2))
+    val nonEmpty = bitmaps.filterNot(_._2.isEmpty).toArray
+    if (nonEmpty.isEmpty) Empty else new DeletionVector(nonEmpty.map(_._1), nonEmpty.map(_._2))
   }
 
   private def high(key: Int): Long = key.toLong << Integer.SIZE
@@ -159,9 +159,9 @@ object DeletionVector {
     }
 
     def result(): DeletionVector = {
-      val held = Seq.newBuilder[(Int, RoaringBitmap)]
-      bitmaps.forEach((key, bitmap) => held += ((key, bitmap)))
-      DeletionVector.ofBitmaps(held.result())
+      val nonEmpty = Seq.newBuilder[(Int, RoaringBitmap)]
+      bitmaps.forEach((key, bitmap) => nonEmpty += ((key, bitmap)))
+      DeletionVector.ofBitmaps(nonEmpty.result())
     }
 
     private def bitmapOf(key: Int): RoaringBitmap = {

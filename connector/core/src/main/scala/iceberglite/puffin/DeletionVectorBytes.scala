@@ -19,23 +19,23 @@ private[puffin] object DeletionVectorBytes {
   private val CountSize = 8
   private val KeySize = 4
   private val ChecksumSize = 4
-  private val LeastSize = LengthSize + MagicSize + CountSize + ChecksumSize
+  private val MinSize = LengthSize + MagicSize + CountSize + ChecksumSize
 
   /** Minimum size of a bitmap in bytes. */
-  private val LeastBitmapSize = 8
+  private val MinBitmapSize = 8
 
   /**
    * Gaps between keys are filled only if all keys are below this limit. Apache Iceberg writes an empty bitmap for each
    * missing key below the highest one, without a limit. The output here has the same bytes for every file of realistic
    * size. Without the limit, a position of 2^60 would produce a vector of gigabytes.
    */
-  private val FilledKeys = 1 << 10
+  private val MaxFilledKey = 1 << 10
 
   def write(keys: Array[Int], bitmaps: Array[RoaringBitmap]): Array[Byte] = {
-    val written = filled(keys, bitmaps.map(optimized))
+    val written = withEmptyBitmaps(keys, bitmaps.map(runOptimized))
     val length = MagicSize + CountSize + written.iterator.map(KeySize + _._2.serializedSizeInBytes.toLong).sum
-    if (length > Int.MaxValue - LeastSize) {
-      val reason = s"It can have at most ${Int.MaxValue - LeastSize} bytes. Rewrite the data file"
+    if (length > Int.MaxValue - MinSize) {
+      val reason = s"It can have at most ${Int.MaxValue - MinSize} bytes. Rewrite the data file"
       throw InvalidArgument("deletion vector", s"$length bytes", reason)
     }
     val blob = ByteBuffer.allocate(LengthSize + length.toInt + ChecksumSize)
@@ -53,30 +53,30 @@ private[puffin] object DeletionVectorBytes {
    * Returns a copy of the bitmap with run-length encoded containers where that is shorter. The bitmap itself is not
    * changed, because a vector is immutable.
    */
-  private def optimized(bitmap: RoaringBitmap): RoaringBitmap = {
+  private def runOptimized(bitmap: RoaringBitmap): RoaringBitmap = {
     val copy = bitmap.clone()
     copy.runOptimize()
     copy
   }
 
-  private def filled(keys: Array[Int], bitmaps: Array[RoaringBitmap]): Seq[(Int, RoaringBitmap)] = {
-    val held = keys.zip(bitmaps)
-    if (keys.isEmpty || keys.last >= FilledKeys) held
+  private def withEmptyBitmaps(keys: Array[Int], bitmaps: Array[RoaringBitmap]): Seq[(Int, RoaringBitmap)] = {
+    val bitmapsByKey = keys.zip(bitmaps)
+    if (keys.isEmpty || keys.last >= MaxFilledKey) bitmapsByKey
     else {
-      val byKey = held.toMap
+      val byKey = bitmapsByKey.toMap
       (0 to keys.last).map(key => key -> byKey.getOrElse(key, new RoaringBitmap))
     }
   }
 
   /** Number of bytes needed to check whether a blob can be a deletion vector. */
-  val Beginning: Int = LengthSize + MagicSize
+  val HeaderSize: Int = LengthSize + MagicSize
 
   /**
    * Checks the beginning of a vector of the given size; returns a description of the problem, if any. Used for vectors
    * that are too long to read unchecked.
    */
-  def checkBeginning(beginning: Array[Byte], size: Long): Option[String] = {
-    val in = ByteBuffer.wrap(beginning)
+  def checkHeader(header: Array[Byte], size: Long): Option[String] = {
+    val in = ByteBuffer.wrap(header)
     val (length, magic) = (in.getInt().toLong, in.order(ByteOrder.LITTLE_ENDIAN).getInt())
     if (length == size - LengthSize - ChecksumSize && magic == Magic) None
     else Some(s"Its entry claims $size bytes, but the data does not begin like a deletion vector of that length")
@@ -91,7 +91,7 @@ private[puffin] object DeletionVectorBytes {
     }
 
   private def bitmaps(blob: Array[Byte]): Seq[(Int, RoaringBitmap)] = {
-    if (blob.length < LeastSize) throw DamagedBlob(s"It has ${blob.length} bytes, too few for a vector")
+    if (blob.length < MinSize) throw DamagedBlob(s"It has ${blob.length} bytes, too few for a vector")
     val in = ByteBuffer.wrap(blob)
     val length = in.getInt()
     if (length != blob.length - LengthSize - ChecksumSize) {
@@ -109,7 +109,7 @@ private[puffin] object DeletionVectorBytes {
 
   private def readBitmaps(in: ByteBuffer): Seq[(Int, RoaringBitmap)] = {
     val count = in.getLong()
-    if (count < 0 || count > in.remaining / (KeySize + LeastBitmapSize)) {
+    if (count < 0 || count > in.remaining / (KeySize + MinBitmapSize)) {
       throw DamagedBlob(s"It claims $count bitmaps, but ${in.remaining} bytes are left")
     }
     var lastKey = -1

@@ -20,7 +20,7 @@ final case class DeletedRows(dataFile: String, specId: Int, partition: Partition
 object DeletionVectorFiles {
 
   /** The size in bytes above which the beginning of a vector is checked before the whole vector is read. */
-  private val LongVector = 16L << 20
+  private val LargeVectorBytes = 16L << 20
 
   /**
    * Reads the deletion vector of a delete file with a single request; the footer of the Puffin file is not needed.
@@ -41,8 +41,8 @@ object DeletionVectorFiles {
     def range(length: Int) =
       try io.readRange(file.path, offset, length)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
-    if (size > LongVector) {
-      DeletionVectorBytes.checkBeginning(range(DeletionVectorBytes.Beginning), size).foreach(fail(_))
+    if (size > LargeVectorBytes) {
+      DeletionVectorBytes.checkHeader(range(DeletionVectorBytes.HeaderSize), size).foreach(fail(_))
     }
     val bytes = range(size.toInt)
     val vector = DeletionVector.parse(file.path, dataFile, bytes)

@@ -37,16 +37,16 @@ private[puffin] object PortableBitmap {
 
   /** Checks all parts of a bitmap. */
   private def check(in: ByteBuffer): Unit = {
-    need(in, Integer.BYTES)
+    requireRemaining(in, Integer.BYTES)
     val cookie = in.getInt()
     if ((cookie & 0xffff) == CookieWithRuns) {
       val size = (cookie >>> 16) + 1
       val runs = new Array[Byte]((size + 7) / 8)
-      need(in, runs.length)
+      requireRemaining(in, runs.length)
       in.get(runs)
       checkContainers(in, size, i => (runs(i / 8) >> (i % 8) & 1) == 1, size >= OffsetsFrom)
     } else if (cookie == CookieWithoutRuns) {
-      need(in, Integer.BYTES)
+      requireRemaining(in, Integer.BYTES)
       val size = in.getInt()
       if (size < 0 || size > MaxContainers) throw DamagedBlob(s"A bitmap claims $size containers")
       checkContainers(in, size, _ => false, hasOffsets = true)
@@ -54,7 +54,7 @@ private[puffin] object PortableBitmap {
   }
 
   private def checkContainers(in: ByteBuffer, size: Int, isRun: Int => Boolean, hasOffsets: Boolean): Unit = {
-    need(in, size * HeaderBytes)
+    requireRemaining(in, size * HeaderBytes)
     val cardinalities = new Array[Int](size)
     var lastKey = -1
     var i = 0
@@ -76,9 +76,9 @@ private[puffin] object PortableBitmap {
   }
 
   private def runs(in: ByteBuffer): Int = {
-    need(in, 2)
+    requireRemaining(in, 2)
     val count = unsigned(in)
-    need(in, count * 4)
+    requireRemaining(in, count * 4)
     var last = -1
     var cardinality = 0
     var i = 0
@@ -94,7 +94,7 @@ private[puffin] object PortableBitmap {
   }
 
   private def bits(in: ByteBuffer): Int = {
-    need(in, BitmapBytes)
+    requireRemaining(in, BitmapBytes)
     var cardinality = 0
     var i = 0
     while (i < BitmapBytes / 8) {
@@ -105,7 +105,7 @@ private[puffin] object PortableBitmap {
   }
 
   private def values(in: ByteBuffer, count: Int): Int = {
-    need(in, count * 2)
+    requireRemaining(in, count * 2)
     var last = -1
     var i = 0
     while (i < count) {
@@ -121,11 +121,11 @@ private[puffin] object PortableBitmap {
     if (next > last) next else throw DamagedBlob(s"A bitmap is not sorted: $next comes after $last")
 
   private def skip(in: ByteBuffer, count: Int): Unit = {
-    need(in, count)
+    requireRemaining(in, count)
     in.position(in.position() + count)
     ()
   }
 
-  private def need(in: ByteBuffer, count: Int): Unit =
+  private def requireRemaining(in: ByteBuffer, count: Int): Unit =
     if (in.remaining < count) throw DamagedBlob("It ends in the middle of a bitmap")
 }

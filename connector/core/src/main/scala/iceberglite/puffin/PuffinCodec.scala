@@ -23,7 +23,7 @@ sealed trait PuffinCodec {
    *
    * @throws DamagedBlob if the bytes are not a frame of this codec
    */
-  private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte]
+  private[iceberglite] def decompress(compressed: Array[Byte]): Array[Byte]
 }
 
 object PuffinCodec {
@@ -31,10 +31,10 @@ object PuffinCodec {
   /** Maximum decompressed size. Longer content is treated as a decompression bomb; statistics are far smaller. */
   private val MaxContents = 1 << 28
 
-  case object Plain extends PuffinCodec {
+  case object Uncompressed extends PuffinCodec {
     override val name: Option[String] = None
     override def compress(contents: Array[Byte]): Array[Byte] = contents
-    override private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte] = packed
+    override private[iceberglite] def decompress(compressed: Array[Byte]): Array[Byte] = compressed
   }
 
   /** One LZ4 frame with its content size, in pure Java: the native decompressor does not validate its input. */
@@ -54,12 +54,12 @@ object PuffinCodec {
       out.toByteArray
     }
 
-    override private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte] = guarded("an LZ4 frame") {
-      val in = new ByteArrayInputStream(packed)
+    override private[iceberglite] def decompress(compressed: Array[Byte]): Array[Byte] = guarded("an LZ4 frame") {
+      val in = new ByteArrayInputStream(compressed)
       val (decompressor, hash) = (LZ4Factory.safeInstance.safeDecompressor, XXHashFactory.safeInstance.hash32)
       val frame = new LZ4FrameInputStream(in, decompressor, hash, true)
       if (!frame.isExpectedContentSizeDefined) throw DamagedBlob("Its LZ4 frame has no content size")
-      val size = checkedSize(frame.getExpectedContentSize, packed.length * MaxRatio)
+      val size = checkedSize(frame.getExpectedContentSize, compressed.length * MaxRatio)
       val contents = frame.readNBytes(size)
       if (contents.length != size || frame.read() >= 0) {
         throw DamagedBlob(s"The content of its LZ4 frame does not have the claimed size of $size bytes")
@@ -79,11 +79,11 @@ object PuffinCodec {
 
     override def compress(contents: Array[Byte]): Array[Byte] = Zstd.compress(contents)
 
-    override private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
+    override private[iceberglite] def decompress(compressed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
       // Also 0 if the frame has no content size; decompression then fails unless the content is empty.
-      val size = checkedSize(Zstd.decompressedSize(packed), packed.length * MaxRatio)
+      val size = checkedSize(Zstd.decompressedSize(compressed), compressed.length * MaxRatio)
       val contents = new Array[Byte](size)
-      val written = Zstd.decompressByteArray(contents, 0, size, packed, 0, packed.length)
+      val written = Zstd.decompressByteArray(contents, 0, size, compressed, 0, compressed.length)
       if (Zstd.isError(written)) {
         throw DamagedBlob(s"Its Zstandard frame of $size bytes cannot be decompressed: ${Zstd.getErrorName(written)}")
       }
@@ -92,11 +92,11 @@ object PuffinCodec {
     }
   }
 
-  val all: Seq[PuffinCodec] = Seq(Plain, Lz4, ZStandard)
+  val all: Seq[PuffinCodec] = Seq(Uncompressed, Lz4, ZStandard)
 
   /** Returns the codec with the name in a footer; some writers use `none`. */
   private[iceberglite] def of(name: Option[String]): PuffinCodec = name.filterNot(_ == "none") match {
-    case None => Plain
+    case None => Uncompressed
     case Some(known) =>
       all.find(_.name.contains(known)).getOrElse(
         throw DamagedBlob(

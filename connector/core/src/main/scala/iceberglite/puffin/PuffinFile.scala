@@ -28,10 +28,10 @@ final class PuffinFile private (io: FileIO, val path: String, val footer: Puffin
     if (blob.length > Int.MaxValue) {
       throw UnreadableFile(path, role, s"It has ${blob.length} bytes, too many for memory")
     }
-    val packed =
+    val compressed =
       try io.readRange(path, blob.offset, blob.length.toInt)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
-    try PuffinCodec.of(blob.compressionCodec).decompress(packed)
+    try PuffinCodec.of(blob.compressionCodec).decompress(compressed)
     catch { case DamagedBlob(reason) => throw UnreadableFile(path, role, reason) }
   }
 }
@@ -40,13 +40,13 @@ object PuffinFile {
   private[iceberglite] val Magic: Array[Byte] = Array('P', 'F', 'A', '1')
 
   /** The flag of a compressed footer: bit 0 of the four flag bytes, which are read as one little-endian number. */
-  private[iceberglite] val FooterIsPacked = 1
+  private[iceberglite] val FooterCompressedFlag = 1
 
   /** Size of the data after the payload: payload size, flags and magic. */
   private[iceberglite] val TailSize = 12
 
   /** Size of a footer without payload. */
-  private[iceberglite] val LeastFooterSize: Int = Magic.length + TailSize
+  private[iceberglite] val MinFooterSize: Int = Magic.length + TailSize
 
   /** Maximum footer size. A longer footer is treated as damaged: it would describe hundreds of thousands of blobs. */
   private val MaxFooter = 1 << 26
@@ -68,11 +68,11 @@ object PuffinFile {
     val size = fileSize.orElse(io.info(path).map(_.length)).getOrElse(
       throw UnreadableFile(path, Role, "It does not exist")
     )
-    if (size < Magic.length + LeastFooterSize) fail(path, s"It has $size bytes, too few for a Puffin file")
+    if (size < Magic.length + MinFooterSize) fail(path, s"It has $size bytes, too few for a Puffin file")
     checkMagic(path, "It", range(io, path, 0, Magic.length))
     val end = range(io, path, size - math.min(size, FirstReadSize.toLong), math.min(size, FirstReadSize.toLong).toInt)
     val payload = payloadSize(path, end, size)
-    val footerSize = LeastFooterSize + payload
+    val footerSize = MinFooterSize + payload
     val footer =
       if (footerSize <= end.length) end.takeRight(footerSize) else range(io, path, size - footerSize, footerSize)
     checkMagic(path, "Its footer", footer.take(Magic.length))
@@ -84,7 +84,7 @@ object PuffinFile {
   private def payloadSize(path: String, end: Array[Byte], fileSize: Long): Int = {
     checkMagic(path, "Its end", end.takeRight(Magic.length))
     val size = littleEndian(end, end.length - TailSize)
-    if (size < 0 || size > fileSize - Magic.length - LeastFooterSize) {
+    if (size < 0 || size > fileSize - Magic.length - MinFooterSize) {
       fail(path, s"Its footer claims $size bytes, and the file has $fileSize")
     }
     if (size > MaxFooter) fail(path, s"Its footer has $size bytes, more than the $MaxFooter allowed")
@@ -94,7 +94,7 @@ object PuffinFile {
   private def payloadOf(path: String, footer: Array[Byte], payloadSize: Int): Array[Byte] = {
     val payload = java.util.Arrays.copyOfRange(footer, Magic.length, Magic.length + payloadSize)
     val flags = littleEndian(footer, footer.length - TailSize + Integer.BYTES)
-    if ((flags & ~FooterIsPacked) != 0) fail(path, f"It has the flags 0x$flags%08x, and only bit 0 is defined")
+    if ((flags & ~FooterCompressedFlag) != 0) fail(path, f"It has the flags 0x$flags%08x, and only bit 0 is defined")
     if (flags == 0) payload
     else
       try PuffinCodec.Lz4.decompress(payload)

@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter, Statis
 import iceberglite.storage.FileIO
 
 /** A blob to write, not compressed yet. */
-final case class NewBlob(metadata: BlobMetadata, contents: Array[Byte], codec: PuffinCodec = PuffinCodec.Plain)
+final case class NewBlob(metadata: BlobMetadata, contents: Array[Byte], codec: PuffinCodec = PuffinCodec.Uncompressed)
 
 /**
  * A Puffin file that was written.
@@ -38,7 +38,7 @@ object PuffinWriter {
    *
    * @param blobs consumed one by one, so that only compressed blobs are held in memory
    * @param properties the file's properties; `created-by` is added
-   * @param packFooter whether to compress the footer; Apache Iceberg cannot read such a file
+   * @param compressFooter whether to compress the footer; Apache Iceberg cannot read such a file
    * @throws InvalidArgument if the blobs exceed the maximum size of an array
    */
   def write(
@@ -46,7 +46,7 @@ object PuffinWriter {
       path: String,
       blobs: Iterator[NewBlob],
       properties: Map[String, String] = Map.empty,
-      packFooter: Boolean = false
+      compressFooter: Boolean = false
   ): WrittenPuffin = {
     val out = new ByteArrayOutputStream
     out.write(PuffinFile.Magic)
@@ -57,7 +57,7 @@ object PuffinWriter {
       PuffinBlob(blob.metadata, offset.toLong, compressed.length.toLong, blob.codec.name)
     }.toVector
     val footer = PuffinFooter(written, Map(PuffinFooter.CreatedBy -> Program) ++ properties)
-    val footerBytes = bytes(footer, packFooter)
+    val footerBytes = bytes(footer, compressFooter)
     append(path, out, footerBytes)
     io.write(path, out.toByteArray)
     WrittenPuffin(path, out.size.toLong, footerBytes.length.toLong, written)
@@ -70,12 +70,12 @@ object PuffinWriter {
     out.write(bytes)
   }
 
-  private def bytes(footer: PuffinFooter, packed: Boolean): Array[Byte] = {
+  private def bytes(footer: PuffinFooter, compressed: Boolean): Array[Byte] = {
     val json = PuffinFooterJson.toBytes(footer)
-    val payload = if (packed) PuffinCodec.Lz4.compress(json) else json
-    val out = ByteBuffer.allocate(PuffinFile.LeastFooterSize + payload.length).order(ByteOrder.LITTLE_ENDIAN)
+    val payload = if (compressed) PuffinCodec.Lz4.compress(json) else json
+    val out = ByteBuffer.allocate(PuffinFile.MinFooterSize + payload.length).order(ByteOrder.LITTLE_ENDIAN)
     out.put(PuffinFile.Magic).put(payload)
-    out.putInt(payload.length).putInt(if (packed) PuffinFile.FooterIsPacked else 0).put(PuffinFile.Magic)
+    out.putInt(payload.length).putInt(if (compressed) PuffinFile.FooterCompressedFlag else 0).put(PuffinFile.Magic)
     out.array
   }
 }

@@ -22,9 +22,9 @@ final class ThetaSketch private (sketch: CompactSketch) {
   /** The estimate as in the blob's `ndv` property, truncated to an integer. */
   def ndv: Long = estimate.toLong
 
-  def union(that: ThetaSketch): ThetaSketch = that.unitedWith(sketch)
+  def union(that: ThetaSketch): ThetaSketch = that.unionWith(sketch)
 
-  private def unitedWith(other: CompactSketch): ThetaSketch = {
+  private def unionWith(other: CompactSketch): ThetaSketch = {
     val union = SetOperation.builder.buildUnion
     union.union(other)
     union.union(sketch)

@@ -34,7 +34,7 @@ private[scan] object FileConstants {
     new Record(struct.fields.map { f =>
       (byId.get(f.id).flatten, f.fieldType) match {
         case (Some(value), t: PrimitiveType) => RecordValues.primitive(value, t)
-        case _ => RecordValues.ofNull
+        case _ => RecordValues.nullValue
       }
     }.toArray)
   }

@@ -29,7 +29,7 @@ private[scan] object PlannedPart {
         val filter = filters.of(e.file.partition)
         if (filter.mightMatch(e.file)) {
           tasks += FileScanTask.whole(statsToKeep.of(e.file), e.sequenceNumber.getOrElse(0L), spec, filter.residual)
-          records += e.file.knownRecords
+          records += e.file.recordCountOrZero
           bytes += e.file.fileSizeInBytes
         } else pruned += 1
       }

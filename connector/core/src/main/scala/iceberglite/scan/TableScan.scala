@@ -140,7 +140,7 @@ final case class TableScan(
       totalFiles = if (unread.forall(_.isDefined)) Some(pruned + selected + unread.flatten.sum) else None,
       prunedFiles = pruned + selected - tasks.size,
       resultFiles = tasks.size.toLong,
-      resultRecords = if (isWhole) found.map(_.records).sum else tasks.iterator.map(_.file.knownRecords).sum,
+      resultRecords = if (isWhole) found.map(_.records).sum else tasks.iterator.map(_.file.recordCountOrZero).sum,
       resultBytes = if (isWhole) found.map(_.bytes).sum else tasks.iterator.map(_.length).sum
     )
   }
@@ -154,7 +154,7 @@ object TableScan {
 
   private def withDeletes(report: ScanReport, tasks: Vector[FileScanTask]): ScanReport = report.copy(
     deleteFiles = deleteFiles(tasks),
-    deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.knownRecords - t.liveRecords).sum
+    deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.recordCountOrZero - t.liveRecords).sum
   )
 
   /** Returns the number of delete files. Tasks share the deletes of their partition by reference. */

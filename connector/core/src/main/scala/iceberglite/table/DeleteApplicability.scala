@@ -39,7 +39,7 @@ private[table] object DeleteApplicability {
       case Content.EqualityDeletes =>
         lazy val keys = keysOf(file, base)
         lazy val deleted = keys.keysOf(file)
-        data.values.find(d => (isGlobal(file, base) || isInSamePartition(d)) && deleted.mayMeet(keys.keysOf(d)))
+        data.values.find(d => (isGlobal(file, base) || isInSamePartition(d)) && deleted.mayOverlap(keys.keysOf(d)))
     }
   }
 

@@ -29,7 +29,7 @@ object NextVersion {
       val next = changed.copy(metadataLog = MetadataLog.append(before, version.metadataLocation, maxPrevious))
       val expired =
         if (TableProperty.of(TableProperty.DeleteAfterCommit, next.properties))
-          MetadataLog.dropped(before, next)
+          MetadataLog.removedFiles(before, next)
         else Vector.empty
       NextVersion(next, expired)
     }

@@ -80,7 +80,7 @@ object SnapshotSummary {
   private def counts(added: Vector[ContentFile], removed: Vector[ContentFile]): Map[String, String] = {
     val (newData, newDeletes) = added.partition(_.content == Content.Data)
     val (oldData, oldDeletes) = removed.partition(_.content == Content.Data)
-    def records(files: Vector[ContentFile]): Long = files.map(_.knownRecords).sum
+    def records(files: Vector[ContentFile]): Long = files.map(_.recordCountOrZero).sum
     def of(content: Content, files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.content == content)
     def vectors(files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.isDeletionVector)
     def positionDeleteFiles(files: Vector[ContentFile]): Vector[ContentFile] =

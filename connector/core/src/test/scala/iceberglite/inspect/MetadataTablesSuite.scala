@@ -285,7 +285,7 @@ class MetadataTablesSuite extends AnyFunSuite {
   test("two fields with the same name are distinguished by their ids") {
     val other = PartitionSpec(1, Vector(PartitionField(1, 1001, "ts_day", Identity)))
     val t = new TestTable(schema, Vector(byDay, other))
-    assert(new UnionPartition(t.metadata).structType.fields.map(_.name) == Vector("ts_day_1000", "ts_day"))
+    assert(new PartitionStruct(t.metadata).structType.fields.map(_.name) == Vector("ts_day_1000", "ts_day"))
   }
 
   test("the error for a field id with two meanings names it") {

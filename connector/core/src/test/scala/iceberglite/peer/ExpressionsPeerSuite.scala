@@ -19,7 +19,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec.expr.{Evaluate, Expression, ExpressionGenerators, Project, Residual, PartitionSpecs}
+import iceberglite.spec.expr.{Evaluate, Expression, ExpressionGenerators, PartitionSpecs, Project, Residual}
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.ExpressionGenerators.{Row, matches}
 import iceberglite.spec.file.{
@@ -143,7 +143,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val (residual, theirResidual) = (new Residual(e, s, schema), ResidualEvaluator.of(peerSpec, peer, true))
       rows.foreach { row =>
         val tuple = PartitionSpecs.tuple(s, row)
-        val theirs = PeerManifests.partition(peerSpec.partitionType, tuple.values.map(_.map(Literal.plain)))
+        val theirs = PeerManifests.partition(peerSpec.partitionType, tuple.values.map(_.map(Literal.javaValue)))
         assert(inclusive(tuple) || !matches(e, row))
         assert(!strict(tuple) || matches(e, row))
         assert(matches(residual.of(tuple), row) == matches(e, row))

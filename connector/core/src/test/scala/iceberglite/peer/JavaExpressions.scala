@@ -32,7 +32,7 @@ object JavaExpressions {
     case NotIn(t, values) => Expressions.notIn(name(t), values.toSeq.map(plain).asJava)
   }
 
-  private def plain(value: Literal): AnyRef = Literal.plain(value)
+  private def plain(value: Literal): AnyRef = Literal.javaValue(value)
 
   private def name(term: Term): String = term match {
     case Term.Named(name) => name

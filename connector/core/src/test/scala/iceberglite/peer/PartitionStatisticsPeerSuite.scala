@@ -141,7 +141,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   private def plain(row: PartitionStatistics): Vector[Any] = Vector(
-    row.partition.map(_.map(Literal.plain)),
+    row.partition.map(_.map(Literal.javaValue)),
     row.specId,
     row.dataRecordCount,
     row.dataFileCount,

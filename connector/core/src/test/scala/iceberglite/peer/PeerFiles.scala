@@ -55,7 +55,7 @@ object PeerFiles {
   }
 
   private def partition(file: ContentFile, spec: PeerSpec) =
-    PeerManifests.partition(spec.partitionType, file.partition.values.map(_.map(Literal.plain)))
+    PeerManifests.partition(spec.partitionType, file.partition.values.map(_.map(Literal.javaValue)))
 
   private def metrics(file: ContentFile): PeerMetrics = {
     val m = file.metrics

@@ -42,7 +42,7 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     m <- metadata
     contents <- Gen.containerOf[Array, Byte](Gen.choose[Byte](-128, 127))
     repeats <- Gen.oneOf(1, 1, 200)
-    codec <- Gen.oneOf(PuffinCodec.Plain, PuffinCodec.ZStandard)
+    codec <- Gen.oneOf(PuffinCodec.Uncompressed, PuffinCodec.ZStandard)
   } yield NewBlob(m, Array.fill(repeats)(contents).flatten, codec)
 
   private val blobs: Gen[List[NewBlob]] = Gen.choose(0, 5).flatMap(Gen.listOfN(_, blob))
@@ -78,7 +78,8 @@ class PuffinPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val out = new InMemoryOutputFile
       val writer = Puffin.write(out).createdBy("them").build()
       made.foreach { b =>
-        val codec = if (b.codec == PuffinCodec.Plain) PuffinCompressionCodec.NONE else PuffinCompressionCodec.ZSTD
+        val codec =
+          if (b.codec == PuffinCodec.Uncompressed) PuffinCompressionCodec.NONE else PuffinCompressionCodec.ZSTD
         val m = b.metadata
         val fields = m.fields.map(Int.box).asJava
         val contents = ByteBuffer.wrap(b.contents)

@@ -76,9 +76,9 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       value <- ExpressionGenerators.nullable(t)
     } yield (t, transform, value)
     forAll(cases) { case (t, transform, value) =>
-      val theirs = peer(transform).bind(PeerValues.typeOf(t)).apply(value.map(Literal.plain).orNull)
+      val theirs = peer(transform).bind(PeerValues.typeOf(t)).apply(value.map(Literal.javaValue).orNull)
       val ours = value.flatMap(transform(_))
-      val plain = ours.map(Literal.plain).orNull
+      val plain = ours.map(Literal.javaValue).orNull
       // Compared as objects, so that NaN equals NaN.
       assert(java.util.Objects.equals(plain, theirs))
       val shown = peer(transform).toHumanString(PeerValues.typeOf(transform.resultType(t)), theirs)
@@ -106,7 +106,7 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def path(spec: PeerSpec, value: Option[Literal]): String = spec.partitionToPath(new StructLike {
     override def size(): Int = 1
-    override def get[T](pos: Int, javaClass: Class[T]): T = value.map(Literal.plain).orNull.asInstanceOf[T]
+    override def get[T](pos: Int, javaClass: Class[T]): T = value.map(Literal.javaValue).orNull.asInstanceOf[T]
     override def set[T](pos: Int, value: T): Unit = ()
   })
 

@@ -24,7 +24,7 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   private def metadata(blobType: String, properties: (String, String)*): BlobMetadata =
     BlobMetadata(blobType, 7L, 3L, Vector(1, 2), properties.toMap)
 
-  private def blob(text: String, codec: PuffinCodec = PuffinCodec.Plain): NewBlob =
+  private def blob(text: String, codec: PuffinCodec = PuffinCodec.Uncompressed): NewBlob =
     NewBlob(metadata("some-type"), text.getBytes(UTF_8), codec)
 
   private def written(blobs: Seq[NewBlob], packFooter: Boolean = false): (MemoryFileIO, WrittenPuffin) = {

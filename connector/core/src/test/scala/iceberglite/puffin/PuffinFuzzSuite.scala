@@ -52,7 +52,7 @@ class PuffinFuzzSuite extends AnyFunSuite {
 
   test("a damaged footer gives a value or an error", StatisticsRules.puffinIsChecked) {
     val io = new MemoryFileIO
-    io.write(path, puffin(packFooter = false, PuffinCodec.Plain))
+    io.write(path, puffin(packFooter = false, PuffinCodec.Uncompressed))
     val json = PuffinFooterJson.toJson(PuffinFile.open(io, path).footer)
     Fuzz.json("Puffin footer", 500, IndexedSeq(json))(text => PuffinFooterJson.parse(path, text.getBytes(UTF_8)))
   }

@@ -32,7 +32,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "promotion-of-partition-source",
     Adopted,
     "A column is not promoted if the result of a partition transform would change; the error names the column path."
-  )("spec/update/ColumnUse.scala")
+  )("spec/update/ColumnReferences.scala")
   val freshIds: Rule = rule(
     "fresh-ids",
     Evolution,

@@ -3,11 +3,11 @@ package iceberglite.conformance
 /** Spec: "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy", "Appendix E"; view spec. */
 object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   private val Fields = "Table Metadata Fields"
-  private val Fold = "spec/update/MetadataFold.scala"
+  private val Fold = "spec/update/MetadataBuilder.scala"
   private val Reader = "spec/json/TableMetadataReader.scala"
   private val Check = "spec/json/TableMetadataCheck.scala"
   private val Snapshots = "spec/update/Snapshots.scala"
-  private val Views = "spec/update/ViewFold.scala"
+  private val Views = "spec/update/ViewMetadataBuilder.scala"
 
   val supportedVersions: Rule = rule(
     "supported-versions",

@@ -30,7 +30,7 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
     "unknown-not-stored",
     "Types, defaults, transforms (version 3)",
     "Columns of type unknown are not stored in the file, and are read as null."
-  )("core/parquet/ParquetSchemas.scala", "core/data/parquet/FileReading.scala")
+  )("core/parquet/ParquetSchemas.scala", "core/data/parquet/FileReadPlan.scala")
 
   val variantParts: Rule = rule(
     "variant-parts",
@@ -51,20 +51,20 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
   )(
     "core/data/parquet/ParquetData.scala",
     "core/data/parquet/RecordShredder.scala",
-    "core/data/parquet/FileReading.scala"
+    "core/data/parquet/FileReadPlan.scala"
   )
 
   val columnsById: Rule = rule(
     "columns-by-id",
     "Column Projection",
     "Columns of a file are found by field id at every level, independent of names and order."
-  )("core/data/parquet/FileReading.scala")
+  )("core/data/parquet/FileReadPlan.scala")
 
   val promoted: Rule = rule(
     "promoted",
     "Schema Evolution",
     "A file with the narrower type is read as the promoted type."
-  )("core/data/parquet/ColumnReading.scala")
+  )("core/data/parquet/ColumnReader.scala")
 
   val mappedNames: Rule = rule(
     "mapped-names",
@@ -83,13 +83,13 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
     "missing-columns",
     "Column Projection",
     "A field missing from the file gets the partition value, the initial default or null; otherwise reading fails."
-  )("core/data/parquet/FileReading.scala")
+  )("core/data/parquet/FileReadPlan.scala")
 
   val structsKept: Rule = rule(
     "structs-kept",
     "Column Projection",
     "A struct without any projected field in the file is null exactly where the file has a null struct."
-  )("core/data/parquet/FileReading.scala")
+  )("core/data/parquet/FileReadPlan.scala")
 
   val positions: Rule = rule(
     "positions",

@@ -177,7 +177,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "source-of-void-may-go",
     Evolution,
     "The source column of a void field can be dropped; the source of any other current field cannot."
-  )("spec/update/ColumnUse.scala", "spec/partition/SourceCheck.scala")
+  )("spec/update/ColumnReferences.scala", "spec/partition/SourceCheck.scala")
 
   val sortFields: Rule = rule(
     "sort-fields",

@@ -93,7 +93,7 @@ final class HiveCatalog private (
 
   /** Drops a table and purges exactly the dropped version, even with concurrent commits. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
-    PurgeTable.refuseWithoutGc(fullName(id), version)
+    PurgeTable.requireGcEnabled(fullName(id), version)
     val owned = ownership(id, version)
     val dropped = metastore.drop(HiveKind.IcebergTable, id, fullName(id))
     dropped.foreach { location =>

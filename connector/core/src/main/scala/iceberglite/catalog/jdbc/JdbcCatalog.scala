@@ -141,7 +141,7 @@ final class JdbcCatalog private (
   private def dropAndPurge(id: TableIdentifier): Boolean = loadIfExists(id) match {
     case None => false
     case Some(version) =>
-      PurgeTable.refuseWithoutGc(fullName(id), version)
+      PurgeTable.requireGcEnabled(fullName(id), version)
       val owned = ownership(id, version)
       val expectedLocation = Some(version.metadataLocation)
       val dropped = session.withRetries("drop a table", idempotent = false) {

@@ -1,7 +1,7 @@
 package iceberglite.data.avro
 
 import iceberglite.avro.{AvroInput, AvroUnion}
-import iceberglite.data.FieldPlace
+import iceberglite.data.FieldSource
 
 /**
  * The read plan for one node of a file's schema. Callers with another value representation than
@@ -28,17 +28,17 @@ private[iceberglite] object AvroColumn {
   /**
    * A record.
    *
-   * @param places the sources of the wanted fields
-   * @param inFile the fields of the file in file order
+   * @param sources the sources of the wanted fields
+   * @param fields the fields of the file in file order
    */
-  final case class Struct[V](places: Vector[FieldPlace[V]], inFile: Vector[Field[V]]) extends AvroColumn[V]
+  final case class Struct[V](sources: Vector[FieldSource[V]], fields: Vector[Field[V]]) extends AvroColumn[V]
 
   /** A field of a record in the file, wanted or not. */
   sealed trait Field[+V]
 
   /** A wanted field. @param target position in the wanted struct */
-  final case class Wanted[V](target: Int, column: AvroColumn[V]) extends Field[V]
+  final case class ReadField[V](target: Int, column: AvroColumn[V]) extends Field[V]
 
   /** A field that is not wanted. @param skip skips its value */
-  final case class Unwanted(skip: AvroInput => Unit) extends Field[Nothing]
+  final case class SkippedField(skip: AvroInput => Unit) extends Field[Nothing]
 }

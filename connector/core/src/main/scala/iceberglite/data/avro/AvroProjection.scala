@@ -6,7 +6,7 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
 import iceberglite.avro.{AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
-import iceberglite.data.{FieldPlace, FileFaults, Projection}
+import iceberglite.data.{FieldSource, FileFaults, Projection}
 import iceberglite.data.avro.AvroColumn._
 import iceberglite.data.avro.AvroLeaf._
 import iceberglite.spec.types.{DateTime, PrimitiveType, Type}
@@ -20,16 +20,16 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
 
   def struct(record: AvroSchema, wanted: StructType, ids: FieldIds, path: Vector[String]): Struct[V] = {
     val fields = record.getFields.asScala.toVector
-    val places = projection.places(wanted, fields.map(ids.of), path).toVector
+    val sources = projection.sources(wanted, fields.map(ids.of), path).toVector
     val inFile = fields.zipWithIndex.map { case (f, i) =>
-      val target = places.indexOf(FieldPlace.Stored(i))
-      if (target < 0) Unwanted(FieldDecoder.skipper(f.schema))
+      val target = sources.indexOf(FieldSource.Stored(i))
+      if (target < 0) SkippedField(FieldDecoder.skipper(f.schema))
       else {
         val field = wanted.fields(target)
-        Wanted(target, values(f.schema, field.fieldType, ids.inside(f), path :+ field.name))
+        ReadField(target, values(f.schema, field.fieldType, ids.inside(f), path :+ field.name))
       }
     }
-    Struct(places, inFile)
+    Struct(sources, inFile)
   }
 
   private def values(schema: AvroSchema, wanted: Type, ids: FieldIds, path: Vector[String]): AvroColumn[V] =

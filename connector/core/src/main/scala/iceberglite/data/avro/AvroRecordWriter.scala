@@ -40,8 +40,8 @@ private[avro] object AvroRecordWriter {
   def open(target: DataTarget): AvroRecordWriter = {
     val struct = target.schema.asStruct
     val fields = new AvroSinks.Fields(struct, Vector.empty)
-    val keyValues = Map(AvroShape.SchemaKey -> SchemaJson.toJson(target.schema)) ++ target.keyValues
-    val shape = AvroShape.of(struct, AvroCodec.ofRows(target.properties), keyValues)
-    new AvroRecordWriter(target, fields, new AvroRowsOutput(target.io, target.path, shape))
+    val keyValues = Map(AvroFileSettings.SchemaKey -> SchemaJson.toJson(target.schema)) ++ target.keyValues
+    val settings = AvroFileSettings.of(struct, AvroCodec.ofRows(target.properties), keyValues)
+    new AvroRecordWriter(target, fields, new AvroRowsOutput(target.io, target.path, settings))
   }
 }

@@ -13,9 +13,9 @@ import iceberglite.storage.{DataOutput, FileIO}
  * @param schema the Avro schema as JSON
  * @param keyValues additional key-value metadata for the header
  */
-final private[iceberglite] case class AvroShape(schema: String, codec: AvroCodec, keyValues: Map[String, String])
+final private[iceberglite] case class AvroFileSettings(schema: String, codec: AvroCodec, keyValues: Map[String, String])
 
-private[iceberglite] object AvroShape {
+private[iceberglite] object AvroFileSettings {
 
   /** The key under which Apache Iceberg stores the table's schema. */
   val SchemaKey = "iceberg.schema"
@@ -23,13 +23,13 @@ private[iceberglite] object AvroShape {
   /** The name that Apache Iceberg gives the record of a row. */
   private val RecordName = "table"
 
-  def of(struct: StructType, codec: AvroCodec, keyValues: Map[String, String]): AvroShape =
-    AvroShape(AvroSchemas.of(struct, RecordName).toString, codec, keyValues)
+  def of(struct: StructType, codec: AvroCodec, keyValues: Map[String, String]): AvroFileSettings =
+    AvroFileSettings(AvroSchemas.of(struct, RecordName).toString, codec, keyValues)
 }
 
 /** An Avro file that is being written block by block. */
-final private[iceberglite] class AvroRowsOutput(io: FileIO, path: String, shape: AvroShape) {
-  private val container = new AvroContainerWriter(shape.schema, shape.keyValues.toVector.sorted, shape.codec)
+final private[iceberglite] class AvroRowsOutput(io: FileIO, path: String, settings: AvroFileSettings) {
+  private val container = new AvroContainerWriter(settings.schema, settings.keyValues.toVector.sorted, settings.codec)
   private val stream = DataOutput.of(io, path).create(0)
 
   /** Adds a row. @param encode writes the bytes of the row */

@@ -18,14 +18,14 @@ import iceberglite.spec.types.Type._
 abstract private[avro] class AvroSink(required: Boolean, path: String) {
   final def put(value: AnyRef, out: AvroOutput): Unit =
     if (required) {
-      if (value eq null) FieldChecks.missing(path)
-      present(value, out)
+      if (value eq null) FieldChecks.failMissing(path)
+      putNonNull(value, out)
     } else {
       out.writeBranch(value ne null)
-      if (value ne null) present(value, out)
+      if (value ne null) putNonNull(value, out)
     }
 
-  protected def present(value: AnyRef, out: AvroOutput): Unit
+  protected def putNonNull(value: AnyRef, out: AvroOutput): Unit
 }
 
 private[avro] object AvroSinks {
@@ -94,14 +94,14 @@ private[avro] object AvroSinks {
 
   private def sink(required: Boolean, name: String)(write: (AnyRef, AvroOutput) => Unit): AvroSink =
     new AvroSink(required, name) {
-      override protected def present(value: AnyRef, out: AvroOutput): Unit = write(value, out)
+      override protected def putNonNull(value: AnyRef, out: AvroOutput): Unit = write(value, out)
     }
 
   /** Encodes decimals, sign-extended to the length of the type. */
   final private class Decimals(t: DecimalType, required: Boolean, path: String) extends AvroSink(required, path) {
     private val length = AvroSchemas.bytesOfDecimal(t.precision)
 
-    override protected def present(value: AnyRef, out: AvroOutput): Unit = {
+    override protected def putNonNull(value: AnyRef, out: AvroOutput): Unit = {
       val unscaled = FieldChecks.decimal(t, value.asInstanceOf[BigDecimal], path).unscaledValue.toByteArray
       val fill = if (unscaled(0) < 0) 0xff else 0
       var i = unscaled.length
@@ -114,7 +114,8 @@ private[avro] object AvroSinks {
   }
 
   final private class Structs(fields: Fields, required: Boolean, path: String) extends AvroSink(required, path) {
-    override protected def present(value: AnyRef, out: AvroOutput): Unit = fields.put(value.asInstanceOf[Record], out)
+    override protected def putNonNull(value: AnyRef, out: AvroOutput): Unit =
+      fields.put(value.asInstanceOf[Record], out)
   }
 
   /** Writes one block of items and the end marker. */
@@ -129,7 +130,7 @@ private[avro] object AvroSinks {
   }
 
   final private class Lists(element: AvroSink, required: Boolean, path: String) extends AvroSink(required, path) {
-    override protected def present(value: AnyRef, out: AvroOutput): Unit = {
+    override protected def putNonNull(value: AnyRef, out: AvroOutput): Unit = {
       val elements = value.asInstanceOf[Vector[AnyRef]]
       block(elements.size, out)(i => element.put(elements(i), out))
     }
@@ -137,7 +138,7 @@ private[avro] object AvroSinks {
 
   final private class Maps(keys: AvroSink, values: AvroSink, required: Boolean, path: String)
       extends AvroSink(required, path) {
-    override protected def present(value: AnyRef, out: AvroOutput): Unit = {
+    override protected def putNonNull(value: AnyRef, out: AvroOutput): Unit = {
       val entries = value.asInstanceOf[Vector[(AnyRef, AnyRef)]]
       block(entries.size, out) { i =>
         keys.put(entries(i)._1, out)

@@ -1,8 +1,8 @@
 package iceberglite.data.avro
 
 import iceberglite.avro.{AvroInput, AvroUnion, FieldDecoder}
-import iceberglite.data.{FieldPlace, Record, Variant}
-import iceberglite.data.avro.AvroColumn.{Leaf, OfList, OfMap, OfVariant, Struct, Unwanted, Wanted}
+import iceberglite.data.{FieldSource, Record, Variant}
+import iceberglite.data.avro.AvroColumn.{Leaf, OfList, OfMap, OfVariant, ReadField, SkippedField, Struct}
 
 /** Decodes the values of one column from an Avro file to the representation of [[Record]]. */
 abstract private[iceberglite] class AvroValues {
@@ -75,13 +75,13 @@ private[avro] object AvroValues {
   }
 
   def of(struct: Struct[AnyRef]): Structs = {
-    val fields = struct.inFile.map {
-      case Wanted(target, column) => (Option(of(column)), (_: AvroInput) => (), target)
-      case Unwanted(skip) => (None, skip, -1)
+    val fields = struct.fields.map {
+      case ReadField(target, column) => (Option(of(column)), (_: AvroInput) => (), target)
+      case SkippedField(skip) => (None, skip, -1)
     }
-    val template = struct.places.map {
-      case FieldPlace.Same(value) => value
-      case FieldPlace.Stored(_) | FieldPlace.Ordinal => null
+    val template = struct.sources.map {
+      case FieldSource.Constant(value) => value
+      case FieldSource.Stored(_) | FieldSource.RowPosition => null
     }
     new Structs(fields.map(_._1).toArray, fields.map(_._2).toArray, fields.map(_._3).toArray, template.toArray)
   }

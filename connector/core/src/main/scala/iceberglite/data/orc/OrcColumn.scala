@@ -1,6 +1,6 @@
 package iceberglite.data.orc
 
-import iceberglite.data.FieldPlace
+import iceberglite.data.FieldSource
 
 /**
  * The read plan for one node of a file's schema. Callers with another value representation than
@@ -18,10 +18,10 @@ private[iceberglite] object OrcColumn {
   /**
    * A struct.
    *
-   * @param places the sources of the wanted fields
+   * @param sources the sources of the wanted fields
    * @param stored the columns of the wanted fields that are in the file, by index in the file's struct
    */
-  final case class Struct[V](places: Vector[FieldPlace[V]], stored: Map[Int, OrcColumn[V]]) extends OrcColumn[V]
+  final case class Struct[V](sources: Vector[FieldSource[V]], stored: Map[Int, OrcColumn[V]]) extends OrcColumn[V]
   final case class OfList[V](element: OrcColumn[V]) extends OrcColumn[V]
   final case class OfMap[V](key: OrcColumn[V], value: OrcColumn[V]) extends OrcColumn[V]
 

@@ -9,7 +9,7 @@ import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector, MultiValuedColumnVec
 private[iceberglite] object OrcEntries {
 
   /** Reserves `count` entries for a row and returns the index of the first one. */
-  def begin(vector: MultiValuedColumnVector, row: Int, count: Int): Int = {
+  def startEntries(vector: MultiValuedColumnVector, row: Int, count: Int): Int = {
     val first = vector.childCount
     vector.offsets(row) = first.toLong
     vector.lengths(row) = count.toLong
@@ -18,7 +18,7 @@ private[iceberglite] object OrcEntries {
   }
 
   /** Ensures capacity in a vector of entries. */
-  def ensure(entries: ColumnVector, count: Int): Unit = {
+  def ensureCapacity(entries: ColumnVector, count: Int): Unit = {
     val capacity = entries.isNull.length
     if (count > capacity) entries.ensureSize(math.max(count, capacity * 2), true)
   }

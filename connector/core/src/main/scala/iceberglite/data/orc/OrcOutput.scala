@@ -24,7 +24,7 @@ import iceberglite.storage.FileIO
  *
  * @param decimals representation in a batch of decimals with up to 18 digits
  */
-final private[iceberglite] class OrcShape(
+final private[iceberglite] class OrcFileSettings(
     val schema: TypeDescription,
     val settings: OrcSettings,
     val keyValues: Map[String, String],
@@ -34,25 +34,26 @@ final private[iceberglite] class OrcShape(
   private var written = 0L
 
   /** Records the size in the file of a stripe that took `inMemory` bytes of memory before it was complete. */
-  private[orc] def learn(inMemory: Long, inFile: Long): Unit = if (inMemory > 0) {
+  private[orc] def recordSizes(inMemory: Long, inFile: Long): Unit = if (inMemory > 0) {
     memory += inMemory
     written += inFile
   }
 
   /** The estimated ratio of a stripe's size in the file to its size in memory. */
-  private[orc] def share: Double = if (memory == 0) OrcShape.ShareAtFirst else math.min(1.0, written.toDouble / memory)
+  private[orc] def fileToMemoryRatio: Double =
+    if (memory == 0) OrcFileSettings.InitialRatio else math.min(1.0, written.toDouble / memory)
 }
 
-private[orc] object OrcShape {
+private[orc] object OrcFileSettings {
 
   /** Initial estimate, as in Apache Iceberg: short stripes consist mostly of partly filled buffers. */
-  private val ShareAtFirst = 0.2
+  private val InitialRatio = 0.2
 }
 
 /** An ORC file that is being written. Rows are added to a batch, which is passed to the library when it is full. */
 final private[iceberglite] class OrcOutput private (
     path: String,
-    shape: OrcShape,
+    shape: OrcFileSettings,
     storage: OrcStorage,
     writer: Writer,
     ends: StripeEnds
@@ -66,7 +67,7 @@ final private[iceberglite] class OrcOutput private (
   private var inMemory = 0L
   private var inBatch = 0L
   private var written = storage.position
-  private var share = shape.share
+  private var fileToMemoryRatio = shape.fileToMemoryRatio
 
   /**
    * Returns the index in the batch for one more row, to be filled before [[endRow]]. A full batch is passed to the
@@ -87,8 +88,8 @@ final private[iceberglite] class OrcOutput private (
     writer.addRowBatch(batch)
     batch.reset()
     if (storage.position > written) {
-      shape.learn(inMemory + inBatch, storage.position - written)
-      share = shape.share
+      shape.recordSizes(inMemory + inBatch, storage.position - written)
+      fileToMemoryRatio = shape.fileToMemoryRatio
       written = storage.position
     }
     inMemory = writer.estimateMemory
@@ -96,14 +97,14 @@ final private[iceberglite] class OrcOutput private (
   }
 
   /** Bytes written so far, with an estimate of the file size of buffered data. */
-  def length: Long = written + (buffered * share).toLong
+  def length: Long = written + (buffered * fileToMemoryRatio).toLong
 
   /** Bytes buffered in memory. */
   def buffered: Long = inMemory + inBatch
 
   /** Ends the stripe if the batch contains rows. */
   def flush(): Unit = if (batch.size > 0) {
-    ends.now = true
+    ends.endsNow = true
     push()
   }
 
@@ -111,7 +112,7 @@ final private[iceberglite] class OrcOutput private (
   def finish(): FinishedOrc = FileFaults.writing(path) {
     if (batch.size > 0) push()
     writer.close()
-    shape.learn(inMemory, storage.position - written)
+    shape.recordSizes(inMemory, storage.position - written)
     FinishedOrc(storage.position, writer.getStripes.asScala.map(_.getOffset).toVector)
   }
 
@@ -143,7 +144,7 @@ private[iceberglite] object OrcOutput {
   private val MaxBatchBytes = 16L << 20
 
   /** Creates an empty file. */
-  def open(io: FileIO, path: String, shape: OrcShape): OrcOutput = {
+  def open(io: FileIO, path: String, shape: OrcFileSettings): OrcOutput = {
     val storage = OrcStorage.toWrite(io, path)
     FileFaults.writing(path) {
       val conf = new Configuration(storage.getConf)
@@ -176,11 +177,11 @@ final private[iceberglite] case class FinishedOrc(length: Long, stripes: Vector[
 final private class StripeEnds extends MemoryManager {
 
   /** Whether the stripe ends with the next batch, regardless of its size. */
-  var now = false
+  var endsNow = false
 
   override def checkMemory(previous: Long, writer: MemoryManager.Callback): Long = {
-    writer.checkMemory(if (now) 0.0 else 1.0)
-    now = false
+    writer.checkMemory(if (endsNow) 0.0 else 1.0)
+    endsNow = false
     previous
   }
 

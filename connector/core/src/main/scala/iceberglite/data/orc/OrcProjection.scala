@@ -3,7 +3,7 @@ package iceberglite.data.orc
 import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
-import iceberglite.data.{FieldPlace, FileFaults, Projection}
+import iceberglite.data.{FieldSource, FileFaults, Projection}
 import iceberglite.data.orc.OrcLeaf._
 import iceberglite.spec.types.{DateTime, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
@@ -27,11 +27,11 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
   private def struct(t: TypeDescription, wanted: StructType, path: Vector[String]): OrcColumn.Struct[V] = {
     included(t.getId) = true
     val children = OrcSchemas.children(t)
-    val places = projection.places(wanted, children.map(c => OrcSchemas.idOf(c._2)), path).toVector
-    val stored = places.zip(wanted.fields).collect { case (FieldPlace.Stored(i), field) =>
+    val sources = projection.sources(wanted, children.map(c => OrcSchemas.idOf(c._2)), path).toVector
+    val stored = sources.zip(wanted.fields).collect { case (FieldSource.Stored(i), field) =>
       i -> node(children(i)._2, field, path :+ field.name)
     }
-    OrcColumn.Struct(places, stored.toMap)
+    OrcColumn.Struct(sources, stored.toMap)
   }
 
   private def node(t: TypeDescription, wanted: NestedField, path: Vector[String]): OrcColumn[V] = {

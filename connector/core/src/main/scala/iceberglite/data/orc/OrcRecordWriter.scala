@@ -39,7 +39,7 @@ final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcO
 private[orc] object OrcRecordWriter {
   def open(target: DataTarget): OrcRecordWriter = {
     val settings = OrcSettings.of(target.properties)
-    val shape = new OrcShape(OrcSchemas.of(target.schema), settings, target.keyValues, RowBatchVersion.ORIGINAL)
+    val shape = new OrcFileSettings(OrcSchemas.of(target.schema), settings, target.keyValues, RowBatchVersion.ORIGINAL)
     new OrcRecordWriter(target, OrcOutput.open(target.io, target.path, shape))
   }
 }

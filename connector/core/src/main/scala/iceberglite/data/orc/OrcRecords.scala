@@ -11,11 +11,11 @@ import iceberglite.spec.types.Type.StructType
 final private[orc] class OrcRecords private (path: String, batches: OrcBatchReader[AnyRef]) extends RecordIterator {
   private val values = OrcValues.of(batches.rows)
   private val batch = batches.batch
-  private var next0 = 0
+  private var nextRow = 0
   private var closed = false
 
   override def hasNext: Boolean = {
-    while (!closed && next0 >= batch.size) load()
+    while (!closed && nextRow >= batch.size) load()
     !closed
   }
 
@@ -23,9 +23,9 @@ final private[orc] class OrcRecords private (path: String, batches: OrcBatchRead
     if (!hasNext) throw new NoSuchElementException("No more rows")
     else {
       val record =
-        try values.record(batch.cols, next0, batches.firstRow + next0)
+        try values.record(batch.cols, nextRow, batches.firstRow + nextRow)
         catch { case e: Throwable => throw fault(e) }
-      next0 += 1
+      nextRow += 1
       record
     }
 
@@ -33,14 +33,14 @@ final private[orc] class OrcRecords private (path: String, batches: OrcBatchRead
     val more =
       try batches.next()
       catch { case e: Throwable => throw fault(e) }
-    next0 = 0
+    nextRow = 0
     if (!more) close()
   }
 
   private def fault(e: Throwable): Throwable = {
     close()
     e match {
-      case bad: OrcValues.BadValue => UnreadableFile(path, FileFaults.Role, s"Column ${bad.column}: ${bad.reason}")
+      case bad: OrcValues.InvalidValue => UnreadableFile(path, FileFaults.Role, s"Column ${bad.column}: ${bad.reason}")
       case other => FileFaults.unreadable(path, other)
     }
   }

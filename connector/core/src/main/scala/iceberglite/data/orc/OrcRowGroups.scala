@@ -35,7 +35,7 @@ final private[orc] case class OrcStripe(stripe: StripeInformation, firstRow: Lon
 }
 
 /** Selects the stripes of a part of a file that may contain matching rows. */
-final private[orc] class OrcStripeChoice(file: ReaderImpl, part: OrcPart, skipping: OrcSkipping) {
+final private[orc] class OrcStripeSelection(file: ReaderImpl, part: OrcPart, skipping: OrcSkipping) {
   private lazy val statistics = file.getStripeStatistics
 
   def iterator: Iterator[OrcStripe] = {
@@ -56,7 +56,7 @@ final private[orc] class OrcStripeChoice(file: ReaderImpl, part: OrcPart, skippi
    * read yet.
    */
   private def mightMatch(index: Int, stripe: OrcStripe): Boolean =
-    skipping.isIdle || index >= statistics.size || {
+    skipping.hasNoFilter || index >= statistics.size || {
       val ofStripe = statistics.get(index)
       // Some writers omit the statistics of some columns.
       skipping.mightMatch(stripe.rows, column => Try(ofStripe.getColumn(column)).toOption, timesInUtc = false)
@@ -67,13 +67,13 @@ final private[orc] class OrcStripeChoice(file: ReaderImpl, part: OrcPart, skippi
  * The row groups of one stripe to read, as runs of consecutive groups.
  *
  * @param size rows per group; the last group may have fewer
- * @param choice which groups to read; absent for all
+ * @param selection which groups to read; absent for all
  */
 final private[orc] class OrcRowGroups(
     stripe: OrcStripe,
     size: Long,
     val index: Option[OrcIndex],
-    val choice: Option[Array[Boolean]]
+    val selection: Option[Array[Boolean]]
 ) {
   private var row = 0L
   private var runEnd = 0L
@@ -95,11 +95,11 @@ final private[orc] class OrcRowGroups(
     if (row < runEnd) None
     else {
       val first = nextGroup.get
-      val last = choice.fold(first)(c => (first + 1 until c.length).find(!c(_)).getOrElse(c.length) - 1)
+      val last = selection.fold(first)(c => (first + 1 until c.length).find(!c(_)).getOrElse(c.length) - 1)
       val from = first * size
       val jumps = from != row
       row = from
-      runEnd = if (choice.isEmpty) stripe.rows else math.min((last + 1) * size, stripe.rows)
+      runEnd = if (selection.isEmpty) stripe.rows else math.min((last + 1) * size, stripe.rows)
       if (jumps) Some(first) else None
     }
 
@@ -107,7 +107,7 @@ final private[orc] class OrcRowGroups(
     if (row >= stripe.rows) None
     else {
       val group = (row / size).toInt
-      choice.fold(Option(group))(c => (group until c.length).find(c(_)))
+      selection.fold(Option(group))(c => (group until c.length).find(c(_)))
     }
 
   /** Returns the positions at which a row group begins in the streams of each column. */
@@ -137,10 +137,10 @@ private[orc] object OrcRowGroups {
     def statistics(group: Int)(column: Int): Option[OrcProto.ColumnStatistics] =
       Option(ofColumns(column)).filter(_.getEntryCount == count).map(_.getEntry(group))
         .filter(_.hasStatistics).map(_.getStatistics)
-    val choice = Array.tabulate(count) { group =>
+    val selection = Array.tabulate(count) { group =>
       val rows = math.min(size.toLong, stripe.rows - group.toLong * size)
       skipping.mightMatch(rows, statistics(group), timesInUtc)
     }
-    if (choice.forall(identity)) None else Some(new OrcRowGroups(stripe, size.toLong, Some(index), Some(choice)))
+    if (selection.forall(identity)) None else Some(new OrcRowGroups(stripe, size.toLong, Some(index), Some(selection)))
   }
 }

@@ -20,14 +20,14 @@ import iceberglite.spec.types.Type._
  */
 abstract private[orc] class OrcSink(required: Boolean, path: String) {
   final def put(vector: ColumnVector, row: Int, value: AnyRef): Unit =
-    if (value ne null) present(vector, row, value)
-    else if (required) FieldChecks.missing(path)
+    if (value ne null) putNonNull(vector, row, value)
+    else if (required) FieldChecks.failMissing(path)
     else {
       vector.noNulls = false
       vector.isNull(row) = true
     }
 
-  protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit
+  protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit
 }
 
 private[orc] object OrcSinks {
@@ -73,37 +73,37 @@ private[orc] object OrcSinks {
   }
 
   final private class Booleans(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
       vector.asInstanceOf[LongColumnVector].vector(row) = if (value.asInstanceOf[Boolean]) 1L else 0L
   }
 
   final private class Numbers(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
       vector.asInstanceOf[LongColumnVector].vector(row) = value.asInstanceOf[Number].longValue
   }
 
   final private class Floating(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
       vector.asInstanceOf[DoubleColumnVector].vector(row) = value.asInstanceOf[Number].doubleValue
   }
 
   final private class Timestamps(unitsPerSecond: Long, required: Boolean, path: String)
       extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val units = value.asInstanceOf[Number].longValue
       OrcTimestamp.put(vector.asInstanceOf[TimestampColumnVector], row, units, unitsPerSecond, path)
     }
   }
 
   final private class Strings(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val bytes = value.asInstanceOf[String].getBytes(UTF_8)
       vector.asInstanceOf[BytesColumnVector].setRef(row, bytes, 0, bytes.length)
     }
   }
 
   final private class Uuids(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val uuid = value.asInstanceOf[UUID]
       val bytes = ByteBuffer.allocate(AvroSchemas.UuidSize).putLong(uuid.getMostSignificantBits)
         .putLong(uuid.getLeastSignificantBits).array
@@ -113,7 +113,7 @@ private[orc] object OrcSinks {
 
   final private class Binaries(fixed: Option[FixedType], required: Boolean, path: String)
       extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       fixed.foreach(FieldChecks.length(_, value.asInstanceOf[ByteBuffer], path))
       putBytes(vector, row, value.asInstanceOf[ByteBuffer])
     }
@@ -130,7 +130,7 @@ private[orc] object OrcSinks {
   }
 
   final private class Variants(required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val variant = value.asInstanceOf[Variant]
       val parts = vector.asInstanceOf[StructColumnVector].fields
       putBytes(parts(0), row, variant.metadata)
@@ -139,23 +139,23 @@ private[orc] object OrcSinks {
   }
 
   final private class Decimals(t: DecimalType, required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val decimal = FieldChecks.decimal(t, value.asInstanceOf[BigDecimal], path)
       vector.asInstanceOf[DecimalColumnVector].vector(row).set(HiveDecimal.create(decimal, false))
     }
   }
 
   final private class Structs(fields: Fields, required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit =
       fields.put(vector.asInstanceOf[StructColumnVector].fields, row, value.asInstanceOf[Record])
   }
 
   final private class Lists(element: OrcSink, required: Boolean, path: String) extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val elements = value.asInstanceOf[Vector[AnyRef]]
       val list = vector.asInstanceOf[ListColumnVector]
-      val first = OrcEntries.begin(list, row, elements.size)
-      OrcEntries.ensure(list.child, list.childCount)
+      val first = OrcEntries.startEntries(list, row, elements.size)
+      OrcEntries.ensureCapacity(list.child, list.childCount)
       var i = 0
       while (i < elements.size) {
         element.put(list.child, first + i, elements(i))
@@ -166,12 +166,12 @@ private[orc] object OrcSinks {
 
   final private class Maps(keys: OrcSink, values: OrcSink, required: Boolean, path: String)
       extends OrcSink(required, path) {
-    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+    override protected def putNonNull(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val entries = value.asInstanceOf[Vector[(AnyRef, AnyRef)]]
       val map = vector.asInstanceOf[MapColumnVector]
-      val first = OrcEntries.begin(map, row, entries.size)
-      OrcEntries.ensure(map.keys, map.childCount)
-      OrcEntries.ensure(map.values, map.childCount)
+      val first = OrcEntries.startEntries(map, row, entries.size)
+      OrcEntries.ensureCapacity(map.keys, map.childCount)
+      OrcEntries.ensureCapacity(map.values, map.childCount)
       var i = 0
       while (i < entries.size) {
         keys.put(map.keys, first + i, entries(i)._1)

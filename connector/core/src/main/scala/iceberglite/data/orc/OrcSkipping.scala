@@ -36,7 +36,7 @@ final private[orc] class OrcSkipping(
     ).toVector
 
   /** Whether no part can be skipped, because the file has no primitive column of the filter. */
-  def isIdle: Boolean = columns.isEmpty
+  def hasNoFilter: Boolean = columns.isEmpty
 
   /**
    * Returns whether a part may contain matching rows.

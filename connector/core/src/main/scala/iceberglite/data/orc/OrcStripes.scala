@@ -46,7 +46,7 @@ final private[orc] class OrcStripes(
       .fileFormat(file.getFileVersion).useUTCTimestamp(true)
       .setProlepticGregorian(file.writerUsedProlepticGregorian, file.writerUsedProlepticGregorian)
   )
-  private val remaining = new OrcStripeChoice(file, part, skipping).iterator
+  private val remaining = new OrcStripeSelection(file, part, skipping).iterator
 
   /** The row groups to read of the current stripe. */
   private var groups = Option.empty[OrcRowGroups]
@@ -75,10 +75,10 @@ final private[orc] class OrcStripes(
   private def open(chosen: OrcStripe): Unit = {
     planner.clearStreams()
     planner.parseStripe(chosen.stripe, evolution.getFileIncluded)
-    groups = if (file.getRowIndexStride <= 0 || skipping.isIdle) None else selected(chosen)
+    groups = if (file.getRowIndexStride <= 0 || skipping.hasNoFilter) None else selected(chosen)
     if (groups.isEmpty) groups = Some(OrcRowGroups.all(chosen))
     groups.filterNot(_.isAtEnd).foreach { run =>
-      val (index, choice) = (run.index.getOrElse(OrcStripes.NoIndex), run.choice.getOrElse(OrcStripes.AllRowGroups))
+      val (index, choice) = (run.index.getOrElse(OrcStripes.NoIndex), run.selection.getOrElse(OrcStripes.AllRowGroups))
       planner.readData(index, choice, false, ReadPhase.ALL)
       decoders.startStripe(planner, ReadPhase.ALL)
     }

@@ -8,22 +8,22 @@ import java.util.{Arrays, UUID}
 import org.apache.hadoop.hive.ql.exec.vector._
 
 import iceberglite.avro.AvroSchemas
-import iceberglite.data.{FieldPlace, Record, Variant}
+import iceberglite.data.{FieldSource, Record, Variant}
 
 /** Reads the values of one column from the library's vectors to the representation of [[Record]]. */
 abstract private[orc] class OrcValues {
   final def at(vector: ColumnVector, row: Int): AnyRef = {
-    val place = if (vector.isRepeating) 0 else row
-    if (!vector.noNulls && vector.isNull(place)) null else present(vector, place)
+    val index = if (vector.isRepeating) 0 else row
+    if (!vector.noNulls && vector.isNull(index)) null else readNonNull(vector, index)
   }
 
-  protected def present(vector: ColumnVector, row: Int): AnyRef
+  protected def readNonNull(vector: ColumnVector, row: Int): AnyRef
 }
 
 private[orc] object OrcValues {
 
   /** Reports an invalid value. The error that names the column is created where this exception is caught. */
-  final class BadValue(val column: String, val reason: String) extends RuntimeException(reason)
+  final class InvalidValue(val column: String, val reason: String) extends RuntimeException(reason)
 
   private def long(vector: ColumnVector, row: Int): Long = vector.asInstanceOf[LongColumnVector].vector(row)
 
@@ -35,44 +35,44 @@ private[orc] object OrcValues {
   }
 
   object Booleans extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = Boolean.box(long(v, row) != 0)
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = Boolean.box(long(v, row) != 0)
   }
 
   object Ints extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = Int.box(long(v, row).toInt)
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = Int.box(long(v, row).toInt)
   }
 
   object Longs extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = Long.box(long(v, row))
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = Long.box(long(v, row))
   }
 
   object Floats extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef =
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef =
       Float.box(v.asInstanceOf[DoubleColumnVector].vector(row).toFloat)
   }
 
   object Doubles extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef =
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef =
       Double.box(v.asInstanceOf[DoubleColumnVector].vector(row))
   }
 
   object Strings extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val column = v.asInstanceOf[BytesColumnVector]
       new String(column.vector(row), column.start(row), column.length(row), UTF_8)
     }
   }
 
   object Binaries extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = bytes(v, row)
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = bytes(v, row)
   }
 
   /** Bytes of a fixed length, which the library does not check (spec: "Appendix A: ORC"). */
   final class Fixed(length: Int, column: String) extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val value = bytes(v, row)
       if (value.remaining != length) {
-        throw new BadValue(column, s"A value has ${value.remaining} bytes, not $length")
+        throw new InvalidValue(column, s"A value has ${value.remaining} bytes, not $length")
       }
       value
     }
@@ -80,13 +80,13 @@ private[orc] object OrcValues {
 
   final class Uuids(column: String) extends OrcValues {
     private val fixed = new Fixed(AvroSchemas.UuidSize, column)
-    override protected def present(v: ColumnVector, row: Int): AnyRef = fixed.at(v, row) match {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = fixed.at(v, row) match {
       case value: ByteBuffer => new UUID(value.getLong(0), value.getLong(java.lang.Long.BYTES))
     }
   }
 
   final class Decimals(precision: Int, scale: Int, column: String) extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val value = v.asInstanceOf[DecimalColumnVector].vector(row).getHiveDecimal.bigDecimalValue
       // The library removes trailing zeros, so the scale may be smaller than the column's.
       val scaled = if (value.scale <= scale) value.setScale(scale) else refuse(value)
@@ -94,16 +94,16 @@ private[orc] object OrcValues {
     }
 
     private def refuse(value: BigDecimal): Nothing =
-      throw new BadValue(column, s"The value $value does not fit decimal($precision, $scale)")
+      throw new InvalidValue(column, s"The value $value does not fit decimal($precision, $scale)")
   }
 
   /** Numbers that may overflow in the column's unit. */
   sealed abstract private[orc] class Times(column: String) extends OrcValues {
     protected def exactly(v: ColumnVector, row: Int): Long
 
-    final override protected def present(v: ColumnVector, row: Int): AnyRef =
+    final override protected def readNonNull(v: ColumnVector, row: Int): AnyRef =
       try Long.box(exactly(v, row))
-      catch { case _: ArithmeticException => throw new BadValue(column, "A value is out of the range of its type") }
+      catch { case _: ArithmeticException => throw new InvalidValue(column, "A value is out of the range of its type") }
   }
 
   final class Timestamps(unitsPerSecond: Long, column: String) extends Times(column) {
@@ -117,7 +117,7 @@ private[orc] object OrcValues {
   }
 
   final class Lists(element: OrcValues) extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val list = v.asInstanceOf[ListColumnVector]
       val start = list.offsets(row).toInt
       Vector.tabulate(list.lengths(row).toInt)(i => element.at(list.child, start + i))
@@ -125,7 +125,7 @@ private[orc] object OrcValues {
   }
 
   final class Maps(key: OrcValues, value: OrcValues) extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val map = v.asInstanceOf[MapColumnVector]
       val start = map.offsets(row).toInt
       Vector.tabulate(map.lengths(row).toInt)(i => (key.at(map.keys, start + i), value.at(map.values, start + i)))
@@ -133,7 +133,7 @@ private[orc] object OrcValues {
   }
 
   final class Variants(metadata: Int, value: Int) extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val fields = v.asInstanceOf[StructColumnVector].fields
       (Binaries.at(fields(metadata), row), Binaries.at(fields(value), row)) match {
         case (m: ByteBuffer, v: ByteBuffer) => Variant(m, v)
@@ -143,19 +143,19 @@ private[orc] object OrcValues {
   }
 
   /** @param readers readers of the fields that are in the file */
-  final class Structs(places: Array[FieldPlace[AnyRef]], readers: Array[OrcValues]) extends OrcValues {
-    override protected def present(v: ColumnVector, row: Int): AnyRef =
+  final class Structs(sources: Array[FieldSource[AnyRef]], readers: Array[OrcValues]) extends OrcValues {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef =
       record(v.asInstanceOf[StructColumnVector].fields, row, ordinal = 0L)
 
     /** @param ordinal position of the row in the file */
     def record(vectors: Array[ColumnVector], row: Int, ordinal: Long): Record = {
-      val values = new Array[AnyRef](places.length)
+      val values = new Array[AnyRef](sources.length)
       var i = 0
-      while (i < places.length) {
-        values(i) = places(i) match {
-          case FieldPlace.Stored(index) => readers(i).at(vectors(index), row)
-          case FieldPlace.Same(value) => value
-          case FieldPlace.Ordinal => Long.box(ordinal)
+      while (i < sources.length) {
+        values(i) = sources(i) match {
+          case FieldSource.Stored(index) => readers(i).at(vectors(index), row)
+          case FieldSource.Constant(value) => value
+          case FieldSource.RowPosition => Long.box(ordinal)
         }
         i += 1
       }
@@ -164,11 +164,11 @@ private[orc] object OrcValues {
   }
 
   def of(struct: OrcColumn.Struct[AnyRef]): Structs = {
-    val readers = struct.places.map {
-      case FieldPlace.Stored(index) => of(struct.stored(index))
-      case FieldPlace.Same(_) | FieldPlace.Ordinal => Booleans
+    val readers = struct.sources.map {
+      case FieldSource.Stored(index) => of(struct.stored(index))
+      case FieldSource.Constant(_) | FieldSource.RowPosition => Booleans
     }
-    new Structs(struct.places.toArray, readers.toArray)
+    new Structs(struct.sources.toArray, readers.toArray)
   }
 
   private def of(column: OrcColumn[AnyRef]): OrcValues = column match {

@@ -44,13 +44,14 @@ private[iceberglite] object GuardedPages {
    */
   def of(pages: PageReadStore): PageReadStore = new PageReadStore {
     override def getRowCount: Long = pages.getRowCount
-    override def getPageReader(column: ColumnDescriptor): PageReader = new Guarded(column, pages.getPageReader(column))
+    override def getPageReader(column: ColumnDescriptor): PageReader =
+      new GuardedPageReader(column, pages.getPageReader(column))
   }
 
-  final private class Guarded(column: ColumnDescriptor, pages: PageReader) extends PageReader {
+  final private class GuardedPageReader(column: ColumnDescriptor, pages: PageReader) extends PageReader {
     override def getTotalValueCount: Long = pages.getTotalValueCount
 
-    override def readPage(): DataPage = Option(pages.readPage()).map(SplitBytes.joined(_, column)).orNull
+    override def readPage(): DataPage = Option(pages.readPage()).map(ByteStreamSplit.decode(_, column)).orNull
 
     override def readDictionaryPage(): DictionaryPage = {
       val page = pages.readDictionaryPage()

@@ -24,7 +24,7 @@ object ParquetData extends DataFormat {
     )
     private val settings = ParquetSettings.of(target.properties)
     private val codecs = settings.codecs
-    private val shape = ParquetShape.of(target.schema, settings, codecs, target.keyValues)
+    private val shape = ParquetFileSettings.of(target.schema, settings, codecs, target.keyValues)
     private val rows = RecordShredder.of(target.schema, shape.messageType)
     private val file = new ParquetOutput(DataOutput.of(target.io, target.path), shape, rows.attach)
 

@@ -16,7 +16,7 @@ import iceberglite.spec.schema.Schema
  *
  * @param codecs shared by all files, so that they use a single compressor; it compresses one page at a time
  */
-final case class ParquetShape(
+final case class ParquetFileSettings(
     messageType: MessageType,
     properties: ParquetProperties,
     codecs: CodecFactory,
@@ -25,7 +25,7 @@ final case class ParquetShape(
     keyValues: Map[String, String]
 )
 
-object ParquetShape {
+object ParquetFileSettings {
 
   /** Returns the shape of the files of a schema. */
   def of(
@@ -33,10 +33,10 @@ object ParquetShape {
       settings: ParquetSettings,
       codecs: CodecFactory,
       keyValues: Map[String, String]
-  ): ParquetShape = {
+  ): ParquetFileSettings = {
     val messageType = settings.details.messageType(schema)
     val properties = settings.properties(schema, messageType)
-    ParquetShape(messageType, properties, codecs, settings.compression, settings, keyValues)
+    ParquetFileSettings(messageType, properties, codecs, settings.compression, settings, keyValues)
   }
 }
 
@@ -47,7 +47,7 @@ object ParquetShape {
  *
  * @param attach called with the columns of each row group before its first row
  */
-final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: ColumnWriteStore => Unit) {
+final class ParquetOutput(output: OutputFile, shape: ParquetFileSettings, attach: ColumnWriteStore => Unit) {
   import ParquetOutput._
 
   private val target = new OpenedOutput(output)

@@ -19,12 +19,12 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
   private val codecs = new GuardedPages.Codecs(source.path)
   private val file: InputFile = ParquetInput.of(source.io, source.path)
   private val reader: ParquetFileReader = opened()
-  private val reading: FileReading = closingOnFailure {
-    val plan = FileReading.of(reader.getFileMetaData.getSchema, source, wanted)
+  private val plan: FileReadPlan = closingOnFailure {
+    val plan = FileReadPlan.of(reader.getFileMetaData.getSchema, source, wanted)
     reader.setRequestedSchema(plan.requested)
     plan
   }
-  private val columns: MessageColumnIO = new ColumnIOFactory().getColumnIO(reading.requested)
+  private val columns: MessageColumnIO = new ColumnIOFactory().getColumnIO(plan.requested)
   private val groups: Iterator[BlockMetaData] = reader.getRowGroups.asScala.iterator
 
   private var records: RecordReader[Record] = _
@@ -39,7 +39,7 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
   override def next(): Record = {
     if (!hasNext) throw new NoSuchElementException(s"${source.path} has $position rows")
     val record = guarded(records.read())
-    val positions = reading.positions
+    val positions = plan.positions
     var i = 0
     while (i < positions.length) {
       record.values(positions(i)) = Long.box(position)
@@ -57,7 +57,7 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
     if (group.getRowCount == 0) reader.skipNextRowGroup()
     else {
       val pages = GuardedPages.of(reader.readNextRowGroup())
-      records = columns.getRecordReader(pages, reading.records)
+      records = columns.getRecordReader(pages, plan.records)
       left = pages.getRowCount
     }
   }

@@ -17,7 +17,7 @@ private[parquet] trait Slot {
 private[parquet] object Slot {
 
   /** Discards the value; used for columns that are read for another reason. */
-  object Nowhere extends Slot {
+  object Discarded extends Slot {
     override def set(value: AnyRef): Unit = ()
   }
 }
@@ -31,12 +31,12 @@ private[parquet] object Slot {
  */
 final private[parquet] class StructConverter(
     template: Array[AnyRef],
-    children: Array[(ColumnReading, Int)],
+    children: Array[(ColumnReader, Int)],
     slot: Slot
 ) extends GroupConverter {
   private var values: Array[AnyRef] = template
-  private val converters: Array[Converter] = children.map { case (child, place) =>
-    child.converter(if (place < 0) Slot.Nowhere else (value: AnyRef) => values(place) = value)
+  private val converters: Array[Converter] = children.map { case (child, index) =>
+    child.converter(if (index < 0) Slot.Discarded else (value: AnyRef) => values(index) = value)
   }
 
   override def getConverter(field: Int): Converter = converters(field)
@@ -55,7 +55,7 @@ final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: S
 }
 
 /** The repeated group of a three-level list. */
-final private[parquet] class ElementConverter(element: ColumnReading, slot: Slot) extends GroupConverter {
+final private[parquet] class ElementConverter(element: ColumnReader, slot: Slot) extends GroupConverter {
   private var value: AnyRef = _
   private val converter = element.converter((v: AnyRef) => value = v)
 
@@ -65,7 +65,7 @@ final private[parquet] class ElementConverter(element: ColumnReading, slot: Slot
 }
 
 /** The repeated group of a map. */
-final private[parquet] class EntryConverter(key: ColumnReading, value: ColumnReading, slot: Slot)
+final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnReader, slot: Slot)
     extends GroupConverter {
   private var k: AnyRef = _
   private var v: AnyRef = _
@@ -87,7 +87,7 @@ final private[parquet] class EntryConverter(key: ColumnReading, value: ColumnRea
  * @param parts the fields of the group in file order: `metadata`, `value` and, if it is shredded, `typed_value`
  * @param name name of the column, for errors
  */
-final private[parquet] class VariantConverter(parts: Vector[ColumnReading], name: String, slot: Slot)
+final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name: String, slot: Slot)
     extends GroupConverter {
   private var metadata: AnyRef = _
   private var value: AnyRef = _

@@ -24,7 +24,7 @@ abstract private[parquet] class RecordField(name: String, optional: Boolean, pro
   final def write(value: AnyRef, repetition: Int): Unit =
     if (value != null) writeValue(value, repetition)
     else if (optional) writeAbsent(repetition, definition - 1)
-    else FieldChecks.missing(name)
+    else FieldChecks.failMissing(name)
 
   protected def writeValue(value: AnyRef, repetition: Int): Unit
 
@@ -140,8 +140,8 @@ private[parquet] object RecordShredder {
    * @param file the schema that [[iceberglite.parquet.ParquetSchemas]] returns for it
    */
   def of(schema: Schema, file: MessageType): RecordShredder = {
-    val build = new Building(file)
-    val (fields, ordinals) = build.fields(schema.fields, file, Place(Vector.empty, Vector.empty, 0, 0))
+    val build = new FieldBuilder(file)
+    val (fields, ordinals) = build.fields(schema.fields, file, NodePosition(Vector.empty, Vector.empty, 0, 0))
     new RecordShredder(fields, ordinals)
   }
 
@@ -153,53 +153,53 @@ private[parquet] object RecordShredder {
    * @param definition definition level at which the parent of the field is present
    * @param repetition repetition level of the innermost enclosing list or map
    */
-  final private case class Place(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
-    def into(group: GroupType): Place =
+  final private case class NodePosition(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
+    def into(group: GroupType): NodePosition =
       if (group.isRepetition(ParquetType.Repetition.REPEATED)) {
         copy(path :+ group.getName, definition = definition + 1, repetition = repetition + 1)
       } else copy(path :+ group.getName)
   }
 
-  final private class Building(file: MessageType) {
+  final private class FieldBuilder(file: MessageType) {
 
     /** Returns the stored fields, which are all except those of type unknown, and their indexes in the record. */
-    def fields(of: Vector[NestedField], group: GroupType, place: Place): (Array[RecordField], Array[Int]) = {
+    def fields(of: Vector[NestedField], group: GroupType, parent: NodePosition): (Array[RecordField], Array[Int]) = {
       val stored = of.zipWithIndex.filterNot { case (f, _) => f.fieldType == UnknownType }
-      val made = stored.zipWithIndex.map { case ((f, _), i) => field(f, group.getType(i), place) }
-      (made.toArray, stored.map(_._2).toArray)
+      val children = stored.zipWithIndex.map { case ((f, _), i) => field(f, group.getType(i), parent) }
+      (children.toArray, stored.map(_._2).toArray)
     }
 
-    private def field(f: NestedField, node: ParquetType, place: Place): RecordField = {
+    private def field(f: NestedField, node: ParquetType, parent: NodePosition): RecordField = {
       val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
-      val here = place.copy(
-        names = place.names :+ f.name,
-        definition = if (optional) place.definition + 1 else place.definition
+      val position = parent.copy(
+        names = parent.names :+ f.name,
+        definition = if (optional) parent.definition + 1 else parent.definition
       )
       f.fieldType match {
-        case VariantType => variant(f, node.asGroupType, here.into(node.asGroupType), optional)
-        case t: PrimitiveType => leaf(f.id, t, here.path :+ node.getName, here.names, optional)
-        case nested: NestedType => group(nested, node.asGroupType, here.into(node.asGroupType), optional)
+        case VariantType => variant(f, node.asGroupType, position.into(node.asGroupType), optional)
+        case t: PrimitiveType => leaf(f.id, t, position.path :+ node.getName, position.names, optional)
+        case nested: NestedType => group(nested, node.asGroupType, position.into(node.asGroupType), optional)
       }
     }
 
-    private def group(t: NestedType, node: GroupType, here: Place, optional: Boolean): RecordField = {
-      val name = here.names.mkString(".")
+    private def group(t: NestedType, node: GroupType, position: NodePosition, optional: Boolean): RecordField = {
+      val name = position.names.mkString(".")
       t match {
         case StructType(of) =>
-          val (made, ordinals) = fields(of, node, here)
-          new StructField(name, optional, here.definition, made, ordinals)
+          val (children, ordinals) = fields(of, node, position)
+          new StructField(name, optional, position.definition, children, ordinals)
         case _: ListType | _: MapType =>
           val entries = node.getType(0).asGroupType
-          val inside = here.into(entries)
+          val inside = position.into(entries)
           val parts = t.fields.zipWithIndex.map { case (part, i) => field(part, entries.getType(i), inside) }
-          new RepeatedField(name, optional, here.definition, inside.repetition, parts)
+          new RepeatedField(name, optional, position.definition, inside.repetition, parts)
       }
     }
 
-    private def variant(f: NestedField, node: GroupType, here: Place, optional: Boolean): RecordField = {
+    private def variant(f: NestedField, node: GroupType, position: NodePosition, optional: Boolean): RecordField = {
       def part(i: Int): RecordLeaf =
-        leaf(f.id, BinaryType, here.path :+ node.getType(i).getName, here.names, optional = false)
-      new VariantField(here.names.mkString("."), optional, here.definition, part(0), part(1))
+        leaf(f.id, BinaryType, position.path :+ node.getType(i).getName, position.names, optional = false)
+      new VariantField(position.names.mkString("."), optional, position.definition, part(0), part(1))
     }
 
     private def leaf(

@@ -50,7 +50,7 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
     val mapping = properties.get(NameMappingDefault.key).flatMap { json =>
       try {
         val known = NameMappingJson.parse(NameMappingDefault.key, json)
-        Some(known.follow(from, to)).filter(_ != known).map(m => NameMappingDefault.key -> NameMappingJson.toJson(m))
+        Some(known.evolve(from, to)).filter(_ != known).map(m => NameMappingDefault.key -> NameMappingJson.toJson(m))
       } catch { case _: InvalidMetadata => None }
     }
     val stale = for {

@@ -83,7 +83,7 @@ private[manifestlist] object EncodedMap {
     in.position
   }
 
-  private def failTruncated(): Nothing = throw AvroFault.pastEnd
+  private def failTruncated(): Nothing = throw AvroFault.truncated
 
   /**
    * Returns the position of the value of a key, or [[Absent]].

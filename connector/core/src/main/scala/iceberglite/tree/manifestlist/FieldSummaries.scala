@@ -40,7 +40,7 @@ final private[manifestlist] class FieldSummaries(partitionType: StructType) {
       case None => containsNull = true
       case Some(FloatLiteral(v)) if v.isNaN => containsNan = true
       case Some(DoubleLiteral(v)) if v.isNaN => containsNan = true
-      case Some(v) => widen(LiteralWriter.widened(v, fieldType))
+      case Some(v) => widen(LiteralWriter.widen(v, fieldType))
     }
 
     private def widen(value: Literal): Unit = {

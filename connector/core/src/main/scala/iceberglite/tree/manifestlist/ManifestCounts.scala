@@ -13,7 +13,7 @@ final private[manifestlist] class ManifestCounts {
 
   def add(entry: ManifestEntry): Unit = {
     files(entry.status.code) += 1
-    rows(entry.status.code) += entry.file.knownRecords
+    rows(entry.status.code) += entry.file.recordCountOrZero
     if (entry.isLive && entry.sequenceNumber.exists(n => minSequenceNumber.forall(_ > n))) {
       minSequenceNumber = entry.sequenceNumber
     }

@@ -139,7 +139,7 @@ object Manifests {
 
     private def failed(e: Throwable): Nothing = {
       file.close()
-      if (NonFatal(e)) throw AvroFault.named(manifest.path, Role, Advice, e) else throw e
+      if (NonFatal(e)) throw AvroFault.toError(manifest.path, Role, Advice, e) else throw e
     }
 
     /**
@@ -150,8 +150,8 @@ object Manifests {
      * @return false, because there are no more entries
      */
     private def checkEnd: Boolean = {
-      if (file.taken < manifest.length && !listedCount.contains(entryCount)) {
-        throw AvroFault(s"It ends after ${file.taken} of ${manifest.length} bytes and $entryCount entries")
+      if (file.position < manifest.length && !listedCount.contains(entryCount)) {
+        throw AvroFault(s"It ends after ${file.position} of ${manifest.length} bytes and $entryCount entries")
       }
       false
     }

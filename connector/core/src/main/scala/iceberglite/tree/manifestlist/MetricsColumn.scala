@@ -90,7 +90,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
     override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = {
       val start = in.position
       skip(in)
-      row.setPassedOver(slot, start, in.position, this)
+      row.setSkipped(slot, start, in.position, this)
     }
 
     override def skip(in: AvroInput): Unit = {
@@ -183,7 +183,7 @@ private[manifestlist] object MetricsColumn {
     var i = 0
     while (i < columns.length) {
       val column = columns(i)
-      if (row.has(column)) row.passedOver(column) match {
+      if (row.has(column)) row.skippedBy(column) match {
         case maps: MetricMaps => decoded = Some(decoded.fold(maps)(combined(_, maps)))
         case _ =>
           hasEncoded = true

@@ -33,7 +33,7 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
   override def iceberg(version: FormatVersion): Type = partitionType
 
   /** A writer may omit the empty struct of an unpartitioned spec. */
-  override def needed: Boolean = partitionType.fields.nonEmpty
+  override def isMandatory: Boolean = partitionType.fields.nonEmpty
 
   private lazy val writers: Vector[LiteralWriter] =
     partitionType.fields.map(f => LiteralWriter(s"partition field ${f.name}", primitive(f.fieldType)))
@@ -105,7 +105,7 @@ final private[iceberglite] class PartitionDecoder(
   override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = {
     val start = in.position
     skip(in)
-    row.setPassedOver(slot, start, in.position, this)
+    row.setSkipped(slot, start, in.position, this)
   }
 
   override def skip(in: AvroInput): Unit = skipper(in)
@@ -137,7 +137,7 @@ final private[iceberglite] class PartitionTuples {
       val range = row.range(column)
       val (start, end) = ((range >>> 32).toInt, range.toInt)
       if (lastEnd < lastStart || !Arrays.equals(block, start, end, lastBytes, lastStart, lastEnd)) {
-        last = row.passedOver(column) match {
+        last = row.skippedBy(column) match {
           case decoder: PartitionDecoder => deduplicate(decoder.tuple(new AvroInput(block, start, end)))
           case other => throw new MatchError(other)
         }

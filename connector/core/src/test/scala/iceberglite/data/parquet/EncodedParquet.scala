@@ -44,7 +44,7 @@ object EncodedParquet {
     val settings = ParquetSettings.of(Map.empty)
     val codecs = settings.codecs
     try {
-      val shape = ParquetShape(messageType, properties, codecs, CompressionCodecName.SNAPPY, settings, Map.empty)
+      val shape = ParquetFileSettings(messageType, properties, codecs, CompressionCodecName.SNAPPY, settings, Map.empty)
       val shredder = RecordShredder.of(schema, messageType)
       val file = new ParquetOutput(DataOutput.of(io, path), shape, shredder.attach)
       rows.foreach { row =>

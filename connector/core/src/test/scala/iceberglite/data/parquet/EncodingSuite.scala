@@ -46,7 +46,7 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
     val optional = column("optional fixed_len_byte_array(2)")
     // Two present values, as a run of ones; then the first and the second bytes of the values.
     val levels = ByteBuffer.allocate(6).order(ByteOrder.LITTLE_ENDIAN).putInt(2).put(4.toByte).put(1.toByte).array
-    val joined = SplitBytes.joined(page(optional, 2, levels ++ Array[Byte](11, 12, 21, 22)), optional)
+    val joined = ByteStreamSplit.decode(page(optional, 2, levels ++ Array[Byte](11, 12, 21, 22)), optional)
     assert(bytesOf(joined) == levels.toSeq ++ Seq[Byte](11, 21, 12, 22))
     assert(joined.asInstanceOf[DataPageV1].getValueEncoding == Encoding.PLAIN)
   }
@@ -54,11 +54,11 @@ class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFile
   test("pages with levels or values of impossible length are rejected") {
     val optional = column("optional int32")
     val long = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(1000).array
-    intercept[ParquetDecodingException](SplitBytes.joined(page(optional, 1, long), optional))
-    intercept[ParquetDecodingException](SplitBytes.joined(page(optional, 1, Array[Byte](1, 2)), optional))
+    intercept[ParquetDecodingException](ByteStreamSplit.decode(page(optional, 1, long), optional))
+    intercept[ParquetDecodingException](ByteStreamSplit.decode(page(optional, 1, Array[Byte](1, 2)), optional))
     val needed = column("required int32")
-    intercept[ParquetDecodingException](SplitBytes.joined(page(needed, 1, Array[Byte](1, 2, 3, 4, 5)), needed))
+    intercept[ParquetDecodingException](ByteStreamSplit.decode(page(needed, 1, Array[Byte](1, 2, 3, 4, 5)), needed))
     val text = column("required binary")
-    intercept[ParquetDecodingException](SplitBytes.joined(page(text, 1, Array[Byte](1, 2, 3, 4)), text))
+    intercept[ParquetDecodingException](ByteStreamSplit.decode(page(text, 1, Array[Byte](1, 2, 3, 4)), text))
   }
 }

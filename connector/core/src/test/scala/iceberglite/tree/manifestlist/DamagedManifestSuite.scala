@@ -108,7 +108,7 @@ class DamagedManifestSuite extends AnyFunSuite {
   test("any changed bytes of a manifest list cause no other error than IcebergError") {
     val lists = new MemoryFileIO
     val many = (0 until 20).map(i => whole.copy(path = s"m$i.avro"))
-    ManifestLists.write(lists, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, AvroCodec.Plain)
+    ManifestLists.write(lists, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, AvroCodec.Uncompressed)
     val original = lists.read("l")
     val random = new Random(3)
     (0 until 2000).foreach { i =>

@@ -59,7 +59,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
       byId,
       7L,
       entries,
-      AvroCodec.Plain
+      AvroCodec.Uncompressed
     )
     (committed(listed, 9L), io.read("m.avro"))
   }
@@ -92,7 +92,17 @@ class ManifestFuzzSuite extends AnyFunSuite {
     val entries = Iterator.fill(5)(added(dataFile("f").copy(specId = 4, partition = tuple)))
     val content = ManifestContent.Data
     val written =
-      Manifests.write(io, "m.avro", FormatVersion.V2, content, wideSchema, wideSpec, 7L, entries, AvroCodec.Plain)
+      Manifests.write(
+        io,
+        "m.avro",
+        FormatVersion.V2,
+        content,
+        wideSchema,
+        wideSpec,
+        7L,
+        entries,
+        AvroCodec.Uncompressed
+      )
     val listed = committed(written, 3L)
     Fuzz.bytes("wide manifest", 600, Vector(io.read("m.avro"))) { bytes =>
       val damaged = new MemoryFileIO
@@ -108,7 +118,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
     val entry = added(dataFile("a")).copy(snapshotId = Some(7L))
     val properties = header.metadata.toSeq.filterNot(_._1.startsWith("avro."))
     Fuzz.json("schema of a manifest", 800, Vector(header.schema)) { json =>
-      val writer = new AvroContainerWriter(json, properties, AvroCodec.Plain)
+      val writer = new AvroContainerWriter(json, properties, AvroCodec.Uncompressed)
       (0 until 3).foreach(_ => writer.add(columns.write(entry, _, FormatVersion.V2)))
       val written = writer.finish()
       // By the length of another file it would be refused as cut short, whatever is in it.

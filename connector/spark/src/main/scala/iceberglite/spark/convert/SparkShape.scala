@@ -3,13 +3,13 @@ package iceberglite.spark.convert
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 
-import iceberglite.spec.partition.ValueShape
+import iceberglite.spec.partition.ValueFactory
 import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /** Builds values in Spark's internal format, in the types of [[SparkTypes]]. `None` is null. */
-object SparkShape extends ValueShape[Option[Any]] {
-  override def ofNull: Option[Any] = None
+object SparkShape extends ValueFactory[Option[Any]] {
+  override def nullValue: Option[Any] = None
 
   /** Converts a value that was written with an earlier type of the column to the current type. */
   override def primitive(value: Literal, t: PrimitiveType): Option[Any] =

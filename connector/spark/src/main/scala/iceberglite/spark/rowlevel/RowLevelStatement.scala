@@ -170,7 +170,7 @@ final private[iceberglite] class RowLevelStatement(
 }
 
 private[iceberglite] object RowLevelStatement {
-  def propertiesOf(command: Command): RowLevelProperty.OfCommand = command match {
+  def propertiesOf(command: Command): RowLevelProperty.PerCommand = command match {
     case Command.DELETE => RowLevelProperty.Delete
     case Command.UPDATE => RowLevelProperty.Update
     case Command.MERGE => RowLevelProperty.Merge

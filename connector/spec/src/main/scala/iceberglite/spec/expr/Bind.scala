@@ -105,7 +105,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
   }
 
   private def less(p: Predicate, term: Term, value: Literal, orEqual: Boolean): Expression =
-    place(p, term, value) match {
+    convert(p, term, value) match {
       case Conversion.Exact(v) if isNan(v) => if (orEqual) notNull(term) else and(notNull(term), NotNan(term))
       case Conversion.Exact(v) => if (orEqual) LessThanOrEqual(term, v) else LessThan(term, v)
       case Conversion.JustAbove(v) => LessThanOrEqual(term, v)
@@ -115,7 +115,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
     }
 
   private def greater(p: Predicate, term: Term, value: Literal, orEqual: Boolean): Expression =
-    place(p, term, value) match {
+    convert(p, term, value) match {
       case Conversion.Exact(v) if isNan(v) => if (orEqual) IsNan(term) else AlwaysFalse
       case Conversion.Exact(v) => if (orEqual) GreaterThanOrEqual(term, v) else GreaterThan(term, v)
       case Conversion.JustAbove(v) => GreaterThan(term, v)
@@ -139,10 +139,10 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
   }
 
   private def exact(p: Predicate, term: Term, values: Set[Literal]): Set[Literal] =
-    values.map(place(p, term, _)).collect { case Conversion.Exact(v) => v }
+    values.map(convert(p, term, _)).collect { case Conversion.Exact(v) => v }
 
-  private def place(p: Predicate, term: Term, value: Literal): Conversion =
-    valueType(term).flatMap(LiteralConversion.place(value, _)).getOrElse(
+  private def convert(p: Predicate, term: Term, value: Literal): Conversion =
+    valueType(term).flatMap(LiteralConversion.convert(value, _)).getOrElse(
       throw InvalidArgument(
         "filter",
         p.toString,

@@ -191,7 +191,7 @@ final case class ContentFile(
   def hasRecordCount: Boolean = recordCount >= 0
 
   /** The number of records, for use in sums; 0 if it is unknown. */
-  def knownRecords: Long = math.max(0L, recordCount)
+  def recordCountOrZero: Long = math.max(0L, recordCount)
 }
 
 object ContentFile {

@@ -27,9 +27,9 @@ final class KeyRanges private[iceberglite] (private val columns: Array[KeyRange]
    * Returns false only if no row of one file has the keys of a row of the other. Both objects must come from the same
    * [[KeyOverlap]].
    */
-  def mayMeet(that: KeyRanges): Boolean = {
+  def mayOverlap(that: KeyRanges): Boolean = {
     var i = 0
-    while (i < columns.length && columns(i).mayMeet(that.columns(i))) i += 1
+    while (i < columns.length && columns(i).mayOverlap(that.columns(i))) i += 1
     i == columns.length
   }
 }
@@ -40,7 +40,7 @@ final private[iceberglite] class KeyRange(
     private val lower: Option[Literal],
     private val upper: Option[Literal]
 ) {
-  def mayMeet(that: KeyRange): Boolean =
+  def mayOverlap(that: KeyRange): Boolean =
     mayBeNull && that.mayBeNull ||
       mayBePresent && that.mayBePresent && !isBefore(upper, that.lower) && !isBefore(that.upper, lower)
 

@@ -26,11 +26,11 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
 
   override def read(json: JsonValue): ContentFile = {
     val specId = json.int(SpecId)
-    val content = one(json(ContentKey), Content.all)(_.name)
+    val content = oneOf(json(ContentKey), Content.all)(_.name)
     ContentFile(
       content,
       json.string(FilePath),
-      one(json(Format), FileFormat.all)(_.name),
+      oneOf(json(Format), FileFormat.all)(_.name),
       specId,
       partition(json, specId),
       records(json, content),
@@ -143,7 +143,7 @@ object ContentFileJson {
     case _: NestedType => Type.StringType
   }
 
-  private def one[A](json: JsonValue, all: Seq[A])(name: A => String): A = {
+  private def oneOf[A](json: JsonValue, all: Seq[A])(name: A => String): A = {
     val found = json.lowerCase.replace('-', '_')
     all.find(name(_) == found)
       .getOrElse(json.fail(s"Must be one of ${all.map(name).mkString(", ")}, found ${json.string}"))

@@ -76,7 +76,7 @@ object ExpressionJson extends JsonFormat[Expression] {
       if (unary.contains(name) || sets.contains(name)) refuse(Value)
       unary.get(name).map(make => make(term(json(TermKey))))
         .orElse(comparisons.get(name).map(make => make(term(json(TermKey)), value(json(TermKey), json(Value)))))
-        .orElse(prefixes.get(name).map(make => make(term(json(TermKey)), plain(json(Value)).string)))
+        .orElse(prefixes.get(name).map(make => make(term(json(TermKey)), literalValue(json(Value)).string)))
         .orElse(sets.get(name).map { make =>
           make(term(json(TermKey)), json(Values).map(value(json(TermKey), _)).toSet)
         })
@@ -92,7 +92,7 @@ object ExpressionJson extends JsonFormat[Expression] {
       }
 
     /** Returns a literal value, which may be wrapped in an object that marks it as a literal. */
-    private def plain(json: JsonValue): JsonValue =
+    private def literalValue(json: JsonValue): JsonValue =
       if (!json.isObject) json
       else {
         if (json(Type).lowerCase != LiteralType) json(Type).fail(s"Not a literal: ${json.string(Type)}")
@@ -100,12 +100,14 @@ object ExpressionJson extends JsonFormat[Expression] {
       }
 
     private def value(of: JsonValue, json: JsonValue): Literal =
-      typeOf.fold(untyped(plain(json)))(types => SingleValueJson.read(plain(json), valueType(of, term(of), types)))
+      typeOf.fold(untyped(literalValue(json)))(types =>
+        SingleValueJson.read(literalValue(json), valueType(of, term(of), types))
+      )
 
     private def untyped(json: JsonValue): Literal =
       if (json.isText) StringLiteral(json.string)
       else if (json.isBoolean) BooleanLiteral(json.boolean)
-      else if (json.isWhole) LongLiteral(json.long)
+      else if (json.isInteger) LongLiteral(json.long)
       else DoubleLiteral(json.double)
 
     private def valueType(
@@ -150,27 +152,27 @@ object ExpressionJson extends JsonFormat[Expression] {
       writeTerm(p.term, out)
       value
     }
-    def compared(name: String, value: Literal): Unit = test(name) {
+    def writeComparison(name: String, value: Literal): Unit = test(name) {
       out.writeFieldName(Value)
       SingleValueJson.write(value, out)
     }
-    def among(name: String, values: Set[Literal]): Unit =
+    def writeSet(name: String, values: Set[Literal]): Unit =
       test(name)(JsonFormat.array(out, Values, values.toVector.sortBy(_.toString))(SingleValueJson.write(_, out)))
     p match {
       case IsNull(_) => test("is-null")(())
       case NotNull(_) => test("not-null")(())
       case IsNan(_) => test("is-nan")(())
       case NotNan(_) => test("not-nan")(())
-      case LessThan(_, v) => compared("lt", v)
-      case LessThanOrEqual(_, v) => compared("lt-eq", v)
-      case GreaterThan(_, v) => compared("gt", v)
-      case GreaterThanOrEqual(_, v) => compared("gt-eq", v)
-      case Equal(_, v) => compared("eq", v)
-      case NotEqual(_, v) => compared("not-eq", v)
-      case StartsWith(_, prefix) => compared("starts-with", StringLiteral(prefix))
-      case NotStartsWith(_, prefix) => compared("not-starts-with", StringLiteral(prefix))
-      case In(_, values) => among("in", values)
-      case NotIn(_, values) => among("not-in", values)
+      case LessThan(_, v) => writeComparison("lt", v)
+      case LessThanOrEqual(_, v) => writeComparison("lt-eq", v)
+      case GreaterThan(_, v) => writeComparison("gt", v)
+      case GreaterThanOrEqual(_, v) => writeComparison("gt-eq", v)
+      case Equal(_, v) => writeComparison("eq", v)
+      case NotEqual(_, v) => writeComparison("not-eq", v)
+      case StartsWith(_, prefix) => writeComparison("starts-with", StringLiteral(prefix))
+      case NotStartsWith(_, prefix) => writeComparison("not-starts-with", StringLiteral(prefix))
+      case In(_, values) => writeSet("in", values)
+      case NotIn(_, values) => writeSet("not-in", values)
     }
   }
 

@@ -4,44 +4,44 @@ import java.util.Arrays
 
 import scala.util.control.ControlThrowable
 
-import iceberglite.spec.json.FastJson.NotPlain
+import iceberglite.spec.json.FastJson.UnsupportedJson
 
 /**
  * Scans the bytes of a document in the usual form that writers produce: printable ASCII, no escapes, integers. On
- * anything else, well-formed or not, it stops with [[NotPlain]]; the complete JSON parser then reads the document or
- * reports the error.
+ * anything else, well-formed or not, it stops with [[UnsupportedJson]]; the complete JSON parser then reads the
+ * document or reports the error.
  */
 final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   private var at = start
 
   /** Whether there was whitespace between tokens since this was last reset. */
-  var spaced = false
+  var sawWhitespace = false
 
   def position: Int = at
 
-  def skipBlanks(): Unit = while (at < bytes.length && isBlank(bytes(at))) {
-    spaced = true
+  def skipWhitespace(): Unit = while (at < bytes.length && isWhitespace(bytes(at))) {
+    sawWhitespace = true
     at += 1
   }
 
-  private def isBlank(b: Byte): Boolean = b == ' ' || b == '\n' || b == '\r' || b == '\t'
+  private def isWhitespace(b: Byte): Boolean = b == ' ' || b == '\n' || b == '\r' || b == '\t'
 
   /** Returns the first byte of the next token. */
   def peek(): Byte = {
-    skipBlanks()
-    if (at >= bytes.length) throw NotPlain
+    skipWhitespace()
+    if (at >= bytes.length) throw UnsupportedJson
     bytes(at)
   }
 
   def expect(token: Char): Unit = {
-    if (peek() != token) throw NotPlain
+    if (peek() != token) throw UnsupportedJson
     at += 1
   }
 
   /** Skips a comma or the closing bracket `end`. @return whether it was a comma */
   def more(end: Char): Boolean = {
     val token = peek()
-    if (token != ',' && token != end) throw NotPlain
+    if (token != ',' && token != end) throw UnsupportedJson
     at += 1
     token == ','
   }
@@ -59,8 +59,8 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   def string(): Int = {
     expect('"')
     val start = at
-    while (at < bytes.length && FastJson.inStrings(bytes(at) & 0xff)) at += 1
-    if (at >= bytes.length || bytes(at) != '"') throw NotPlain
+    while (at < bytes.length && FastJson.isStringByte(bytes(at) & 0xff)) at += 1
+    if (at >= bytes.length || bytes(at) != '"') throw UnsupportedJson
     at += 1
     start
   }
@@ -72,7 +72,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     Arrays.equals(bytes, start, at - 1, known, 0, known.length)
 
   /** Reads a long without fraction and exponent. */
-  def whole(): Long = {
+  def readLong(): Long = {
     val negative = peek() == '-'
     if (negative) at += 1
     val start = at
@@ -83,9 +83,9 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     }
     val digits = at - start
     // Numbers with 19 digits that exceed the maximum long overflow to negative values.
-    if (digits == 0 || digits > FastJson.MaxDigits || value < 0) throw NotPlain
-    if (digits > 1 && bytes(start) == '0') throw NotPlain
-    if (at >= bytes.length || !FastJson.endsNumbers(bytes(at) & 0xff)) throw NotPlain
+    if (digits == 0 || digits > FastJson.MaxDigits || value < 0) throw UnsupportedJson
+    if (digits > 1 && bytes(start) == '0') throw UnsupportedJson
+    if (at >= bytes.length || !FastJson.isNumberEnd(bytes(at) & 0xff)) throw UnsupportedJson
     if (negative) -value else value
   }
 
@@ -99,12 +99,12 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
         case '}' | ']' => depth -= 1; at += 1
         case _ => at += 1
       }
-      if (depth < 0) throw NotPlain
-    } while (depth > 0 || !endsHere)
+      if (depth < 0) throw UnsupportedJson
+    } while (depth > 0 || !isAtValueEnd)
   }
 
   /** Returns whether a value ends here, and not within a number or a word. */
-  private def endsHere: Boolean = {
+  private def isAtValueEnd: Boolean = {
     val token = peek()
     token == ',' || token == '}' || token == ']'
   }
@@ -113,7 +113,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   private def skipString(): Unit = {
     at += 1
     while (at < bytes.length && bytes(at) != '"') at += (if (bytes(at) == '\\') 2 else 1)
-    if (at >= bytes.length) throw NotPlain
+    if (at >= bytes.length) throw UnsupportedJson
     at += 1
   }
 }
@@ -121,14 +121,14 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
 private[json] object FastJson {
 
   /** The document is not in the usual form; this is not an error. */
-  object NotPlain extends ControlThrowable
+  object UnsupportedJson extends ControlThrowable
 
   /** The number of digits of the maximum long. */
   private val MaxDigits = 19
 
-  private val inStrings: Array[Boolean] = Array.tabulate(256)(b => b >= ' ' && b < 0x7f && b != '"' && b != '\\')
+  private val isStringByte: Array[Boolean] = Array.tabulate(256)(b => b >= ' ' && b < 0x7f && b != '"' && b != '\\')
 
-  private val endsNumbers: Array[Boolean] = Array.tabulate(256)(b => ",}] \n\r\t".indexOf(b) >= 0)
+  private val isNumberEnd: Array[Boolean] = Array.tabulate(256)(b => ",}] \n\r\t".indexOf(b) >= 0)
 
   def text(bytes: Array[Byte], from: Int, until: Int): String =
     new String(bytes, from, until - from, java.nio.charset.StandardCharsets.ISO_8859_1)

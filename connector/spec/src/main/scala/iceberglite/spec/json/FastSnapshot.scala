@@ -3,7 +3,7 @@ package iceberglite.spec.json
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.Arrays
 
-import iceberglite.spec.json.FastJson.NotPlain
+import iceberglite.spec.json.FastJson.UnsupportedJson
 import iceberglite.spec.metadata.{JsonSlice, Snapshot}
 
 /** Reads the snapshots of a document in the usual form, one after the other; see [[FastSnapshots]]. */
@@ -19,7 +19,7 @@ final private[json] class FastSnapshot(in: FastJson) {
   /** Reads the snapshot at the current position. */
   def read(): Snapshot = {
     in.peek()
-    in.spaced = false
+    in.sawWhitespace = false
     val start = in.position
     reset()
     in.expect('{')
@@ -30,14 +30,14 @@ final private[json] class FastSnapshot(in: FastJson) {
         case `manifestList` => list = Some(in.text(in.string()))
         case `keyId` => key = Some(in.text(in.string()))
         case `summaryKey` => summary = strings()
-        case number => numbers(number) = in.whole()
+        case number => numbers(number) = in.readLong()
       }
     } while (in.more('}'))
     check()
-    val made = snapshot
+    val result = snapshot
     // A snapshot that was written compactly is copied unchanged to the next version.
-    if (!in.spaced) made.cachedJson.put(JsonSlice(in.bytes, start, in.position))
-    made
+    if (!in.sawWhitespace) result.cachedJson.put(JsonSlice(in.bytes, start, in.position))
+    result
   }
 
   private def reset(): Unit = {
@@ -52,7 +52,7 @@ final private[json] class FastSnapshot(in: FastJson) {
     val start = in.string()
     var i = 0
     while (i < keys.length && !in.isText(start, keys(i))) i += 1
-    if (i == keys.length || has(i)) throw NotPlain
+    if (i == keys.length || has(i)) throw UnsupportedJson
     seen |= 1 << i
     i
   }
@@ -64,7 +64,7 @@ final private[json] class FastSnapshot(in: FastJson) {
   private def check(): Unit = {
     val complete = has(snapshotId) && has(timestampMs) && has(manifestList)
     val counted = numbers(firstRowId) >= 0 && numbers(addedRows) >= 0
-    if (!complete || !counted || !numbers(schemaId).isValidInt) throw NotPlain
+    if (!complete || !counted || !numbers(schemaId).isValidInt) throw UnsupportedJson
   }
 
   private def snapshot: Snapshot = Snapshot(
@@ -91,11 +91,11 @@ final private[json] class FastSnapshot(in: FastJson) {
     else {
       var size = 0
       do {
-        if (size == MaxKeys) throw NotPlain
+        if (size == MaxKeys) throw UnsupportedJson
         hashes(size) = hash(in.string())
         var i = 0
         while (hashes(i) != hashes(size)) i += 1
-        if (i < size) throw NotPlain
+        if (i < size) throw UnsupportedJson
         in.expect(':')
         in.string()
         size += 1

@@ -3,7 +3,7 @@ package iceberglite.spec.json
 import java.nio.charset.StandardCharsets.US_ASCII
 
 import iceberglite.spec.json.{TableMetadataKey => Key}
-import iceberglite.spec.json.FastJson.NotPlain
+import iceberglite.spec.json.FastJson.UnsupportedJson
 import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry}
 
 /**
@@ -29,7 +29,7 @@ private[json] object FastSnapshots {
   def of(document: Array[Byte]): Option[FastSnapshots] =
     try Some(new Reader(document).read())
     catch {
-      case NotPlain => None
+      case UnsupportedJson => None
       // The document ends within an escape.
       case _: IndexOutOfBoundsException => None
     }
@@ -38,7 +38,7 @@ private[json] object FastSnapshots {
     private val in = new FastJson(document)
     private val snapshot = new FastSnapshot(in)
     private val rest = new java.io.ByteArrayOutputStream(1 << 14)
-    private var copied = 0
+    private var copiedUntil = 0
     private var snapshots: Option[Vector[Snapshot]] = None
     private var log = Vector.empty[SnapshotLogEntry]
 
@@ -55,26 +55,26 @@ private[json] object FastSnapshots {
         val (isSnapshots, isLog) = (in.isText(key, SnapshotsKey), in.isText(key, LogKey))
         in.expect(':')
         if (isSnapshots) {
-          if (snapshots.isDefined) throw NotPlain
-          snapshots = Some(cut(snapshot.read()))
+          if (snapshots.isDefined) throw UnsupportedJson
+          snapshots = Some(readAndRemove(snapshot.read()))
         } else if (isLog) {
-          if (logged) throw NotPlain
+          if (logged) throw UnsupportedJson
           logged = true
-          log = cut(entry())
+          log = readAndRemove(entry())
         } else in.skipValue()
         unfinished = !(logged && snapshots.isDefined) && in.more('}')
       }
-      rest.write(document, copied, document.length - copied)
-      FastSnapshots(snapshots.getOrElse(throw NotPlain), log, rest.toByteArray)
+      rest.write(document, copiedUntil, document.length - copiedUntil)
+      FastSnapshots(snapshots.getOrElse(throw UnsupportedJson), log, rest.toByteArray)
     }
 
     /** Reads an array and replaces it by an empty one in the document for the parser. */
-    private def cut[A](element: => A): Vector[A] = {
+    private def readAndRemove[A](element: => A): Vector[A] = {
       in.expect('[')
-      rest.write(document, copied, in.position - copied)
+      rest.write(document, copiedUntil, in.position - copiedUntil)
       val values = Vector.newBuilder[A]
       if (!in.isClosed(']')) do values += element while (in.more(']'))
-      copied = in.position - 1
+      copiedUntil = in.position - 1
       values.result()
     }
 
@@ -85,13 +85,13 @@ private[json] object FastSnapshots {
         val key = in.string()
         if (time.isEmpty && in.isText(key, TimeKey)) {
           in.expect(':')
-          time = Some(in.whole())
+          time = Some(in.readLong())
         } else if (id.isEmpty && in.isText(key, IdKey)) {
           in.expect(':')
-          id = Some(in.whole())
-        } else throw NotPlain
+          id = Some(in.readLong())
+        } else throw UnsupportedJson
       } while (in.more('}'))
-      SnapshotLogEntry(time.getOrElse(throw NotPlain), id.getOrElse(throw NotPlain))
+      SnapshotLogEntry(time.getOrElse(throw UnsupportedJson), id.getOrElse(throw UnsupportedJson))
     }
   }
 

@@ -9,7 +9,7 @@ sealed private[json] trait JsonTree {
   def show: String = {
     val text = new StringBuilder
     JsonTree.show(this, text)
-    if (text.length > JsonTree.Shown) text.substring(0, JsonTree.Shown) + "..." else text.toString
+    if (text.length > JsonTree.MaxShownLength) text.substring(0, JsonTree.MaxShownLength) + "..." else text.toString
   }
 }
 
@@ -17,7 +17,7 @@ private[json] object JsonTree {
   final case class Text(value: String) extends JsonTree
 
   /** A number without fraction or exponent that fits into a long. */
-  final case class Whole(value: Long) extends JsonTree
+  final case class WholeNumber(value: Long) extends JsonTree
 
   /** Any other number, as text: the value of a number such as 1e999999999 would be too large to hold. */
   final case class Number(text: String) extends JsonTree
@@ -44,27 +44,27 @@ private[json] object JsonTree {
     }
   }
 
-  private val Shown = 60
+  private val MaxShownLength = 60
 
   /** Appends a tree as JSON, and stops soon after the text is long enough. */
-  private def show(tree: JsonTree, out: StringBuilder): Unit = if (out.length <= Shown) tree match {
-    case Text(value) => out.append('"').append(value.take(Shown)).append('"')
-    case Whole(value) => out.append(value)
-    case Number(text) => out.append(text.take(Shown))
+  private def show(tree: JsonTree, out: StringBuilder): Unit = if (out.length <= MaxShownLength) tree match {
+    case Text(value) => out.append('"').append(value.take(MaxShownLength)).append('"')
+    case WholeNumber(value) => out.append(value)
+    case Number(text) => out.append(text.take(MaxShownLength))
     case Bool(value) => out.append(value)
     case Null => out.append("null")
     case Elements(values) =>
       out.append('[')
-      values.iterator.takeWhile(_ => out.length <= Shown).zipWithIndex.foreach { case (v, i) =>
+      values.iterator.takeWhile(_ => out.length <= MaxShownLength).zipWithIndex.foreach { case (v, i) =>
         if (i > 0) out.append(',')
         show(v, out)
       }
       out.append(']')
     case Members(keys, values) =>
       out.append('{')
-      keys.indices.iterator.takeWhile(_ => out.length <= Shown).foreach { i =>
+      keys.indices.iterator.takeWhile(_ => out.length <= MaxShownLength).foreach { i =>
         if (i > 0) out.append(',')
-        out.append('"').append(keys(i).take(Shown)).append("\":")
+        out.append('"').append(keys(i).take(MaxShownLength)).append("\":")
         show(values(i), out)
       }
       out.append('}')
@@ -73,7 +73,7 @@ private[json] object JsonTree {
   /** Writes the tree as it was read. */
   def write(tree: JsonTree, out: JsonGenerator): Unit = tree match {
     case Text(value) => out.writeString(value)
-    case Whole(value) => out.writeNumber(value)
+    case WholeNumber(value) => out.writeNumber(value)
     case Number(text) => out.writeRawValue(text)
     case Bool(value) => out.writeBoolean(value)
     case Null => out.writeNull()

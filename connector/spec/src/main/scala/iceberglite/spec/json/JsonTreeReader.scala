@@ -42,7 +42,7 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
   }
 
   private def whole(): JsonTree = parser.getNumberType match {
-    case JsonParser.NumberType.INT | JsonParser.NumberType.LONG => Whole(parser.getLongValue)
+    case JsonParser.NumberType.INT | JsonParser.NumberType.LONG => WholeNumber(parser.getLongValue)
     case _ => Number(parser.getText)
   }
 
@@ -67,7 +67,7 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
     val read = Members(util.Arrays.copyOfRange(keys, start, size), util.Arrays.copyOfRange(values, start, size))
     size = start
     // Two readers might choose different values for the key.
-    repeated(read.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $line"))
+    firstDuplicate(read.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $line"))
     read
   }
 
@@ -81,8 +81,8 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
     size += 1
   }
 
-  private def repeated(keys: Array[String]): Option[String] =
-    if (keys.length > Few) {
+  private def firstDuplicate(keys: Array[String]): Option[String] =
+    if (keys.length > MaxLinearKeys) {
       val seen = new util.HashSet[String]
       keys.find(key => !seen.add(key))
     } else {
@@ -103,7 +103,7 @@ private[json] object JsonTreeReader {
   private val False = Bool(false)
 
   /** The maximum number of keys that are compared with each other; for more keys, a hash set is used. */
-  private val Few = 24
+  private val MaxLinearKeys = 24
 
   /** Reads a document. @return `None` for an empty document. @throws java.io.IOException the document is not JSON */
   def read(parser: JsonParser, fail: String => Nothing): Option[JsonTree] =

@@ -11,7 +11,7 @@ import iceberglite.spec.json.JsonTree._
 import iceberglite.spec.types.LiteralConversion
 
 /** The position of a value in a document. It is rendered only for a message. */
-sealed abstract private[json] class JsonPlace {
+sealed abstract private[json] class JsonLocation {
   def path: String
 }
 
@@ -22,8 +22,8 @@ sealed abstract private[json] class JsonPlace {
  * @param key key of a member of an object, which has no index
  * @param index index of an element of an array, or `Member` or `Top`
  */
-final class JsonValue private (file: String, parent: JsonPlace, key: String, index: Int, node: JsonTree)
-    extends JsonPlace {
+final class JsonValue private (file: String, parent: JsonLocation, key: String, index: Int, node: JsonTree)
+    extends JsonLocation {
 
   override def path: String = index match {
     case JsonValue.Top => parent.path
@@ -37,17 +37,17 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
   def source: String = file
 
   def int: Int = node match {
-    case Whole(value) if value.isValidInt => value.toInt
+    case WholeNumber(value) if value.isValidInt => value.toInt
     case _ => unexpected("an int")
   }
 
   def long: Long = node match {
-    case Whole(value) => value
+    case WholeNumber(value) => value
     case _ => unexpected("a long")
   }
 
   def double: Double = node match {
-    case Whole(value) => value.toDouble
+    case WholeNumber(value) => value.toDouble
     case Number(text) =>
       val value = text.toDouble
       if (value.isInfinite) unexpected("a number in the range of a double")
@@ -82,12 +82,12 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
    * read often.
    */
   def int(key: String): Int = member(key) match {
-    case Whole(value) if value.isValidInt => value.toInt
+    case WholeNumber(value) if value.isValidInt => value.toInt
     case other => child(key, other).int
   }
 
   def long(key: String): Long = member(key) match {
-    case Whole(value) => value
+    case WholeNumber(value) => value
     case other => child(key, other).long
   }
 
@@ -120,13 +120,13 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
       case Elements(values) => values
       case _ => unexpected("an array")
     }
-    val made = Vector.newBuilder[A]
+    val result = Vector.newBuilder[A]
     var i = 0
     while (i < values.length) {
-      made += read(new JsonValue(file, this, "", i, values(i)))
+      result += read(new JsonValue(file, this, "", i, values(i)))
       i += 1
     }
-    made.result()
+    result.result()
   }
 
   /** Returns the entries of an object, in the order of the document. */
@@ -174,7 +174,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
   def isBoolean: Boolean = node.isInstanceOf[Bool]
 
   /** Returns whether the value is a number without fraction that fits into a long. */
-  def isWhole: Boolean = node.isInstanceOf[Whole]
+  def isInteger: Boolean = node.isInstanceOf[WholeNumber]
 
   /**
    * Returns whether the value is null. This is only possible for an element of an array, because a key with null counts
@@ -224,7 +224,7 @@ object JsonValue {
     StreamReadConstraints.builder().maxStringLength(Int.MaxValue).maxNestingDepth(MaxDepth).build()
   )
 
-  private object Root extends JsonPlace {
+  private object Root extends JsonLocation {
     override def path: String = "$"
   }
 

@@ -30,11 +30,11 @@ object SortOrderJson extends JsonFormat[SortOrder] {
   private def field(json: JsonValue): SortField = SortField(
     SourceJson.ids(json),
     SourceJson.transform(json),
-    one(json(Direction), SortDirection.all)(_.name),
-    one(json(Nulls), NullOrder.all)(_.name)
+    oneOf(json(Direction), SortDirection.all)(_.name),
+    oneOf(json(Nulls), NullOrder.all)(_.name)
   )
 
-  private def one[A](json: JsonValue, values: Seq[A])(name: A => String): A =
+  private def oneOf[A](json: JsonValue, values: Seq[A])(name: A => String): A =
     values.find(name(_).equalsIgnoreCase(json.string))
       .getOrElse(json.fail(s"Must be one of ${values.map(name).mkString(", ")}, found ${json.string}"))
 }

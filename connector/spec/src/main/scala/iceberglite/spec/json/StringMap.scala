@@ -20,11 +20,11 @@ final private[json] class StringMap(keys: Array[String], texts: Array[String])
 
   override def iterator: Iterator[(String, String)] = keys.indices.iterator.map(i => keys(i) -> texts(i))
 
-  override def +[B >: String](entry: (String, B)): Map[String, B] = ordinary[B] + entry
+  override def +[B >: String](entry: (String, B)): Map[String, B] = toStandardMap[B] + entry
 
-  override def -(key: String): Map[String, String] = ordinary[String] - key
+  override def -(key: String): Map[String, String] = toStandardMap[String] - key
 
-  private def ordinary[B >: String]: Map[String, B] = {
+  private def toStandardMap[B >: String]: Map[String, B] = {
     val map = Map.newBuilder[String, B]
     iterator.foreach(map += _)
     map.result()

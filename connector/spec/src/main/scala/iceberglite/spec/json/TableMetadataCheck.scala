@@ -15,13 +15,13 @@ private[json] object TableMetadataCheck {
 
   /** Checks metadata. @param json the file, for the position of an error */
   def apply(json: JsonValue, m: TableMetadata): Unit = {
-    schemas(json, m)
-    snapshots(json, m)
-    log(json, Key.SnapshotLog, m.snapshotLog.iterator.map(_.timestampMs), m.lastUpdatedMs)
-    log(json, Key.MetadataLog, m.metadataLog.iterator.map(_.timestampMs), m.lastUpdatedMs)
+    checkSchemas(json, m)
+    checkSnapshots(json, m)
+    checkLog(json, Key.SnapshotLog, m.snapshotLog.iterator.map(_.timestampMs), m.lastUpdatedMs)
+    checkLog(json, Key.MetadataLog, m.metadataLog.iterator.map(_.timestampMs), m.lastUpdatedMs)
   }
 
-  private def schemas(json: JsonValue, m: TableMetadata): Unit = {
+  private def checkSchemas(json: JsonValue, m: TableMetadata): Unit = {
     at(json, Key.Schemas).unique(m.schemas.map(_.schemaId))(id => s"Two schemas have the id $id")
     at(json, Key.Specs).unique(m.specs.map(_.specId))(id => s"Two partition specs have the id $id")
     at(json, Key.SortOrders).unique(m.sortOrders.map(_.orderId))(id => s"Two sort orders have the id $id")
@@ -30,15 +30,15 @@ private[json] object TableMetadataCheck {
     }
     // Earlier specs may have source columns that were dropped.
     m.spec.fields.filter(_.transform != Void).foreach { f =>
-      bound(json, Key.DefaultSpecId, m.schema, f.sourceIds, f.transform, s"partition field ${f.name}")
+      checkSources(json, Key.DefaultSpecId, m.schema, f.sourceIds, f.transform, s"partition field ${f.name}")
     }
     m.sortOrder.fields.foreach { f =>
-      bound(json, Key.DefaultSortOrderId, m.schema, f.sourceIds, f.transform, "the sort order")
+      checkSources(json, Key.DefaultSortOrderId, m.schema, f.sourceIds, f.transform, "the sort order")
     }
   }
 
   /** Checks that the current spec or order is valid for the current columns. */
-  private def bound(
+  private def checkSources(
       json: JsonValue,
       key: String,
       schema: Schema,
@@ -56,7 +56,7 @@ private[json] object TableMetadataCheck {
     }
   }
 
-  private def snapshots(json: JsonValue, m: TableMetadata): Unit = {
+  private def checkSnapshots(json: JsonValue, m: TableMetadata): Unit = {
     val ids = new java.util.HashSet[Long](m.snapshots.size * 2)
     m.snapshots.foreach { s =>
       if (!ids.add(s.snapshotId)) at(json, Key.Snapshots).fail(s"Two snapshots have the id ${s.snapshotId}")
@@ -85,7 +85,7 @@ private[json] object TableMetadataCheck {
   }
 
   /** Checks that a log is in order, with a tolerance for the clocks of two machines. */
-  private def log(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
+  private def checkLog(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
     (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>
       if (before - ClockToleranceMs < before && time < before - ClockToleranceMs) {
         at(json, key).fail(s"An entry with time $before precedes the time $time")

@@ -19,13 +19,13 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
 
   /** Reads a metadata file. @param file the path, for messages */
   def read(file: String, json: Array[Byte]): TableMetadata =
-    FastSnapshots.of(json).flatMap(readPlain(file, _)).getOrElse(parse(file, json))
+    FastSnapshots.of(json).flatMap(readFast(file, _)).getOrElse(parse(file, json))
 
   /**
    * Reads a file with the fast parser. On error, the whole file is parsed again so that the reported path refers to the
    * original.
    */
-  private def readPlain(file: String, history: FastSnapshots): Option[TableMetadata] =
+  private def readFast(file: String, history: FastSnapshots): Option[TableMetadata] =
     try Some(TableMetadataReader.read(JsonValue.parse(file, history.rest), Some(history)))
     catch { case _: IcebergError => None }
 

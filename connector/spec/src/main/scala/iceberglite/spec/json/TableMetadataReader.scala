@@ -82,7 +82,7 @@ private[json] object TableMetadataReader {
       case (None, Some(schema)) => schema.schemaId
       case (None, None) => json(Key.CurrentSchemaId).int
     }
-    (schemas, known(json, Key.CurrentSchemaId, current, schemas.map(_.schemaId)))
+    (schemas, requireKnown(json, Key.CurrentSchemaId, current, schemas.map(_.schemaId)))
   }
 
   private def readSpecs(json: JsonValue, version: FormatVersion): (Vector[PartitionSpec], Int) = {
@@ -91,7 +91,7 @@ private[json] object TableMetadataReader {
       (Vector(PartitionSpec(OnlySpecId, PartitionSpecJson.readFields(json(Key.OnlySpec)))), OnlySpecId)
     } else {
       if (listed.isEmpty) json(Key.Specs).fail("A table has at least one partition spec")
-      (listed, known(json, Key.DefaultSpecId, json(Key.DefaultSpecId).int, listed.map(_.specId)))
+      (listed, requireKnown(json, Key.DefaultSpecId, json(Key.DefaultSpecId).int, listed.map(_.specId)))
     }
   }
 
@@ -106,7 +106,7 @@ private[json] object TableMetadataReader {
     // Order 0 is the unsorted order even if it is not listed.
     val complete = if (orders.exists(_.orderId == default) || default != SortOrder.Unsorted.orderId) orders
     else SortOrder.Unsorted +: orders
-    (complete, known(json, Key.DefaultSortOrderId, default, complete.map(_.orderId)))
+    (complete, requireKnown(json, Key.DefaultSortOrderId, default, complete.map(_.orderId)))
   }
 
   private def lastPartitionId(json: JsonValue, specs: Vector[PartitionSpec], version: FormatVersion): Int = {
@@ -131,15 +131,15 @@ private[json] object TableMetadataReader {
    * lower limit: every remaining row has an id from a snapshot that is not newer than a remaining one.
    */
   private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long = {
-    val taken = snapshots.iterator
+    val assigned = snapshots.iterator
       .flatMap(s => s.firstRowId.map(_ + s.addedRows.getOrElse(0L))).foldLeft(0L)(_ max _)
-    json.optional(Key.NextRowId).fold(taken) { next =>
+    json.optional(Key.NextRowId).fold(assigned) { next =>
       if (next.long < 0) next.fail(s"It must be 0 or more, but is ${next.long}")
-      math.max(next.long, taken)
+      math.max(next.long, assigned)
     }
   }
 
-  private def known(json: JsonValue, key: String, id: Int, ids: Vector[Int]): Int = {
+  private def requireKnown(json: JsonValue, key: String, id: Int, ids: Vector[Int]): Int = {
     if (!ids.contains(id)) {
       json.optional(key).getOrElse(json).fail(s"$key is $id, but there are only ${ids.mkString(", ")}")
     }

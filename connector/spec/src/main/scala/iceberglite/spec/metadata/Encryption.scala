@@ -14,14 +14,14 @@ object Encryption {
    *
    * @throws Unsupported the table is encrypted
    */
-  def refuse(metadata: TableMetadata): Unit = sign(metadata).foreach { found =>
+  def refuse(metadata: TableMetadata): Unit = findEncryption(metadata).foreach { found =>
     throw Unsupported(
       s"encrypted table at ${metadata.location} ($found)",
       "Read and write it with an engine that has its keys; its snapshots, history and refs can be read here"
     )
   }
 
-  private def sign(m: TableMetadata): Option[String] =
+  private def findEncryption(m: TableMetadata): Option[String] =
     m.encryptionKeys.headOption.map(k => s"encryption-keys has the key ${k.keyId}")
       .orElse(m.properties.get(KeyIdProperty).map(id => s"$KeyIdProperty is $id"))
       .orElse(m.snapshots.collectFirst { case s if s.keyId.isDefined => s"snapshot ${s.snapshotId} has a key-id" })

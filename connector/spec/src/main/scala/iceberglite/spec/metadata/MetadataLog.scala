@@ -12,7 +12,7 @@ object MetadataLog {
     (base.metadataLog :+ MetadataLogEntry(base.lastUpdatedMs, file)).takeRight(math.max(max, 1))
 
   /** Returns the files that were removed from the log, for `write.metadata.delete-after-commit.enabled`. */
-  def dropped(base: TableMetadata, next: TableMetadata): Vector[String] = {
+  def removedFiles(base: TableMetadata, next: TableMetadata): Vector[String] = {
     val kept = next.metadataLog.map(_.metadataFile).toSet
     base.metadataLog.map(_.metadataFile).filterNot(kept)
   }

@@ -15,7 +15,7 @@ final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
   private lazy val index: Map[Long, Snapshot] = snapshots.iterator.map(s => s.snapshotId -> s).toMap
 
   override def get(id: Long): Option[Snapshot] =
-    if (lookups > SnapshotIndex.Few) index.get(id)
+    if (lookups > SnapshotIndex.LinearLookups) index.get(id)
     else {
       // Concurrent increments may be lost, which only delays the index.
       lookups += 1
@@ -29,5 +29,5 @@ final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
 }
 
 private[metadata] object SnapshotIndex {
-  private val Few = 8
+  private val LinearLookups = 8
 }

@@ -38,12 +38,12 @@ object ColumnSource {
   def valueOf[A](
       field: NestedField,
       constants: NestedField => Option[A],
-      shape: ValueShape[A]
+      factory: ValueFactory[A]
   ): Either[Vector[String], A] =
     of(field, constants) match {
       case Some(Constant(value)) => Right(value)
-      case Some(Default(value)) => defaultOf(value, field.fieldType, constants, shape).left.map(field.name +: _)
-      case Some(Null) => Right(shape.ofNull)
+      case Some(Default(value)) => defaultOf(value, field.fieldType, constants, factory).left.map(field.name +: _)
+      case Some(Null) => Right(factory.nullValue)
       case None => Left(Vector(field.name))
     }
 
@@ -51,22 +51,22 @@ object ColumnSource {
       value: DefaultValue,
       t: Type,
       constants: NestedField => Option[A],
-      shape: ValueShape[A]
+      factory: ValueFactory[A]
   ): Either[Vector[String], A] = {
     def part(value: Option[DefaultValue], field: NestedField): Either[Vector[String], A] =
-      value.fold[Either[Vector[String], A]](Right(shape.ofNull))(
-        defaultOf(_, field.fieldType, constants, shape).left.map(field.name +: _)
+      value.fold[Either[Vector[String], A]](Right(factory.nullValue))(
+        defaultOf(_, field.fieldType, constants, factory).left.map(field.name +: _)
       )
     (value, t) match {
-      case (OfPrimitive(literal), primitive: PrimitiveType) => Right(shape.primitive(literal, primitive))
+      case (OfPrimitive(literal), primitive: PrimitiveType) => Right(factory.primitive(literal, primitive))
       case (EmptyStruct, struct: StructType) =>
-        all(struct.fields)(valueOf(_, constants, shape)).map(shape.struct(_, struct))
+        all(struct.fields)(valueOf(_, constants, factory)).map(factory.struct(_, struct))
       case (OfList(elements), list: ListType) =>
-        all(elements)(part(_, list.elementField)).map(shape.list(_, list))
+        all(elements)(part(_, list.elementField)).map(factory.list(_, list))
       case (OfMap(entries), map: MapType) =>
         all(entries) { case (k, v) =>
           for (key <- part(Some(k), map.keyField); value <- part(v, map.valueField)) yield (key, value)
-        }.map(shape.map(_, map))
+        }.map(factory.map(_, map))
       // SchemaCheck rejects a default of another type than the field's.
       case _ => Left(Vector.empty)
     }
@@ -79,8 +79,8 @@ object ColumnSource {
 }
 
 /** Creates values in the reader's representation. */
-trait ValueShape[A] {
-  def ofNull: A
+trait ValueFactory[A] {
+  def nullValue: A
 
   /** Converts a primitive value. @param value the value, possibly of a type that was promoted to `t` */
   def primitive(value: Literal, t: PrimitiveType): A

@@ -13,20 +13,20 @@ import iceberglite.spec.types.Type.StructType
 private[iceberglite] object SourceCheck {
 
   /** Checks a spec. @throws ValidationFailed with the names of the field and the column */
-  def partition(schema: Schema, spec: PartitionSpec): Unit =
+  def checkPartitionSpec(schema: Schema, spec: PartitionSpec): Unit =
     spec.fields.filter(_.transform != Void).foreach { f =>
       def missing(id: Int) =
         s"Cannot drop field $id: the partition field ${f.name} uses it. Drop that field first"
-      f.sourceIds.foreach(source(schema, _, f.transform, s"the partition field ${f.name}", missing))
+      f.sourceIds.foreach(checkSource(schema, _, f.transform, s"the partition field ${f.name}", missing))
     }
 
   /** Checks an order. @throws ValidationFailed with the names of the transform and the column */
-  def sort(schema: Schema, order: SortOrder): Unit = order.fields.foreach { f =>
+  def checkSortOrder(schema: Schema, order: SortOrder): Unit = order.fields.foreach { f =>
     def missing(id: Int) = s"Cannot drop field $id: the table's sort order uses it. Change the order first"
-    f.sourceIds.foreach(source(schema, _, f.transform, s"the sort field ${f.transform}", missing))
+    f.sourceIds.foreach(checkSource(schema, _, f.transform, s"the sort field ${f.transform}", missing))
   }
 
-  private def source(schema: Schema, id: Int, transform: Transform, user: String, missing: Int => String): Unit = {
+  private def checkSource(schema: Schema, id: Int, transform: Transform, user: String, missing: Int => String): Unit = {
     val column = schema.byId.getOrElse(id, throw ValidationFailed(missing(id)))
     def refuse(reason: String): Nothing =
       throw ValidationFailed(s"Column ${schema.names(id)} cannot be the source of $user: $reason")

@@ -27,9 +27,9 @@ object UnboundField {
    * @throws IcebergError the column does not exist, or the transform does not support it (spec: "Partitioning")
    */
   def source(schema: Schema, path: Vector[String], transform: Transform, caseSensitive: Boolean): NestedField = {
-    val way = ColumnPath.require(schema, path, caseSensitive)
+    val fieldPath = ColumnPath.require(schema, path, caseSensitive)
     val name = path.mkString(".")
-    way.init.find(!_.fieldType.isInstanceOf[Type.StructType]).foreach { parent =>
+    fieldPath.init.find(!_.fieldType.isInstanceOf[Type.StructType]).foreach { parent =>
       throw InvalidArgument(
         s"source of $transform",
         name,
@@ -42,14 +42,14 @@ object UnboundField {
         s"The supported transforms are ${familyNames.mkString(", ")}"
       )
     }
-    if (!transform.canTransform(way.last.fieldType)) {
+    if (!transform.canTransform(fieldPath.last.fieldType)) {
       throw InvalidArgument(
         s"source of $transform",
         name,
-        s"Values of type ${way.last.fieldType} do not support this transform"
+        s"Values of type ${fieldPath.last.fieldType} do not support this transform"
       )
     }
-    way.last
+    fieldPath.last
   }
 
   /** Returns a new spec, with partition field ids from 1000 on. */

@@ -15,6 +15,6 @@ object DeleteFileProperties {
       (key, value) <- properties
       format <- Formats.find(f => key.startsWith(s"write.delete.$f."))
     } yield s"write.$format.${key.stripPrefix(s"write.delete.$format.")}" -> value
-    properties.filterNot { case (key, _) => ParquetProperty.ofColumns.exists(p => key.startsWith(p.prefix)) } ++ own
+    properties.filterNot { case (key, _) => ParquetProperty.perColumn.exists(p => key.startsWith(p.prefix)) } ++ own
   }
 }

@@ -23,7 +23,7 @@ object ParquetProperty {
     positiveInt("write.parquet.bloom-filter-max-bytes", 1 << 20, "Maximum size of a Bloom filter in a Parquet file")
 
   /** A property of one column, whose full name follows the prefix. */
-  final class OfColumn[A] private[ParquetProperty] (val prefix: String, make: String => TableProperty[A]) {
+  final class PerColumn[A] private[ParquetProperty] (val prefix: String, make: String => TableProperty[A]) {
 
     /** Returns the values that are set, by the full names of the columns. @throws IcebergError.InvalidArgument */
     def of(properties: Map[String, String]): Map[String, A] = properties.collect {
@@ -31,11 +31,11 @@ object ParquetProperty {
     }
   }
 
-  val BloomFilter: OfColumn[Boolean] = new OfColumn(
+  val BloomFilter: PerColumn[Boolean] = new PerColumn(
     "write.parquet.bloom-filter-enabled.column.",
     flag(_, default = false, "Whether row groups contain a Bloom filter of the column's values")
   )
-  val BloomFilterFpp: OfColumn[Double] = new OfColumn(
+  val BloomFilterFpp: PerColumn[Double] = new PerColumn(
     "write.parquet.bloom-filter-fpp.column.",
     property(
       _,
@@ -47,7 +47,7 @@ object ParquetProperty {
   )
 
   /** Without this property, a Bloom filter has the maximum size. */
-  val BloomFilterNdv: OfColumn[Option[Long]] = new OfColumn(
+  val BloomFilterNdv: PerColumn[Option[Long]] = new PerColumn(
     "write.parquet.bloom-filter-ndv.column.",
     TableProperty.optional(
       _,
@@ -56,11 +56,11 @@ object ParquetProperty {
       text => Try(text.toLong).toOption.filter(_ > 0)
     )
   )
-  val Statistics: OfColumn[Boolean] = new OfColumn(
+  val Statistics: PerColumn[Boolean] = new PerColumn(
     "write.parquet.stats-enabled.column.",
     flag(_, default = true, "Whether the file contains counts and bounds of the column")
   )
-  val Dictionary: OfColumn[Boolean] = new OfColumn(
+  val Dictionary: PerColumn[Boolean] = new PerColumn(
     "write.parquet.dict-encoding-enabled.column.",
     flag(_, default = true, "Whether the column's values may be dictionary-encoded")
   )
@@ -68,5 +68,5 @@ object ParquetProperty {
   /** The properties of whole files, in the order of the documentation. */
   private[iceberglite] def all: Seq[TableProperty[_]] = Seq(PageVersion, CheckMinRows, CheckMaxRows, BloomFilterMaxSize)
 
-  val ofColumns: Seq[OfColumn[_]] = Seq(BloomFilter, BloomFilterFpp, BloomFilterNdv, Statistics, Dictionary)
+  val perColumn: Seq[PerColumn[_]] = Seq(BloomFilter, BloomFilterFpp, BloomFilterNdv, Statistics, Dictionary)
 }

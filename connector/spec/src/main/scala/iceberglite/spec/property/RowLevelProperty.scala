@@ -7,7 +7,7 @@ import iceberglite.spec.property.TableProperty.{oneOf, optional, property, size}
 object RowLevelProperty {
 
   /** The properties of one command. */
-  final class OfCommand private[RowLevelProperty] (command: String) {
+  final class PerCommand private[RowLevelProperty] (command: String) {
     val Mode: TableProperty[RowLevelMode] = property(
       s"write.$command.mode",
       RowLevelMode.CopyOnWrite.name,
@@ -32,9 +32,9 @@ object RowLevelProperty {
     private[RowLevelProperty] def all: Seq[TableProperty[_]] = Seq(Mode, Isolation, Distribution)
   }
 
-  val Delete = new OfCommand("delete")
-  val Update = new OfCommand("update")
-  val Merge = new OfCommand("merge")
+  val Delete = new PerCommand("delete")
+  val Update = new PerCommand("update")
+  val Merge = new PerCommand("merge")
 
   val Granularity: TableProperty[DeleteGranularity] = property(
     "write.delete.granularity",

@@ -31,7 +31,7 @@ final class TableProperty[A] private[iceberglite] (
   override def toString: String = key
 }
 
-object TableProperty extends TablePropertyForms {
+object TableProperty extends TablePropertyFactories {
 
   /** Returns the value for a table with these properties. @throws InvalidArgument with the name of the property */
   def of[A](property: TableProperty[A], properties: Map[String, String]): A =
@@ -41,7 +41,7 @@ object TableProperty extends TablePropertyForms {
   def check(properties: Map[String, String]): Unit = {
     all.foreach(p => properties.get(p.key).foreach(p.read))
     properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
-    ParquetProperty.ofColumns.foreach(_.of(properties))
+    ParquetProperty.perColumn.foreach(_.of(properties))
     for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
       // A relative path would refer to different directories for other users and on other machines.
       if (!text.startsWith("/") && !text.contains(":/")) {
@@ -251,7 +251,7 @@ object TableProperty extends TablePropertyForms {
    * The prefixes of properties of one column, whose full name follows: these follow a renamed column, and are removed
    * with it.
    */
-  lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.ofColumns.map(_.prefix)
+  lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.perColumn.map(_.prefix)
   val MetricsMaxInferredColumns: TableProperty[Int] = count(
     "write.metadata.metrics.max-inferred-column-defaults",
     100,

@@ -119,7 +119,7 @@ object RestResponseJson {
 
   /** Returns the expiry in the claims of a JSON web token, in seconds since 1970. */
   def expiry(claims: Array[Byte]): Option[Long] =
-    try JsonValue.parse("a token", claims).optional("exp").filter(_.isWhole).map(_.long)
+    try JsonValue.parse("a token", claims).optional("exp").filter(_.isInteger).map(_.long)
     catch { case _: InvalidMetadata => None }
 
   /** Reads a value that may be secret. Error messages do not contain any of it. */

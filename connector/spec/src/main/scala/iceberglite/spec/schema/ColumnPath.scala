@@ -14,9 +14,9 @@ object ColumnPath {
   def require(schema: Schema, path: Vector[String], caseSensitive: Boolean): Vector[NestedField] = {
     val name = path.mkString(".")
     if (path.isEmpty) throw InvalidArgument("column", name, "A column needs a name")
-    path.indices.foldLeft(Vector.empty[NestedField]) { (way, depth) =>
-      val siblings = way.lastOption.fold(schema.fields)(f => partsOf(f.fieldType))
-      way :+ child(siblings, path(depth), caseSensitive).getOrElse(throw missing(name, path.take(depth), siblings))
+    path.indices.foldLeft(Vector.empty[NestedField]) { (fields, depth) =>
+      val siblings = fields.lastOption.fold(schema.fields)(f => partsOf(f.fieldType))
+      fields :+ child(siblings, path(depth), caseSensitive).getOrElse(throw missing(name, path.take(depth), siblings))
     }
   }
 
@@ -39,10 +39,10 @@ object ColumnPath {
 
   private def missing(name: String, parent: Vector[String], siblings: Vector[NestedField]): IcebergError = {
     val names = siblings.map(_.name).mkString(", ")
-    val there =
+    val advice =
       if (parent.isEmpty) s"The columns are $names"
       else if (siblings.isEmpty) s"${parent.mkString(".")} has no fields"
       else s"The fields of ${parent.mkString(".")} are $names"
-    NotFound("column", name, there)
+    NotFound("column", name, advice)
   }
 }

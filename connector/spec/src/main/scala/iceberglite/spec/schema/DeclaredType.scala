@@ -19,7 +19,7 @@ object DeclaredType {
   def of(fieldId: Int, properties: Map[String, String]): Option[String] = properties.get(key(fieldId))
 
   /** Converts properties with the ids of one schema to those of another schema with the same columns. */
-  private[iceberglite] def renumbered(properties: Map[String, String], from: Schema, to: Schema): Map[String, String] =
+  private[iceberglite] def renumber(properties: Map[String, String], from: Schema, to: Schema): Map[String, String] =
     properties.flatMap {
       case (property, text) if isKey(property) =>
         from.paths.collectFirst { case (id, path) if key(id) == property => path }
@@ -31,7 +31,7 @@ object DeclaredType {
    * Returns the keys of existing properties that a replacement of the table does not declare for the columns of
    * `schema`.
    */
-  private[iceberglite] def stale(
+  private[iceberglite] def staleKeys(
       properties: Map[String, String],
       schema: Schema,
       declared: Map[String, String]

@@ -6,28 +6,28 @@ import iceberglite.spec.types.Type._
 /** Edits of a tree of fields. */
 private[iceberglite] object FieldEdit {
 
-  /** Edits fields. @param way the ids of the fields on the path to those that `edit` changes */
+  /** Edits fields. @param path the ids of the fields on the path to those that `edit` changes */
   def apply(
       fields: Vector[NestedField],
-      way: List[Int],
+      path: List[Int],
       edit: Vector[NestedField] => Vector[NestedField]
-  ): Vector[NestedField] = way match {
+  ): Vector[NestedField] = path match {
     case Nil => edit(fields)
     case id :: rest =>
       fields.map(f => if (f.id == id) f.copy(fieldType = parts(f.fieldType, apply(_, rest, edit))) else f)
   }
 
   /** Edits the fields on a path, from the innermost to the outermost. */
-  def along(fields: Vector[NestedField], way: List[Int], edit: NestedField => NestedField): Vector[NestedField] =
-    way match {
+  def editPath(fields: Vector[NestedField], path: List[Int], edit: NestedField => NestedField): Vector[NestedField] =
+    path match {
       case Nil => fields
       case id :: rest =>
-        fields.map(f => if (f.id == id) edit(f.copy(fieldType = parts(f.fieldType, along(_, rest, edit)))) else f)
+        fields.map(f => if (f.id == id) edit(f.copy(fieldType = parts(f.fieldType, editPath(_, rest, edit)))) else f)
     }
 
   /** Converts the defaults of a field to its current type. */
-  def promoted(name: String)(f: NestedField): NestedField = {
-    def widened(value: DefaultValue): DefaultValue = DefaultValue.promoted(name, value, f.fieldType)
+  def promoteDefaults(name: String)(f: NestedField): NestedField = {
+    def widened(value: DefaultValue): DefaultValue = DefaultValue.promote(name, value, f.fieldType)
     f.copy(initialDefault = f.initialDefault.map(widened), writeDefault = f.writeDefault.map(widened))
   }
 

@@ -10,7 +10,7 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 final case class NameMapping(fields: Vector[MappedField]) {
 
   /** Returns the table's field for a top-level field of a file with this name. */
-  def find(name: String): Option[MappedField] = MappedField.named(fields, name)
+  def find(name: String): Option[MappedField] = MappedField.findByName(fields, name)
 
   /**
    * Returns the mapping after a change of columns. Earlier files are read as before the change. A renamed column is
@@ -19,7 +19,7 @@ final case class NameMapping(fields: Vector[MappedField]) {
    *
    * Columns that are not in the mapping, and their parts, are not added.
    */
-  def follow(from: Schema, to: Schema): NameMapping = NameMapping(Renaming(from).fields(fields, to.asStruct))
+  def evolve(from: Schema, to: Schema): NameMapping = NameMapping(NameMappingUpdate(from).fields(fields, to.asStruct))
 }
 
 /**
@@ -32,13 +32,14 @@ final case class NameMapping(fields: Vector[MappedField]) {
 final case class MappedField(names: Vector[String], id: Option[Int], fields: Vector[MappedField]) {
 
   /** Returns the mapping of a nested field, by its name in a file. */
-  def find(name: String): Option[MappedField] = MappedField.named(fields, name)
+  def find(name: String): Option[MappedField] = MappedField.findByName(fields, name)
 
-  private[iceberglite] def without(taken: String => Boolean): MappedField = copy(names = names.filterNot(taken))
+  private[iceberglite] def withoutNames(isTaken: String => Boolean): MappedField =
+    copy(names = names.filterNot(isTaken))
 }
 
 object MappedField {
-  private[iceberglite] def named(fields: Vector[MappedField], name: String): Option[MappedField] =
+  private[iceberglite] def findByName(fields: Vector[MappedField], name: String): Option[MappedField] =
     fields.find(_.names.contains(name))
 }
 
@@ -48,22 +49,23 @@ object NameMapping {
   def of(schema: Schema): NameMapping = NameMapping(fieldsOf(schema.asStruct))
 
   private[iceberglite] def fieldsOf(t: Type): Vector[MappedField] = t match {
-    case nested: NestedType => nested.fields.map(mapped)
+    case nested: NestedType => nested.fields.map(mappedField)
     case _: PrimitiveType => Vector.empty
   }
 
-  private[iceberglite] def mapped(f: NestedField): MappedField =
+  private[iceberglite] def mappedField(f: NestedField): MappedField =
     MappedField(Vector(f.name), Some(f.id), fieldsOf(f.fieldType))
 }
 
 /** Updates a mapping when the columns of `from` change. */
-final private case class Renaming(from: Schema) {
+final private case class NameMappingUpdate(from: Schema) {
 
   /**
-   * Updates the mappings of fields. @param present the type with these parts; the parts of dropped fields do not change
+   * Updates the mappings of fields. @param parentType the type with these parts; the parts of dropped fields do not
+   * change
    */
-  def fields(mapped: Vector[MappedField], present: Type): Vector[MappedField] = {
-    val columns = present match {
+  def fields(mapped: Vector[MappedField], parentType: Type): Vector[MappedField] = {
+    val columns = parentType match {
       case nested: NestedType => nested.fields
       case _: PrimitiveType => Vector.empty
     }
@@ -72,11 +74,11 @@ final private case class Renaming(from: Schema) {
     val renamed = columns.filter(c => from.byId.get(c.id).exists(_.name != c.name))
     val owners = (added ++ renamed).map(c => c.name -> c.id).toMap
     val kept = mapped.map { m =>
-      val now = m.id.flatMap(byId.get)
-      val inside = now.fold(m.fields)(c => fields(m.fields, c.fieldType))
-      val names = (m.names ++ now.filter(renamed.contains).map(_.name)).distinct
-      MappedField(names, m.id, inside).without(name => owners.get(name).exists(owner => !m.id.contains(owner)))
+      val column = m.id.flatMap(byId.get)
+      val nested = column.fold(m.fields)(c => fields(m.fields, c.fieldType))
+      val names = (m.names ++ column.filter(renamed.contains).map(_.name)).distinct
+      MappedField(names, m.id, nested).withoutNames(name => owners.get(name).exists(owner => !m.id.contains(owner)))
     }
-    kept ++ added.filterNot(c => mapped.exists(_.id.contains(c.id))).map(NameMapping.mapped)
+    kept ++ added.filterNot(c => mapped.exists(_.id.contains(c.id))).map(NameMapping.mappedField)
   }
 }

@@ -11,19 +11,19 @@ object SchemaCheck {
   /** Checks a schema. @throws IcebergError with the name of the column and the violated rule */
   def apply(schema: Schema, version: FormatVersion): Unit = {
     val all = Schema.fieldsOf(schema.asStruct)
-    ids(schema, all)
-    structs(schema.asStruct, "")
+    checkIds(schema, all)
+    checkNames(schema.asStruct, "")
     all.foreach { field =>
       val name = schema.names(field.id)
-      fieldType(name, field.fieldType, version)
-      defaults(name, field, version)
+      checkType(name, field.fieldType, version)
+      checkDefaults(name, field, version)
     }
-    schema.identifierFieldIds.foreach(identifier(schema, _))
+    schema.identifierFieldIds.foreach(checkIdentifier(schema, _))
   }
 
   /** Checks that a type and all its parts are allowed in a version. */
-  def fieldType(name: String, t: Type, version: FormatVersion): Unit = t match {
-    case nested: NestedType => nested.fields.foreach(f => fieldType(s"$name.${f.name}", f.fieldType, version))
+  def checkType(name: String, t: Type, version: FormatVersion): Unit = t match {
+    case nested: NestedType => nested.fields.foreach(f => checkType(s"$name.${f.name}", f.fieldType, version))
     case DecimalType(precision, _) if precision < 1 || precision > 38 =>
       throw InvalidArgument(s"type of column $name", t.toString, "The precision must be 1 to 38")
     case FixedType(length) if length < 1 =>
@@ -38,14 +38,14 @@ object SchemaCheck {
   }
 
   /** Columns have defaults from version 3 on (spec: "Appendix E: Version 3"). */
-  def defaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
+  def requireDefaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
     throw Unsupported(
       s"a default for column $name in a table of format version $version",
       "Set the table property format-version to 3, or remove the default"
     )
   }
 
-  private def ids(schema: Schema, all: Vector[NestedField]): Unit = {
+  private def checkIds(schema: Schema, all: Vector[NestedField]): Unit = {
     val seen = all.map(_.id)
     seen.diff(seen.distinct).headOption.foreach { id =>
       val names = all.filter(_.id == id).map(_.name).mkString(" and ")
@@ -59,32 +59,32 @@ object SchemaCheck {
   }
 
   /** Checks that no struct has two fields with the same name. */
-  private def structs(t: Type, prefix: String): Unit = t match {
+  private def checkNames(t: Type, prefix: String): Unit = t match {
     case nested: NestedType =>
       val names = nested.fields.map(_.name)
       names.diff(names.distinct).headOption.foreach { name =>
         throw InvalidArgument("column", prefix + name, "Another column has this name")
       }
       names.find(_.isEmpty).foreach(_ => throw InvalidArgument("column", s"$prefix''", "A column needs a name"))
-      nested.fields.foreach(f => structs(f.fieldType, s"$prefix${f.name}."))
+      nested.fields.foreach(f => checkNames(f.fieldType, s"$prefix${f.name}."))
     case _: PrimitiveType => ()
   }
 
-  private def defaults(name: String, field: NestedField, version: FormatVersion): Unit = {
+  private def checkDefaults(name: String, field: NestedField, version: FormatVersion): Unit = {
     if (field.required && field.fieldType == UnknownType) {
       throw InvalidArgument(s"type of column $name", "unknown", "A column that is always null cannot be NOT NULL")
     }
     // A write default that another engine added to an older table is harmless.
-    if (field.initialDefault.isDefined) defaultsAllowed(name, version)
+    if (field.initialDefault.isDefined) requireDefaultsAllowed(name, version)
     (field.initialDefault ++ field.writeDefault).foreach(checkDefault(name, field.fieldType, _))
   }
 
   private def checkDefault(name: String, fieldType: Type, value: DefaultValue): Unit =
-    DefaultValue.fault(value, fieldType).foreach { fault =>
+    DefaultValue.invalidReason(value, fieldType).foreach { fault =>
       throw InvalidArgument(s"default of column $name", value.toString, fault)
     }
 
-  private def identifier(schema: Schema, id: Int): Unit = {
+  private def checkIdentifier(schema: Schema, id: Int): Unit = {
     def refuse(name: String, reason: String): Nothing =
       throw InvalidArgument("identifier field", name, s"It $reason")
     val field = schema.byId.getOrElse(id, refuse(id.toString, "is not in the schema"))

@@ -38,12 +38,14 @@ final case class NewTable(
   def creation(uuid: UUID): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
     val version = TableProperty.of(TableProperty.Version, properties)
-    val (fresh, lastColumnId) = numbered(None, version)
+    val (fresh, lastColumnId) = assignFieldIds(None, version)
     val spec = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
     Vector(AssignUuid(uuid), UpgradeFormatVersion(version)) ++ structure(fresh, lastColumnId, spec) ++ Vector(
       SetLocation(location.stripSuffix("/")),
       // Tables without this property were created by releases whose default was gzip.
-      SetProperties(Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ kept(fresh))
+      SetProperties(
+        Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ storedProperties(fresh)
+      )
     )
   }
 
@@ -57,25 +59,26 @@ final case class NewTable(
   def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
     val version = properties.get(TableProperty.Version.key).fold(base.formatVersion)(TableProperty.Version.read)
-    val (fresh, lastColumnId) = numbered(Some(base), version)
+    val (fresh, lastColumnId) = assignFieldIds(Some(base), version)
     val bound = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
-    val spec = if (version == FormatVersion.V1) Replaced.sequential(base, bound) else Replaced.withKnownIds(base, bound)
-    val set = kept(fresh)
+    val spec = if (version == FormatVersion.V1) ReplacementSpec.sequential(base, bound)
+    else ReplacementSpec.withKnownIds(base, bound)
+    val set = storedProperties(fresh)
     Vector(UpgradeFormatVersion(version), RemoveSnapshotRef(SnapshotRef.Main)) ++
       structure(fresh, lastColumnId, spec) ++
       Vector(SetLocation(location.stripSuffix("/")), SetProperties(set)) ++
-      Vector(RemoveProperties(DeclaredType.stale(base.properties, fresh, set))).filter(_.keys.nonEmpty)
+      Vector(RemoveProperties(DeclaredType.staleKeys(base.properties, fresh, set))).filter(_.keys.nonEmpty)
   }
 
   /**
    * Checks the definition early, because a table that is created from a query is committed only after its data is
    * written.
    */
-  private def numbered(old: Option[TableMetadata], version: FormatVersion): (Schema, Int) = {
+  private def assignFieldIds(old: Option[TableMetadata], version: FormatVersion): (Schema, Int) = {
     val (fresh, lastColumnId) = FreshIds.of(schema, old)
     SchemaCheck(fresh, version)
     Schema.fieldsOf(fresh.asStruct).find(_.writeDefault.isDefined)
-      .foreach(f => SchemaCheck.defaultsAllowed(fresh.names(f.id), version))
+      .foreach(f => SchemaCheck.requireDefaultsAllowed(fresh.names(f.id), version))
     (fresh, lastColumnId)
   }
 
@@ -88,12 +91,12 @@ final case class NewTable(
     SetDefaultSortOrder(LastAdded)
   )
 
-  private def kept(fresh: Schema): Map[String, String] =
-    DeclaredType.renumbered(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
+  private def storedProperties(fresh: Schema): Map[String, String] =
+    DeclaredType.renumber(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
 }
 
 /** Assigns the partition field ids of a table that replaces another one. */
-private object Replaced {
+private object ReplacementSpec {
 
   /** Spec, "Partitioning": ids must be reused for fields of existing specs. */
   def withKnownIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {

@@ -29,31 +29,31 @@ final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAge
    * kept until [[olderThanMs]], as in Apache Iceberg: it may be staged for publication.
    */
   def expired(m: TableMetadata, nowMs: Long): Expiration = {
-    val refs = m.refs.filter { case (name, ref) => name == Main || isYoung(m, ref, nowMs) }
+    val refs = m.refs.filter { case (name, ref) => name == Main || isWithinMaxAge(m, ref, nowMs) }
     val heads = refs.values.flatMap(ref => m.snapshotsById.get(ref.snapshotId).map(ref -> _)).toVector
-    val kept = heads.flatMap {
-      case (branch: Branch, head) => keptOf(branch, m.ancestors(head), nowMs)
+    val retained = heads.flatMap {
+      case (branch: Branch, head) => retainedBy(branch, m.ancestors(head), nowMs)
       case (_: Tag, snapshot) => Vector(snapshot.snapshotId)
     }.toSet
-    val reached = heads.flatMap {
+    val reachable = heads.flatMap {
       case (_: Branch, head) => m.ancestors(head).map(_.snapshotId)
       case (_: Tag, snapshot) => Iterator(snapshot.snapshotId)
     }.toSet
-    val staged = m.snapshots.filter(s => !reached(s.snapshotId) && s.timestampMs >= olderThanMs).map(_.snapshotId)
+    val staged = m.snapshots.filter(s => !reachable(s.snapshotId) && s.timestampMs >= olderThanMs).map(_.snapshotId)
     Expiration(
-      m.snapshots.map(_.snapshotId).filterNot(kept).toSet -- staged,
+      m.snapshots.map(_.snapshotId).filterNot(retained).toSet -- staged,
       m.refs.keySet -- refs.keySet
     )
   }
 
-  private def isYoung(m: TableMetadata, ref: SnapshotRef, nowMs: Long): Boolean =
+  private def isWithinMaxAge(m: TableMetadata, ref: SnapshotRef, nowMs: Long): Boolean =
     m.snapshotsById.get(ref.snapshotId).exists { s =>
-      Retention.before(nowMs, ref.maxRefAgeMs.getOrElse(maxRefAgeMs)) <= s.timestampMs
+      Retention.subtractAge(nowMs, ref.maxRefAgeMs.getOrElse(maxRefAgeMs)) <= s.timestampMs
     }
 
   /** Returns the kept snapshots; the head is always kept. */
-  private def keptOf(branch: Branch, ancestors: Iterator[Snapshot], nowMs: Long): Vector[Long] = {
-    val oldest = branch.maxSnapshotAgeMs.fold(olderThanMs)(Retention.before(nowMs, _))
+  private def retainedBy(branch: Branch, ancestors: Iterator[Snapshot], nowMs: Long): Vector[Long] = {
+    val oldest = branch.maxSnapshotAgeMs.fold(olderThanMs)(Retention.subtractAge(nowMs, _))
     val min = math.max(branch.minSnapshotsToKeep.getOrElse(minSnapshotsToKeep), 1)
     ancestors.zipWithIndex.takeWhile { case (s, i) => i < min || s.timestampMs >= oldest }.map(_._1.snapshotId).toVector
   }
@@ -65,13 +65,13 @@ object Retention {
    * Returns the retention in a table's properties. @throws IcebergError.InvalidArgument with the name of the property
    */
   def of(m: TableMetadata, nowMs: Long): Retention = Retention(
-    before(nowMs, TableProperty.of(TableProperty.MaxSnapshotAge, m.properties)),
+    subtractAge(nowMs, TableProperty.of(TableProperty.MaxSnapshotAge, m.properties)),
     TableProperty.of(TableProperty.MinSnapshotsToKeep, m.properties),
     TableProperty.of(TableProperty.MaxRefAge, m.properties)
   )
 
   /** Returns the time before which snapshots are too old; an age beyond the range of timestamps is no limit. */
-  private def before(nowMs: Long, ageMs: Long): Long = {
+  private def subtractAge(nowMs: Long, ageMs: Long): Long = {
     val time = nowMs - ageMs
     if (ageMs > 0 && time > nowMs) Long.MinValue else time
   }

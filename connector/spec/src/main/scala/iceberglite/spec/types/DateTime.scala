@@ -56,56 +56,56 @@ object DateTime {
   def formatTimeInPath(micros: Long): String =
     if (micros < 0 || micros >= MicrosPerDay) micros.toString else LocalTime.ofNanoOfDay(micros * 1000L).toString
 
-  def formatTimestamp(micros: Long): String = local(micros, MicrosPerSecond)
+  def formatTimestamp(micros: Long): String = formatLocal(micros, MicrosPerSecond)
 
   /** With the offset `+00:00` (spec: "JSON single-value serialization"). */
-  def formatTimestampTz(micros: Long): String = local(micros, MicrosPerSecond) + "+00:00"
+  def formatTimestampTz(micros: Long): String = formatLocal(micros, MicrosPerSecond) + "+00:00"
 
-  def formatTimestampNs(nanos: Long): String = local(nanos, NanosPerSecond)
+  def formatTimestampNs(nanos: Long): String = formatLocal(nanos, NanosPerSecond)
 
-  def formatTimestampTzNs(nanos: Long): String = local(nanos, NanosPerSecond) + "+00:00"
+  def formatTimestampTzNs(nanos: Long): String = formatLocal(nanos, NanosPerSecond) + "+00:00"
 
   /** Returns days since 1970-01-01; `None` if the text is not a date. The methods below do the same. */
-  def parseDate(text: String): Option[Int] = parsed(Math.toIntExact(LocalDate.parse(text).toEpochDay))
+  def parseDate(text: String): Option[Int] = tryParse(Math.toIntExact(LocalDate.parse(text).toEpochDay))
 
   /** Returns microseconds since midnight; rejects fractions of a microsecond, as do the methods below. */
   def parseTime(text: String): Option[Long] =
-    parsed(LocalTime.parse(text).toNanoOfDay).filter(_ % 1000L == 0).map(_ / 1000L)
+    tryParse(LocalTime.parse(text).toNanoOfDay).filter(_ % 1000L == 0).map(_ / 1000L)
 
-  def parseTimestamp(text: String): Option[Long] = parsed(LocalDateTime.parse(text)).flatMap(micros)
+  def parseTimestamp(text: String): Option[Long] = tryParse(LocalDateTime.parse(text)).flatMap(micros)
 
   /** Parses a time with any offset; returns microseconds since the epoch in UTC. */
-  def parseTimestampTz(text: String): Option[Long] = parsedUtc(text).flatMap(micros)
+  def parseTimestampTz(text: String): Option[Long] = parseUtc(text).flatMap(micros)
 
-  def parseTimestampNs(text: String): Option[Long] = parsed(nanos(LocalDateTime.parse(text)))
+  def parseTimestampNs(text: String): Option[Long] = tryParse(nanos(LocalDateTime.parse(text)))
 
-  def parseTimestampTzNs(text: String): Option[Long] = parsedUtc(text).flatMap(utc => parsed(nanos(utc)))
+  def parseTimestampTzNs(text: String): Option[Long] = parseUtc(text).flatMap(utc => tryParse(nanos(utc)))
 
-  private def local(units: Long, unitsPerSecond: Long): String = {
+  private def formatLocal(units: Long, unitsPerSecond: Long): String = {
     val nanoOfSecond = Math.floorMod(units, unitsPerSecond) * (NanosPerSecond / unitsPerSecond)
     LocalDateTime
       .ofEpochSecond(Math.floorDiv(units, unitsPerSecond), nanoOfSecond.toInt, ZoneOffset.UTC)
       .format(DateTimeFormatter.ISO_LOCAL_DATE_TIME)
   }
 
-  private def parsedUtc(text: String): Option[LocalDateTime] =
-    parsed(OffsetDateTime.parse(text).withOffsetSameInstant(ZoneOffset.UTC).toLocalDateTime)
+  private def parseUtc(text: String): Option[LocalDateTime] =
+    tryParse(OffsetDateTime.parse(text).withOffsetSameInstant(ZoneOffset.UTC).toLocalDateTime)
 
   private def micros(utc: LocalDateTime): Option[Long] =
     if (utc.getNano % 1000 != 0) None
-    else parsed(exact(utc, MicrosPerSecond, utc.getNano / 1000L))
+    else tryParse(toUnits(utc, MicrosPerSecond, utc.getNano / 1000L))
 
   private def nanos(utc: LocalDateTime): Long =
-    exact(utc, NanosPerSecond, utc.getNano.toLong)
+    toUnits(utc, NanosPerSecond, utc.getNano.toLong)
 
-  private def exact(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
+  private def toUnits(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
     val seconds = utc.toEpochSecond(ZoneOffset.UTC)
     // Rounded toward zero: the first second of the range starts before the range.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }
 
-  private def parsed[A](value: => A): Option[A] =
+  private def tryParse[A](value: => A): Option[A] =
     try Some(value)
     catch { case _: DateTimeException | _: ArithmeticException => None }
 }

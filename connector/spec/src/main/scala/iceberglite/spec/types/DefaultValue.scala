@@ -24,23 +24,23 @@ object DefaultValue {
   final case class OfMap(entries: Vector[(DefaultValue, Option[DefaultValue])]) extends DefaultValue
 
   /** Returns the reason why a default is invalid for a type; absent if it is valid. */
-  def fault(value: DefaultValue, t: Type): Option[String] = (value, t) match {
+  def invalidReason(value: DefaultValue, t: Type): Option[String] = (value, t) match {
     case (_, UnknownType | VariantType | _: GeometryType | _: GeographyType) =>
       Some(s"The default of type $t must be null")
     case (OfPrimitive(v), primitive: PrimitiveType) =>
       if (isOfType(v, primitive)) None else Some(s"It is not a value of type $primitive")
     case (EmptyStruct, _: StructType) => None
-    case (OfList(elements), list: ListType) => firstFault(elements, list.elementField)
+    case (OfList(elements), list: ListType) => firstInvalidReason(elements, list.elementField)
     case (OfMap(entries), map: MapType) =>
-      firstFault(entries.map { case (key, _) => Some(key) }, map.keyField)
-        .orElse(firstFault(entries.map(_._2), map.valueField))
+      firstInvalidReason(entries.map { case (key, _) => Some(key) }, map.keyField)
+        .orElse(firstInvalidReason(entries.map(_._2), map.valueField))
     case (_, _: StructType) => Some("The default of a struct must be {} or null; set defaults for its fields")
     case _ => Some(s"It is not a value of type $t")
   }
 
-  private def firstFault(values: Vector[Option[DefaultValue]], part: NestedField): Option[String] =
+  private def firstInvalidReason(values: Vector[Option[DefaultValue]], part: NestedField): Option[String] =
     values.flatMap {
-      case Some(value) => fault(value, part.fieldType)
+      case Some(value) => invalidReason(value, part.fieldType)
       case None => if (part.required) Some(s"It contains a null ${part.name}, which must not be null") else None
     }.headOption
 
@@ -55,15 +55,15 @@ object DefaultValue {
    *
    * @throws InvalidArgument for a date that is out of range of the timestamp
    */
-  def promoted(name: String, value: DefaultValue, to: Type): DefaultValue = (value, to) match {
-    case (OfPrimitive(v), primitive: PrimitiveType) => OfPrimitive(promoted(name, v, primitive))
-    case (OfList(elements), list: ListType) => OfList(elements.map(_.map(promoted(name, _, list.element))))
+  def promote(name: String, value: DefaultValue, to: Type): DefaultValue = (value, to) match {
+    case (OfPrimitive(v), primitive: PrimitiveType) => OfPrimitive(promote(name, v, primitive))
+    case (OfList(elements), list: ListType) => OfList(elements.map(_.map(promote(name, _, list.element))))
     case (OfMap(entries), map: MapType) =>
-      OfMap(entries.map { case (k, v) => promoted(name, k, map.key) -> v.map(promoted(name, _, map.value)) })
+      OfMap(entries.map { case (k, v) => promote(name, k, map.key) -> v.map(promote(name, _, map.value)) })
     case _ => value
   }
 
-  private def promoted(name: String, value: Literal, to: PrimitiveType): Literal = (value, to) match {
+  private def promote(name: String, value: Literal, to: PrimitiveType): Literal = (value, to) match {
     case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
     case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
     case (date: DateLiteral, TimestampType | TimestampNsType) =>

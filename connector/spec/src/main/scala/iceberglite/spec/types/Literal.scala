@@ -68,20 +68,20 @@ object Literal {
   /** The bytes from position to limit; they must not be changed. */
   final case class FixedLiteral(bytes: ByteBuffer) extends Literal {
     def dataType: PrimitiveType = FixedType(bytes.remaining)
-    private def writeReplace(): AnyRef = new SerializedBytes(copied(bytes), fixed = true)
+    private def writeReplace(): AnyRef = new SerializedBytes(copyBytes(bytes), fixed = true)
   }
 
   /** The bytes from position to limit; they must not be changed. */
   final case class BinaryLiteral(bytes: ByteBuffer) extends Literal {
     def dataType: PrimitiveType = BinaryType
-    private def writeReplace(): AnyRef = new SerializedBytes(copied(bytes), fixed = false)
+    private def writeReplace(): AnyRef = new SerializedBytes(copyBytes(bytes), fixed = false)
   }
 
   /**
    * Returns the plain value: a boxed Boolean, number or count of days, micro- or nanoseconds, a `BigDecimal`, `String`,
    * `UUID`, or a `ByteBuffer`, which shares the bytes.
    */
-  def plain(value: Literal): AnyRef = value match {
+  def javaValue(value: Literal): AnyRef = value match {
     case BooleanLiteral(v) => Boolean.box(v)
     case IntLiteral(v) => Int.box(v)
     case LongLiteral(v) => Long.box(v)
@@ -100,7 +100,7 @@ object Literal {
     case BinaryLiteral(bytes) => bytes.duplicate()
   }
 
-  private def copied(bytes: ByteBuffer): Array[Byte] = {
+  private def copyBytes(bytes: ByteBuffer): Array[Byte] = {
     val copy = new Array[Byte](bytes.remaining)
     bytes.duplicate().get(copy)
     copy

@@ -35,13 +35,13 @@ object LiteralConversion {
   private val MaxDigits = 76
 
   /** Returns the same value as a `target`; `None` if the type has no such value, or the types are not comparable. */
-  def to(value: Literal, target: PrimitiveType): Option[Literal] = place(value, target) match {
+  def to(value: Literal, target: PrimitiveType): Option[Literal] = convert(value, target) match {
     case Some(Exact(converted)) => Some(converted)
     case Some(_: JustAbove | _: JustBelow | AboveAll | BelowAll) | None => None
   }
 
   /** Returns the position of the value among the values of `target`; `None` if the types are not comparable. */
-  def place(value: Literal, target: PrimitiveType): Option[Conversion] = (value, target) match {
+  def convert(value: Literal, target: PrimitiveType): Option[Conversion] = (value, target) match {
     case (DecimalLiteral(v), t: DecimalType) => Some(ofNumber(v, t))
     case (FixedLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))
     case (BinaryLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))

@@ -64,13 +64,13 @@ object SingleValue {
       case UuidType if length == 16 => Some(UuidLiteral(toUuid(bytes)))
       case FixedType(_) => Some(FixedLiteral(bytes.duplicate())) // a bound may be truncated
       case BinaryType => Some(BinaryLiteral(bytes.duplicate()))
-      case _ if length == 4 => promoted(t, bytes)
+      case _ if length == 4 => decodePromoted(t, bytes)
       case _ => None
     }
   }
 
   /** Decodes the four bytes of the type that the column had before its promotion. */
-  private def promoted(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = t match {
+  private def decodePromoted(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = t match {
     case LongType => Some(LongLiteral(toInt(bytes).toLong))
     case DoubleType => Some(DoubleLiteral(toFloat(bytes).toDouble))
     case TimestampType | TimestampNsType => LiteralConversion.to(DateLiteral(toInt(bytes)), t)

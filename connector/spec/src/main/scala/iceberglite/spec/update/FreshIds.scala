@@ -16,7 +16,7 @@ private[iceberglite] object FreshIds {
    * meaningful.
    */
   def of(schema: Schema, old: Option[TableMetadata]): (Schema, Int) = {
-    val run = new Run(old)
+    val run = new IdAssignment(old)
     val fresh = Schema(0, run.fields(schema.fields, old.fold(Vector.empty[NestedField])(_.schema.fields)))
     val identifiers = schema.identifierFieldIds.map { id =>
       def unknown = InvalidArgument("identifier field", id.toString, "No column has this id")
@@ -27,7 +27,7 @@ private[iceberglite] object FreshIds {
   }
 
   /** Numbers the fields of one schema, breadth-first within each struct, as in Apache Iceberg. */
-  final private class Run(old: Option[TableMetadata]) {
+  final private class IdAssignment(old: Option[TableMetadata]) {
     private var last: Int = old.fold(0)(_.lastColumnId)
 
     def lastId: Int = last
@@ -41,7 +41,7 @@ private[iceberglite] object FreshIds {
     }
 
     private def initialDefault(wanted: NestedField, known: Option[NestedField]): Option[DefaultValue] =
-      known.flatMap(_.initialDefault).map(DefaultValue.promoted(wanted.name, _, wanted.fieldType))
+      known.flatMap(_.initialDefault).map(DefaultValue.promote(wanted.name, _, wanted.fieldType))
 
     private def id(known: Option[NestedField]): Int = known.fold(next())(_.id)
 

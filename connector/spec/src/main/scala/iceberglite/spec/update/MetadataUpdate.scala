@@ -78,11 +78,11 @@ object MetadataUpdate {
    * @throws IcebergError.ValidationFailed an update violates the specification
    */
   def applyAll(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
-    MetadataFold(base, updates, nowMs)
+    MetadataBuilder(base, updates, nowMs)
 
   /** Returns the metadata of a new table, from the updates that describe it ([[NewTable.creation]]). */
   def create(updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
-    MetadataFold(MetadataFold.Empty, updates, nowMs)
+    MetadataBuilder(MetadataBuilder.Empty, updates, nowMs)
 }
 
 object ViewUpdate {
@@ -101,8 +101,8 @@ object ViewUpdate {
    * @throws IcebergError.ValidationFailed an update violates the specification
    */
   def applyAll(base: ViewMetadata, updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
-    ViewFold(base, updates, nowMs)
+    ViewMetadataBuilder(base, updates, nowMs)
 
   /** Returns a new view, from the updates that describe it. */
-  def create(updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata = ViewFold.create(updates, nowMs)
+  def create(updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata = ViewMetadataBuilder.create(updates, nowMs)
 }

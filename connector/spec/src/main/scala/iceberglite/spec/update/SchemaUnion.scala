@@ -12,32 +12,32 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, UnknownType, 
 final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
 
   /** Merges fields of a struct. @param parent the path to the struct whose fields are `known` and get `wanted` */
-  def struct(
+  def mergeStruct(
       update: SchemaUpdate,
       parent: Vector[String],
       known: Vector[NestedField],
       wanted: Vector[NestedField]
   ): SchemaUpdate = wanted.foldLeft(update) { (update, field) =>
     ColumnPath.child(known, field.name, caseSensitive) match {
-      case Some(column) => merged(update, parent :+ column.name, column, field)
+      case Some(column) => mergeField(update, parent :+ column.name, column, field)
       case None => update.addColumn(parent, field.name, field.fieldType, field.doc)
     }
   }
 
-  private def merged(update: SchemaUpdate, path: Vector[String], known: NestedField, wanted: NestedField) = {
+  private def mergeField(update: SchemaUpdate, path: Vector[String], known: NestedField, wanted: NestedField) = {
     val nullable = if (wanted.optional && known.required) update.makeOptional(path) else update
-    val typed = retyped(nullable, path, known.fieldType, wanted.fieldType)
+    val typed = mergeType(nullable, path, known.fieldType, wanted.fieldType)
     if (wanted.doc.isEmpty || wanted.doc == known.doc) typed else typed.updateDoc(path, wanted.doc)
   }
 
-  private def retyped(update: SchemaUpdate, path: Vector[String], known: Type, wanted: Type): SchemaUpdate =
+  private def mergeType(update: SchemaUpdate, path: Vector[String], known: Type, wanted: Type): SchemaUpdate =
     (known, wanted) match {
-      case (StructType(columns), StructType(fields)) => struct(update, path, columns, fields)
+      case (StructType(columns), StructType(fields)) => mergeStruct(update, path, columns, fields)
       case (list: ListType, other: ListType) =>
-        merged(update, path :+ list.elementField.name, list.elementField, other.elementField)
+        mergeField(update, path :+ list.elementField.name, list.elementField, other.elementField)
       case (map: MapType, other: MapType) =>
-        val keyed = retyped(update, path :+ map.keyField.name, map.key, other.key)
-        merged(keyed, path :+ map.valueField.name, map.valueField, other.valueField)
+        val keyed = mergeType(update, path :+ map.keyField.name, map.key, other.key)
+        mergeField(keyed, path :+ map.valueField.name, map.valueField, other.valueField)
       // Only nulls, or values that the table's type can represent.
       case _ if wanted == UnknownType || canPromote(wanted, known, version) => update
       case _ => update.updateType(path, wanted)

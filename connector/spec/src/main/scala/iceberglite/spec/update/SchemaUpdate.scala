@@ -22,7 +22,7 @@ final class SchemaUpdate private (
     val lastColumnId: Int,
     version: FormatVersion,
     caseSensitive: Boolean,
-    use: ColumnUse,
+    references: ColumnReferences,
     added: Set[Int],
     declared: Map[Int, Option[String]]
 ) {
@@ -41,7 +41,7 @@ final class SchemaUpdate private (
       required: Boolean = false,
       default: Option[DefaultValue] = None
   ): SchemaUpdate = {
-    val way = if (parent.isEmpty) Vector.empty else structAt(parent, name)
+    val fieldPath = if (parent.isEmpty) Vector.empty else structAt(parent, name)
     val fullName = (parent :+ name).mkString(".")
     if (required && default.isEmpty) {
       throw ValidationFailed(
@@ -49,70 +49,70 @@ final class SchemaUpdate private (
           "column, or with a default (format version 3)"
       )
     }
-    SchemaCheck.fieldType(fullName, fieldType, version)
+    SchemaCheck.checkType(fullName, fieldType, version)
     var last = lastColumnId
     val numbered = Schema.withFreshIds(
       Vector(NestedField(0, name, fieldType, required, doc, default, default)),
       () => { last += 1; last }
     )
     val defaulted = Schema.fieldsOf(StructType(numbered)).exists(f => f.initialDefault.orElse(f.writeDefault).isDefined)
-    if (defaulted) SchemaCheck.defaultsAllowed(fullName, version)
-    edited(way) { siblings =>
-      checkFree(siblings, name, fullName)
+    if (defaulted) SchemaCheck.requireDefaultsAllowed(fullName, version)
+    editFields(fieldPath) { siblings =>
+      requireUnused(siblings, name, fullName)
       siblings ++ numbered
-    }.next(lastId = last, newlyAdded = added ++ numbered.map(_.id))
+    }.copyWith(lastId = last, newlyAdded = added ++ numbered.map(_.id))
   }
 
   /** Drops a column. Its id is never reused. */
   def dropColumn(path: Vector[String]): SchemaUpdate = {
-    val way = member(path, "drop")
-    val gone = (way.last +: Schema.fieldsOf(way.last.fieldType)).map(_.id).toSet
-    use.checkDroppable(path.mkString("."), gone)
-    schema.identifierFieldIds.find(gone).foreach { id =>
+    val fieldPath = structField(path, "drop")
+    val dropped = (fieldPath.last +: Schema.fieldsOf(fieldPath.last.fieldType)).map(_.id).toSet
+    references.checkDroppable(path.mkString("."), dropped)
+    schema.identifierFieldIds.find(dropped).foreach { id =>
       throw ValidationFailed(
         s"Cannot drop column ${path.mkString(".")}: ${schema.names(id)} is an identifier field. Change the " +
           "identifier fields first"
       )
     }
-    edited(way.init)(_.filterNot(_.id == way.last.id))
+    editFields(fieldPath.init)(_.filterNot(_.id == fieldPath.last.id))
   }
 
   def renameColumn(path: Vector[String], newName: String): SchemaUpdate = {
-    val way = member(path, "rename")
-    val id = way.last.id
-    edited(way.init) { siblings =>
-      checkFree(siblings.filterNot(_.id == id), newName, (path.init :+ newName).mkString("."))
+    val fieldPath = structField(path, "rename")
+    val id = fieldPath.last.id
+    editFields(fieldPath.init) { siblings =>
+      requireUnused(siblings.filterNot(_.id == id), newName, (path.init :+ newName).mkString("."))
       siblings.map(f => if (f.id == id) f.copy(name = newName) else f)
     }
   }
 
   /** Promotes a column to a wider type. */
   def updateType(path: Vector[String], fieldType: Type): SchemaUpdate = {
-    val (field, name) = (named(path), path.mkString("."))
+    val (field, name) = (requireField(path), path.mkString("."))
     if (field.fieldType == fieldType) this
     else {
-      val way = changeable(path, "change the type of")
-      SchemaCheck.fieldType(name, fieldType, version)
+      val fieldPath = requireChangeable(path, "change the type of")
+      SchemaCheck.checkType(name, fieldType, version)
       if (!canPromote(field.fieldType, fieldType, version)) {
-        throw ValidationFailed(s"Cannot change column $name from ${field.fieldType} to $fieldType: $promotions")
+        throw ValidationFailed(s"Cannot change column $name from ${field.fieldType} to $fieldType: $allowedPromotions")
       }
-      use.checkPromotable(name, field.id, field.fieldType, fieldType)
-      use.checkSortable(name, field.id, fieldType)
+      references.checkPromotable(name, field.id, field.fieldType, fieldType)
+      references.checkSortable(name, field.id, fieldType)
       var last = lastColumnId
       val numbered = Schema.freshIds(fieldType, () => { last += 1; last })
-      val wider = replaced(way)(_.copy(fieldType = numbered))
+      val wider = replaceField(fieldPath)(_.copy(fieldType = numbered))
       // An enclosing list or map may have a default with values of the column.
-      val fields = FieldEdit.along(wider.schema.fields, way.map(_.id).toList, FieldEdit.promoted(name))
-      wider.next(schema = wider.schema.copy(fields = fields), lastId = last)
+      val fields = FieldEdit.editPath(wider.schema.fields, fieldPath.map(_.id).toList, FieldEdit.promoteDefaults(name))
+      wider.copyWith(schema = wider.schema.copy(fields = fields), lastId = last)
     }
   }
 
   def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
-    if (named(path).doc == doc) this else replaced(member(path, "comment on"))(_.copy(doc = doc))
+    if (requireField(path).doc == doc) this else replaceField(structField(path, "comment on"))(_.copy(doc = doc))
 
   /** Sets the declared type of a column, see [[DeclaredType]]. @param text the type; `None` removes the declaration */
   def declareType(path: Vector[String], text: Option[String]): SchemaUpdate =
-    next(declared = declared + (named(path).id -> text))
+    copyWith(declared = declared + (requireField(path).id -> text))
 
   /** Returns the table properties for declared types that these changes set, and the keys of those that they remove. */
   def declaredTypes: (Map[String, String], Set[String]) = {
@@ -122,23 +122,24 @@ final class SchemaUpdate private (
 
   /** Changes the write default of a column; existing rows keep their values. */
   def updateDefault(path: Vector[String], default: Option[DefaultValue]): SchemaUpdate = {
-    val way = member(path, "set a default for")
-    if (default.isDefined) SchemaCheck.defaultsAllowed(path.mkString("."), version)
-    replaced(way)(_.copy(writeDefault = default))
+    val fieldPath = structField(path, "set a default for")
+    if (default.isDefined) SchemaCheck.requireDefaultsAllowed(path.mkString("."), version)
+    replaceField(fieldPath)(_.copy(writeDefault = default))
   }
 
   def makeOptional(path: Vector[String]): SchemaUpdate =
-    if (named(path).optional) this else replaced(changeable(path, "make optional"))(_.copy(required = false))
+    if (requireField(path).optional) this
+    else replaceField(requireChangeable(path, "make optional"))(_.copy(required = false))
 
   /**
    * Makes a column required. This has no effect on a required column. An optional column must have been added with a
    * default by this sequence of changes.
    */
   def requireColumn(path: Vector[String]): SchemaUpdate = {
-    val field = named(path)
+    val field = requireField(path)
     if (field.required) this
     else if (added(field.id) && field.initialDefault.isDefined) {
-      replaced(changeable(path, "require"))(_.copy(required = true))
+      replaceField(requireChangeable(path, "require"))(_.copy(required = true))
     } else {
       throw ValidationFailed(
         s"Cannot make column ${path.mkString(".")} required: existing rows may contain null. " +
@@ -170,12 +171,12 @@ final class SchemaUpdate private (
    * @throws IcebergError columns with the same name have incompatible types
    */
   def unionByNameWith(other: Schema): SchemaUpdate =
-    new SchemaUnion(version, caseSensitive).struct(this, Vector.empty, schema.fields, other.fields)
+    new SchemaUnion(version, caseSensitive).mergeStruct(this, Vector.empty, schema.fields, other.fields)
 
   /** Replaces the identifier fields. */
   def setIdentifierFields(paths: Seq[Vector[String]]): SchemaUpdate = {
-    val ids = paths.map(named(_).id).toSet
-    next(schema = schema.copy(identifierFieldIds = ids))
+    val ids = paths.map(requireField(_).id).toSet
+    copyWith(schema = schema.copy(identifierFieldIds = ids))
   }
 
   /**
@@ -185,7 +186,7 @@ final class SchemaUpdate private (
    */
   def result: (Schema, Int) = {
     SchemaCheck(schema, version)
-    use.checkNames(schema)
+    references.checkNames(schema)
     (schema, lastColumnId)
   }
 
@@ -195,9 +196,9 @@ final class SchemaUpdate private (
     Vector(AddSchema(changed, last), SetCurrentSchema(LastAdded))
   }
 
-  private def move(path: Vector[String])(place: (NestedField, Vector[NestedField]) => Vector[NestedField]) = {
-    val way = member(path, "move")
-    edited(way.init)(siblings => place(way.last, siblings.filterNot(_.id == way.last.id)))
+  private def move(path: Vector[String])(insert: (NestedField, Vector[NestedField]) => Vector[NestedField]) = {
+    val fieldPath = structField(path, "move")
+    editFields(fieldPath.init)(siblings => insert(fieldPath.last, siblings.filterNot(_.id == fieldPath.last.id)))
   }
 
   private def position(path: Vector[String], others: Vector[NestedField], sibling: String): Int =
@@ -209,21 +210,21 @@ final class SchemaUpdate private (
       )
     }(others.indexOf(_))
 
-  private def checkFree(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
+  private def requireUnused(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
     if (name.isEmpty) throw InvalidArgument("column", s"'$fullName'", "A column needs a name")
-    val taken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
-    if (taken) throw AlreadyExists("column", fullName, "Choose another name, or drop or rename that column first")
+    val isTaken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
+    if (isTaken) throw AlreadyExists("column", fullName, "Choose another name, or drop or rename that column first")
   }
 
-  private def named(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last
+  private def requireField(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last
 
   /** Returns the path to a struct; a list or map of structs represents its structs. */
   private def structAt(path: Vector[String], newColumn: String): Vector[NestedField] = {
-    val way = changeable(path, "add fields to")
-    way.last.fieldType match {
-      case _: StructType => way
-      case ListType(_, _: StructType, _) => way :+ way.last.fieldType.asInstanceOf[ListType].elementField
-      case MapType(_, _, _, _: StructType, _) => way :+ way.last.fieldType.asInstanceOf[MapType].valueField
+    val fieldPath = requireChangeable(path, "add fields to")
+    fieldPath.last.fieldType match {
+      case _: StructType => fieldPath
+      case ListType(_, _: StructType, _) => fieldPath :+ fieldPath.last.fieldType.asInstanceOf[ListType].elementField
+      case MapType(_, _, _, _: StructType, _) => fieldPath :+ fieldPath.last.fieldType.asInstanceOf[MapType].valueField
       case other =>
         throw InvalidArgument(
           s"parent of column $newColumn",
@@ -234,46 +235,47 @@ final class SchemaUpdate private (
   }
 
   /** Returns the path to a field of a struct. */
-  private def member(path: Vector[String], verb: String): Vector[NestedField] = {
-    val way = changeable(path, verb)
-    way.init.lastOption.filterNot(_.fieldType.isInstanceOf[StructType]).foreach { parent =>
+  private def structField(path: Vector[String], verb: String): Vector[NestedField] = {
+    val fieldPath = requireChangeable(path, verb)
+    fieldPath.init.lastOption.filterNot(_.fieldType.isInstanceOf[StructType]).foreach { parent =>
       throw ValidationFailed(
         s"Cannot $verb ${path.mkString(".")}: it is a part of ${schema.names(parent.id)}, a ${parent.fieldType}"
       )
     }
-    way
+    fieldPath
   }
 
   /** Returns the path to a field that is not a map's key, nor inside of one: equality of keys must not change. */
-  private def changeable(path: Vector[String], verb: String): Vector[NestedField] = {
-    val way = ColumnPath.require(schema, path, caseSensitive)
-    val keys = way.map(_.fieldType).collect { case m: MapType => m.keyId }
-    way.find(f => keys.contains(f.id)).foreach { key =>
+  private def requireChangeable(path: Vector[String], verb: String): Vector[NestedField] = {
+    val fieldPath = ColumnPath.require(schema, path, caseSensitive)
+    val keys = fieldPath.map(_.fieldType).collect { case m: MapType => m.keyId }
+    fieldPath.find(f => keys.contains(f.id)).foreach { key =>
       throw ValidationFailed(
         s"Cannot $verb ${path.mkString(".")}: ${schema.names(key.id)} is a map's key, which cannot change"
       )
     }
-    way
+    fieldPath
   }
 
-  private def replaced(way: Vector[NestedField])(edit: NestedField => NestedField): SchemaUpdate =
-    edited(way.init)(_.map(f => if (f.id == way.last.id) edit(f) else f))
+  private def replaceField(fieldPath: Vector[NestedField])(edit: NestedField => NestedField): SchemaUpdate =
+    editFields(fieldPath.init)(_.map(f => if (f.id == fieldPath.last.id) edit(f) else f))
 
   /** Edits the children of the field at a path; the empty path is the table. */
-  private def edited(way: Vector[NestedField])(edit: Vector[NestedField] => Vector[NestedField]): SchemaUpdate =
-    next(schema = schema.copy(fields = FieldEdit(schema.fields, way.map(_.id).toList, edit)))
+  private def editFields(fieldPath: Vector[NestedField])(edit: Vector[NestedField] => Vector[NestedField])
+      : SchemaUpdate =
+    copyWith(schema = schema.copy(fields = FieldEdit(schema.fields, fieldPath.map(_.id).toList, edit)))
 
-  private def promotions: String = {
+  private def allowedPromotions: String = {
     val known = "only int to long, float to double and a wider decimal of the same scale keep old files readable"
     if (version < FormatVersion.V3) known else s"$known, and date to timestamp or timestamp_ns and unknown to any type"
   }
 
-  private def next(
+  private def copyWith(
       schema: Schema = schema,
       lastId: Int = lastColumnId,
       newlyAdded: Set[Int] = added,
       declared: Map[Int, Option[String]] = declared
-  ): SchemaUpdate = new SchemaUpdate(schema, lastId, version, caseSensitive, use, newlyAdded, declared)
+  ): SchemaUpdate = new SchemaUpdate(schema, lastId, version, caseSensitive, references, newlyAdded, declared)
 }
 
 object SchemaUpdate {
@@ -287,7 +289,7 @@ object SchemaUpdate {
     metadata.lastColumnId,
     metadata.formatVersion,
     caseSensitive,
-    ColumnUse.of(metadata),
+    ColumnReferences.of(metadata),
     Set.empty,
     Map.empty
   )

@@ -36,13 +36,13 @@ final class SpecUpdate private (
     val wanted = PartitionField(column.id, lastPartitionId + 1, givenName, transform)
     val field = existingField(wanted, name).getOrElse(wanted)
     UnboundField.checkName(metadata.schema, field.name, column.id, transform)
-    live.foreach(checkAgainst(_, field))
+    activeFields.foreach(checkAgainst(_, field))
     val next = withoutVoidNamed(field.name) :+ field
     copy(fields = next, lastPartitionId = math.max(lastPartitionId, field.fieldId), added = added + field.fieldId)
   }
 
   /** Removes a field by its name. */
-  def removeField(name: String): SpecUpdate = remove(named(name))
+  def removeField(name: String): SpecUpdate = remove(requireField(name))
 
   /** Removes the field with a transform of a column. */
   def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(newField(source, transform))
@@ -66,9 +66,9 @@ final class SpecUpdate private (
 
   /** Renames a field, which keeps its id and its values. */
   def renameField(name: String, newName: String): SpecUpdate = {
-    val field = named(name)
+    val field = requireField(name)
     UnboundField.checkName(metadata.schema, newName, field.sourceId, field.transform)
-    live.filterNot(_.fieldId == field.fieldId).foreach(checkName(_, newName))
+    activeFields.filterNot(_.fieldId == field.fieldId).foreach(checkName(_, newName))
     val next = withoutVoidNamed(newName).map(f => if (f.fieldId == field.fieldId) f.copy(name = newName) else f)
     copy(fields = next)
   }
@@ -84,7 +84,7 @@ final class SpecUpdate private (
 
   private def isV1: Boolean = metadata.formatVersion == FormatVersion.V1
 
-  private def live: Vector[PartitionField] = fields.filter(_.transform != Void)
+  private def activeFields: Vector[PartitionField] = fields.filter(_.transform != Void)
 
   private def remove(field: PartitionField): SpecUpdate = {
     if (added(field.fieldId)) {
@@ -125,19 +125,20 @@ final class SpecUpdate private (
     if (f.transform == Void && f.name == name) f.copy(name = s"${f.name}_${f.fieldId}") else f
   }
 
-  private def named(name: String): PartitionField = live.find(_.name == name).getOrElse(throw missing(name))
+  private def requireField(name: String): PartitionField =
+    activeFields.find(_.name == name).getOrElse(throw missing(name))
 
   private def newField(source: Vector[String], transform: Transform): PartitionField = {
     val column = ColumnPath.require(metadata.schema, source, caseSensitive).last
-    live.find(f => f.sourceIds == Vector(column.id) && f.transform == transform)
+    activeFields.find(f => f.sourceIds == Vector(column.id) && f.transform == transform)
       .getOrElse(throw missing(s"$transform of ${source.mkString(".")}"))
   }
 
   private def missing(what: String): IcebergError = NotFound(
     "partition field",
     what,
-    if (live.isEmpty) "The table is not partitioned"
-    else s"The fields are ${live.map(f => s"${f.name} (${f.transform} of ${sourceName(f)})").mkString(", ")}"
+    if (activeFields.isEmpty) "The table is not partitioned"
+    else s"The fields are ${activeFields.map(f => s"${f.name} (${f.transform} of ${sourceName(f)})").mkString(", ")}"
   )
 
   private def sourceName(field: PartitionField): String =

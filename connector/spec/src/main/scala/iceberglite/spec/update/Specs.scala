@@ -39,10 +39,10 @@ private[update] object Specs {
   }
 
   private def check(m: TableMetadata, spec: PartitionSpec): Unit = {
-    repeated(spec.fields.map(_.name)).foreach { name =>
+    firstDuplicate(spec.fields.map(_.name)).foreach { name =>
       throw ValidationFailed(s"Two partition fields have the name $name; rename one of them")
     }
-    repeated(spec.fields.map(_.fieldId)).foreach { id =>
+    firstDuplicate(spec.fields.map(_.fieldId)).foreach { id =>
       throw ValidationFailed(s"Two partition fields have the id $id")
     }
     spec.fields.filter(_.transform != Void).foreach { f =>
@@ -81,5 +81,5 @@ private[update] object Specs {
 
   private def isVoid(a: PartitionField, b: PartitionField): Boolean = a.transform == Void || b.transform == Void
 
-  private def repeated[A](values: Vector[A]): Option[A] = values.diff(values.distinct).headOption
+  private def firstDuplicate[A](values: Vector[A]): Option[A] = values.diff(values.distinct).headOption
 }

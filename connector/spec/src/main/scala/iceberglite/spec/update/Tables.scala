@@ -35,8 +35,8 @@ private[update] object Tables {
   /** Sets properties. @throws Unsupported the properties request encryption: files would be written unencrypted */
   def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata = {
     properties.get(Encryption.KeyIdProperty).foreach { key =>
-      val asked = s"table property ${Encryption.KeyIdProperty} = $key"
-      throw Unsupported(asked, "This release does not support encryption; remove it")
+      val property = s"table property ${Encryption.KeyIdProperty} = $key"
+      throw Unsupported(property, "This release does not support encryption; remove it")
     }
     m.copy(properties = m.properties ++ properties)
   }

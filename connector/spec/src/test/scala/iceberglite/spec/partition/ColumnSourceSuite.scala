@@ -13,8 +13,8 @@ import iceberglite.spec.types.Type._
 class ColumnSourceSuite extends AnyFunSuite {
 
   /** Represents values as text. */
-  private object Text extends ValueShape[String] {
-    override def ofNull: String = "null"
+  private object Text extends ValueFactory[String] {
+    override def nullValue: String = "null"
     override def primitive(value: Literal, t: PrimitiveType): String = value.productElement(0).toString
     override def struct(values: Vector[String], t: StructType): String = values.mkString("(", ",", ")")
     override def list(elements: Vector[String], t: ListType): String = elements.mkString("[", ",", "]")

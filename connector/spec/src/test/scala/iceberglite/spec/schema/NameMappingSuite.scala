@@ -18,7 +18,7 @@ class NameMappingSuite extends AnyFunSuite {
   private def path(parts: String*): Vector[String] = parts.toVector
 
   private def after(change: SchemaUpdate => SchemaUpdate, from: NameMapping = mapping): NameMapping =
-    from.follow(table.schema, change(start).schema)
+    from.evolve(table.schema, change(start).schema)
 
   private def entry(m: NameMapping, way: String*): Option[MappedField] =
     way.tail.foldLeft(m.find(way.head))((found, name) => found.flatMap(_.find(name)))

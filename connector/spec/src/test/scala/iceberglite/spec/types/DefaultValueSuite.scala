@@ -16,7 +16,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.SchemaUpdate
 
 class DefaultValueSuite extends AnyFunSuite {
-  private def fault(value: DefaultValue, t: Type): Option[String] = DefaultValue.fault(value, t)
+  private def fault(value: DefaultValue, t: Type): Option[String] = DefaultValue.invalidReason(value, t)
 
   private val one: DefaultValue = OfPrimitive(IntLiteral(1))
   private val struct = StructType(Vector(NestedField.optional(2, "x", IntType)))

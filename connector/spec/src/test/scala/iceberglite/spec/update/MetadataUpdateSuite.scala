@@ -385,6 +385,6 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(MetadataLog.append(base, "v3", 100).last.timestampMs == base.lastUpdatedMs)
     assert(MetadataLog.append(base, "v3", 0).map(_.metadataFile) == Vector("v3"))
     val next = base.copy(metadataLog = MetadataLog.append(base, "v3", 2))
-    assert(MetadataLog.dropped(base, next) == Vector("v1"))
+    assert(MetadataLog.removedFiles(base, next) == Vector("v1"))
   }
 }

@@ -57,7 +57,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
   test("an initial default never changes", EvolutionRules.initialDefaultStays) {
     always { (before, _, after) =>
       for ((id, field) <- before.schema.byId; now <- after.schema.byId.get(id)) {
-        assert(now.initialDefault == field.initialDefault.map(DefaultValue.promoted(field.name, _, now.fieldType)))
+        assert(now.initialDefault == field.initialDefault.map(DefaultValue.promote(field.name, _, now.fieldType)))
       }
     }
   }

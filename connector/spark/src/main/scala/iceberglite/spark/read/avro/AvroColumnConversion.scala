@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.avro.AvroInput
-import iceberglite.data.FieldPlace
+import iceberglite.data.FieldSource
 import iceberglite.data.avro.AvroColumn
 import iceberglite.data.avro.AvroColumn._
 import iceberglite.spark.convert.SparkTypes
@@ -40,9 +40,9 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
 
   /** Returns the requested fields of a struct that are in the file, and the columns of all requested fields. */
   def of(struct: Struct[ColumnVector], wanted: Vector[NestedField]): AvroFields = {
-    val inFile = struct.inFile.map {
-      case Wanted(target, column) => Right(target -> of(column, wanted(target).fieldType))
-      case Unwanted(skip) => Left(skip)
+    val inFile = struct.fields.map {
+      case ReadField(target, column) => Right(target -> of(column, wanted(target).fieldType))
+      case SkippedField(skip) => Left(skip)
     }
     val conversions = inFile.collect { case Right((target, conversion)) => target -> conversion }.toMap
     val ordinals = conversions.keys.toVector.sorted.zipWithIndex.toMap
@@ -51,10 +51,10 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
       inFile.map(_.left.getOrElse((_: AvroInput) => ())).toArray,
       inFile.map(_.toOption.fold(-1)(t => ordinals(t._1))).toArray
     )
-    val views = struct.places.zipWithIndex.map {
-      case (FieldPlace.Stored(_), i) => AvroFields.Stored(ordinals(i), conversions(i).view)
-      case (FieldPlace.Same(vector), _) => AvroFields.Provided(vector)
-      case (FieldPlace.Ordinal, _) => AvroFields.Provided(positions)
+    val views = struct.sources.zipWithIndex.map {
+      case (FieldSource.Stored(_), i) => AvroFields.Stored(ordinals(i), conversions(i).view)
+      case (FieldSource.Constant(vector), _) => AvroFields.Provided(vector)
+      case (FieldSource.RowPosition, _) => AvroFields.Provided(positions)
     }
     val fields = ordinals.toVector.sortBy(_._2).map { case (target, _) =>
       StructField(wanted(target).name, conversions(target).stored)

@@ -2,7 +2,7 @@ package iceberglite.spark.read.files
 
 import scala.util.Try
 
-import iceberglite.inspect.UnionPartition
+import iceberglite.inspect.PartitionStruct
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.NestedField
@@ -35,5 +35,5 @@ object MetadataFields {
    * read.
    */
   private def partitionType(metadata: TableMetadata): StructType =
-    Try(new UnionPartition(metadata).structType).getOrElse(StructType(Vector.empty))
+    Try(new PartitionStruct(metadata).structType).getOrElse(StructType(Vector.empty))
 }

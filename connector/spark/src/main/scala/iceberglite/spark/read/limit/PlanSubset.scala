@@ -13,10 +13,11 @@ private[read] object PlanSubset {
       report = report.copy(
         prunedFiles = report.prunedFiles + plan.tasks.size - tasks.size,
         resultFiles = tasks.size.toLong,
-        resultRecords = tasks.iterator.map(_.file.knownRecords).sum,
+        resultRecords = tasks.iterator.map(_.file.recordCountOrZero).sum,
         resultBytes = tasks.iterator.map(_.length).sum,
         deleteFiles = deleteFiles(tasks),
-        deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.knownRecords - t.liveRecords).sum
+        deletedRecords =
+          tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.recordCountOrZero - t.liveRecords).sum
       )
     )
   }

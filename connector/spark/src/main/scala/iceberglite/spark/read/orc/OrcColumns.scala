@@ -4,7 +4,7 @@ import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector => HiveVector, _}
 import org.apache.spark.sql.types.BinaryType
 import org.apache.spark.sql.vectorized.ColumnVector
 
-import iceberglite.data.FieldPlace
+import iceberglite.data.FieldSource
 import iceberglite.data.orc.{OrcColumn, OrcLeaf}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spec.types.{NestedField, Type}
@@ -24,10 +24,10 @@ final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, S
       wanted: Vector[NestedField],
       vectors: Array[HiveVector],
       path: Vector[String] = Vector.empty
-  ): Vector[ColumnVector] = struct.places.zip(wanted).map {
-    case (FieldPlace.Stored(i), field) => column(struct.stored(i), field.fieldType, vectors(i), path :+ field.name)
-    case (FieldPlace.Same(vector), _) => vector
-    case (FieldPlace.Ordinal, _) => positions
+  ): Vector[ColumnVector] = struct.sources.zip(wanted).map {
+    case (FieldSource.Stored(i), field) => column(struct.stored(i), field.fieldType, vectors(i), path :+ field.name)
+    case (FieldSource.Constant(vector), _) => vector
+    case (FieldSource.RowPosition, _) => positions
   }
 
   private def column(

@@ -9,7 +9,7 @@ import org.apache.parquet.schema.MessageType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-import iceberglite.data.parquet.SplitBytes
+import iceberglite.data.parquet.ByteStreamSplit
 
 /**
  * How a file must be read because of the encodings of its columns.
@@ -86,5 +86,5 @@ private[parquet] object ChunkEncodings {
 
   /** Whether Parquet's own record reader has a decoder that Spark lacks. */
   private def hasRecordDecoder(physical: PrimitiveTypeName, e: Encoding): Boolean =
-    e == BYTE_STREAM_SPLIT && SplitBytes.holds(physical)
+    e == BYTE_STREAM_SPLIT && ByteStreamSplit.supports(physical)
 }

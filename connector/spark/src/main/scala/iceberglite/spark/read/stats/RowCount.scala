@@ -29,7 +29,7 @@ private[read] object RowCount {
       val isCounted = vectors.forall(_.file.hasRecordCount)
       RowCount(
         task.file.recordCount,
-        vectors.iterator.map(_.file.knownRecords).sum,
+        vectors.iterator.map(_.file.recordCountOrZero).sum,
         others.isEmpty && isCounted && task.change.isEmpty
       )
     }

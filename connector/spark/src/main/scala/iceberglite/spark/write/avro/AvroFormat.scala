@@ -1,7 +1,7 @@
 package iceberglite.spark.write.avro
 
 import iceberglite.avro.{AvroCodec, AvroContainer}
-import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
+import iceberglite.data.avro.{AvroFileSettings, AvroRowsOutput}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.CompressionOptions
 import iceberglite.spark.write.files.{
@@ -41,7 +41,7 @@ final private[write] class AvroFormat(
 
   final private class Files extends NewDataFiles {
     private val shape =
-      AvroShape.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.named(codec, level), keyValues)
+      AvroFileSettings.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.named(codec, level), keyValues)
 
     override def open(path: String): DataFileWriter =
       new AvroDataFile(path, new AvroRowsOutput(io, path, shape), input, modes)

@@ -70,8 +70,8 @@ final private[orc] class ListField(name: String, required: Boolean, vector: List
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
     val array = values.getArray(ordinal)
     val size = array.numElements
-    val first = OrcEntries.begin(vector, at, size)
-    OrcEntries.ensure(vector.child, vector.childCount)
+    val first = OrcEntries.startEntries(vector, at, size)
+    OrcEntries.ensureCapacity(vector.child, vector.childCount)
     var i = 0
     while (i < size) {
       element.put(array, i, first + i)
@@ -93,9 +93,9 @@ final private[orc] class MapField(
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
     val map = values.getMap(ordinal)
     val size = map.numElements
-    val first = OrcEntries.begin(vector, at, size)
-    OrcEntries.ensure(vector.keys, vector.childCount)
-    OrcEntries.ensure(vector.values, vector.childCount)
+    val first = OrcEntries.startEntries(vector, at, size)
+    OrcEntries.ensureCapacity(vector.keys, vector.childCount)
+    OrcEntries.ensureCapacity(vector.values, vector.childCount)
     val keys = map.keyArray
     val contents = map.valueArray
     var i = 0

@@ -4,7 +4,7 @@ import org.apache.orc.TypeDescription.RowBatchVersion
 
 import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spec.property.TableProperty
-import iceberglite.data.orc.{OrcOutput, OrcSchemas, OrcSettings, OrcShape}
+import iceberglite.data.orc.{OrcFileSettings, OrcOutput, OrcSchemas, OrcSettings}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.files.{
   DataFileFormat,
@@ -40,7 +40,7 @@ final private[write] class OrcFormat(
 
   final private class Files extends NewDataFiles {
     private val schema: Schema = InputColumns.schemaOf(input, schemaId)
-    private val shape = new OrcShape(OrcSchemas.of(schema), settings, keyValues, RowBatchVersion.USE_DECIMAL64)
+    private val shape = new OrcFileSettings(OrcSchemas.of(schema), settings, keyValues, RowBatchVersion.USE_DECIMAL64)
 
     override def open(path: String): DataFileWriter =
       new OrcDataFile(path, OrcOutput.open(io, path, shape), input, schema, modes)

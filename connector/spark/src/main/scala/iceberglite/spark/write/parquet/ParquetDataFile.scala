@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.data.WrittenFile
 import iceberglite.spec.file.FileFormat
-import iceberglite.data.parquet.{ParquetOutput, ParquetShape}
+import iceberglite.data.parquet.{ParquetFileSettings, ParquetOutput}
 import iceberglite.metrics.MetricsModes
 import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.files.{DataFileWriter}
@@ -16,7 +16,7 @@ final private[parquet] class ParquetDataFile(
     path: String,
     output: OutputFile,
     rows: RowShredder,
-    shape: ParquetShape,
+    shape: ParquetFileSettings,
     schema: Schema,
     modes: MetricsModes
 ) extends DataFileWriter {

@@ -1,6 +1,6 @@
 package iceberglite.spark.write.parquet
 
-import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
+import iceberglite.data.parquet.{ParquetFileSettings, ParquetSettings}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
 import iceberglite.spark.write.files.{
@@ -39,7 +39,7 @@ final private[write] class ParquetFormat(
   final private class Files extends NewDataFiles {
     private val schema: Schema = InputColumns.schemaOf(input, schemaId)
     private val codecs = settings.codecs
-    private val shape = ParquetShape.of(schema, settings, codecs, keyValues)
+    private val shape = ParquetFileSettings.of(schema, settings, codecs, keyValues)
 
     override def open(path: String): DataFileWriter =
       new ParquetDataFile(path, DataOutput.of(io, path), RowShredder.of(input, shape.messageType), shape, schema, modes)

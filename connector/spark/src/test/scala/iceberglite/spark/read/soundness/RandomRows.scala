@@ -42,7 +42,7 @@ final private[soundness] class RandomRows(schema: Schema, random: Random, nextId
     case _ => plain(oneOf(near(id)))
   }
 
-  private def plain(value: Literal): AnyRef = Literal.plain(value) match {
+  private def plain(value: Literal): AnyRef = Literal.javaValue(value) match {
     case bytes: ByteBuffer => bytes.duplicate()
     case other => other
   }

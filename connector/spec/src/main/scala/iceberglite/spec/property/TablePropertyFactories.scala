@@ -3,7 +3,7 @@ package iceberglite.spec.property
 import scala.util.Try
 
 /** Creates table properties of common forms. */
-private[property] trait TablePropertyForms {
+private[property] trait TablePropertyFactories {
 
   private[property] def property[A](
       key: String,

@@ -6,7 +6,7 @@ import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type._
 
 /** Converts bounds to the values that [[MetadataRow]] documents. */
-private[inspect] object PlainValue {
+private[inspect] object BoundValues {
 
   /**
    * Returns the type of a column's bound in a metadata table: binary if the bounds of the column's type are not values
@@ -19,5 +19,5 @@ private[inspect] object PlainValue {
 
   /** Returns a bound as a value of [[boundType]]; absent if it cannot be decoded. */
   def ofBound(t: PrimitiveType, bytes: ByteBuffer): Option[Any] =
-    SingleValue.decodeValid(boundType(t), bytes).map(Literal.plain)
+    SingleValue.decodeValid(boundType(t), bytes).map(Literal.javaValue)
 }

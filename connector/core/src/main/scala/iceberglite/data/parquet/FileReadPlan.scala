@@ -4,7 +4,7 @@ import org.apache.parquet.io.api.Converter
 import org.apache.parquet.schema.Type.Repetition.REPEATED
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
-import iceberglite.data.{DataSource, FieldPlace, Projection}
+import iceberglite.data.{DataSource, FieldSource, Projection}
 import iceberglite.parquet.ParquetShapes._
 import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.{NestedType, PrimitiveType, Type}
@@ -16,9 +16,9 @@ import iceberglite.spec.types.Type._
  * @param requested the part of the file's schema to read
  * @param positions indexes of the columns that contain the row position
  */
-final private[parquet] case class FileReading(requested: MessageType, records: Records, positions: Array[Int])
+final private[parquet] case class FileReadPlan(requested: MessageType, records: Records, positions: Array[Int])
 
-private[parquet] object FileReading {
+private[parquet] object FileReadPlan {
 
   /**
    * Returns the read plan of a file.
@@ -26,36 +26,36 @@ private[parquet] object FileReading {
    * @throws iceberglite.spec.IcebergError.UnreadableFile if a column's type does not match the table, or a required
    *   column is missing
    */
-  def of(file: MessageType, source: DataSource, wanted: StructType): FileReading = {
-    val matching = new Matching(source)
+  def of(file: MessageType, source: DataSource, wanted: StructType): FileReadPlan = {
+    val matching = new SchemaMatcher(source)
     val positions = wanted.fields.indices.filter(i => wanted.fields(i).id == MetadataColumns.Position.id).toArray
     val parts = matching.struct(ParquetNameMapping.withIds(file, source.nameMapping, wanted), wanted, Vector.empty)
     val root = new StructConverter(parts.template, parts.children, _: Slot)
-    FileReading(withChildren(file, parts.requested), new Records(root), positions)
+    FileReadPlan(withChildren(file, parts.requested), new Records(root), positions)
   }
 
   /** The parts of a struct's read plan. @param children as in [[StructConverter]] */
-  final private case class Parts(template: Array[AnyRef], children: Array[(ColumnReading, Int)]) {
+  final private case class Parts(template: Array[AnyRef], children: Array[(ColumnReader, Int)]) {
     def requested: Vector[ParquetType] = children.toVector.map(_._1.requested)
   }
 
-  final private class Matching(source: DataSource) {
+  final private class SchemaMatcher(source: DataSource) {
 
     private val projection = Projection.ofRecords(source.path, source.constants)
 
     def struct(group: GroupType, wanted: StructType, path: Vector[String]): Parts = {
       val stored = childrenOf(group)
       val template = new Array[AnyRef](wanted.fields.size)
-      val places = projection.places(wanted, stored.map(idOf), path)
+      val sources = projection.sources(wanted, stored.map(idOf), path)
       val children = wanted.fields.indices.flatMap { i =>
         val field = wanted.fields(i)
-        places(i) match {
-          case FieldPlace.Stored(at) if field.fieldType != UnknownType =>
+        sources(i) match {
+          case FieldSource.Stored(at) if field.fieldType != UnknownType =>
             Some((at, node(stored(at), field.fieldType, path :+ field.name, isPart = false), i))
-          case FieldPlace.Same(value) =>
+          case FieldSource.Constant(value) =>
             template(i) = value
             None
-          case FieldPlace.Stored(_) | FieldPlace.Ordinal => None
+          case FieldSource.Stored(_) | FieldSource.RowPosition => None
         }
       }
       // Parquet requires the columns in file order.
@@ -68,7 +68,7 @@ private[parquet] object FileReading {
      * @param isPart whether the node is the element of a list, or the key or value of a map. In old lists, the element
      *   is the repeated field itself
      */
-    private def node(file: ParquetType, wanted: Type, path: Vector[String], isPart: Boolean): ColumnReading = {
+    private def node(file: ParquetType, wanted: Type, path: Vector[String], isPart: Boolean): ColumnReader = {
       def mismatched = projection.fail(
         path,
         s"Its Parquet type ${file.toString.replaceAll("\\s+", " ")} cannot be read as $wanted, the table's type. " +
@@ -78,7 +78,7 @@ private[parquet] object FileReading {
         case _ if file.isRepetition(REPEATED) && !isPart => mismatched
         case (group: GroupType, VariantType) => variant(group, path).getOrElse(mismatched)
         case (primitive: ParquetPrimitive, t: PrimitiveType) =>
-          ColumnReading.of(primitive, t, projection.fail(path, _)).getOrElse(mismatched)
+          ColumnReader.of(primitive, t, projection.fail(path, _)).getOrElse(mismatched)
         case (group: GroupType, t: NestedType) =>
           (shapeOf(group), t) match {
             case (Some(Struct), s: StructType) => structNode(group, s, path)
@@ -90,15 +90,15 @@ private[parquet] object FileReading {
       }
     }
 
-    private def structNode(group: GroupType, wanted: StructType, path: Vector[String]): ColumnReading = {
+    private def structNode(group: GroupType, wanted: StructType, path: Vector[String]): ColumnReader = {
       val parts = struct(group, wanted, path)
       // If no child of the struct were requested, it would be unknown whether the struct is null.
-      val children = if (parts.children.isEmpty) Array(anchor(group) -> -1) else parts.children
+      val children = if (parts.children.isEmpty) Array(presenceColumn(group) -> -1) else parts.children
       val requested = withChildren(group, children.toVector.map(_._1.requested))
-      ColumnReading(requested, new StructConverter(parts.template, children, _))
+      ColumnReader(requested, new StructConverter(parts.template, children, _))
     }
 
-    private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: Vector[String]): ColumnReading = {
+    private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: Vector[String]): ColumnReader = {
       val inside = path :+ "element"
       val element = node(shape.element, wanted.element, inside, isPart = true)
       val (repeated, entry): (ParquetType, Slot => Converter) =
@@ -107,14 +107,14 @@ private[parquet] object FileReading {
           withChildren(shape.repeated.asGroupType, Vector(element.requested)),
           new ElementConverter(element, _)
         )
-      ColumnReading(withChildren(group, Vector(repeated)), new RepeatedConverter(entry, _))
+      ColumnReader(withChildren(group, Vector(repeated)), new RepeatedConverter(entry, _))
     }
 
-    private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: Vector[String]): ColumnReading = {
+    private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: Vector[String]): ColumnReader = {
       val key = node(keyValue.getType(0), wanted.key, path :+ "key", isPart = true)
       val value = node(keyValue.getType(1), wanted.value, path :+ "value", isPart = true)
       val entries = withChildren(keyValue, Vector(key.requested, value.requested))
-      ColumnReading(
+      ColumnReader(
         withChildren(group, Vector(entries)),
         new RepeatedConverter(new EntryConverter(key, value, _), _)
       )
@@ -123,32 +123,32 @@ private[parquet] object FileReading {
     /**
      * Returns the plan of a variant: a group of `metadata` and `value` and, if the writer shredded it, `typed_value`.
      */
-    private def variant(group: GroupType, path: Vector[String]): Option[ColumnReading] = {
+    private def variant(group: GroupType, path: Vector[String]): Option[ColumnReader] = {
       val parts = childrenOf(group).map {
         case p: ParquetPrimitive if p.getName == VariantConverter.Metadata || p.getName == VariantConverter.Value =>
-          ColumnReading.of(p, BinaryType, projection.fail(path, _))
+          ColumnReader.of(p, BinaryType, projection.fail(path, _))
         case other => Some(presence(other))
       }
       val names = childrenOf(group).map(_.getName)
       if (parts.forall(_.isDefined) && names.contains(VariantConverter.Metadata)) {
-        Some(ColumnReading(group, new VariantConverter(parts.flatten, path.mkString("."), _)))
+        Some(ColumnReader(group, new VariantConverter(parts.flatten, path.mkString("."), _)))
       } else None
     }
 
     /** Returns the part of a struct that is cheapest to read. */
-    private def anchor(group: GroupType): ColumnReading = {
+    private def presenceColumn(group: GroupType): ColumnReader = {
       val children = childrenOf(group)
       val cheapest = children.find(c => c.isPrimitive && !c.isRepetition(REPEATED)).getOrElse(children.head)
       presence(cheapest)
     }
 
-    private def presence(file: ParquetType): ColumnReading = file match {
-      case primitive: ParquetPrimitive => ColumnReading(primitive, new PresenceConverter(_))
+    private def presence(file: ParquetType): ColumnReader = file match {
+      case primitive: ParquetPrimitive => ColumnReader(primitive, new PresenceConverter(_))
       case group: GroupType =>
         val children = childrenOf(group).map(presence)
-        ColumnReading(
+        ColumnReader(
           group,
-          slot => new PresenceConverter.OfGroup(children.map(_.converter(Slot.Nowhere)).toArray, slot)
+          slot => new PresenceConverter.OfGroup(children.map(_.converter(Slot.Discarded)).toArray, slot)
         )
     }
   }

@@ -10,7 +10,7 @@ import iceberglite.spec.update.MetadataUpdate._
  * A table's metadata while the updates of a change are applied. The previous updates of the change determine the
  * meaning of the id `-1` and the log entries.
  */
-final private[spec] case class MetadataFold(
+final private[spec] case class MetadataBuilder(
     metadata: TableMetadata,
     nowMs: Long,
     lastSchemaId: Option[Int] = None,
@@ -18,42 +18,42 @@ final private[spec] case class MetadataFold(
     lastOrderId: Option[Int] = None,
     addedSnapshots: Vector[Snapshot] = Vector.empty
 ) {
-  private def changed(f: TableMetadata => TableMetadata): MetadataFold = copy(metadata = f(metadata))
+  private def updateMetadata(f: TableMetadata => TableMetadata): MetadataBuilder = copy(metadata = f(metadata))
 
-  private def step(update: MetadataUpdate): MetadataFold = update match {
-    case AssignUuid(uuid) => changed(Tables.assignUuid(_, uuid))
-    case UpgradeFormatVersion(version) => changed(Tables.upgrade(_, version))
+  private def applyUpdate(update: MetadataUpdate): MetadataBuilder = update match {
+    case AssignUuid(uuid) => updateMetadata(Tables.assignUuid(_, uuid))
+    case UpgradeFormatVersion(version) => updateMetadata(Tables.upgrade(_, version))
     case AddSchema(schema, lastColumnId) =>
       val (next, id) = Schemas.add(metadata, schema, lastColumnId)
       copy(metadata = next, lastSchemaId = Some(id))
-    case SetCurrentSchema(id) => changed(Schemas.setCurrent(_, resolved(id, lastSchemaId, "schema")))
+    case SetCurrentSchema(id) => updateMetadata(Schemas.setCurrent(_, resolveId(id, lastSchemaId, "schema")))
     case AddPartitionSpec(spec) =>
       val (next, id) = Specs.add(metadata, spec)
       copy(metadata = next, lastSpecId = Some(id))
-    case SetDefaultSpec(id) => changed(Specs.setDefault(_, resolved(id, lastSpecId, "partition spec")))
-    case RemovePartitionSpecs(ids) => changed(Specs.remove(_, ids))
-    case RemoveSchemas(ids) => changed(Schemas.remove(_, ids))
+    case SetDefaultSpec(id) => updateMetadata(Specs.setDefault(_, resolveId(id, lastSpecId, "partition spec")))
+    case RemovePartitionSpecs(ids) => updateMetadata(Specs.remove(_, ids))
+    case RemoveSchemas(ids) => updateMetadata(Schemas.remove(_, ids))
     case AddSortOrder(order) =>
       val (next, id) = SortOrders.add(metadata, order)
       copy(metadata = next, lastOrderId = Some(id))
-    case SetDefaultSortOrder(id) => changed(SortOrders.setDefault(_, resolved(id, lastOrderId, "sort order")))
+    case SetDefaultSortOrder(id) => updateMetadata(SortOrders.setDefault(_, resolveId(id, lastOrderId, "sort order")))
     case AddSnapshot(snapshot) =>
       copy(metadata = Snapshots.add(metadata, snapshot), addedSnapshots = addedSnapshots :+ snapshot)
-    case RemoveSnapshots(ids) => changed(Snapshots.remove(_, ids))
-    case SetSnapshotRef(name, ref) => changed(Snapshots.setRef(_, name, ref, logTime(ref.snapshotId)))
-    case RemoveSnapshotRef(name) => changed(Snapshots.removeRef(_, name))
-    case SetProperties(properties) => changed(Tables.setProperties(_, properties))
-    case RemoveProperties(keys) => changed(m => m.copy(properties = m.properties -- keys))
-    case SetLocation(location) => changed(_.copy(location = location))
-    case SetStatistics(file) => changed(StatisticsFiles.set(_, file))
-    case RemoveStatistics(id) => changed(StatisticsFiles.remove(_, id))
-    case SetPartitionStatistics(file) => changed(StatisticsFiles.setPartition(_, file))
-    case RemovePartitionStatistics(id) => changed(StatisticsFiles.removePartition(_, id))
-    case AddEncryptionKey(key) => changed(Tables.addKey(_, key))
-    case RemoveEncryptionKey(id) => changed(Tables.removeKey(_, id))
+    case RemoveSnapshots(ids) => updateMetadata(Snapshots.remove(_, ids))
+    case SetSnapshotRef(name, ref) => updateMetadata(Snapshots.setRef(_, name, ref, logTime(ref.snapshotId)))
+    case RemoveSnapshotRef(name) => updateMetadata(Snapshots.removeRef(_, name))
+    case SetProperties(properties) => updateMetadata(Tables.setProperties(_, properties))
+    case RemoveProperties(keys) => updateMetadata(m => m.copy(properties = m.properties -- keys))
+    case SetLocation(location) => updateMetadata(_.copy(location = location))
+    case SetStatistics(file) => updateMetadata(StatisticsFiles.set(_, file))
+    case RemoveStatistics(id) => updateMetadata(StatisticsFiles.remove(_, id))
+    case SetPartitionStatistics(file) => updateMetadata(StatisticsFiles.setPartition(_, file))
+    case RemovePartitionStatistics(id) => updateMetadata(StatisticsFiles.removePartition(_, id))
+    case AddEncryptionKey(key) => updateMetadata(Tables.addKey(_, key))
+    case RemoveEncryptionKey(id) => updateMetadata(Tables.removeKey(_, id))
   }
 
-  private def resolved(id: Int, lastAdded: Option[Int], kind: String): Int =
+  private def resolveId(id: Int, lastAdded: Option[Int], kind: String): Int =
     if (id != LastAdded) id
     else lastAdded.getOrElse(throw ValidationFailed(s"Cannot use the last added $kind: the change adds none"))
 
@@ -74,8 +74,9 @@ final private[spec] case class MetadataFold(
       )
     }
     val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = withoutIntermediates)
-    val isNew = base eq MetadataFold.Empty
-    if (isNew || MetadataFold.structureOf(next) != MetadataFold.structureOf(base)) MetadataFold.checkComplete(next)
+    val isNew = base eq MetadataBuilder.Empty
+    if (isNew || MetadataBuilder.structureOf(next) != MetadataBuilder.structureOf(base))
+      MetadataBuilder.checkComplete(next)
     next
   }
 
@@ -89,10 +90,10 @@ final private[spec] case class MetadataFold(
   }
 }
 
-private[spec] object MetadataFold {
+private[spec] object MetadataBuilder {
 
   def apply(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
-    updates.foldLeft(new MetadataFold(base, nowMs))(_.step(_)).result(base)
+    updates.foldLeft(new MetadataBuilder(base, nowMs))(_.applyUpdate(_)).result(base)
 
   /** The initial state of a new table, which is not a valid table itself. */
   val Empty: TableMetadata = TableMetadata(
@@ -130,8 +131,8 @@ private[spec] object MetadataFold {
     val spec = m.specsById.getOrElse(m.defaultSpecId, throw missing("default partition spec", m.defaultSpecId))
     val order = m.sortOrders.find(_.orderId == m.defaultSortOrderId)
       .getOrElse(throw missing("default sort order", m.defaultSortOrderId))
-    SourceCheck.partition(schema, spec)
-    SourceCheck.sort(schema, order)
+    SourceCheck.checkPartitionSpec(schema, spec)
+    SourceCheck.checkSortOrder(schema, order)
   }
 
   private def missing(what: String, id: Int): IcebergError =

@@ -15,13 +15,13 @@ import iceberglite.spec.types.Type._
  *
  * @param converter returns a new converter that puts its values into a slot
  */
-final private[parquet] case class ColumnReading(requested: ParquetType, converter: Slot => Converter)
+final private[parquet] case class ColumnReader(requested: ParquetType, converter: Slot => Converter)
 
 /**
  * Maps Parquet's physical and logical types to the column types of a table (spec: "Parquet", and the promotions of
  * "Schema Evolution").
  */
-private[parquet] object ColumnReading {
+private[parquet] object ColumnReader {
 
   /**
    * Returns the read plan of a primitive column.
@@ -29,12 +29,12 @@ private[parquet] object ColumnReading {
    * @param fail called for a value that is not valid for the wanted type
    * @return absent if the file's type cannot be read as the wanted type
    */
-  def of(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): Option[ColumnReading] =
-    converter(file, wanted, fail).map(ColumnReading(file, _))
+  def of(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): Option[ColumnReader] =
+    converter(file, wanted, fail).map(ColumnReader(file, _))
 
-  private type Made = Option[Slot => PrimitiveConverter]
+  private type ConverterFactory = Option[Slot => PrimitiveConverter]
 
-  private def converter(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): Made = {
+  private def converter(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): ConverterFactory = {
     val logical = Option(file.getLogicalTypeAnnotation)
     (wanted, file.getPrimitiveTypeName) match {
       case (BooleanType, BOOLEAN) => Some(new BooleanConverter(_))
@@ -55,11 +55,15 @@ private[parquet] object ColumnReading {
     }
   }
 
-  private def ints(box: Int => AnyRef): Made = Some(new IntConverter(_, box))
+  private def ints(box: Int => AnyRef): ConverterFactory = Some(new IntConverter(_, box))
 
-  private def longs(box: Long => AnyRef): Made = Some(new LongConverter(_, box))
+  private def longs(box: Long => AnyRef): ConverterFactory = Some(new LongConverter(_, box))
 
-  private def bytes(file: ParquetPrimitive, logical: Option[LogicalTypeAnnotation], wanted: PrimitiveType): Made =
+  private def bytes(
+      file: ParquetPrimitive,
+      logical: Option[LogicalTypeAnnotation],
+      wanted: PrimitiveType
+  ): ConverterFactory =
     (wanted, file.getPrimitiveTypeName) match {
       case (StringType, BINARY) if logical.forall(isText) => binaries(_.toStringUsingUTF8)
       case (UuidType, FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == ReadValues.UuidSize => binaries(ReadValues.uuid)
@@ -69,9 +73,9 @@ private[parquet] object ColumnReading {
       case _ => None
     }
 
-  private def binaries(make: Binary => AnyRef): Made = Some(new BinaryConverter(_, make))
+  private def binaries(convert: Binary => AnyRef): ConverterFactory = Some(new BinaryConverter(_, convert))
 
-  private def decimal(file: ParquetPrimitive, d: DecimalLogicalTypeAnnotation, wanted: DecimalType): Made =
+  private def decimal(file: ParquetPrimitive, d: DecimalLogicalTypeAnnotation, wanted: DecimalType): ConverterFactory =
     if (d.getScale != wanted.scale || d.getPrecision > wanted.precision) None
     else file.getPrimitiveTypeName match {
       case INT32 => ints(v => java.math.BigDecimal.valueOf(v.toLong, wanted.scale))
@@ -80,7 +84,7 @@ private[parquet] object ColumnReading {
       case _ => None
     }
 
-  private def time(file: ParquetPrimitive, logical: Option[LogicalTypeAnnotation]): Made =
+  private def time(file: ParquetPrimitive, logical: Option[LogicalTypeAnnotation]): ConverterFactory =
     (file.getPrimitiveTypeName, logical) match {
       case (INT64, None) => longs(v => Long.box(v))
       case (INT64, Some(t: TimeLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MICROS => longs(v => Long.box(v))
@@ -94,7 +98,7 @@ private[parquet] object ColumnReading {
       logical: Option[LogicalTypeAnnotation],
       wanted: PrimitiveType,
       fail: String => Nothing
-  ): Made = {
+  ): ConverterFactory = {
     def exact(value: Any, converted: => Long): AnyRef =
       try Long.box(converted)
       catch { case _: ArithmeticException => fail(s"Its value $value is out of range of $wanted") }
@@ -140,15 +144,15 @@ final private class DoubleConverter(slot: Slot) extends PrimitiveConverter {
 }
 
 /** Converts binary values. Each dictionary entry is converted only once. */
-final private class BinaryConverter(slot: Slot, make: Binary => AnyRef) extends PrimitiveConverter {
+final private class BinaryConverter(slot: Slot, convert: Binary => AnyRef) extends PrimitiveConverter {
   private var entries: Array[AnyRef] = Array.empty
 
-  override def addBinary(value: Binary): Unit = slot.set(make(value))
+  override def addBinary(value: Binary): Unit = slot.set(convert(value))
 
   override def hasDictionarySupport: Boolean = true
 
   override def setDictionary(dictionary: Dictionary): Unit =
-    entries = Array.tabulate(dictionary.getMaxId + 1)(i => make(dictionary.decodeToBinary(i)))
+    entries = Array.tabulate(dictionary.getMaxId + 1)(i => convert(dictionary.decodeToBinary(i)))
 
   override def addValueFromDictionary(id: Int): Unit = slot.set(entries(id))
 }

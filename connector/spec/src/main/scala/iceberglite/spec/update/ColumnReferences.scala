@@ -8,7 +8,7 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.{DateType, UnknownType}
 
 /** The requirements of a table's partition specs and sort order on its columns. */
-final private[update] case class ColumnUse(
+final private[update] case class ColumnReferences(
     schema: Schema,
     specs: Vector[PartitionSpec],
     spec: PartitionSpec,
@@ -33,7 +33,7 @@ final private[update] case class ColumnUse(
    * of each are still read.
    */
   def checkPromotable(name: String, id: Int, from: Type, to: Type): Unit =
-    for (field <- specs.flatMap(_.fields) if field.sourceIds.contains(id) && !keepsResult(field.transform, from, to)) {
+    for (field <- specs.flatMap(_.fields) if field.sourceIds.contains(id) && !keepsValues(field.transform, from, to)) {
       throw ValidationFailed(
         s"Cannot change column $name from $from to $to: the partition field ${field.name} (${field.transform}) " +
           "would get other values for the same rows. Add a new column instead"
@@ -60,16 +60,16 @@ final private[update] case class ColumnUse(
       )
     }
 
-  private def keepsResult(transform: Transform, from: Type, to: Type): Boolean = from match {
-    case DateType => ColumnUse.SameOfDateAndTimestamp.contains(transform)
+  private def keepsValues(transform: Transform, from: Type, to: Type): Boolean = from match {
+    case DateType => ColumnReferences.SameOfDateAndTimestamp.contains(transform)
     case UnknownType => transform.canTransform(to)
     case _ => true
   }
 }
 
-private[update] object ColumnUse {
-  def of(metadata: TableMetadata): ColumnUse =
-    ColumnUse(metadata.schema, metadata.specs, metadata.spec, metadata.sortOrder)
+private[update] object ColumnReferences {
+  def of(metadata: TableMetadata): ColumnReferences =
+    ColumnReferences(metadata.schema, metadata.specs, metadata.spec, metadata.sortOrder)
 
   private val SameOfDateAndTimestamp: Seq[Transform] = Seq(Year, Month, Day, Void)
 }

@@ -14,16 +14,16 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
  * Stream Split"). Parquet's library supports this encoding only for floats and doubles; newer writers use it for all
  * types of fixed width.
  */
-private[iceberglite] object SplitBytes {
+private[iceberglite] object ByteStreamSplit {
 
   /** Returns whether values of a type may use this encoding. */
-  def holds(physical: PrimitiveTypeName): Boolean = physical match {
+  def supports(physical: PrimitiveTypeName): Boolean = physical match {
     case FLOAT | DOUBLE | INT32 | INT64 | FIXED_LEN_BYTE_ARRAY => true
     case BOOLEAN | BINARY | INT96 => false
   }
 
   /** Returns a page with this encoding as a page in plain encoding; other pages are returned unchanged. */
-  private[parquet] def joined(page: DataPage, column: ColumnDescriptor): DataPage =
+  private[parquet] def decode(page: DataPage, column: ColumnDescriptor): DataPage =
     page.accept(new DataPage.Visitor[DataPage] {
       override def visit(v1: DataPageV1): DataPage =
         if (v1.getValueEncoding == Encoding.BYTE_STREAM_SPLIT) ofV1(v1, column) else v1

@@ -7,7 +7,7 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.tree.UnifiedPartition
 
 /** The column `partition` of metadata tables that list files of all specs of a table. */
-final class UnionPartition(metadata: TableMetadata) {
+final class PartitionStruct(metadata: TableMetadata) {
   private val unified = new UnifiedPartition(metadata)
 
   def structType: StructType = unified.structType
@@ -17,5 +17,5 @@ final class UnionPartition(metadata: TableMetadata) {
 
   /** Returns a file's partition as a row of [[structType]]. */
   def row(specId: Int, tuple: PartitionTuple): MetadataRow =
-    MetadataRow(unified.values(specId, tuple).map(_.map(Literal.plain)))
+    MetadataRow(unified.values(specId, tuple).map(_.map(Literal.javaValue)))
 }

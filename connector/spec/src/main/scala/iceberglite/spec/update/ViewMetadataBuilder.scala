@@ -16,7 +16,7 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
  * @param added the versions that the change added, without existing ones
  * @param logged the entries for versions that the change made current
  */
-final private[spec] case class ViewFold(
+final private[spec] case class ViewMetadataBuilder(
     metadata: ViewMetadata,
     nowMs: Long,
     lastSchemaId: Option[Int] = None,
@@ -24,10 +24,10 @@ final private[spec] case class ViewFold(
     added: Set[Int] = Set.empty,
     logged: Option[ViewLogEntry] = None
 ) {
-  private def changed(f: ViewMetadata => ViewMetadata): ViewFold = copy(metadata = f(metadata))
+  private def updateMetadata(f: ViewMetadata => ViewMetadata): ViewMetadataBuilder = copy(metadata = f(metadata))
 
-  private def step(update: ViewUpdate): ViewFold = update match {
-    case AssignUuid(uuid) => changed(ViewFold.assignUuid(_, uuid))
+  private def applyUpdate(update: ViewUpdate): ViewMetadataBuilder = update match {
+    case AssignUuid(uuid) => updateMetadata(ViewMetadataBuilder.assignUuid(_, uuid))
     case UpgradeFormatVersion(version) =>
       if (version.number > ViewMetadata.FormatNumber) {
         throw Unsupported(
@@ -37,14 +37,14 @@ final private[spec] case class ViewFold(
       }
       this
     case AddSchema(schema, _) => addSchema(schema)
-    case SetLocation(location) => changed(_.copy(location = location))
-    case SetProperties(properties) => changed(m => m.copy(properties = m.properties ++ properties))
-    case RemoveProperties(keys) => changed(m => m.copy(properties = m.properties -- keys))
+    case SetLocation(location) => updateMetadata(_.copy(location = location))
+    case SetProperties(properties) => updateMetadata(m => m.copy(properties = m.properties ++ properties))
+    case RemoveProperties(keys) => updateMetadata(m => m.copy(properties = m.properties -- keys))
     case AddViewVersion(version) => addVersion(version)
     case SetCurrentViewVersion(id) => setCurrent(id)
   }
 
-  private def addSchema(schema: Schema): ViewFold = metadata.schemas.find(_.sameColumns(schema)) match {
+  private def addSchema(schema: Schema): ViewMetadataBuilder = metadata.schemas.find(_.sameColumns(schema)) match {
     case Some(same) => copy(lastSchemaId = Some(same.schemaId))
     case None =>
       val id = metadata.schemas.map(_.schemaId).foldLeft(-1)(_ max _) + 1
@@ -55,7 +55,7 @@ final private[spec] case class ViewFold(
   }
 
   /** Adds a version, unless the view has an equal one. The new version gets an id that is higher than all others. */
-  private def addVersion(version: ViewVersion): ViewFold = {
+  private def addVersion(version: ViewVersion): ViewMetadataBuilder = {
     val schemaId =
       if (version.schemaId != LastAdded) version.schemaId
       else lastSchemaId.getOrElse(throw ValidationFailed("Cannot use the last added schema: the change adds none"))
@@ -84,7 +84,7 @@ final private[spec] case class ViewFold(
     version.copy(summary = Map(ViewVersion.OperationKey -> operation) ++ version.summary)
   }
 
-  private def setCurrent(id: Int): ViewFold = {
+  private def setCurrent(id: Int): ViewMetadataBuilder = {
     val versionId =
       if (id != LastAdded) id
       else lastVersionId.getOrElse(throw ValidationFailed("Cannot use the last added version: the change adds none"))
@@ -105,18 +105,18 @@ final private[spec] case class ViewFold(
     if (!metadata.versionsById.contains(metadata.currentVersionId)) {
       throw NotFound("view version", metadata.currentVersionId.toString, "The change must add one and make it current")
     }
-    base.foreach(before => ViewFold.checkDialects(before.currentVersion, metadata))
-    ViewFold.expired(metadata.copy(versionLog = metadata.versionLog ++ logged), added)
+    base.foreach(before => ViewMetadataBuilder.checkDialects(before.currentVersion, metadata))
+    ViewMetadataBuilder.expired(metadata.copy(versionLog = metadata.versionLog ++ logged), added)
   }
 }
 
-private[spec] object ViewFold {
+private[spec] object ViewMetadataBuilder {
 
   def apply(base: ViewMetadata, updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
-    updates.foldLeft(new ViewFold(base, nowMs))(_.step(_)).result(Some(base))
+    updates.foldLeft(new ViewMetadataBuilder(base, nowMs))(_.applyUpdate(_)).result(Some(base))
 
   def create(updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
-    updates.foldLeft(new ViewFold(Empty, nowMs))(_.step(_)).result(None)
+    updates.foldLeft(new ViewMetadataBuilder(Empty, nowMs))(_.applyUpdate(_)).result(None)
 
   /** The initial state of a new view, which is not a valid view itself. */
   private val Empty =
