@@ -58,7 +58,7 @@ object PlanMemory {
       table.currentSnapshot,
       filter,
       caseSensitive = true,
-      ManifestCache.Off,
+      ManifestCache.Disabled,
       StatsToKeep.Of(Set.empty)
     ).plan()
     val seconds = (System.nanoTime() - start) / 1e9
@@ -94,8 +94,8 @@ object PlanMemory {
         new UUID(1, id),
         0
       )
-      val tree = MetadataTree
-        .write(header, TreeTable(location, io, at), FileChanges(added, merges = false), None, ManifestCache.Off)
+      val changes = FileChanges(added, mergesManifests = false)
+      val tree = MetadataTree.write(header, TreeTable(location, io, at), changes, None, ManifestCache.Disabled)
       val parent = at.currentSnapshotId
       val snapshot = Snapshot(id, parent, id, id, Some(tree.pointer), Vector.empty, Map.empty, Some(0), None, None)
       at.copy(currentSnapshotId = Some(id), snapshots = at.snapshots :+ snapshot, lastSequenceNumber = id)

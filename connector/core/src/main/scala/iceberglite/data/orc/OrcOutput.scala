@@ -53,12 +53,13 @@ private[orc] object OrcFileSettings {
 /** An ORC file that is being written. Rows are added to a batch, which is passed to the library when it is full. */
 final private[iceberglite] class OrcOutput private (
     path: String,
-    shape: OrcFileSettings,
+    fileSettings: OrcFileSettings,
     storage: OrcStorage,
     writer: Writer,
     ends: StripeEnds
 ) {
-  val batch: VectorizedRowBatch = shape.schema.createRowBatch(shape.decimals, shape.settings.batchSize)
+  val batch: VectorizedRowBatch =
+    fileSettings.schema.createRowBatch(fileSettings.decimals, fileSettings.settings.batchSize)
 
   /** `reset` allocates the buffers for bytes. */
   batch.reset()
@@ -67,7 +68,7 @@ final private[iceberglite] class OrcOutput private (
   private var inMemory = 0L
   private var inBatch = 0L
   private var written = storage.position
-  private var fileToMemoryRatio = shape.fileToMemoryRatio
+  private var fileToMemoryRatio = fileSettings.fileToMemoryRatio
 
   /**
    * Returns the index in the batch for one more row, to be filled before [[endRow]]. A full batch is passed to the
@@ -88,8 +89,8 @@ final private[iceberglite] class OrcOutput private (
     writer.addRowBatch(batch)
     batch.reset()
     if (storage.position > written) {
-      shape.recordSizes(inMemory + inBatch, storage.position - written)
-      fileToMemoryRatio = shape.fileToMemoryRatio
+      fileSettings.recordSizes(inMemory + inBatch, storage.position - written)
+      fileToMemoryRatio = fileSettings.fileToMemoryRatio
       written = storage.position
     }
     inMemory = writer.estimateMemory
@@ -112,7 +113,7 @@ final private[iceberglite] class OrcOutput private (
   def finish(): FinishedOrc = FileFaults.writing(path) {
     if (batch.size > 0) push()
     writer.close()
-    shape.recordSizes(inMemory, storage.position - written)
+    fileSettings.recordSizes(inMemory, storage.position - written)
     FinishedOrc(storage.position, writer.getStripes.asScala.map(_.getOffset).toVector)
   }
 
@@ -144,20 +145,21 @@ private[iceberglite] object OrcOutput {
   private val MaxBatchBytes = 16L << 20
 
   /** Creates an empty file. */
-  def open(io: FileIO, path: String, shape: OrcFileSettings): OrcOutput = {
+  def open(io: FileIO, path: String, fileSettings: OrcFileSettings): OrcOutput = {
     val storage = OrcStorage.toWrite(io, path)
     FileFaults.writing(path) {
       val conf = new Configuration(storage.getConf)
       // Makes the library check the memory after each batch.
       OrcConf.ROWS_BETWEEN_CHECKS.setLong(conf, 1L)
       val ends = new StripeEnds
-      val options = OrcFile.writerOptions(shape.settings.properties, conf).setSchema(shape.schema).fileSystem(storage)
-        .useUTCTimestamp(true).memory(ends)
+      val options =
+        OrcFile.writerOptions(fileSettings.settings.properties, conf).setSchema(fileSettings.schema).fileSystem(storage)
+          .useUTCTimestamp(true).memory(ends)
       val writer = OrcFile.createWriter(new Path(path), options)
-      shape.keyValues.toVector.sorted.foreach { case (key, value) =>
+      fileSettings.keyValues.toVector.sorted.foreach { case (key, value) =>
         writer.addUserMetadata(key, ByteBuffer.wrap(value.getBytes(UTF_8)))
       }
-      new OrcOutput(path, shape, storage, writer, ends)
+      new OrcOutput(path, fileSettings, storage, writer, ends)
     }
   }
 }

@@ -39,7 +39,8 @@ final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcO
 private[orc] object OrcRecordWriter {
   def open(target: DataTarget): OrcRecordWriter = {
     val settings = OrcSettings.of(target.properties)
-    val shape = new OrcFileSettings(OrcSchemas.of(target.schema), settings, target.keyValues, RowBatchVersion.ORIGINAL)
-    new OrcRecordWriter(target, OrcOutput.open(target.io, target.path, shape))
+    val fileSettings =
+      new OrcFileSettings(OrcSchemas.of(target.schema), settings, target.keyValues, RowBatchVersion.ORIGINAL)
+    new OrcRecordWriter(target, OrcOutput.open(target.io, target.path, fileSettings))
   }
 }

@@ -24,9 +24,9 @@ object ParquetData extends DataFormat {
     )
     private val settings = ParquetSettings.of(target.properties)
     private val codecs = settings.codecs
-    private val shape = ParquetFileSettings.of(target.schema, settings, codecs, target.keyValues)
-    private val rows = RecordShredder.of(target.schema, shape.messageType)
-    private val file = new ParquetOutput(DataOutput.of(target.io, target.path), shape, rows.attach)
+    private val fileSettings = ParquetFileSettings.of(target.schema, settings, codecs, target.keyValues)
+    private val rows = RecordShredder.of(target.schema, fileSettings.messageType)
+    private val file = new ParquetOutput(DataOutput.of(target.io, target.path), fileSettings, rows.attach)
 
     override def write(record: Record): Unit = {
       rows.write(record)

@@ -27,7 +27,7 @@ final case class ParquetFileSettings(
 
 object ParquetFileSettings {
 
-  /** Returns the shape of the files of a schema. */
+  /** Returns the settings of the files of a schema. */
   def of(
       schema: Schema,
       settings: ParquetSettings,
@@ -47,15 +47,15 @@ object ParquetFileSettings {
  *
  * @param attach called with the columns of each row group before its first row
  */
-final class ParquetOutput(output: OutputFile, shape: ParquetFileSettings, attach: ColumnWriteStore => Unit) {
+final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings, attach: ColumnWriteStore => Unit) {
   import ParquetOutput._
 
   private val target = new OpenedOutput(output)
   private val file = new ParquetFileWriter(
     target,
-    shape.messageType,
+    fileSettings.messageType,
     ParquetFileWriter.Mode.CREATE,
-    shape.settings.rowGroupSize,
+    fileSettings.settings.rowGroupSize,
     MaxPadding,
     ParquetProperties.DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
     ParquetProperties.DEFAULT_STATISTICS_TRUNCATE_LENGTH,
@@ -88,11 +88,12 @@ final class ParquetOutput(output: OutputFile, shape: ParquetFileSettings, attach
   /** Measures the buffered bytes. It is too expensive to do that for each row. */
   private def checkSize(): Unit = {
     inMemory = columns.getBufferedSize
-    val room = math.min(shape.settings.rowGroupSize - inMemory, shape.settings.targetSize - length)
-    if (inMemory >= shape.settings.rowGroupSize) flush()
+    val room = math.min(fileSettings.settings.rowGroupSize - inMemory, fileSettings.settings.targetSize - length)
+    if (inMemory >= fileSettings.settings.rowGroupSize) flush()
     else {
       val rowSize = math.max(1L, inMemory / rowsInGroup)
-      val stride = math.min(shape.settings.details.checkMaxRows.toLong, math.min(room / 2, BytesPerCheck) / rowSize)
+      val stride =
+        math.min(fileSettings.settings.details.checkMaxRows.toLong, math.min(room / 2, BytesPerCheck) / rowSize)
       nextCheck = rowsInGroup + math.max(1L, stride)
     }
   }
@@ -105,15 +106,15 @@ final class ParquetOutput(output: OutputFile, shape: ParquetFileSettings, attach
 
   private def beginGroup(): Unit = {
     pages = new ColumnChunkPageWriteStore(
-      shape.codecs.getCompressor(shape.codec),
-      shape.messageType,
-      shape.properties.getAllocator,
-      shape.properties.getColumnIndexTruncateLength,
-      shape.properties.getPageWriteChecksumEnabled,
+      fileSettings.codecs.getCompressor(fileSettings.codec),
+      fileSettings.messageType,
+      fileSettings.properties.getAllocator,
+      fileSettings.properties.getColumnIndexTruncateLength,
+      fileSettings.properties.getPageWriteChecksumEnabled,
       null,
       groups
     )
-    columns = shape.properties.newColumnWriteStore(shape.messageType, new UnboundedPages(pages), pages)
+    columns = fileSettings.properties.newColumnWriteStore(fileSettings.messageType, new UnboundedPages(pages), pages)
     attach(columns)
     rowsInGroup = 0
     inMemory = 0
@@ -134,7 +135,7 @@ final class ParquetOutput(output: OutputFile, shape: ParquetFileSettings, attach
   /** Completes the file. */
   def finish(): FinishedParquet = {
     if (rowsInGroup > 0) endGroup() else columns.close()
-    file.end(shape.keyValues.asJava)
+    file.end(fileSettings.keyValues.asJava)
     FinishedParquet(file.getFooter, target.length)
   }
 

@@ -44,9 +44,10 @@ object EncodedParquet {
     val settings = ParquetSettings.of(Map.empty)
     val codecs = settings.codecs
     try {
-      val shape = ParquetFileSettings(messageType, properties, codecs, CompressionCodecName.SNAPPY, settings, Map.empty)
+      val fileSettings =
+        ParquetFileSettings(messageType, properties, codecs, CompressionCodecName.SNAPPY, settings, Map.empty)
       val shredder = RecordShredder.of(schema, messageType)
-      val file = new ParquetOutput(DataOutput.of(io, path), shape, shredder.attach)
+      val file = new ParquetOutput(DataOutput.of(io, path), fileSettings, shredder.attach)
       rows.foreach { row =>
         shredder.write(row)
         file.endRow()

@@ -40,11 +40,11 @@ final private[write] class AvroFormat(
   override def newFiles(): NewDataFiles = new Files
 
   final private class Files extends NewDataFiles {
-    private val shape =
+    private val fileSettings =
       AvroFileSettings.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.named(codec, level), keyValues)
 
     override def open(path: String): DataFileWriter =
-      new AvroDataFile(path, new AvroRowsOutput(io, path, shape), input, modes)
+      new AvroDataFile(path, new AvroRowsOutput(io, path, fileSettings), input, modes)
 
     override def close(): Unit = ()
   }

@@ -40,10 +40,11 @@ final private[write] class OrcFormat(
 
   final private class Files extends NewDataFiles {
     private val schema: Schema = InputColumns.schemaOf(input, schemaId)
-    private val shape = new OrcFileSettings(OrcSchemas.of(schema), settings, keyValues, RowBatchVersion.USE_DECIMAL64)
+    private val fileSettings =
+      new OrcFileSettings(OrcSchemas.of(schema), settings, keyValues, RowBatchVersion.USE_DECIMAL64)
 
     override def open(path: String): DataFileWriter =
-      new OrcDataFile(path, OrcOutput.open(io, path, shape), input, schema, modes)
+      new OrcDataFile(path, OrcOutput.open(io, path, fileSettings), input, schema, modes)
 
     override def close(): Unit = ()
   }

@@ -16,11 +16,11 @@ final private[parquet] class ParquetDataFile(
     path: String,
     output: OutputFile,
     rows: RowShredder,
-    shape: ParquetFileSettings,
+    fileSettings: ParquetFileSettings,
     schema: Schema,
     modes: MetricsModes
 ) extends DataFileWriter {
-  private val file = new ParquetOutput(output, shape, rows.attach)
+  private val file = new ParquetOutput(output, fileSettings, rows.attach)
 
   override def write(row: InternalRow): Unit = {
     rows.write(row)

@@ -39,10 +39,17 @@ final private[write] class ParquetFormat(
   final private class Files extends NewDataFiles {
     private val schema: Schema = InputColumns.schemaOf(input, schemaId)
     private val codecs = settings.codecs
-    private val shape = ParquetFileSettings.of(schema, settings, codecs, keyValues)
+    private val fileSettings = ParquetFileSettings.of(schema, settings, codecs, keyValues)
 
     override def open(path: String): DataFileWriter =
-      new ParquetDataFile(path, DataOutput.of(io, path), RowShredder.of(input, shape.messageType), shape, schema, modes)
+      new ParquetDataFile(
+        path,
+        DataOutput.of(io, path),
+        RowShredder.of(input, fileSettings.messageType),
+        fileSettings,
+        schema,
+        modes
+      )
 
     override def close(): Unit = codecs.release()
   }
