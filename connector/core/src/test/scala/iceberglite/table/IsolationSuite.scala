@@ -9,6 +9,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal, Not}
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.partition.Identity
 import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{
@@ -127,9 +128,30 @@ class IsolationSuite extends AnyFunSuite {
     val moved = file("compacted").copy(specId = evolved.metadata.defaultSpecId)
     t.commitOn(read, new RewriteFiles(Vector(fileOf("a", "a1")), Vector(moved), id))
     val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
-    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("compacted a1"))
+    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("from a1 to compacted"))
     val other = new ReplacePartitions(Vector(fileOf("b", "other")), Actions.serializable(read))
     assert(liveFiles(t.commitOn(read, other)) == Vector("compacted", "other"))
+  }
+
+  test("compaction from another spec conflicts with replacing the partition it writes to", CommitRules.disjoint) {
+    val t = Actions.tableByCategory(V2)
+    val byCategory = t.table.metadata.defaultSpecId
+    t.commit(new UpdateSpec(_.removeField("category")))
+    val unpartitioned = file("old").copy(specId = t.table.metadata.defaultSpecId)
+    t.append(unpartitioned)
+    t.commit(new UpdateSpec(_.addField(Vector("category"), Identity)))
+    assert(t.table.metadata.defaultSpecId == byCategory)
+    val read = t.table
+    t.commitOn(
+      read,
+      new RewriteFiles(Vector(unpartitioned), Vector(fileOf("a", "compacted")), read.currentSnapshot.get.snapshotId)
+    )
+    val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
+    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("from old to compacted"))
+    val other = new ReplacePartitions(Vector(fileOf("b", "other")), Actions.snapshot(read))
+    assert(liveFiles(t.commitOn(read, other)) == Vector("compacted", "other"))
+    val unchecked = new ReplacePartitions(Vector(fileOf("a", "unchecked")))
+    assert(liveFiles(t.commitOn(read, unchecked)) == Vector("other", "unchecked"))
   }
 
   test("global equality deletes conflict with replacing a partition", CommitRules.globalDeletes) {

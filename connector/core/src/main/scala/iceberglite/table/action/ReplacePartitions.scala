@@ -3,7 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
-import iceberglite.table.{BranchHistory, CommitContext, Isolation, SnapshotSummary, SnapshotTarget}
+import iceberglite.table.{BranchHistory, CommitContext, FileChange, Isolation, SnapshotSummary, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -29,8 +29,8 @@ final class ReplacePartitions(
   }
 
   /**
-   * Fails if a concurrent compaction moved rows to files of another spec. A compaction is normally no conflict, but
-   * this write would not replace those files.
+   * Fails if a concurrent compaction moved rows between the replaced partitions and files of another spec. A compaction
+   * is normally no conflict, but it changes here which rows the write replaces.
    */
   private def checkNotMoved(
       history: BranchHistory,
@@ -39,18 +39,22 @@ final class ReplacePartitions(
       partitions: ReplacedPartitions
   ): Unit = {
     val specs = added.map(_.specId).toSet
+    def isOther(change: FileChange): Boolean = !specs(change.entry.file.specId)
+    def isReplaced(change: FileChange): Boolean = partitions.contains(change.entry)
     val rewrites = history.concurrentCommits(since).filter(_.operation.contains(Operation.Replace.name))
-    val moves = history.changes(rewrites, p => !specs(p.specId) || partitions.mightMatch(p)).filter(_.isData)
-    for {
-      (snapshot, changes) <- moves.groupBy(_.snapshot)
-      from <- changes.find(c => c.isRemoved && partitions.contains(c.entry))
-      to <- changes.find(c => c.isAdded && !specs(c.entry.file.specId))
-    } throw ValidationFailed(
-      s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted ${from.entry.file.path}, which has " +
-        s"rows ${partitions.description}, into files of another partition spec such as ${to.entry.file.path}. " +
-        "Run the statement again",
-      isConflict = true
-    )
+    val changes = history.changes(rewrites, p => !specs(p.specId) || partitions.mightMatch(p)).filter(_.isData)
+    changes.groupBy(_.snapshot).foreach { case (snapshot, moves) =>
+      def rejectIf(leaves: FileChange => Boolean, arrives: FileChange => Boolean): Unit = for {
+        from <- moves.find(c => c.isRemoved && leaves(c))
+        to <- moves.find(c => c.isAdded && arrives(c))
+      } throw ValidationFailed(
+        s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted rows ${partitions.description} " +
+          s"across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again",
+        isConflict = true
+      )
+      rejectIf(isReplaced, isOther)
+      rejectIf(isOther, isReplaced)
+    }
   }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Overwrite
