@@ -1,23 +1,9 @@
 package iceberglite.scan
 
-import java.util.{LinkedHashMap, Map => JavaMap}
 import java.util.concurrent.{ConcurrentHashMap, ExecutionException, FutureTask, ScheduledThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.atomic.AtomicBoolean
 
-import iceberglite.storage.DaemonThreads
-
-/**
- * Limits on the decoded delete files that are kept in memory.
- *
- * @param maxEntryBytes limit for a single file; a larger file is read by each task, and its equality deletes are
- *   spilled to disk
- * @param maxTotalBytes limit for all files; 0 disables the cache
- * @param idleMs an entry that is not used for this time is dropped
- */
-final case class DeleteCacheLimits(maxEntryBytes: Long, maxTotalBytes: Long, idleMs: Long)
-
-object DeleteCacheLimits {
-  val Default: DeleteCacheLimits = DeleteCacheLimits(64L << 20, 128L << 20, 10L * 60 * 1000)
-}
+import iceberglite.storage.{DaemonThreads, LruCache}
 
 /**
  * A cache of decoded delete files for all tasks of the JVM. Delete files never change. Two tasks that need the same
@@ -26,24 +12,22 @@ object DeleteCacheLimits {
  *
  * @param nowMs a monotonic clock
  */
-final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
-  private case class Slot(value: AnyRef, bytes: Long, idleMs: Long, usedMs: Long)
-  private val slots = new LinkedHashMap[AnyRef, Slot](16, 0.75f, true)
+final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
+  private val values = new LruCache[AnyRef, AnyRef](nowMs)
   private val loading = new ConcurrentHashMap[AnyRef, FutureTask[AnyRef]]
-  private var isSweeping = false
-  private var total = 0L
+  private val isSweeping = new AtomicBoolean
 
   /** Returns an estimate of the heap in use. */
-  def bytes: Long = synchronized(total)
+  def bytes: Long = values.bytes
 
   /** Returns a cached or loaded value. @param key identifies the value and its source */
-  def valueOf[V <: AnyRef](key: AnyRef, limits: DeleteCacheLimits, weigh: V => Long)(load: => V): V =
+  def valueOf[V <: AnyRef](key: AnyRef, limits: LruCache.Limits, weigh: V => Long)(load: => V): V =
     // Safe: all values of a key have the same type.
-    lookUp(key).getOrElse(loadOnce(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
+    values.get(key).getOrElse(loadOnce(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
 
-  private def loadOnce(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {
+  private def loadOnce(key: AnyRef, limits: LruCache.Limits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {
     // Another thread may have loaded the value since the lookup failed.
-    val task = new FutureTask[AnyRef](() => lookUp(key).getOrElse(putAndReturn(key, limits, weigh, load)))
+    val task = new FutureTask[AnyRef](() => values.get(key).getOrElse(putAndReturn(key, limits, weigh, load)))
     Option(loading.putIfAbsent(key, task)) match {
       case None =>
         try outcome(runTask(task))
@@ -58,7 +42,7 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
     }
   }
 
-  private def putAndReturn(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long, value: AnyRef): AnyRef = {
+  private def putAndReturn(key: AnyRef, limits: LruCache.Limits, weigh: AnyRef => Long, value: AnyRef): AnyRef = {
     put(key, value, weigh(value), limits)
     value
   }
@@ -72,55 +56,39 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
     try task.get()
     catch { case e: ExecutionException => throw e.getCause }
 
-  private def lookUp(key: AnyRef): Option[AnyRef] = synchronized {
-    dropIdle()
-    val found = Option(slots.get(key))
-    found.foreach(slot => slots.put(key, slot.copy(usedMs = nowMs())))
-    found.map(_.value)
+  /**
+   * Adds a value.
+   *
+   * If it has an idle time, it is dropped even without further calls: the memory of an executor belongs to all jobs.
+   */
+  private def put(key: AnyRef, value: AnyRef, bytes: Long, limits: LruCache.Limits): Unit = {
+    values.put(key, value, bytes, limits)
+    if (limits.idleMs < Long.MaxValue && !values.isEmpty && isSweeping.compareAndSet(false, true))
+      sweepIn(limits.idleMs)
   }
 
-  private def put(key: AnyRef, value: AnyRef, bytes: Long, limits: DeleteCacheLimits): Unit = synchronized {
-    dropIdle()
-    if (bytes <= limits.maxEntryBytes && bytes <= limits.maxTotalBytes) {
-      Option(slots.put(key, Slot(value, bytes, limits.idleMs, nowMs()))).foreach(previous => total -= previous.bytes)
-      total += bytes
-      if (!isSweeping && limits.idleMs < Long.MaxValue) sweepIn(limits.idleMs)
-    }
-    drop(_ => total > limits.maxTotalBytes)
-  }
+  /** Drops values that have not been used for their idle time. */
+  private[scan] def dropIdle(): Unit = values.dropIdle()
 
-  /** Drops entries that have not been used for their idle time. */
-  private[scan] def dropIdle(): Unit = synchronized {
-    val now = nowMs()
-    drop(slot => now - slot.usedMs >= slot.idleMs)
-  }
-
-  private def drop(condition: Slot => Boolean): Unit = {
-    val eldest: java.util.Iterator[JavaMap.Entry[AnyRef, Slot]] = slots.entrySet.iterator
-    while (eldest.hasNext) {
-      val slot = eldest.next().getValue
-      if (condition(slot)) {
-        total -= slot.bytes
-        eldest.remove()
-      }
-    }
-  }
-
-  /** Drops idle entries even without further lookups. */
   private def sweepIn(delayMs: Long): Unit = {
-    isSweeping = true
-    val sweep: Runnable = () =>
-      synchronized {
-        dropIdle()
-        if (slots.isEmpty) isSweeping = false else sweepIn(delayMs)
+    val sweep: Runnable = () => {
+      dropIdle()
+      if (!values.isEmpty) sweepIn(delayMs)
+      else {
+        isSweeping.set(false)
+        // A value may have been added before the flag was cleared.
+        if (!values.isEmpty && isSweeping.compareAndSet(false, true)) sweepIn(delayMs)
       }
+    }
     DeleteCache.sweeper.schedule(sweep, math.max(1L, delayMs), TimeUnit.MILLISECONDS)
     ()
   }
 }
 
 object DeleteCache {
-  private val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
+
+  /** A file that is too large for the cache is read by each task, and its equality deletes are spilled to disk. */
+  val DefaultLimits: LruCache.Limits = LruCache.Limits(64L << 20, 128L << 20, 10L * 60 * 1000)
 
   /** The cache of the JVM. */
   lazy val shared: DeleteCache = new DeleteCache()
@@ -140,7 +108,7 @@ object DeleteCache {
  * @param owner part of the cache's keys; it distinguishes storage with other files or other credentials
  * @param spillDirectory directory for keys that do not fit into memory
  */
-final case class DeleteSharing(cache: DeleteCache, owner: AnyRef, limits: DeleteCacheLimits, spillDirectory: String)
+final case class DeleteSharing(cache: DeleteCache, owner: AnyRef, limits: LruCache.Limits, spillDirectory: String)
 
 object DeleteSharing {
 
@@ -149,7 +117,7 @@ object DeleteSharing {
     DeleteSharing(
       new DeleteCache(),
       "",
-      DeleteCacheLimits.Default.copy(idleMs = Long.MaxValue),
+      DeleteCache.DefaultLimits.copy(idleMs = Long.MaxValue),
       System.getProperty("java.io.tmpdir")
     )
 }

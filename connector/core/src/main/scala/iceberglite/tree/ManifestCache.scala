@@ -1,10 +1,9 @@
 package iceberglite.tree
 
-import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
-import java.util.{LinkedHashMap, Map => JavaMap}
+import java.util.concurrent.ConcurrentHashMap
 
 import iceberglite.spec.file.{ManifestEntry, ManifestFile, PartSummary}
-import iceberglite.storage.{CacheBounds, FileIO}
+import iceberglite.storage.{CacheBounds, FileIO, LruCache}
 
 /**
  * A cache of the decoded contents of manifests and manifest lists that were read or written. The files never change.
@@ -19,12 +18,15 @@ final class ManifestCache(
     maxBytes: Long,
     maxFileBytes: Long = Long.MaxValue,
     idleMs: Option[Long] = None,
-    nowMs: () => Long = ManifestCache.Uptime
+    nowMs: () => Long = LruCache.Uptime
 ) {
-  private val listBytes = maxBytes / ManifestCache.ListShare
-  private val entries =
-    new BoundedCache[PartKey, Array[ManifestEntry]](maxBytes - listBytes, idleMs, nowMs)
-  private val lists = new BoundedCache[ListKey, Vector[ManifestFile]](listBytes, idleMs, nowMs)
+  private val listLimits = limits(maxBytes / ManifestCache.ListShare)
+  private val entryLimits = limits(maxBytes - listLimits.maxTotalBytes)
+  private val entries = new LruCache[PartKey, Array[ManifestEntry]](nowMs)
+  private val lists = new LruCache[ListKey, Vector[ManifestFile]](nowMs)
+
+  /** A value of more than half of the cache is not cached, because it would displace most others. */
+  private def limits(bytes: Long) = LruCache.Limits(bytes / 2, bytes, idleMs.getOrElse(Long.MaxValue))
 
   def enabled: Boolean = maxBytes > 0
 
@@ -43,20 +45,21 @@ final class ManifestCache(
    * are streamed, and never held in memory as a whole.
    */
   private[tree] def canCache(part: PartSummary): Boolean =
-    enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entries.maxValueBytes
+    enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entryLimits.maxEntryBytes
 
   /** Returns the entries of a part. The array is shared and must not be changed. */
   private[tree] def entriesOf(key: PartKey)(load: => Array[ManifestEntry]): Array[ManifestEntry] =
-    entries.valueOf(key, EntrySizeEstimates.heapBytes(_, key.length))(load)
+    entries.valueOf(key, EntrySizeEstimates.heapBytes(_, key.length), entryLimits)(load)
 
   private[tree] def manifestsOf(key: ListKey)(load: => Vector[ManifestFile]): Vector[ManifestFile] =
-    lists.valueOf(key, EntrySizeEstimates.manifestHeapBytes)(load)
+    lists.valueOf(key, EntrySizeEstimates.manifestHeapBytes, listLimits)(load)
 
   private[tree] def putEntries(key: PartKey, written: Array[ManifestEntry]): Unit =
-    if (key.length <= maxFileBytes) entries.put(key, written, EntrySizeEstimates.heapBytes(written, key.length))
+    if (key.length <= maxFileBytes)
+      entries.put(key, written, EntrySizeEstimates.heapBytes(written, key.length), entryLimits)
 
   private[tree] def putManifests(key: ListKey, written: Vector[ManifestFile]): Unit =
-    lists.put(key, written, EntrySizeEstimates.manifestHeapBytes(written))
+    lists.put(key, written, EntrySizeEstimates.manifestHeapBytes(written), listLimits)
 }
 
 object ManifestCache {
@@ -65,8 +68,6 @@ object ManifestCache {
 
   /** Manifest lists are small: they get this fraction of the cache (one part in 16). */
   private val ListShare = 16
-
-  private val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
 
   /** A cache that holds nothing, for a catalog with `io.manifest.cache-enabled=false`. */
   val Disabled: ManifestCache = new ManifestCache(0)
@@ -103,78 +104,3 @@ final private[tree] case class ListKey(io: FileIO, path: String)
  * @param inherited these other values
  */
 final private[tree] case class PartKey(io: FileIO, path: String, length: Long, inherited: Product)
-
-/** A thread-safe cache of values with sizes. The least recently used values are dropped first. */
-final private[tree] class BoundedCache[K, V](
-    maxBytes: Long,
-    idleMs: Option[Long] = None,
-    nowMs: () => Long = () => 0L
-) {
-  private case class Slot(value: V, bytes: Long, usedMs: Long)
-  private val slots = new LinkedHashMap[K, Slot](16, 0.75f, true)
-  private var total = 0L
-
-  def bytes: Long = synchronized {
-    dropIdle()
-    total
-  }
-
-  /**
-   * Returns a cached or loaded value. Loading happens outside of the lock: two threads may load the same value, but
-   * neither waits for the other's storage.
-   */
-  def valueOf(key: K, weigh: V => Long)(load: => V): V = synchronized(lookUp(key)).getOrElse {
-    val loaded = load
-    put(key, loaded, weigh(loaded))
-    loaded
-  }
-
-  private def lookUp(key: K): Option[V] = {
-    dropIdle()
-    val found = Option(slots.get(key))
-    if (idleMs.isDefined) found.foreach(slot => slots.put(key, slot.copy(usedMs = nowMs())))
-    found.map(_.value)
-  }
-
-  def remove(which: K => Boolean): Unit = synchronized(dropIf(e => which(e.getKey)))
-
-  /** A larger value is not cached, because it would displace most others. */
-  val maxValueBytes: Long = maxBytes / 2
-
-  def put(key: K, value: V, bytes: Long): Unit = if (bytes <= maxValueBytes) synchronized {
-    dropIdle()
-    Option(slots.put(key, Slot(value, bytes, nowMs()))).foreach(previous => total -= previous.bytes)
-    total += bytes
-    dropWhile(_ => total > maxBytes)
-  }
-
-  private def dropIdle(): Unit = idleMs.foreach { idle =>
-    val now = nowMs()
-    dropWhile(slot => now - slot.usedMs >= idle)
-  }
-
-  /** Drops entries, least recently used first. */
-  private def dropWhile(condition: Slot => Boolean): Unit = {
-    val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
-    var matches = true
-    while (matches && eldest.hasNext) {
-      val slot = eldest.next().getValue
-      matches = condition(slot)
-      if (matches) {
-        total -= slot.bytes
-        eldest.remove()
-      }
-    }
-  }
-
-  private def dropIf(condition: JavaMap.Entry[K, Slot] => Boolean): Unit = {
-    val all: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
-    while (all.hasNext) {
-      val entry = all.next()
-      if (condition(entry)) {
-        total -= entry.getValue.bytes
-        all.remove()
-      }
-    }
-  }
-}

@@ -6,13 +6,14 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.storage.LruCache
 
 /** Delete files shared between tasks. */
 class DeleteCacheSuite extends AnyFunSuite {
   private var now = 0L
-  private val limits = DeleteCacheLimits(maxEntryBytes = 60, maxTotalBytes = 100, idleMs = Long.MaxValue)
+  private val limits = LruCache.Limits(maxEntryBytes = 60, maxTotalBytes = 100, idleMs = Long.MaxValue)
 
-  private def ask(cache: DeleteCache, key: String, bytes: Long = 30, limits: DeleteCacheLimits = limits)(
+  private def ask(cache: DeleteCache, key: String, bytes: Long = 30, limits: LruCache.Limits = limits)(
       load: => String
   ): String = cache.valueOf[String](key, limits, _ => bytes)(load)
 

@@ -362,7 +362,7 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test("deletes that do not fit into memory delete the same rows") {
-    val limits = DeleteCacheLimits(maxEntryBytes = 2000, maxTotalBytes = 4000, idleMs = Long.MaxValue)
+    val limits = DeleteCache.DefaultLimits.copy(maxEntryBytes = 2000, maxTotalBytes = 4000)
     formats.foreach { format =>
       val files = new Files
       val file = files.write(format, written, sample)

@@ -60,22 +60,6 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(t.reader.entries(listOf(won).manifests.head).next().sequenceNumber.contains(2L))
   }
 
-  test("the cache stays within its limit, and evicts the least recently used manifest first") {
-    val cache = new BoundedCache[String, String](100)
-    cache.put("a", "A", 40)
-    cache.put("b", "B", 40)
-    assert(cache.valueOf("a", _ => 40L)(fail("It is there")) == "A")
-    cache.put("c", "C", 40)
-    assert(cache.bytes == 80)
-    assert(cache.valueOf("a", _ => 40L)(fail("It is there")) == "A")
-    assert(cache.valueOf("b", _ => 40L)("again") == "again")
-    assert(cache.bytes == 80)
-    cache.put("huge", "H", 51)
-    assert(cache.bytes == 80, "what would push out most of the rest is not kept")
-    cache.put("b", "B", 10)
-    assert(cache.bytes == 50)
-  }
-
   test("a tree with a small cache stays within the limit") {
     val cache = new ManifestCache(20000)
     val t = new TestTable(schema, cache = cache)
@@ -99,20 +83,6 @@ class ManifestCacheSuite extends AnyFunSuite {
     one.live
     two.live
     assert((one.io.reads.get, two.io.reads.get) == ((2, 0)))
-  }
-
-  test("unused manifests expire") {
-    var nowMs = 0L
-    val cache = new BoundedCache[String, String](100, Some(1000), () => nowMs)
-    cache.put("a", "A", 10)
-    cache.put("b", "B", 10)
-    nowMs = 900
-    assert(cache.valueOf("a", _ => 10L)(fail("It is there")) == "A")
-    nowMs = 1500
-    assert(cache.bytes == 10 && cache.valueOf("b", _ => 10L)("again") == "again")
-    assert(cache.valueOf("a", _ => 10L)(fail("It is there")) == "A")
-    nowMs = 5000
-    assert(cache.bytes == 0)
   }
 
   test("manifests larger than the limit are read again") {

@@ -10,8 +10,9 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.scan.{DeleteCache, DeleteCacheLimits, DeleteSharing}
+import iceberglite.scan.{DeleteCache, DeleteSharing}
 import iceberglite.spark.conf.{DeleteCacheOptions, Settings}
+import iceberglite.storage.LruCache
 import iceberglite.table.Table
 
 /**
@@ -20,7 +21,7 @@ import iceberglite.table.Table
  * @param owner the table's full name with a hash of its storage settings. A table that is read with other credentials
  *   has another owner, so that it does not share delete files.
  */
-final private[iceberglite] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: DeleteCacheLimits) {
+final private[iceberglite] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: LruCache.Limits) {
 
   /** Returns the cache on an executor, for one task. */
   def sharing: DeleteSharing =
@@ -43,7 +44,7 @@ private[iceberglite] object DeleteCacheSettings {
     DeleteCacheSettings(
       s"${table.name} ${table.metadata.uuid.fold("")(_.toString)} ${MurmurHash3.unorderedHash(pairs)}",
       settings(DeleteCacheOptions.Enabled) && settings(DeleteCacheOptions.DeleteFilesEnabled),
-      DeleteCacheLimits(
+      LruCache.Limits(
         settings(DeleteCacheOptions.MaxEntrySize),
         settings(DeleteCacheOptions.MaxTotalSize),
         settings(DeleteCacheOptions.Timeout)

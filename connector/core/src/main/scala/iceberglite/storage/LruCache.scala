@@ -1,0 +1,93 @@
+package iceberglite.storage
+
+import java.util.{LinkedHashMap, Map => JavaMap}
+import java.util.concurrent.TimeUnit
+
+/**
+ * A cache of values with an estimated heap size. The least recently used values are dropped first. Thread-safe.
+ *
+ * @param nowMs a monotonic clock
+ */
+final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
+  private case class Slot(value: V, bytes: Long, idleMs: Long, usedMs: Long)
+  private val slots = new LinkedHashMap[K, Slot](16, 0.75f, true)
+  private var total = 0L
+  private var shortestIdleMs = Long.MaxValue
+
+  /** Returns an estimate of the heap in use. */
+  def bytes: Long = synchronized {
+    dropIdle()
+    total
+  }
+
+  def isEmpty: Boolean = synchronized(slots.isEmpty)
+
+  def get(key: K): Option[V] = synchronized {
+    dropIdle()
+    val found = Option(slots.get(key))
+    if (shortestIdleMs < Long.MaxValue) found.foreach(slot => slots.put(key, slot.copy(usedMs = nowMs())))
+    found.map(_.value)
+  }
+
+  /** Adds a value, unless it is larger than the limits allow. */
+  def put(key: K, value: V, bytes: Long, limits: LruCache.Limits): Unit = synchronized {
+    dropIdle()
+    if (bytes <= limits.maxEntryBytes && bytes <= limits.maxTotalBytes) {
+      shortestIdleMs = math.min(shortestIdleMs, limits.idleMs)
+      Option(slots.put(key, Slot(value, bytes, limits.idleMs, nowMs()))).foreach(former => total -= former.bytes)
+      total += bytes
+    }
+    drop(total <= limits.maxTotalBytes)(_ => true)
+  }
+
+  /**
+   * Returns a cached or loaded value. Loading happens outside of the lock: two threads may load the same value, but
+   * neither waits for the other's storage.
+   */
+  def valueOf(key: K, weigh: V => Long, limits: LruCache.Limits)(load: => V): V = get(key).getOrElse {
+    val loaded = load
+    put(key, loaded, weigh(loaded), limits)
+    loaded
+  }
+
+  def remove(which: K => Boolean): Unit = synchronized(drop(until = false)(entry => which(entry.getKey)))
+
+  /** Drops values that have not been used for their idle time. */
+  def dropIdle(): Unit = synchronized {
+    if (shortestIdleMs < Long.MaxValue) {
+      val now = nowMs()
+      // Slots are in order of their last use: none after the first recently used one is idle.
+      var isRecent = false
+      drop(isRecent) { entry =>
+        val idle = now - entry.getValue.usedMs
+        isRecent = idle < shortestIdleMs
+        idle >= entry.getValue.idleMs
+      }
+    }
+  }
+
+  /** Drops the slots that meet a condition, least recently used first, until there is nothing more to do. */
+  private def drop(until: => Boolean)(condition: JavaMap.Entry[K, Slot] => Boolean): Unit = {
+    val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
+    while (!until && eldest.hasNext) {
+      val entry = eldest.next()
+      if (condition(entry)) {
+        total -= entry.getValue.bytes
+        eldest.remove()
+      }
+    }
+  }
+}
+
+object LruCache {
+
+  /** A monotonic clock. */
+  val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
+
+  /**
+   * @param maxEntryBytes a larger value is not cached
+   * @param maxTotalBytes limit for all values; 0 disables the cache
+   * @param idleMs a value that is not used for this time is dropped; `Long.MaxValue` for no time limit
+   */
+  final case class Limits(maxEntryBytes: Long, maxTotalBytes: Long, idleMs: Long)
+}

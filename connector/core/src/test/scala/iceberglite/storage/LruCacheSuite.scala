@@ -1,0 +1,50 @@
+package iceberglite.storage
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class LruCacheSuite extends AnyFunSuite {
+  private val limits = LruCache.Limits(maxEntryBytes = 50, maxTotalBytes = 100, idleMs = Long.MaxValue)
+
+  test("the cache stays within its limit, and evicts the least recently used value first") {
+    val cache = new LruCache[String, String]()
+    cache.put("a", "A", 40, limits)
+    cache.put("b", "B", 40, limits)
+    assert(cache.valueOf("a", _ => 40L, limits)(fail("It is there")) == "A")
+    cache.put("c", "C", 40, limits)
+    assert(cache.bytes == 80)
+    assert(cache.valueOf("a", _ => 40L, limits)(fail("It is there")) == "A")
+    assert(cache.valueOf("b", _ => 40L, limits)("again") == "again")
+    assert(cache.bytes == 80)
+    cache.put("huge", "H", 51, limits)
+    assert(cache.bytes == 80, "what would push out most of the rest is not kept")
+    cache.put("b", "B", 10, limits)
+    assert(cache.bytes == 50)
+  }
+
+  test("unused values expire") {
+    var nowMs = 0L
+    val cache = new LruCache[String, String](() => nowMs)
+    val limits = LruCache.Limits(maxEntryBytes = 50, maxTotalBytes = 100, idleMs = 1000)
+    cache.put("a", "A", 10, limits)
+    cache.put("b", "B", 10, limits)
+    nowMs = 900
+    assert(cache.valueOf("a", _ => 10L, limits)(fail("It is there")) == "A")
+    nowMs = 1500
+    assert(cache.bytes == 10 && cache.valueOf("b", _ => 10L, limits)("again") == "again")
+    assert(cache.valueOf("a", _ => 10L, limits)(fail("It is there")) == "A")
+    nowMs = 5000
+    assert(cache.bytes == 0)
+  }
+
+  test("each value has its own idle time") {
+    var nowMs = 0L
+    val cache = new LruCache[String, String](() => nowMs)
+    cache.put("long", "L", 10, limits.copy(idleMs = 5000))
+    cache.put("short", "S", 10, limits.copy(idleMs = 1000))
+    cache.put("unlimited", "U", 10, limits)
+    nowMs = 1000
+    assert(cache.get("short").isEmpty && cache.bytes == 20)
+    nowMs = 5000
+    assert(cache.get("long").isEmpty && cache.get("unlimited").contains("U"))
+  }
+}
