@@ -12,13 +12,12 @@ import org.apache.spark.sql.catalyst.trees.Origin
  * @param sql the whole statement, which errors show
  */
 final class SqlReader(val sql: String) {
-  // Tokens are read on demand. Most statements are not the connector's, which their first word shows, and may have
-  // megabytes of VALUES.
+  private val source = new SqlTokens(sql)
   private val tokens = ArrayBuffer.empty[SqlToken]
   private var at = 0
 
   private def token(index: Int): SqlToken = {
-    while (tokens.size <= index) tokens += SqlTokens.next(sql, tokens.lastOption.fold(0)(_.end))
+    while (tokens.size <= index) tokens += source.next()
     tokens(index)
   }
 
@@ -82,9 +81,9 @@ final class SqlReader(val sql: String) {
 
   /** Takes `name =>` and returns the name, if it is next. */
   def namedIfAny(): Option[SqlToken] = {
-    val (name, equals, greater) = (peek, token(at + 1), token(at + 2))
-    val named = isIdentifier(name) && equals.isSymbol("=") && greater.isSymbol(">") && equals.end == greater.start
-    if (named) at += 3
+    val name = peek
+    val named = isIdentifier(name) && token(at + 1).isSymbol("=>")
+    if (named) at += 2
     Some(name).filter(_ => named)
   }
 

@@ -1,5 +1,9 @@
 package iceberglite.spark.sql
 
+import org.antlr.v4.runtime.{CharStreams, Token}
+import org.apache.spark.sql.catalyst.parser.{ParserUtils, SqlBaseLexer}
+import org.apache.spark.sql.internal.SQLConf
+
 /**
  * A token of a statement.
  *
@@ -18,10 +22,14 @@ object SqlToken {
   /** A keyword or an identifier without backticks. */
   case object Word extends Kind
 
-  /** An identifier in backticks. */
+  /** A quoted identifier. */
   case object Quoted extends Kind
+
+  /** An integer without a sign. */
   case object Number extends Kind
   case object Text extends Kind
+
+  /** An operator, a bracket, a number of another kind, or a character that is not valid in SQL. */
   case object Symbol extends Kind
 
   /** The token at the end of the statement. */
@@ -29,85 +37,60 @@ object SqlToken {
 }
 
 /**
- * Splits a statement into tokens as Spark does: words of ASCII letters, digits and underscores, identifiers in
- * backticks, strings in either quotes with backslash escapes, `--` and nested bracketed comments. Every text is valid
- * input; an unknown character is a symbol of one character.
+ * The tokens of a statement as Spark's lexer splits it, without white space and comments. They are read on demand: most
+ * statements are not the connector's, which their first word shows, and may have megabytes of VALUES.
  */
-object SqlTokens {
+final private[sql] class SqlTokens(sql: String) {
+  private val lexer = {
+    // Keywords are upper case in Spark's grammar. The text of a token is taken from the statement itself.
+    val lexer = new SqlBaseLexer(CharStreams.fromString(sql.map(SqlTokens.upper)))
+    lexer.removeErrorListeners()
+    lexer
+  }
+  private var position = 0
+  private var codePoints = 0
 
-  /** Returns the first token at or after an index. */
-  def next(sql: String, from: Int): SqlToken = {
-    val at = skipBlank(sql, from)
-    if (at >= sql.length) SqlToken(SqlToken.End, "end of input", sql.length, sql.length)
-    else sql.charAt(at) match {
-      case '`' => quoted(sql, at)
-      case '\'' | '"' => text(sql, at)
-      case c if isWordPart(c) =>
-        val end = endOf(sql, at, isWordPart)
-        val word = sql.substring(at, end)
-        SqlToken(if (word.forall(_.isDigit)) SqlToken.Number else SqlToken.Word, word, at, end)
-      case _ => SqlToken(SqlToken.Symbol, sql.substring(at, at + 1), at, at + 1)
+  /** Returns the next token; at the end of the statement, it returns the end token repeatedly. */
+  def next(): SqlToken = {
+    val token = lexer.nextToken()
+    if (token.getType == Token.EOF) SqlToken(SqlToken.End, "end of input", sql.length, sql.length)
+    else if (token.getChannel != Token.DEFAULT_CHANNEL) next()
+    else {
+      val start = charIndex(token.getStartIndex)
+      val end = charIndex(token.getStopIndex + 1)
+      val text = sql.substring(start, end)
+      val kind = SqlTokens.kindOf(token.getType, text)
+      SqlToken(kind, SqlTokens.valueOf(kind, text), start, end)
     }
   }
 
-  private def isWordPart(c: Char): Boolean =
-    (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
+  /** Converts an index of the lexer, which counts code points. Indices increase from call to call. */
+  private def charIndex(codePoint: Int): Int = {
+    position = sql.offsetByCodePoints(position, codePoint - codePoints)
+    codePoints = codePoint
+    position
+  }
+}
 
-  private def endOf(sql: String, from: Int, part: Char => Boolean): Int = {
-    var end = from
-    while (end < sql.length && part(sql.charAt(end))) end += 1
-    end
+private object SqlTokens {
+  private def upper(c: Char): Char = if (c >= 'a' && c <= 'z') (c - 'a' + 'A').toChar else c
+
+  private def isWordPart(c: Char): Boolean = upper(c) >= 'A' && upper(c) <= 'Z' || c >= '0' && c <= '9' || c == '_'
+
+  private def kindOf(tokenType: Int, text: String): SqlToken.Kind = tokenType match {
+    case SqlBaseLexer.BACKQUOTED_IDENTIFIER => SqlToken.Quoted
+    case SqlBaseLexer.DOUBLEQUOTED_STRING if SQLConf.get.doubleQuotedIdentifiers => SqlToken.Quoted
+    case SqlBaseLexer.STRING_LITERAL | SqlBaseLexer.DOUBLEQUOTED_STRING => SqlToken.Text
+    case SqlBaseLexer.INTEGER_VALUE => SqlToken.Number
+    case _ => if (text.forall(isWordPart)) SqlToken.Word else SqlToken.Symbol
   }
 
-  /**
-   * Reads a quoted identifier. Two backticks inside mean one. A quote that is never closed is a symbol: the parser
-   * reports its position.
-   */
-  private def quoted(sql: String, at: Int): SqlToken = {
-    val name = new StringBuilder
-    var i = at + 1
-    while (i < sql.length && (sql.charAt(i) != '`' || sql.startsWith("``", i))) {
-      if (sql.charAt(i) == '`') i += 1
-      name += sql.charAt(i)
-      i += 1
-    }
-    if (i >= sql.length) unclosed(sql, at) else SqlToken(SqlToken.Quoted, name.result(), at, i + 1)
-  }
-
-  private def text(sql: String, at: Int): SqlToken = {
-    val quote = sql.charAt(at)
-    val value = new StringBuilder
-    var i = at + 1
-    while (i < sql.length && sql.charAt(i) != quote) {
-      if (sql.charAt(i) == '\\' && i + 1 < sql.length) i += 1
-      value += sql.charAt(i)
-      i += 1
-    }
-    if (i >= sql.length) unclosed(sql, at) else SqlToken(SqlToken.Text, value.result(), at, i + 1)
-  }
-
-  private def unclosed(sql: String, at: Int): SqlToken =
-    SqlToken(SqlToken.Symbol, sql.substring(at, at + 1), at, sql.length)
-
-  private def skipBlank(sql: String, from: Int): Int = {
-    var at = from
-    var before = -1
-    while (at != before) {
-      before = at
-      at = endOf(sql, at, _.isWhitespace)
-      if (sql.startsWith("--", at)) at = endOf(sql, at, c => c != '\n' && c != '\r')
-      else if (sql.startsWith("/*", at)) at = afterComment(sql, at)
-    }
-    at
-  }
-
-  private def afterComment(sql: String, from: Int): Int = {
-    var (at, depth) = (from + 2, 1)
-    while (at < sql.length && depth > 0) {
-      if (sql.startsWith("/*", at)) { depth += 1; at += 2 }
-      else if (sql.startsWith("*/", at)) { depth -= 1; at += 2 }
-      else at += 1
-    }
-    math.min(at, sql.length)
+  private def valueOf(kind: SqlToken.Kind, text: String): String = kind match {
+    case SqlToken.Quoted =>
+      val quote = text.take(1)
+      text.substring(1, text.length - 1).replace(quote + quote, quote)
+    case SqlToken.Text if SQLConf.get.escapedStringLiterals => text.substring(1, text.length - 1)
+    case SqlToken.Text => ParserUtils.unescapeSQLString(text)
+    case _ => text
   }
 }

@@ -1,6 +1,7 @@
 package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.convert.PartitionTerm.{Column, Number}
@@ -79,8 +80,34 @@ class SqlReaderSuite extends AnyFunSuite {
       "ALTER TABLE t ADD PARTITION FIELD bucket(99999999999, id)" -> "the number is too large",
       "ALTER TABLE t REPLACE PARTITION FIELD a BY b" -> "near 'BY': expected WITH",
       "ALTER TABLE t ADD PARTITION FIELD 'text'" -> "near ''text'': expected a column or a transform",
-      "ALTER TABLE t ADD PARTITION FIELD `open" -> "near '`open': expected a column or a transform",
+      "ALTER TABLE t ADD PARTITION FIELD `open" -> "near '`': expected a column or a transform",
       "ALTER TABLE t ADD PARTITION FIELD größe" -> "near 'ö'"
     ).foreach { case (sql, message) => assert(error(sql).getMessage.contains(message), sql) }
+  }
+
+  private def tokens(sql: String): Vector[SqlToken] = {
+    val reader = new SqlReader(sql)
+    Iterator.continually(reader.take()).takeWhile(_.kind != SqlToken.End).toVector
+  }
+
+  test("strings are read as Spark reads them: escapes, raw strings, other quotes") {
+    val sql = """'a\tb' 'it\'s' "it's" r'C:\temp' 'back\\slash'"""
+    assert(tokens(sql).map(_.text) == Vector("a\tb", "it's", "it's", "C:\\temp", "back\\slash"))
+    assert(tokens(sql).forall(_.kind == SqlToken.Text))
+  }
+
+  test("double quotes enclose an identifier if the session says so") {
+    def kind = tokens(""" "a b" """).map(t => t.kind -> t.text)
+    assert(kind == Vector(SqlToken.Text -> "a b"))
+    val ansi = new SQLConf
+    ansi.setConf(SQLConf.ANSI_ENABLED, true)
+    ansi.setConf(SQLConf.DOUBLE_QUOTED_IDENTIFIERS, true)
+    SQLConf.withExistingConf(ansi)(assert(kind == Vector(SqlToken.Quoted -> "a b")))
+  }
+
+  test("positions count the characters of the statement, also after characters outside of the basic plane") {
+    val sql = "'\uD83D\uDE00' x => `\uD83D\uDE00y` 12 1.5"
+    assert(tokens(sql).map(t => sql.substring(t.start, t.end)) ==
+      Vector("'\uD83D\uDE00'", "x", "=>", "`\uD83D\uDE00y`", "12", "1.5"))
   }
 }
