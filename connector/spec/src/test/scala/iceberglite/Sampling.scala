@@ -15,6 +15,9 @@ object Sampling {
   /** Whether large sets of cases run completely, instead of a sample. */
   val isOff: Boolean = sys.env.get("ICEBERG_LITE_ALL").exists(_.nonEmpty)
 
+  /** Selects the sample: the commit's in ordinary runs, so that later commits run what this one leaves out. */
+  val seed: Long = sys.env.get("ICEBERG_LITE_SAMPLE").filter(_.nonEmpty).fold(Fuzz.seed)(_.toLong)
+
   /** Returns the tags of a test that is in the fast tier only if it is small. */
   def slowUnless(isSmall: Boolean): Seq[Tag] = if (isSmall) Nil else Seq(Slow)
 

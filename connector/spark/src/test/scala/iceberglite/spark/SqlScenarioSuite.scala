@@ -12,10 +12,10 @@ import org.apache.spark.sql.functions.col
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import iceberglite.{Fuzz, Sampling}
+import iceberglite.Sampling
 
 /**
- * Runs `tests/sql` on the catalogs of `tests/catalogs`, as the seed ICEBERG_LITE_SEED chooses: in the fast tier one
+ * Runs `tests/sql` on the catalogs of `tests/catalogs`, as ICEBERG_LITE_SAMPLE selects: in the fast tier one
  * scenario of each feature, on one catalog; in the slow tier each scenario at least once, and at least one of each
  * feature on each catalog; with ICEBERG_LITE_ALL=1 each scenario on each catalog.
  */
@@ -47,7 +47,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
 
   /** Pairs the scenarios of a feature with the catalogs in turn, until each scenario and each catalog has a pair. */
   private def turns(feature: Vector[SqlScenario]): Vector[Place] = {
-    val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Fuzz.seed}"), 1 << 20)
+    val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
     (start until start + math.max(feature.size, catalogs.size)).toVector.flatMap { turn =>
       val catalog = catalogs(turn % catalogs.size)
       feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.takes).map(Place(_, catalog))

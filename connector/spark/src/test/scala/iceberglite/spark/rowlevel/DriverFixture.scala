@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.Suite
 
-import iceberglite.{FilesBelow, Fuzz, Sampling}
+import iceberglite.{FilesBelow, Sampling}
 import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.TestTables
@@ -52,7 +52,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
         all.size,
         s"statements that ${getClass.getSimpleName} chooses from, ${all.head.namespace.last}"
       )
-      new Random(Fuzz.seed ^ all.head.namespace.last).shuffle(all).take(count)
+      new Random(Sampling.seed ^ all.head.namespace.last).shuffle(all).take(count)
     }
 
   protected val namespaces: Seq[String] = (0 until 4).map(i => s"${ns}_$i")

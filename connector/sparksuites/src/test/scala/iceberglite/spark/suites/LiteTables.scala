@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 import org.scalactic.source.Position
 import org.scalatest.Tag
 
-import iceberglite.{Fuzz, Sampling}
+import iceberglite.Sampling
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
@@ -57,7 +57,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
   /** Tables of version 2 have no default values. */
   private def versions(name: String): Seq[Int] = {
     val possible = if (name.contains("default values")) Seq(3) else Seq(2, 3)
-    val chosen = Math.floorMod(MurmurHash3.stringHash(getClass.getName + name) ^ Fuzz.seed.toInt, 4)
+    val chosen = Math.floorMod(MurmurHash3.stringHash(getClass.getName + name) ^ Sampling.seed.toInt, 4)
     val running = if (Sampling.isOff) possible else possible.drop(chosen).take(1)
     all += possible.size
     left += possible.size - running.size
