@@ -128,6 +128,8 @@ class ArchitectureSuite extends AnyFunSuite {
       if !isComment(line) && manifests.findFirstIn(line.replaceAll("\"[^\"]*\"", "")).isDefined
     } yield s"$file: ${line.trim}"
     assert(bad.isEmpty)
+    val users = outside.filter(usesOf(_)._2.exists(_.startsWith("tree.manifestlist")))
+    assert(users.isEmpty)
   }
 
   test("core sees no Spark") {

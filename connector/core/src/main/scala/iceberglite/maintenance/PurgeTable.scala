@@ -13,7 +13,7 @@ import iceberglite.table.{
   TableOwnership,
   TableVersion
 }
-import iceberglite.tree.{MetadataPool, MetadataTree, SeenParts, TreeTable}
+import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /**
  * Deletes the files that a table's metadata refers to, for `DROP TABLE ... PURGE`. Files that the table does not own
@@ -52,11 +52,7 @@ object PurgeTable {
       owned.reasonToKeep(version.metadataLocation)
       io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }
-    val ofParts = MetadataPool.map(reachable.flatMap(_.parts)) { part =>
-      deletion(
-        orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty)
-      )
-    }
+    val ofParts = MetadataPool.map(reachable.flatMap(_.parts))(part => deletion(contentPaths(io, part)))
     // Delete the data first: if this attempt fails, its metadata lists the remaining files for another attempt.
     val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
@@ -78,6 +74,9 @@ object PurgeTable {
         "Drop it without PURGE, or set the property to true first"
     )
   }
+
+  private def contentPaths(io: FileIO, part: FilePart): Vector[String] =
+    orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty)
 
   private def orNone[A](what: String)(read: => A): Option[A] = {
     var found: Option[A] = None

@@ -13,8 +13,7 @@ import iceberglite.spec.file.{
 }
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FilePart, MetadataPool, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
-import iceberglite.tree.manifestlist.EncodedEntries
+import iceberglite.tree.{FilePart, MetadataPool, MetadataTrees, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
 
 /**
  * Selects the files of a scan from the parts of a metadata tree. Serializable, so that other JVMs can read parts.
@@ -84,11 +83,11 @@ final class PartReader private (
         val found = deletes(part, entries, oldest)
         (found.iterator.map(e => PartReader.entry(e.file, e.sequenceNumber.getOrElse(0L))), 0)
     }
-    EncodedEntries.write(part, specs, kept, pruned)
+    MetadataTrees.entryCodec.encode(part, specs, kept, pruned)
   }
 
   private[scan] def decode(part: FilePart, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) =
-    EncodedEntries.read(part, specs, bytes)
+    MetadataTrees.entryCodec.decode(part, specs, bytes)
 }
 
 private object PartReader {

@@ -6,26 +6,21 @@ import iceberglite.avro.AvroCodec
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.ManifestEntry
 import iceberglite.storage.FileSink
-import iceberglite.tree.{FilePart, PartitionSpecs}
+import iceberglite.tree.{EntryCodec, FilePart, PartitionSpecs}
 
-/**
- * Entries that are sent from one JVM to another, in the form of a small manifest. Names and types are written only
- * once.
- */
-object EncodedEntries {
+/** Encodes entries as a small manifest. Names and types are written only once. */
+object EncodedEntries extends EntryCodec {
 
   /** The newest version can hold entries of all versions. */
   private val Version = FormatVersion.V3
   private val Fast = AvroCodec.Deflate(1)
 
-  /**
-   * Encodes entries of a part.
-   *
-   * @param part the part that lists the entries
-   * @param entries existing entries with all inherited values
-   * @param pruned the number of entries of the part that are left out
-   */
-  def write(part: FilePart, specs: PartitionSpecs, entries: Iterator[ManifestEntry], pruned: Int): Array[Byte] = {
+  override def encode(
+      part: FilePart,
+      specs: PartitionSpecs,
+      entries: Iterator[ManifestEntry],
+      pruned: Int
+  ): Array[Byte] = {
     var encoded = Array.emptyByteArray
     val sink = new FileSink {
       override def write(path: String, contents: Array[Byte]): Unit = encoded = contents
@@ -37,12 +32,7 @@ object EncodedEntries {
     ByteBuffer.allocate(Integer.BYTES + encoded.length).putInt(pruned).put(encoded).array
   }
 
-  /**
-   * Decodes entries.
-   *
-   * @return the entries, which share partition tuples, and the number of entries that were left out
-   */
-  def read(part: FilePart, specs: PartitionSpecs, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) = {
+  override def decode(part: FilePart, specs: PartitionSpecs, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) = {
     val entries =
       Manifests.decode(bytes.drop(Integer.BYTES), part.path, part.content, specs.of(part), specs.sources)
     (entries, ByteBuffer.wrap(bytes).getInt)

@@ -194,21 +194,29 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       marksDeletes = marks,
       broadcastsSource = isHinted(source),
       findsFilesByMetadata = byMetadata,
-      changesPartitions = (matched ++ unmatched).exists {
-        case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
-        case _ => false
-      },
+      changesPartitions = changesPartitions(matched ++ unmatched, condition, table),
       inserts = missing.nonEmpty
     ))
-    def withCarryOver(action: MergeAction): MergeAction =
-      if (carried.isEmpty) action else carried.withCarryOver(action, marks)
-    val written = command.copy(
-      matchedActions = matched.map(withCarryOver) ++ kept,
-      notMatchedActions = missing.map(withCarryOver),
-      notMatchedBySourceActions = unmatched.map(withCarryOver) ++ others
+    def withUnchanged(merge: MergeIntoTable): MergeIntoTable = merge.copy(
+      matchedActions = merge.matchedActions ++ kept,
+      notMatchedBySourceActions = merge.notMatchedBySourceActions ++ others
     )
-    if (carried.isEmpty) written else withCarried(written, relation, carried)
+    if (carried.isEmpty) withUnchanged(command)
+    else withCarried(withUnchanged(withCarryOver(command, carried, marks)), relation, carried)
   }
+
+  private def changesPartitions(actions: Seq[MergeAction], condition: Expression, table: SparkTable): Boolean =
+    actions.exists {
+      case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
+      case _ => false
+    }
+
+  private def withCarryOver(merge: MergeIntoTable, carried: CarryOverRewrite, marks: Boolean): MergeIntoTable =
+    merge.copy(
+      matchedActions = merge.matchedActions.map(carried.withCarryOver(_, marks)),
+      notMatchedActions = merge.notMatchedActions.map(carried.withCarryOver(_, marks)),
+      notMatchedBySourceActions = merge.notMatchedBySourceActions.map(carried.withCarryOver(_, marks))
+    )
 
   private def isHinted(source: LogicalPlan): Boolean = source match {
     case ResolvedHint(_, hint) => hint.strategy.contains(BROADCAST)
