@@ -1,30 +1,35 @@
 package iceberglite.catalog.jdbc
 
 import iceberglite.catalog.CatalogProperty
+import iceberglite.spec.property.Declarations
 
 /** The properties of a JDBC catalog; others that begin with `jdbc.` are passed to the JDBC driver. */
 object JdbcProperty {
-  val SchemaVersion: CatalogProperty = CatalogProperty(
+  private val declared = new Declarations[CatalogProperty]
+
+  val SchemaVersion: CatalogProperty = declared(CatalogProperty(
     "jdbc.schema-version",
     None,
     "V1 adds the column iceberg_type, which views need, to catalog tables that lack it; V0 creates new catalog " +
       "tables without it"
-  )
-  val StrictMode: CatalogProperty =
-    CatalogProperty("jdbc.strict-mode", Some("false"), "Whether tables can only be created in namespaces that exist")
-  val InitTables: CatalogProperty =
-    CatalogProperty(
-      "jdbc.init-catalog-tables",
-      Some("true"),
-      "Whether missing catalog tables are created in the database"
-    )
-  val RetryableStates: CatalogProperty = CatalogProperty(
+  ))
+  val StrictMode: CatalogProperty = declared(CatalogProperty(
+    "jdbc.strict-mode",
+    Some("false"),
+    "Whether tables can only be created in namespaces that exist"
+  ))
+  val InitTables: CatalogProperty = declared(CatalogProperty(
+    "jdbc.init-catalog-tables",
+    Some("true"),
+    "Whether missing catalog tables are created in the database"
+  ))
+  val RetryableStates: CatalogProperty = declared(CatalogProperty(
     "retryable_status_codes",
     None,
     "Comma-separated list of SQLSTATEs that indicate a lost connection, in addition to the standard ones"
-  )
+  ))
 
-  val all: Seq[CatalogProperty] = Seq(SchemaVersion, StrictMode, InitTables, RetryableStates)
+  val all: Seq[CatalogProperty] = declared.all
 
   /** Returns the settings of the driver. */
   private[catalog] def ofDriver(properties: Map[String, String]): Map[String, String] =

@@ -1,38 +1,41 @@
 package iceberglite.spark.conf
 
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.Declarations
 import iceberglite.table.action.RecordApplicationVersion
 
 /** The options that let an application rerun a write without writing anything twice. */
 object ApplicationOptions {
-  val Id: SparkOption[String] = SparkOption.name(
+  private val declared = new Declarations[SparkOption[_]]
+
+  val Id: SparkOption[String] = declared(SparkOption.name(
     "application-id",
     "It must be the name of an application",
     "Name of the application that writes; a version (application-version) that the table already has is not written " +
       "again",
     "none"
-  )
+  ))
 
-  val Version: SparkOption[Long] = SparkOption.derived[Long](
+  val Version: SparkOption[Long] = declared(SparkOption.derived[Long](
     "application-version",
     "It must be 0 or more",
     "Version of the write; it increases with each write of the application",
     "none"
-  )(SparkOption.long(_).filter(_ >= 0))
+  )(SparkOption.long(_).filter(_ >= 0)))
 
   /** The names of the two options in Delta Lake. */
   val DeltaId: SparkOption[String] =
-    SparkOption.name("txnAppId", Id.expected, "Alias of application-id, as in Delta Lake", "none")
+    declared(SparkOption.name("txnAppId", Id.expected, "Alias of application-id, as in Delta Lake", "none"))
 
-  val DeltaVersion: SparkOption[Long] = SparkOption.derived[Long](
+  val DeltaVersion: SparkOption[Long] = declared(SparkOption.derived[Long](
     "txnVersion",
     Version.expected,
     "Alias of application-version, as in Delta Lake",
     "none"
-  )(SparkOption.long(_).filter(_ >= 0))
+  )(SparkOption.long(_).filter(_ >= 0)))
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(Id, Version, DeltaId, DeltaVersion)
+  val all: Seq[SparkOption[_]] = declared.all
 
   /**
    * Returns the application and its version, if set.

@@ -2,39 +2,41 @@ package iceberglite.spark.conf
 
 import scala.util.Try
 
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{Declarations, TableProperty}
 
 /** The options for the compression of new files. All formats have the same options, but with different values. */
 object CompressionOptions {
-  val Codec: SparkOption[String] = SparkOption
+  private val declared = new Declarations[SparkOption[_]]
+
+  val Codec: SparkOption[String] = declared(SparkOption
     .derived[String](
       "compression-codec",
       "It must be a codec of the file format",
       "Compression codec of new files",
       "the table property of the file format, such as write.parquet.compression-codec"
     )(Some(_))
-    .inSession("spark.sql.iceberg.compression-codec")
+    .inSession("spark.sql.iceberg.compression-codec"))
 
-  val Level: SparkOption[Int] = SparkOption
+  val Level: SparkOption[Int] = declared(SparkOption
     .derived[Int](
       "compression-level",
       TableProperty.ParquetCompressionLevel.expected,
       "Compression level of new Parquet or Avro files",
       "the table property of the file format, such as write.parquet.compression-level"
     )(text => Try(text.toInt).toOption)
-    .inSession("spark.sql.iceberg.compression-level")
+    .inSession("spark.sql.iceberg.compression-level"))
 
-  val Strategy: SparkOption[String] = SparkOption[String](
+  val Strategy: SparkOption[String] = declared(SparkOption[String](
     "compression-strategy",
     TableProperty.OrcCompressionStrategy.expected,
     TableProperty.OrcCompressionStrategy.doc,
     TableProperty.OrcCompressionStrategy.default
   )(text => Try(TableProperty.OrcCompressionStrategy.read(text)).toOption)
     .inSession("spark.sql.iceberg.compression-strategy")
-    .inTable(TableProperty.OrcCompressionStrategy.key)
+    .inTable(TableProperty.OrcCompressionStrategy.key))
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(Codec, Level, Strategy)
+  val all: Seq[SparkOption[_]] = declared.all
 
   /** Returns [[Codec]] for the files of one format. @param property the table property of the format */
   def codec(property: TableProperty[String]): SparkOption[String] =

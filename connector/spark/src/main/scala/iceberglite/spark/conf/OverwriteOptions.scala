@@ -3,40 +3,42 @@ package iceberglite.spark.conf
 import java.util.Locale
 
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.Declarations
 
 /**
  * The options of overwrites. They determine which rows are replaced, and whether the columns are replaced. An option
  * that a write cannot honour is rejected, because a write without it would replace more rows than requested.
  */
 object OverwriteOptions {
+  private val declared = new Declarations[SparkOption[_]]
 
   /** Option for DataFrameWriter's mode `overwrite`, which cannot name partitions. */
-  val Dynamic: SparkOption[Boolean] = mode(
+  val Dynamic: SparkOption[Boolean] = declared(mode(
     "overwrite-mode",
     "Whether an overwrite replaces the partitions that it writes to (dynamic) or all rows (static)"
-  )
+  ))
 
   val PartitionMode: SparkOption[Boolean] =
-    mode("partitionOverwriteMode", "Alias of overwrite-mode, as in Spark's file sources and Delta Lake")
+    declared(mode("partitionOverwriteMode", "Alias of overwrite-mode, as in Spark's file sources and Delta Lake"))
 
-  val ReplaceWhere: SparkOption[String] = SparkOption.name(
+  val ReplaceWhere: SparkOption[String] = declared(SparkOption.name(
     "replaceWhere",
     "It must be a condition in SQL",
     "Condition for the rows that an overwrite replaces; new rows that do not satisfy it are rejected. Needs the SQL " +
       "extensions",
     "all rows"
-  )
+  ))
 
-  val OverwriteSchema: SparkOption[Boolean] = SparkOption.derived[Boolean](
+  val OverwriteSchema: SparkOption[Boolean] = declared(SparkOption.derived[Boolean](
     "overwriteSchema",
     "It must be true or false",
     "Whether an overwrite also replaces the columns: true for saveAsTable, replace and createOrReplace, false for " +
       "others",
     "as the kind of write requires"
-  )(SparkOption.boolean)
+  )(SparkOption.boolean))
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(Dynamic, PartitionMode, ReplaceWhere, OverwriteSchema)
+  val all: Seq[SparkOption[_]] = declared.all
 
   private def mode(key: String, doc: String): SparkOption[Boolean] =
     SparkOption.derived[Boolean](key, "It must be dynamic or static", doc, "static") { text =>

@@ -6,6 +6,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.spec.file.ManifestContent
+import iceberglite.spec.property.Declarations
 
 /** Where the manifests of a scan are read. */
 sealed abstract class PlanningMode(val name: String)
@@ -28,20 +29,20 @@ object PlanningMode {
 
 /** The options that select where manifests are read. */
 object PlanningOptions {
-  val DataMode: SparkOption[PlanningMode] =
-    mode(
-      "data-planning-mode",
-      "Where manifests of data files are read: on the driver (local) or on the cluster (distributed)"
-    )
+  private val declared = new Declarations[SparkOption[_]]
 
-  val DeleteMode: SparkOption[PlanningMode] =
-    mode(
-      "delete-planning-mode",
-      "Where manifests of delete files are read: on the driver (local) or on the cluster (distributed)"
-    )
+  val DataMode: SparkOption[PlanningMode] = declared(mode(
+    "data-planning-mode",
+    "Where manifests of data files are read: on the driver (local) or on the cluster (distributed)"
+  ))
+
+  val DeleteMode: SparkOption[PlanningMode] = declared(mode(
+    "delete-planning-mode",
+    "Where manifests of delete files are read: on the driver (local) or on the cluster (distributed)"
+  ))
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(DataMode, DeleteMode)
+  val all: Seq[SparkOption[_]] = declared.all
 
   private def mode(key: String, doc: String): SparkOption[PlanningMode] = SparkOption
     .derived(key, "It must be auto, local or distributed", doc, PlanningMode.Auto.name)(PlanningMode.parse)

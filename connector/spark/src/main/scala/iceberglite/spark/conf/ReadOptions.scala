@@ -3,74 +3,76 @@ package iceberglite.spark.conf
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.{Declarations, TableProperty}
 
 /** The options of reads; the options that select the rows to read are in [[TimeTravel]] and [[RangeOptions]]. */
 object ReadOptions {
-  val SplitSize: SparkOption[Long] = SparkOption
+  private val declared = new Declarations[SparkOption[_]]
+
+  val SplitSize: SparkOption[Long] = declared(SparkOption
     .bytes(
       "split-size",
       "Target number of bytes that one task reads; setting it turns off the adaptive split size",
       TableProperty.SplitSize.default
     )
     .inSession("spark.sql.iceberg.read.split-size")
-    .inTable(TableProperty.SplitSize.key)
+    .inTable(TableProperty.SplitSize.key))
 
-  val Lookback: SparkOption[Int] = SparkOption
+  val Lookback: SparkOption[Int] = declared(SparkOption
     .count(
       "lookback",
       "Number of open bins to consider when splits are packed into tasks",
       TableProperty.SplitLookback.default
     )
-    .inTable(TableProperty.SplitLookback.key)
+    .inTable(TableProperty.SplitLookback.key))
 
-  val FileOpenCost: SparkOption[Long] = SparkOption[Long](
+  val FileOpenCost: SparkOption[Long] = declared(SparkOption[Long](
     "file-open-cost",
     "It must be 0 or more, in bytes",
     "Estimated cost of opening a file, so that tasks do not get too many small files",
     TableProperty.SplitOpenFileCost.default
-  )(SparkOption.long(_).filter(_ >= 0)).inTable(TableProperty.SplitOpenFileCost.key)
+  )(SparkOption.long(_).filter(_ >= 0)).inTable(TableProperty.SplitOpenFileCost.key))
 
-  val AdaptiveSplits: SparkOption[Boolean] = SparkOption
+  val AdaptiveSplits: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "adaptive-split-size",
       "Whether to adapt the split size to the size of the scan and the number of cores",
       default = true
     )
     .inSession("spark.sql.iceberg.read.adaptive-split-size.enabled")
-    .inTable("read.split.adaptive-size.enabled")
+    .inTable("read.split.adaptive-size.enabled"))
 
-  val Parallelism: SparkOption[Int] = SparkOption
+  val Parallelism: SparkOption[Int] = declared(SparkOption
     .derived[Int](
       "adaptive-split-parallelism",
       s"It must be 1 to ${Int.MaxValue}",
       "Maximum number of tasks of an adaptive scan, unless their splits would exceed the split size",
       "four per core, but at most the larger of the number of cores and `spark.sql.shuffle.partitions`"
     )(text => scala.util.Try(text.toInt).toOption.filter(_ > 0))
-    .inSession("spark.sql.iceberg.read.adaptive-split-size.parallelism")
+    .inSession("spark.sql.iceberg.read.adaptive-split-size.parallelism"))
 
-  val Vectorization: SparkOption[Boolean] = SparkOption
+  val Vectorization: SparkOption[Boolean] = declared(SparkOption
     .flag("vectorization-enabled", "Whether to return columnar batches to Spark instead of rows", default = true)
     .inSession("spark.sql.iceberg.vectorization.enabled")
-    .inTable("read.parquet.vectorization.enabled")
+    .inTable("read.parquet.vectorization.enabled"))
 
   /** Limits the batch size: memory is allocated for a whole batch, even if a file has few rows. */
   private val MaxBatchSize = 1 << 20
 
   /** The default is Spark's batch size. With 5000, Apache Iceberg's default, scans of many columns took 10 % longer. */
-  val BatchSize: SparkOption[Int] = SparkOption
+  val BatchSize: SparkOption[Int] = declared(SparkOption
     .count("batch-size", "Number of rows in a batch", 4096, MaxBatchSize)
-    .inTable("read.parquet.vectorization.batch-size")
+    .inTable("read.parquet.vectorization.batch-size"))
 
-  val AggregatePushDown: SparkOption[Boolean] = SparkOption
+  val AggregatePushDown: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "aggregate-push-down-enabled",
       "Whether to answer COUNT, MIN and MAX from metadata if the result is exact",
       default = true
     )
-    .inSession("spark.sql.iceberg.aggregate-push-down.enabled")
+    .inSession("spark.sql.iceberg.aggregate-push-down.enabled"))
 
-  val DataGrouping: SparkOption[Boolean] = SparkOption
+  val DataGrouping: SparkOption[Boolean] = declared(SparkOption
     .derived[Boolean](
       "preserve-data-grouping",
       "It must be true or false",
@@ -78,20 +80,10 @@ object ReadOptions {
         "aggregates",
       "true if a join benefits from it"
     )(text => scala.util.Try(text.toBoolean).toOption)
-    .inSession("spark.sql.iceberg.planning.preserve-data-grouping")
+    .inSession("spark.sql.iceberg.planning.preserve-data-grouping"))
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(
-    SplitSize,
-    Lookback,
-    FileOpenCost,
-    AdaptiveSplits,
-    Parallelism,
-    Vectorization,
-    BatchSize,
-    AggregatePushDown,
-    DataGrouping
-  ) ++ PlanningOptions.all
+  val all: Seq[SparkOption[_]] = declared.all ++ PlanningOptions.all
 
   /** The valid options that are not in [[all]]: options of Spark or of an optimizer rule, or checked elsewhere. */
   private def others: Seq[String] =

@@ -1,21 +1,25 @@
 package iceberglite.spark.conf
 
+import iceberglite.spec.property.Declarations
+
 /** The options of writes that may change a table's columns. */
 object SchemaOptions {
-  val MergeSchema: SparkOption[Boolean] = SparkOption
+  private val declared = new Declarations[SparkOption[_]]
+
+  val MergeSchema: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "merge-schema",
       "Whether to add columns that the table lacks and widen columns to the types of the rows; all writes except " +
         "MERGE also need the table property write.spark.accept-any-schema=true",
       default = false
     )
-    .inSession("spark.sql.iceberg.merge-schema")
+    .inSession("spark.sql.iceberg.merge-schema"))
 
   /** The name of the option in other data sources. */
-  val Alias: SparkOption[Boolean] = SparkOption.flag("mergeSchema", "Alias of merge-schema", default = false)
+  val Alias: SparkOption[Boolean] = declared(SparkOption.flag("mergeSchema", "Alias of merge-schema", default = false))
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(MergeSchema, Alias)
+  val all: Seq[SparkOption[_]] = declared.all
 
   /** Whether a write merges its columns into those of the table. */
   def merges(settings: Settings): Boolean = Alias.get(settings).getOrElse(settings(MergeSchema))

@@ -1,32 +1,35 @@
 package iceberglite.spark.conf
 
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.Declarations
 
 /** The options of upserts: writes that replace rows with the same keys, without reading the table. */
 object UpsertOptions {
-  val Upsert: SparkOption[Boolean] = SparkOption.flag(
+  private val declared = new Declarations[SparkOption[_]]
+
+  val Upsert: SparkOption[Boolean] = declared(SparkOption.flag(
     "upsert",
     "Whether each row replaces the rows with the same key, by equality deletes and without reading the table",
     default = false
-  )
+  ))
 
-  val Keys: SparkOption[Seq[String]] = SparkOption.derived[Seq[String]](
+  val Keys: SparkOption[Seq[String]] = declared(SparkOption.derived[Seq[String]](
     "upsert-keys",
     "It must be a comma-separated list of column names",
     "Key columns of an upsert",
     "the table's identifier fields"
-  )(text => Some(text.split(',').map(_.trim).toSeq).filter(_.forall(_.nonEmpty)))
+  )(text => Some(text.split(',').map(_.trim).toSeq).filter(_.forall(_.nonEmpty))))
 
-  val DeleteColumn: SparkOption[String] = SparkOption.name(
+  val DeleteColumn: SparkOption[String] = declared(SparkOption.name(
     "upsert-delete-column",
     "It must be the name of a column of the rows",
     "Boolean column of the rows, but not of the table, that is true for rows that only delete; for tables with " +
       "write.spark.accept-any-schema=true",
     "none"
-  )
+  ))
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(Upsert, Keys, DeleteColumn)
+  val all: Seq[SparkOption[_]] = declared.all
 
   /**
    * Whether a write is an upsert; setting key columns implies it. @throws InvalidArgument the options contradict each

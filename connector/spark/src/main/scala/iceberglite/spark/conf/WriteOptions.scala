@@ -9,62 +9,64 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.file.FileFormat
-import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelProperty, TableProperty}
+import iceberglite.spec.property.{Declarations, DeleteGranularity, DistributionMode, RowLevelProperty, TableProperty}
 import iceberglite.table.IsolationLevel
 
 /** The options of writes. */
 object WriteOptions {
-  val Format: SparkOption[FileFormat] = SparkOption[FileFormat](
+  private val declared = new Declarations[SparkOption[_]]
+
+  val Format: SparkOption[FileFormat] = declared(SparkOption[FileFormat](
     "write-format",
     TableProperty.WriteFormat.expected,
     TableProperty.WriteFormat.doc,
     TableProperty.WriteFormat.default
-  )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(TableProperty.WriteFormat.key)
+  )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(TableProperty.WriteFormat.key))
 
-  val TargetFileSize: SparkOption[Long] = SparkOption
+  val TargetFileSize: SparkOption[Long] = declared(SparkOption
     .bytes("target-file-size-bytes", TableProperty.TargetFileSize.doc, TableProperty.TargetFileSize.default)
-    .inTable(TableProperty.TargetFileSize.key)
+    .inTable(TableProperty.TargetFileSize.key))
 
-  val DeleteFormat: SparkOption[FileFormat] = SparkOption
+  val DeleteFormat: SparkOption[FileFormat] = declared(SparkOption
     .derived[FileFormat](
       "delete-format",
       RowLevelProperty.DeleteFormat.expected,
       "Format of new delete files; deletion vectors (version 3) are always Puffin",
       "the format of data files"
-    )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(RowLevelProperty.DeleteFormat.key)
+    )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(RowLevelProperty.DeleteFormat.key))
 
-  val DeleteTargetSize: SparkOption[Long] = SparkOption
+  val DeleteTargetSize: SparkOption[Long] = declared(SparkOption
     .bytes(
       "target-delete-file-size-bytes",
       "Target size of delete files",
       RowLevelProperty.DeleteTargetSize.default
-    ).inTable(RowLevelProperty.DeleteTargetSize.key)
+    ).inTable(RowLevelProperty.DeleteTargetSize.key))
 
-  val Granularity: SparkOption[DeleteGranularity] = SparkOption[DeleteGranularity](
+  val Granularity: SparkOption[DeleteGranularity] = declared(SparkOption[DeleteGranularity](
     "delete-granularity",
     RowLevelProperty.Granularity.expected,
     "Whether a position delete file covers one data file or all data files of a partition",
     RowLevelProperty.Granularity.default
-  )(text => DeleteGranularity.all.find(_.name.equalsIgnoreCase(text))).inTable(RowLevelProperty.Granularity.key)
+  )(text => DeleteGranularity.all.find(_.name.equalsIgnoreCase(text))).inTable(RowLevelProperty.Granularity.key))
 
-  val CheckNullability: SparkOption[Boolean] = SparkOption
+  val CheckNullability: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "check-nullability",
       "Whether to reject nullable columns for columns that are NOT NULL; if false, the write fails at the first null",
       default = true
     )
-    .inSession("spark.sql.iceberg.check-nullability")
+    .inSession("spark.sql.iceberg.check-nullability"))
 
-  val Fanout: SparkOption[Boolean] = SparkOption
+  val Fanout: SparkOption[Boolean] = declared(SparkOption
     .derived[Boolean](
       "fanout-enabled",
       "It must be true or false",
       "Whether to keep a file open for each partition instead of sorting the rows by partition",
       "true, except for tables with a sort order"
     )(SparkOption.boolean)
-    .inTable(TableProperty.Fanout.key)
+    .inTable(TableProperty.Fanout.key))
 
-  val Distribution: SparkOption[DistributionMode] = SparkOption
+  val Distribution: SparkOption[DistributionMode] = declared(SparkOption
     .derived[DistributionMode](
       "distribution-mode",
       TableProperty.Distribution.expected,
@@ -72,14 +74,14 @@ object WriteOptions {
       "range for a table with a sort order, hash for a partitioned table, else none"
     )(DistributionMode.parse)
     .inSession("spark.sql.iceberg.distribution-mode")
-    .inTable(TableProperty.Distribution.key)
+    .inTable(TableProperty.Distribution.key))
 
-  val UseTableDistribution: SparkOption[Boolean] = SparkOption
+  val UseTableDistribution: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "use-table-distribution-and-ordering",
       "Whether to distribute and sort the rows as the table requires; if false, they are written as they come",
       default = true
-    )
+    ))
 
   /** Approximate ratio of the size of rows in a shuffle to their size in a Parquet file, as in Apache Iceberg. */
   val ShuffleRatio = 3L
@@ -87,69 +89,52 @@ object WriteOptions {
 
   /** The default of [[AdvisoryPartitionSize]] for a statement that writes only delete files. */
   val DeleteAdvisorySize: Long = (32L << 20) * ShuffleRatio
-  val AdvisoryPartitionSize: SparkOption[Long] = SparkOption
+  val AdvisoryPartitionSize: SparkOption[Long] = declared(SparkOption
     .bytes("advisory-partition-size", "Advisory size of the shuffled rows of one task", DefaultAdvisorySize)
     .inSession("spark.sql.iceberg.advisory-partition-size")
-    .inTable("write.spark.advisory-partition-size-bytes")
+    .inTable("write.spark.advisory-partition-size-bytes"))
 
-  val OutputSpecId: SparkOption[Int] = SparkOption
+  val OutputSpecId: SparkOption[Int] = declared(SparkOption
     .derived[Int](
       "output-spec-id",
       "It must be a number",
       "Id of the partition spec to write with",
       "the current one of the table"
-    )(text => scala.util.Try(text.toInt).toOption)
+    )(text => scala.util.Try(text.toInt).toOption))
 
-  val OutputSortOrderId: SparkOption[Int] = SparkOption
+  val OutputSortOrderId: SparkOption[Int] = declared(SparkOption
     .derived[Int](
       "output-sort-order-id",
       "It must be a number",
       "Id of the sort order to write with",
       "the current one of the table"
-    )(text => scala.util.Try(text.toInt).toOption)
+    )(text => scala.util.Try(text.toInt).toOption))
 
-  val Isolation: SparkOption[IsolationLevel] = SparkOption
+  val Isolation: SparkOption[IsolationLevel] = declared(SparkOption
     .derived[IsolationLevel](
       "isolation-level",
       s"It must be one of ${IsolationLevel.all.map(_.name).mkString(", ")}",
       "Isolation level at which an overwrite is validated against concurrent commits",
       "no validation"
-    )(text => IsolationLevel.all.find(_.name.equalsIgnoreCase(text)))
+    )(text => IsolationLevel.all.find(_.name.equalsIgnoreCase(text))))
 
-  val ValidateFromSnapshot: SparkOption[Long] = SparkOption
+  val ValidateFromSnapshot: SparkOption[Long] = declared(SparkOption
     .derived[Long](
       "validate-from-snapshot-id",
       "It must be the id of a snapshot",
       "Snapshot after which commits count as concurrent; used only with isolation-level",
       "the newest snapshot when the write is planned"
-    )(SparkOption.long)
+    )(SparkOption.long))
 
   val Branch: SparkOption[String] =
-    SparkOption.name("branch", "It must be the name of a branch", "Branch to write to", "main")
+    declared(SparkOption.name("branch", "It must be the name of a branch", "Branch to write to", "main"))
 
   /** The prefix of options for the snapshot summary; the key of the entry follows. */
   val SnapshotPropertyPrefix = "snapshot-property."
 
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(
-    Format,
-    TargetFileSize,
-    DeleteFormat,
-    DeleteTargetSize,
-    Granularity,
-    CheckNullability,
-    Fanout,
-    Distribution,
-    UseTableDistribution,
-    AdvisoryPartitionSize
-  ) ++ CompressionOptions.all ++ Seq(
-    OutputSpecId,
-    OutputSortOrderId
-  ) ++ OverwriteOptions.all ++ Seq(
-    Isolation,
-    ValidateFromSnapshot,
-    Branch
-  ) ++ ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all
+  val all: Seq[SparkOption[_]] = declared.all ++ CompressionOptions.all ++ OverwriteOptions.all ++
+    ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all
 
   /** Options of Spark itself. */
   private val others: Seq[String] = Seq("path", "paths")

@@ -6,21 +6,31 @@ import iceberglite.spec.property.TableProperty.{flag, oneOf, positiveInt, proper
 
 /** Additional table properties of Parquet files, some of them for one column each. */
 object ParquetProperty {
-  val PageVersion: TableProperty[String] =
-    oneOf("write.parquet.page-version", "v1", "Version of Parquet data pages; v2 also uses other encodings", "v1", "v2")
-  val CheckMinRows: TableProperty[Int] = positiveInt(
+  private val declared = new Declarations[TableProperty[_]]
+
+  val PageVersion: TableProperty[String] = declared(oneOf(
+    "write.parquet.page-version",
+    "v1",
+    "Version of Parquet data pages; v2 also uses other encodings",
+    "v1",
+    "v2"
+  ))
+  val CheckMinRows: TableProperty[Int] = declared(positiveInt(
     "write.parquet.row-group-check-min-record-count",
     100,
     "Minimum number of values of a column between two checks of its Parquet page size"
-  )
-  val CheckMaxRows: TableProperty[Int] = positiveInt(
+  ))
+  val CheckMaxRows: TableProperty[Int] = declared(positiveInt(
     "write.parquet.row-group-check-max-record-count",
     10000,
     "Maximum number of values of a column between two checks of its Parquet page size, and of rows between two " +
       "checks of the row group size"
-  )
-  val BloomFilterMaxSize: TableProperty[Int] =
-    positiveInt("write.parquet.bloom-filter-max-bytes", 1 << 20, "Maximum size of a Bloom filter in a Parquet file")
+  ))
+  val BloomFilterMaxSize: TableProperty[Int] = declared(positiveInt(
+    "write.parquet.bloom-filter-max-bytes",
+    1 << 20,
+    "Maximum size of a Bloom filter in a Parquet file"
+  ))
 
   /** A property of one column, whose full name follows the prefix. */
   final class PerColumn[A] private[ParquetProperty] (val prefix: String, make: String => TableProperty[A]) {
@@ -66,7 +76,7 @@ object ParquetProperty {
   )
 
   /** The properties of whole files, in the order of the documentation. */
-  private[iceberglite] def all: Seq[TableProperty[_]] = Seq(PageVersion, CheckMinRows, CheckMaxRows, BloomFilterMaxSize)
+  private[iceberglite] def all: Seq[TableProperty[_]] = declared.all
 
   val perColumn: Seq[PerColumn[_]] = Seq(BloomFilter, BloomFilterFpp, BloomFilterNdv, Statistics, Dictionary)
 }

@@ -32,6 +32,7 @@ final class TableProperty[A] private[iceberglite] (
 }
 
 object TableProperty extends TablePropertyFactories {
+  private val declared = new Declarations[TableProperty[_]]
 
   /** Returns the value for a table with these properties. @throws InvalidArgument with the name of the property */
   def of[A](property: TableProperty[A], properties: Map[String, String]): A =
@@ -63,46 +64,45 @@ object TableProperty extends TablePropertyFactories {
     "default-sort-order"
   )
 
-  val Version: TableProperty[FormatVersion] = property(
+  val Version: TableProperty[FormatVersion] = declared(property(
     "format-version",
     FormatVersion.Default.number.toString,
     s"It must be one of ${FormatVersion.all.mkString(", ")}",
     "Format version of the table; it can be upgraded, but not downgraded",
     text => FormatVersion.all.find(_.number.toString == text)
-  )
-  val Comment: TableProperty[Option[String]] = optional(
+  ))
+  val Comment: TableProperty[Option[String]] = declared(optional(
     "comment",
     "It must be any text",
     "Description of the table",
     Some(_)
-  )
+  ))
 
-  val WriteFormat: TableProperty[FileFormat] = property(
+  val WriteFormat: TableProperty[FileFormat] = declared(property(
     "write.format.default",
     FileFormat.Parquet.name,
     "It must be parquet, orc or avro",
     "Format of new data files",
     text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
-  )
+  ))
   val ParquetRowGroupSize: TableProperty[Long] =
-    size("write.parquet.row-group-size-bytes", 128L << 20, "Target size of Parquet row groups")
+    declared(size("write.parquet.row-group-size-bytes", 128L << 20, "Target size of Parquet row groups"))
   val ParquetPageSize: TableProperty[Int] =
-    positiveInt("write.parquet.page-size-bytes", 1 << 20, "Target size of Parquet pages")
+    declared(positiveInt("write.parquet.page-size-bytes", 1 << 20, "Target size of Parquet pages"))
   val ParquetPageRowLimit: TableProperty[Int] =
-    positiveInt("write.parquet.page-row-limit", 20000, "Maximum number of rows in a Parquet page")
-  val ParquetDictionarySize: TableProperty[Int] =
-    positiveInt(
-      "write.parquet.dict-size-bytes",
-      2 << 20,
-      "Maximum Parquet dictionary size before falling back to plain encoding"
-    )
+    declared(positiveInt("write.parquet.page-row-limit", 20000, "Maximum number of rows in a Parquet page"))
+  val ParquetDictionarySize: TableProperty[Int] = declared(positiveInt(
+    "write.parquet.dict-size-bytes",
+    2 << 20,
+    "Maximum Parquet dictionary size before falling back to plain encoding"
+  ))
 
   /**
    * The value of this property that is stored in new tables. A table without the property was created by an old
    * release, and keeps gzip.
    */
   val ParquetCodecOfNewTables = "zstd"
-  val ParquetCodec: TableProperty[String] = oneOf(
+  val ParquetCodec: TableProperty[String] = declared(oneOf(
     "write.parquet.compression-codec",
     "gzip",
     "Compression codec of Parquet files; new tables set it to zstd",
@@ -115,16 +115,21 @@ object TableProperty extends TablePropertyFactories {
     "lz4",
     "lz4_raw",
     "zstd"
-  )
-  val ParquetCompressionLevel: TableProperty[Option[Int]] =
-    optional("write.parquet.compression-level", "It must be a number", "Compression level of Parquet files", int)
+  ))
+  val ParquetCompressionLevel: TableProperty[Option[Int]] = declared(optional(
+    "write.parquet.compression-level",
+    "It must be a number",
+    "Compression level of Parquet files",
+    int
+  ))
 
-  val OrcStripeSize: TableProperty[Long] = size("write.orc.stripe-size-bytes", 64L << 20, "Target size of ORC stripes")
+  val OrcStripeSize: TableProperty[Long] =
+    declared(size("write.orc.stripe-size-bytes", 64L << 20, "Target size of ORC stripes"))
   val OrcBlockSize: TableProperty[Long] =
-    size("write.orc.block-size-bytes", 256L << 20, "File system block size of ORC files")
+    declared(size("write.orc.block-size-bytes", 256L << 20, "File system block size of ORC files"))
   val OrcBatchSize: TableProperty[Int] =
-    positiveInt("write.orc.vectorized.batch-size", 1024, "Number of rows in a batch of the ORC writer")
-  val OrcCodec: TableProperty[String] = oneOf(
+    declared(positiveInt("write.orc.vectorized.batch-size", 1024, "Number of rows in a batch of the ORC writer"))
+  val OrcCodec: TableProperty[String] = declared(oneOf(
     "write.orc.compression-codec",
     "zlib",
     "Compression codec of ORC files",
@@ -134,28 +139,28 @@ object TableProperty extends TablePropertyFactories {
     "lzo",
     "lz4",
     "zstd"
-  )
-  val OrcCompressionStrategy: TableProperty[String] = oneOf(
+  ))
+  val OrcCompressionStrategy: TableProperty[String] = declared(oneOf(
     "write.orc.compression-strategy",
     "speed",
     "Compression strategy of ORC files: faster writes (speed) or smaller files (compression)",
     "speed",
     "compression"
-  )
-  val OrcBloomFilterColumns: TableProperty[Option[String]] = optional(
+  ))
+  val OrcBloomFilterColumns: TableProperty[Option[String]] = declared(optional(
     "write.orc.bloom.filter.columns",
     "It must be a comma-separated list of column names",
     "Columns with a Bloom filter in ORC files",
     Some(_)
-  )
-  val OrcBloomFilterFpp: TableProperty[Double] = property(
+  ))
+  val OrcBloomFilterFpp: TableProperty[Double] = declared(property(
     "write.orc.bloom.filter.fpp",
     "0.05",
     "It must be between 0 and 1",
     "False positive probability of Bloom filters in ORC files",
     text => Try(text.toDouble).toOption.filter(p => p > 0 && p < 1)
-  )
-  val AvroCodec: TableProperty[String] = oneOf(
+  ))
+  val AvroCodec: TableProperty[String] = declared(oneOf(
     "write.avro.compression-codec",
     "gzip",
     "Compression codec of Avro files",
@@ -163,46 +168,45 @@ object TableProperty extends TablePropertyFactories {
     "snappy",
     "gzip",
     "zstd"
-  )
+  ))
   val AvroCompressionLevel: TableProperty[Option[Int]] =
-    optional("write.avro.compression-level", "It must be a number", "Compression level of Avro files", int)
+    declared(optional("write.avro.compression-level", "It must be a number", "Compression level of Avro files", int))
 
   val TargetFileSize: TableProperty[Long] =
-    size("write.target-file-size-bytes", 512L << 20, "Target size of data files")
-  val Distribution: TableProperty[Option[DistributionMode]] = optional(
+    declared(size("write.target-file-size-bytes", 512L << 20, "Target size of data files"))
+  val Distribution: TableProperty[Option[DistributionMode]] = declared(optional(
     "write.distribution-mode",
     s"It must be one of ${DistributionMode.all.mkString(", ")}",
     "Distribution of rows over tasks before a write",
     DistributionMode.parse
-  )
-  val Fanout: TableProperty[Boolean] =
-    flag(
-      "write.spark.fanout.enabled",
-      default = false,
-      "Whether to keep a file open for each partition instead of sorting the rows by partition"
-    )
-  val WriteAuditPublish: TableProperty[Boolean] = flag(
+  ))
+  val Fanout: TableProperty[Boolean] = declared(flag(
+    "write.spark.fanout.enabled",
+    default = false,
+    "Whether to keep a file open for each partition instead of sorting the rows by partition"
+  ))
+  val WriteAuditPublish: TableProperty[Boolean] = declared(flag(
     "write.wap.enabled",
     default = false,
     "Whether writes of sessions with spark.wap.id or spark.wap.branch are held back for an audit until they are " +
       "published"
-  )
-  val DataPath: TableProperty[Option[String]] = optional(
+  ))
+  val DataPath: TableProperty[Option[String]] = declared(optional(
     "write.data.path",
     "It must be the URI of a directory",
     "Directory of new data files; by default the directory data in the table location",
     text => Some(text.stripSuffix("/"))
-  )
-  val ObjectStorage: TableProperty[Boolean] = flag(
+  ))
+  val ObjectStorage: TableProperty[Boolean] = declared(flag(
     "write.object-storage.enabled",
     default = false,
     "Whether to distribute data files over directories by a hash of their names, which suits object stores"
-  )
-  val ObjectStoragePartitions: TableProperty[Boolean] = flag(
+  ))
+  val ObjectStoragePartitions: TableProperty[Boolean] = declared(flag(
     "write.object-storage.partitioned-paths",
     default = true,
     "Whether the paths of data files that are distributed by a hash include the partition"
-  )
+  ))
 
   /** Creates the property. @param use when it applies */
   private def formerDataPath(key: String, use: String): TableProperty[Option[String]] =
@@ -214,35 +218,33 @@ object TableProperty extends TablePropertyFactories {
     )
 
   val ObjectStoragePath: TableProperty[Option[String]] =
-    formerDataPath("write.object-storage.path", ", for data files that are distributed by a hash")
-  val FolderStoragePath: TableProperty[Option[String]] = formerDataPath("write.folder-storage.path", "")
-  val MetadataPath: TableProperty[Option[String]] = optional(
+    declared(formerDataPath("write.object-storage.path", ", for data files that are distributed by a hash"))
+  val FolderStoragePath: TableProperty[Option[String]] = declared(formerDataPath("write.folder-storage.path", ""))
+  val MetadataPath: TableProperty[Option[String]] = declared(optional(
     "write.metadata.path",
     "It must be the URI of a directory",
     "Directory of new metadata files; by default the directory metadata in the table location",
     text => Some(text.stripSuffix("/"))
-  )
-  val SummaryPartitionLimit: TableProperty[Int] =
-    count(
-      "write.summary.partition-limit",
-      0,
-      "Maximum number of changed partitions that a snapshot summary lists individually"
-    )
+  ))
+  val SummaryPartitionLimit: TableProperty[Int] = declared(count(
+    "write.summary.partition-limit",
+    0,
+    "Maximum number of changed partitions that a snapshot summary lists individually"
+  ))
 
   val MetadataCodec: TableProperty[String] =
-    oneOf("write.metadata.compression-codec", "none", "Compression codec of metadata files", "none", "gzip")
-  val PreviousVersionsMax: TableProperty[Int] =
-    positiveInt(
-      "write.metadata.previous-versions-max",
-      100,
-      "Maximum number of previous metadata files in the metadata log"
-    )
-  val DeleteAfterCommit: TableProperty[Boolean] = flag(
+    declared(oneOf("write.metadata.compression-codec", "none", "Compression codec of metadata files", "none", "gzip"))
+  val PreviousVersionsMax: TableProperty[Int] = declared(positiveInt(
+    "write.metadata.previous-versions-max",
+    100,
+    "Maximum number of previous metadata files in the metadata log"
+  ))
+  val DeleteAfterCommit: TableProperty[Boolean] = declared(flag(
     "write.metadata.delete-after-commit.enabled",
     default = false,
     "Whether to delete metadata files that are removed from the metadata log"
-  )
-  val MetricsDefault: TableProperty[MetricsMode] = metricsMode("write.metadata.metrics.default")
+  ))
+  val MetricsDefault: TableProperty[MetricsMode] = declared(metricsMode("write.metadata.metrics.default"))
 
   /** The prefix; a column's full name follows. */
   val MetricsColumnPrefix = "write.metadata.metrics.column."
@@ -252,12 +254,12 @@ object TableProperty extends TablePropertyFactories {
    * with it.
    */
   lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.perColumn.map(_.prefix)
-  val MetricsMaxInferredColumns: TableProperty[Int] = count(
+  val MetricsMaxInferredColumns: TableProperty[Int] = declared(count(
     "write.metadata.metrics.max-inferred-column-defaults",
     100,
     "Maximum number of columns with metrics if the table does not set write.metadata.metrics.default"
-  )
-  val ManifestCodec: TableProperty[String] = oneOf(
+  ))
+  val ManifestCodec: TableProperty[String] = declared(oneOf(
     "write.manifest.compression-codec",
     "gzip",
     "Compression codec of manifests and manifest lists",
@@ -265,132 +267,90 @@ object TableProperty extends TablePropertyFactories {
     "snappy",
     "gzip",
     "zstd"
-  )
-  val ManifestCompressionLevel: TableProperty[Option[Int]] =
-    optional(
-      "write.manifest.compression-level",
-      "It must be a number",
-      "Compression level of manifests and manifest lists",
-      int
-    )
+  ))
+  val ManifestCompressionLevel: TableProperty[Option[Int]] = declared(optional(
+    "write.manifest.compression-level",
+    "It must be a number",
+    "Compression level of manifests and manifest lists",
+    int
+  ))
 
-  val CommitRetries: TableProperty[Int] = count("commit.retry.num-retries", 4, "Maximum number of commit retries")
-  val CommitMinWait: TableProperty[Long] = millis(
+  val CommitRetries: TableProperty[Int] =
+    declared(count("commit.retry.num-retries", 4, "Maximum number of commit retries"))
+  val CommitMinWait: TableProperty[Long] = declared(millis(
     "commit.retry.min-wait-ms",
     100,
     "Initial wait between commit retries"
-  )
-  val CommitMaxWait: TableProperty[Long] = millis(
+  ))
+  val CommitMaxWait: TableProperty[Long] = declared(millis(
     "commit.retry.max-wait-ms",
     60000,
     "Maximum wait between commit retries"
-  )
+  ))
   val CommitTotalTimeout: TableProperty[Long] =
-    millis("commit.retry.total-timeout-ms", 1800000, "Maximum total retry time")
+    declared(millis("commit.retry.total-timeout-ms", 1800000, "Maximum total retry time"))
   val StatusCheckRetries: TableProperty[Int] =
-    count("commit.status-check.num-retries", 3, "Maximum number of commit status checks")
+    declared(count("commit.status-check.num-retries", 3, "Maximum number of commit status checks"))
   val StatusCheckMinWait: TableProperty[Long] =
-    millis("commit.status-check.min-wait-ms", 1000, "Initial wait between commit status checks")
+    declared(millis("commit.status-check.min-wait-ms", 1000, "Initial wait between commit status checks"))
   val StatusCheckMaxWait: TableProperty[Long] =
-    millis("commit.status-check.max-wait-ms", 60000, "Maximum wait between commit status checks")
-  val StatusCheckTotalTimeout: TableProperty[Long] =
-    millis("commit.status-check.total-timeout-ms", 1800000, "Maximum total time for checking the commit status")
+    declared(millis("commit.status-check.max-wait-ms", 60000, "Maximum wait between commit status checks"))
+  val StatusCheckTotalTimeout: TableProperty[Long] = declared(millis(
+    "commit.status-check.total-timeout-ms",
+    1800000,
+    "Maximum total time for checking the commit status"
+  ))
   val ManifestMerge: TableProperty[Boolean] =
-    flag("commit.manifest-merge.enabled", default = true, "Whether commits merge small manifests")
+    declared(flag("commit.manifest-merge.enabled", default = true, "Whether commits merge small manifests"))
   val ManifestTargetSize: TableProperty[Long] =
-    size("commit.manifest.target-size-bytes", 8L << 20, "Target size of merged manifests")
-  val ManifestMinCountToMerge: TableProperty[Int] =
-    positiveInt("commit.manifest.min-count-to-merge", 100, "Minimum number of manifests before any are merged")
+    declared(size("commit.manifest.target-size-bytes", 8L << 20, "Target size of merged manifests"))
+  val ManifestMinCountToMerge: TableProperty[Int] = declared(positiveInt(
+    "commit.manifest.min-count-to-merge",
+    100,
+    "Minimum number of manifests before any are merged"
+  ))
 
-  val SplitSize: TableProperty[Long] = size(
+  val SplitSize: TableProperty[Long] = declared(size(
     "read.split.target-size",
     128L << 20,
     "Target number of bytes that one task reads"
-  )
-  val SplitLookback: TableProperty[Int] =
-    positiveInt("read.split.planning-lookback", 10, "Number of open bins to consider when splits are packed into tasks")
-  val SplitOpenFileCost: TableProperty[Long] = property(
+  ))
+  val SplitLookback: TableProperty[Int] = declared(positiveInt(
+    "read.split.planning-lookback",
+    10,
+    "Number of open bins to consider when splits are packed into tasks"
+  ))
+  val SplitOpenFileCost: TableProperty[Long] = declared(property(
     "read.split.open-file-cost",
     (4L << 20).toString,
     "It must be 0 or more, in bytes",
     "Estimated cost of opening a file, so that tasks do not get too many small files",
     long(_).filter(_ >= 0)
-  )
-  val NameMappingDefault: TableProperty[Option[String]] = optional(
+  ))
+  val NameMappingDefault: TableProperty[Option[String]] = declared(optional(
     "schema.name-mapping.default",
     "It must be JSON as specified in Name Mapping Serialization",
     "Name mapping, which gives field ids to data files without field ids",
     text => Try(NameMappingJson.parse("schema.name-mapping.default", text)).toOption.map(_ => text)
-  )
+  ))
 
   val Gc: TableProperty[Boolean] =
-    flag("gc.enabled", default = true, "Whether files that are no longer needed may be deleted")
+    declared(flag("gc.enabled", default = true, "Whether files that are no longer needed may be deleted"))
   val MaxSnapshotAge: TableProperty[Long] =
-    millis("history.expire.max-snapshot-age-ms", 432000000L, "Age at which snapshots expire")
-  val MinSnapshotsToKeep: TableProperty[Int] =
-    positiveInt("history.expire.min-snapshots-to-keep", 1, "Minimum number of snapshots to keep for each branch")
-  val MaxRefAge: TableProperty[Long] =
-    millis("history.expire.max-ref-age-ms", Long.MaxValue, "Age at which branches and tags other than main expire")
+    declared(millis("history.expire.max-snapshot-age-ms", 432000000L, "Age at which snapshots expire"))
+  val MinSnapshotsToKeep: TableProperty[Int] = declared(positiveInt(
+    "history.expire.min-snapshots-to-keep",
+    1,
+    "Minimum number of snapshots to keep for each branch"
+  ))
+  val MaxRefAge: TableProperty[Long] = declared(millis(
+    "history.expire.max-ref-age-ms",
+    Long.MaxValue,
+    "Age at which branches and tags other than main expire"
+  ))
 
   /** All properties except those of [[ColumnPrefixes]], in the order of the documentation. */
-  lazy val all: Seq[TableProperty[_]] = Seq(
-    Version,
-    Comment,
-    WriteFormat,
-    ParquetRowGroupSize,
-    ParquetPageSize,
-    ParquetPageRowLimit,
-    ParquetDictionarySize,
-    ParquetCodec,
-    ParquetCompressionLevel
-  ) ++ ParquetProperty.all ++ Seq(
-    OrcStripeSize,
-    OrcBlockSize,
-    OrcBatchSize,
-    OrcCodec,
-    OrcCompressionStrategy,
-    OrcBloomFilterColumns,
-    OrcBloomFilterFpp,
-    AvroCodec,
-    AvroCompressionLevel,
-    TargetFileSize,
-    Distribution,
-    Fanout,
-    WriteAuditPublish,
-    DataPath,
-    ObjectStorage,
-    ObjectStoragePartitions,
-    ObjectStoragePath,
-    FolderStoragePath,
-    MetadataPath,
-    SummaryPartitionLimit,
-    MetadataCodec,
-    PreviousVersionsMax,
-    DeleteAfterCommit,
-    MetricsDefault,
-    MetricsMaxInferredColumns,
-    ManifestCodec,
-    ManifestCompressionLevel,
-    CommitRetries,
-    CommitMinWait,
-    CommitMaxWait,
-    CommitTotalTimeout,
-    StatusCheckRetries,
-    StatusCheckMinWait,
-    StatusCheckMaxWait,
-    StatusCheckTotalTimeout,
-    ManifestMerge,
-    ManifestTargetSize,
-    ManifestMinCountToMerge,
-    SplitSize,
-    SplitLookback,
-    SplitOpenFileCost,
-    NameMappingDefault,
-    Gc,
-    MaxSnapshotAge,
-    MinSnapshotsToKeep,
-    MaxRefAge
-  ) ++ RowLevelProperty.all
+  lazy val all: Seq[TableProperty[_]] = declared.all ++ ParquetProperty.all ++ RowLevelProperty.all
 
   /** Returns the metrics mode of a column by its full name, if set. @throws InvalidArgument for an invalid value */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
