@@ -2,6 +2,7 @@ package iceberglite.catalog
 
 import iceberglite.catalog.HadoopCatalog.MaxShownNames
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
@@ -45,7 +46,7 @@ final class HadoopCatalog(
     if (userProperties.nonEmpty) throw noProperties(namespace, userProperties.keySet)
     val directory = directoryOf(namespace)
     if (io.exists(directory)) {
-      throw AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
+      throw AlreadyExists(ObjectKind.Namespace, fullName(namespace), "Use the existing one, or choose another name")
     }
     Warehouse.using(warehouse)(io.makeDirectory(directory))
   }
@@ -80,7 +81,11 @@ final class HadoopCatalog(
   override def tableExists(id: TableIdentifier): Boolean = isTable(defaultLocation(id))
 
   override def load(id: TableIdentifier): TableVersion =
-    loadIfExists(id).getOrElse(throw NotFound("table", fullName(id), s"There is no metadata in ${defaultLocation(id)}"))
+    loadIfExists(id).getOrElse(throw NotFound(
+      ObjectKind.Table,
+      fullName(id),
+      s"There is no metadata in ${defaultLocation(id)}"
+    ))
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] =
     Warehouse.using(warehouse)(versions(id).newest())
@@ -158,7 +163,7 @@ final class HadoopCatalog(
 
   private def requireNamespace(namespace: Vector[String]): Unit =
     if (namespace.nonEmpty && !namespaceExists(namespace)) {
-      throw NotFound("namespace", fullName(namespace), s"There is no directory ${directoryOf(namespace)}")
+      throw NotFound(ObjectKind.Namespace, fullName(namespace), s"There is no directory ${directoryOf(namespace)}")
     }
 
   private def noProperties(namespace: Vector[String], keys: Set[String]): Unsupported = Unsupported(

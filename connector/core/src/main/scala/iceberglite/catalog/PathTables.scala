@@ -1,6 +1,7 @@
 package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataFiles}
@@ -54,7 +55,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     TableOwnership(Some(id.name), Vector(id.name), hasVersionNames = true)
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id.name).getOrElse(
-    throw NotFound("table", id.name, "There is no metadata directory with *.metadata.json files at this path")
+    throw NotFound(ObjectKind.Table, id.name, "There is no metadata directory with *.metadata.json files at this path")
   )
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {

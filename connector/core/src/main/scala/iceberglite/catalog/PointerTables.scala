@@ -4,6 +4,7 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
@@ -82,7 +83,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
     }
     pointer.create(TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)) match {
       case PointerMove.Succeeded => ()
-      case PointerMove.Conflict => throw AlreadyExists("table", name, "Drop it first or choose another name")
+      case PointerMove.Conflict => throw AlreadyExists(ObjectKind.Table, name, "Drop it first or choose another name")
       case PointerMove.Busy(reason) => throw failed(reason, None)
       case PointerMove.Unknown(cause) =>
         if (!pointer.read().contains(metadataFile)) throw failed(String.valueOf(cause.getMessage), Some(cause))

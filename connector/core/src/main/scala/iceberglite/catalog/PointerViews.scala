@@ -1,6 +1,7 @@
 package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.update.ViewUpdate
 import iceberglite.spec.view.ViewMetadata
@@ -35,7 +36,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
     try swap.commit(base, state)
     catch {
       case _: CommitConflict if base.isEmpty && pointer.read().isDefined =>
-        throw AlreadyExists("view", name, "Replace it, drop it first, or choose another name")
+        throw AlreadyExists(ObjectKind.View, name, "Replace it, drop it first, or choose another name")
     }
     state
   }

@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import scala.util.control.NonFatal
 
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.property.TableProperty
@@ -69,7 +69,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   private def rejectExistingMetadata(): Unit = files.names().sorted.headOption.foreach { name =>
     files.numberIn(name).foreach(number => throw versionExists(number, TableLocations.inside(files.directory, name)))
     throw AlreadyExists(
-      "table",
+      ObjectKind.Table,
       s"$table in $location",
       s"$name there belongs to a catalog that stores a pointer to the newest metadata file; use it, or another location"
     )

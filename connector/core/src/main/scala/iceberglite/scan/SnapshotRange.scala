@@ -3,6 +3,7 @@ package iceberglite.scan
 import java.time.Instant
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 
 /** The start of an incremental read. */
@@ -134,7 +135,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   private def requireSnapshot(which: String, id: Long): Snapshot = table.snapshotsById.getOrElse(
     id,
     throw NotFound(
-      "snapshot",
+      ObjectKind.Snapshot,
       s"$id ($which-snapshot-id)",
       "It has expired, or never was. The metadata table `snapshots` lists those there are"
     )

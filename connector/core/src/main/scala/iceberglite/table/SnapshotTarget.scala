@@ -1,6 +1,7 @@
 package iceberglite.table
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 
 /** Where a new snapshot is committed (spec: "Snapshot References"). */
@@ -29,7 +30,8 @@ object SnapshotTarget {
         throw InvalidArgument("branch", name, s"It is a ${tag.kind}, which nothing is written to")
       case None if name == SnapshotRef.Main => None
       case None if create => base.currentSnapshot
-      case None => throw NotFound("branch", name, s"The branches are ${base.refs.keys.toVector.sorted.mkString(", ")}")
+      case None =>
+        throw NotFound(ObjectKind.Branch, name, s"The branches are ${base.refs.keys.toVector.sorted.mkString(", ")}")
     }
   }
 

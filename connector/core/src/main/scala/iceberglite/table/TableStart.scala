@@ -3,6 +3,7 @@ package iceberglite.table
 import java.util.UUID
 
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{UnboundPartitionField, UnboundSortField}
 import iceberglite.spec.schema.Schema
@@ -64,7 +65,7 @@ object TableStart {
     override def mayCreate: Boolean = false
 
     override def initialState(table: String, base: Option[TableMetadata], nowMs: Long): InitialState = {
-      val metadata = base.getOrElse(throw NotFound("table", table, "It was dropped in the meantime"))
+      val metadata = base.getOrElse(throw NotFound(ObjectKind.Table, table, "It was dropped in the meantime"))
       val same = uuid.map(Requirement.AssertTableUuid).toVector
       same.foreach(_.check(base, table))
       InitialState(metadata, Change(Vector.empty, same))
@@ -84,9 +85,9 @@ object TableStart {
     override def initialState(table: String, base: Option[TableMetadata], nowMs: Long): InitialState =
       (base, mode) match {
         case (Some(_), StageMode.Create) =>
-          throw AlreadyExists("table", table, "Drop it first, replace it, or choose another name")
+          throw AlreadyExists(ObjectKind.Table, table, "Drop it first, replace it, or choose another name")
         case (None, StageMode.Replace) =>
-          throw NotFound("table", table, "CREATE OR REPLACE makes it where it is not there")
+          throw NotFound(ObjectKind.Table, table, "CREATE OR REPLACE makes it where it is not there")
         case (None, _) =>
           val updates = creation.at(creation.location.getOrElse(defaultLocation)).creation(uuid)
           InitialState(MetadataUpdate.create(updates, nowMs), Change(updates, Vector(Requirement.AssertCreate)))

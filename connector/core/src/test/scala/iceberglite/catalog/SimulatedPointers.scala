@@ -2,6 +2,7 @@ package iceberglite.catalog
 
 import iceberglite.catalog.PointerMove.{Conflict, Succeeded, Unknown}
 import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
@@ -45,7 +46,7 @@ final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Envi
   }
 
   override def load(id: TableIdentifier): TableVersion =
-    tables.load(pointer).getOrElse(throw NotFound("table", id.toString, "It was never made"))
+    tables.load(pointer).getOrElse(throw NotFound(ObjectKind.Table, id.toString, "It was never made"))
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
     tables.commit(id.toString, pointer, base, change, ownership(id, _))

@@ -1,6 +1,7 @@
 package iceberglite.table
 
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound}
+import iceberglite.spec.ObjectKind
 
 /** An in-memory committer with scripted responses. */
 final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
@@ -17,7 +18,7 @@ final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Com
     val hook = loads.headOption
     loads = loads.drop(1)
     hook.foreach(_.apply())
-    versions.lastOption.getOrElse(throw NotFound("table", id.toString, "It was never made"))
+    versions.lastOption.getOrElse(throw NotFound(ObjectKind.Table, id.toString, "It was never made"))
   }
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {

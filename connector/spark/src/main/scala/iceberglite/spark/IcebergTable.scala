@@ -22,6 +22,7 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.spec.ObjectKind
 import iceberglite.table.Table
 
 /**
@@ -111,7 +112,7 @@ final class IcebergTable private (
     case _ => notIcebergTable
   }
 
-  private def notIcebergTable: Nothing = throw NotFound("table", name, "It is not in an iceberg-lite catalog")
+  private def notIcebergTable: Nothing = throw NotFound(ObjectKind.Table, name, "It is not in an iceberg-lite catalog")
 
   override def toString: String = s"IcebergTable($name)"
 }

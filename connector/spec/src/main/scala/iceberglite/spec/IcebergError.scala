@@ -27,12 +27,12 @@ object IcebergError {
    */
   final case class Unsupported(what: String, advice: String) extends IcebergError(s"Unsupported: $what. $advice")
 
-  /** A named object does not exist. `kind` is a noun such as `table` or `column`. */
-  final case class NotFound(kind: String, name: String, advice: String)
-      extends IcebergError(s"${kind.capitalize} not found: $name. $advice")
+  /** A named object does not exist. */
+  final case class NotFound(kind: ObjectKind, name: String, advice: String)
+      extends IcebergError(s"${kind.noun.capitalize} not found: $name. $advice")
 
-  final case class AlreadyExists(kind: String, name: String, advice: String)
-      extends IcebergError(s"${kind.capitalize} already exists: $name. $advice")
+  final case class AlreadyExists(kind: ObjectKind, name: String, advice: String)
+      extends IcebergError(s"${kind.noun.capitalize} already exists: $name. $advice")
 
   /** The table already contains this version of an application's write. */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)

@@ -16,6 +16,7 @@ import iceberglite.catalog.{
 }
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
+import iceberglite.spec.ObjectKind
 import iceberglite.storage.{FileIO, HadoopFileIO, MetadataFiles}
 import iceberglite.table._
 
@@ -222,7 +223,7 @@ final class HiveCatalog private (
     def lists = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
     val other =
       metastore.otherKind(id).map(what => s"There is a $what with this name, which is not an Iceberg ${kind.noun}")
-    NotFound(kind.noun, fullName(id), other.getOrElse(lists))
+    NotFound(kind.objectKind, fullName(id), other.getOrElse(lists))
   }
 }
 
@@ -267,7 +268,7 @@ object HiveCatalog extends CatalogFamily {
 
   private def requireClasses(name: String): Unit =
     if (Try(Class.forName(ClientClass, false, getClass.getClassLoader)).isFailure) throw NotFound(
-      "class",
+      ObjectKind.Class,
       s"$ClientClass, which catalog $name needs",
       "It comes with Spark distributions that have Hive, in the jars hive-metastore, hive-common, hive-serde, " +
         "hive-shims and libthrift: use such a distribution, or add the jars of Hive 2.3.9 to the class path of the " +

@@ -8,6 +8,7 @@ import org.apache.hadoop.hive.metastore.TableType
 import org.apache.hadoop.hive.metastore.api.Table
 import org.apache.hadoop.security.UserGroupInformation
 
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.view.ViewRepresentation
 import iceberglite.table.{TableIdentifier, TableVersion, ViewState}
 
@@ -15,7 +16,10 @@ import iceberglite.table.{TableIdentifier, TableVersion, ViewState}
 sealed private[catalog] trait HiveKind[V] {
 
   /** The name for messages. */
-  def noun: String
+  def objectKind: ObjectKind
+
+  /** The name for messages: `table`. */
+  def noun: String = objectKind.noun
 
   /** The value of `table_type`. */
   def marker: String
@@ -38,7 +42,7 @@ sealed private[catalog] trait HiveKind[V] {
 private[catalog] object HiveKind {
 
   case object IcebergTable extends HiveKind[TableVersion] {
-    override val noun = "table"
+    override val objectKind = ObjectKind.Table
     override val marker = "ICEBERG"
     override def matches(table: Table): Boolean = hasMarker(table, marker)
     override def locationOf(state: TableVersion): String = state.metadataLocation
@@ -64,7 +68,7 @@ private[catalog] object HiveKind {
   }
 
   case object IcebergView extends HiveKind[ViewState] {
-    override val noun = "view"
+    override val objectKind = ObjectKind.View
     override val marker = "ICEBERG-VIEW"
 
     override def matches(table: Table): Boolean =

@@ -9,6 +9,7 @@ import org.apache.hadoop.security.UserGroupInformation
 import org.apache.thrift.TException
 
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.storage.StoragePath
 import iceberglite.table.TableLocations
 
@@ -41,7 +42,8 @@ final private[catalog] class HiveNamespaces(
 
   /** Creates a database. @throws AlreadyExists the database exists */
   def create(name: String, properties: Map[String, String]): Unit = convertingFailure(s"create the namespace $name") {
-    def alreadyExists = AlreadyExists("namespace", s"$catalog.$name", "Use the existing one, or choose another name")
+    def alreadyExists =
+      AlreadyExists(ObjectKind.Namespace, s"$catalog.$name", "Use the existing one, or choose another name")
     val database = toDatabase(name, properties)
     try connections.use(_.createDatabase(database))
     catch {
@@ -104,7 +106,7 @@ final private[catalog] class HiveNamespaces(
     )
 
   def noNamespace(name: String): NotFound =
-    NotFound("namespace", s"$catalog.$name", "List the namespaces with SHOW NAMESPACES")
+    NotFound(ObjectKind.Namespace, s"$catalog.$name", "List the namespaces with SHOW NAMESPACES")
 
   private def find(name: String): Option[Database] = objects.query("look for a namespace") { client =>
     try Some(client.getDatabase(name))

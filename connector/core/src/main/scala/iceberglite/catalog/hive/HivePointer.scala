@@ -5,7 +5,7 @@ import org.apache.thrift.TException
 import org.slf4j.LoggerFactory
 
 import iceberglite.catalog.{Pointer, PointerMove}
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
 import iceberglite.table.{Environment, TableIdentifier}
 
@@ -40,7 +40,8 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
         kind.update(table, None, next, settings)
         resultOf(objects.create(table)) {
           case _: AlreadyExistsException => objects.find(id).fold[PointerMove](PointerMove.Conflict)(resultIfTaken)
-          case _: NoSuchObjectException => throw NotFound("namespace", id.namespace.mkString("."), "Create it first")
+          case _: NoSuchObjectException =>
+            throw NotFound(ObjectKind.Namespace, id.namespace.mkString("."), "Create it first")
         }
     }
   }
@@ -128,7 +129,7 @@ private[catalog] object HivePointer {
 
   /** Returns the error if another kind of object has the name. */
   private[hive] def alreadyExists(table: Table, name: String): IcebergError = {
-    val what = HiveKind.all.find(_.matches(table)).fold("table of another format")(_.noun)
+    val what = HiveKind.all.find(_.matches(table)).fold[ObjectKind](ObjectKind.ForeignTable)(_.objectKind)
     AlreadyExists(what, name, "Drop it first or choose another name")
   }
 }

@@ -16,6 +16,7 @@ import iceberglite.catalog.{
 }
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
+import iceberglite.spec.ObjectKind
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
@@ -73,7 +74,8 @@ final class JdbcCatalog private (
     session.withRetries("read namespace properties")(namespaces.properties(JdbcNames.join(namespace)))
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
-    def alreadyExists = AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
+    def alreadyExists =
+      AlreadyExists(ObjectKind.Namespace, fullName(namespace), "Use the existing one, or choose another name")
     val text = JdbcNames.newNamespace(namespace)
     if (namespaceExists(namespace)) throw alreadyExists
     var attempts = 0
@@ -118,7 +120,7 @@ final class JdbcCatalog private (
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     if (viewExists(id)) {
       throw AlreadyExists(
-        "view",
+        ObjectKind.View,
         fullName(id),
         "Tables and views cannot have the same name: drop it first or choose another"
       )
@@ -254,7 +256,7 @@ final class JdbcCatalog private (
       try rows.rename(kind, JdbcNames.join(from.namespace), from.name, JdbcNames.join(to.namespace), to.name)
       catch {
         case e: SQLException if SqlState.isDuplicate(e) =>
-          throw AlreadyExists("table or view", fullName(to), "Drop it first or choose another name")
+          throw AlreadyExists(ObjectKind.TableOrView, fullName(to), "Drop it first or choose another name")
       }
     }
     // If the new name refers to the same metadata file, an earlier attempt whose response was lost renamed the object.
@@ -305,11 +307,11 @@ final class JdbcCatalog private (
 
   private def notFound(kind: RowKind, id: TableIdentifier): NotFound = {
     val command = if (kind == RowKind.Table) "SHOW TABLES" else "SHOW VIEWS"
-    NotFound(kind.noun, fullName(id), s"$command lists those of ${fullName(id.namespace)}")
+    NotFound(kind.objectKind, fullName(id), s"$command lists those of ${fullName(id.namespace)}")
   }
 
   private def noNamespace(namespace: Vector[String]): NotFound =
-    NotFound("namespace", fullName(namespace), "List the namespaces with SHOW NAMESPACES")
+    NotFound(ObjectKind.Namespace, fullName(namespace), "List the namespaces with SHOW NAMESPACES")
 
   private def fullName(namespace: Vector[String]): String = (name +: namespace).mkString(".")
 }

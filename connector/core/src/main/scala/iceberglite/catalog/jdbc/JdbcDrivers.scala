@@ -6,6 +6,7 @@ import java.util.{ServiceConfigurationError, ServiceLoader}
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
 
 /**
  * Finds the JDBC drivers, which users provide. `DriverManager` does not find drivers in jars that were added to a
@@ -52,7 +53,11 @@ private[catalog] object JdbcDrivers {
     val registeredDriver = loaders.flatMap(registeredDrivers).find(d => Try(d.acceptsURL(url.text)).getOrElse(false))
     byName.headOption.orElse(registeredDriver).getOrElse {
       val jar = of(url).fold("its jar")(k => s"the jar of ${k.jar}")
-      throw NotFound("JDBC driver", url.toString, s"Add $jar to the session, with --jars or spark.jars.packages")
+      throw NotFound(
+        ObjectKind.JdbcDriver,
+        url.toString,
+        s"Add $jar to the session, with --jars or spark.jars.packages"
+      )
     }
   }
 

@@ -61,7 +61,7 @@ final private[catalog] class JdbcPointer[V](
     RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
       if (session.withRetries("look for what has a name")(rows.location(other, namespace, name)).isDefined) {
         throw AlreadyExists(
-          other.noun,
+          other.objectKind,
           fullName,
           "Tables and views cannot have the same name: drop it first or choose another"
         )

@@ -1,13 +1,19 @@
 package iceberglite.catalog.jdbc
 
+import iceberglite.spec.ObjectKind
+
 /** The kind of a row of `iceberg_tables`. @param condition the SQL condition for the kind, if rows have a type */
-sealed abstract private[catalog] class RowKind(val noun: String, val value: String, val condition: String)
+sealed abstract private[catalog] class RowKind(val objectKind: ObjectKind, val value: String, val condition: String) {
+
+  /** The name for messages: `table`. */
+  def noun: String = objectKind.noun
+}
 
 private[catalog] object RowKind {
 
   /** Rows without a type are tables. */
-  case object Table extends RowKind("table", "TABLE", "(iceberg_type = 'TABLE' OR iceberg_type IS NULL)")
-  case object View extends RowKind("view", "VIEW", "iceberg_type = 'VIEW'")
+  case object Table extends RowKind(ObjectKind.Table, "TABLE", "(iceberg_type = 'TABLE' OR iceberg_type IS NULL)")
+  case object View extends RowKind(ObjectKind.View, "VIEW", "iceberg_type = 'VIEW'")
   val all: Seq[RowKind] = Seq(Table, View)
 }
 

@@ -3,6 +3,7 @@ package iceberglite.catalog.jdbc
 import java.sql.SQLException
 
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
 
 /**
  * The two catalog tables in the layout of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
@@ -34,7 +35,11 @@ final private[catalog] class JdbcTables(
   private def createTable(table: String, create: String): Unit = {
     if (!createMissing) {
       val key = JdbcProperty.InitTables.key
-      throw NotFound("table", table, s"Catalog $catalog has $key=false: create the table, or remove the property")
+      throw NotFound(
+        ObjectKind.Table,
+        table,
+        s"Catalog $catalog has $key=false: create the table, or remove the property"
+      )
     }
     createUnlessExists(table, "catalog_name")(create)
   }

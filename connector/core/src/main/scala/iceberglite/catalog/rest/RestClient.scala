@@ -5,7 +5,7 @@ import java.net.URI
 import scala.util.Try
 
 import iceberglite.catalog.rest.Outcome._
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
@@ -169,12 +169,12 @@ private[catalog] object RestClient {
   /** The minimum length of secrets to hide: hiding shorter ones would make messages unreadable, and protect nothing. */
   private val MinSecretLength = 4
 
-  private def resourceKind(errorType: String): String = errorType match {
-    case "NoSuchNamespaceException" => "namespace"
-    case "NoSuchTableException" => "table"
-    case "NoSuchViewException" => "view"
-    case "NoSuchWarehouseException" => "warehouse"
-    case _ => "resource"
+  private def resourceKind(errorType: String): ObjectKind = errorType match {
+    case "NoSuchNamespaceException" => ObjectKind.Namespace
+    case "NoSuchTableException" => ObjectKind.Table
+    case "NoSuchViewException" => ObjectKind.View
+    case "NoSuchWarehouseException" => ObjectKind.Warehouse
+    case _ => ObjectKind.Resource
   }
 
   private def advice(status: Int): String = status match {

@@ -4,6 +4,7 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.rest.{RestRequestJson, RestResponseJson}
 import iceberglite.table.TableIdentifier
 
@@ -89,7 +90,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
     )
     lazyServer().send(request) {
       case r if r.status == 409 =>
-        AlreadyExists("namespace", name(namespace), "Use the existing one, or choose another name")
+        AlreadyExists(ObjectKind.Namespace, name(namespace), "Use the existing one, or choose another name")
       case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace.dropRight(1))
     }
     ()
@@ -119,7 +120,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
   }
 
   def noNamespace(namespace: Vector[String]): NotFound =
-    NotFound("namespace", name(namespace), "Create it first, or check the name with SHOW NAMESPACES")
+    NotFound(ObjectKind.Namespace, name(namespace), "Create it first, or check the name with SHOW NAMESPACES")
 
   private def name(namespace: Vector[String]): String = (catalog +: namespace).mkString(".")
 }

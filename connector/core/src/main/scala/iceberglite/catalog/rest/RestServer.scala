@@ -3,7 +3,7 @@ package iceberglite.catalog.rest
 import java.net.URI
 
 import iceberglite.catalog.CatalogProperty
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.rest.RestResponseJson
 import iceberglite.table.Environment
@@ -92,7 +92,7 @@ private[catalog] object RestServer {
       case r if r.status == 404 && r.isFromCatalog =>
         val warehouse = settings.text(CatalogProperty.Warehouse).getOrElse("")
         NotFound(
-          "warehouse",
+          ObjectKind.Warehouse,
           warehouse,
           s"The REST catalog at ${initialClient.address} says: ${initialClient.textOf(r)}. Set warehouse to an " +
             "existing one"

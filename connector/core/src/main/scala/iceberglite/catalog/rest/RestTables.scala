@@ -3,6 +3,7 @@ package iceberglite.catalog.rest
 import java.util.concurrent.ConcurrentHashMap
 
 import iceberglite.spec.IcebergError._
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.rest.{RestRequestJson, RestResponseJson}
 import iceberglite.spec.rest.RestRequestJson.TableCommit
@@ -124,15 +125,16 @@ final private[catalog] class RestTables(
   }
 
   private def creationErrors(id: TableIdentifier): PartialFunction[ErrorResponse, iceberglite.spec.IcebergError] = {
-    case r if r.status == 409 => AlreadyExists("table", name(id), "Drop it first, replace it, or choose another name")
+    case r if r.status == 409 =>
+      AlreadyExists(ObjectKind.Table, name(id), "Drop it first, replace it, or choose another name")
     case r if r.status == 404 && r.isFromCatalog => noNamespace(id, r)
   }
 
   private def noNamespace(id: TableIdentifier, errorResponse: ErrorResponse): NotFound = {
     val namespace = (catalog +: id.namespace).mkString(".")
     if (errorResponse.errorType == "NoSuchNamespaceException")
-      NotFound("namespace", namespace, "Create it first, or check the name")
-    else NotFound("resource", name(id), s"The server says: ${errorResponse.message}")
+      NotFound(ObjectKind.Namespace, namespace, "Create it first, or check the name")
+    else NotFound(ObjectKind.Resource, name(id), s"The server says: ${errorResponse.message}")
   }
 
   /** Drops a table. @return false if the table does not exist */
@@ -160,7 +162,7 @@ final private[catalog] class RestTables(
     )
     try {
       server.send(request) {
-        case r if r.status == 409 => AlreadyExists("table", name(to), "Drop it first or choose another name")
+        case r if r.status == 409 => AlreadyExists(ObjectKind.Table, name(to), "Drop it first or choose another name")
         case r if r.errorType == "NoSuchTableException" => notFound(from)
         case r if r.status == 404 && r.isFromCatalog => noNamespace(to, r)
       }
@@ -211,7 +213,7 @@ final private[catalog] class RestTables(
     if (errorResponse.earlierOutcomeUnknown && !addsSnapshot) {
       CommitStateUnknown(name(id), CommitOutcome.ServerFile, reason, None)
     } else if (base.isEmpty && errorResponse.errorType == "AlreadyExistsException") {
-      AlreadyExists("table", name(id), "Drop it first, replace it, or choose another name")
+      AlreadyExists(ObjectKind.Table, name(id), "Drop it first, replace it, or choose another name")
     } else CommitConflict(name(id), reason)
   }
 
@@ -245,7 +247,8 @@ final private[catalog] class RestTables(
     )
     try {
       CommitOutcome(names, server, request) {
-        case r if r.status == 404 && r.isFromCatalog => NotFound("table", names, s"The server says: ${r.message}")
+        case r if r.status == 404 && r.isFromCatalog =>
+          NotFound(ObjectKind.Table, names, s"The server says: ${r.message}")
         case r if r.status == 409 && r.earlierOutcomeUnknown =>
           CommitStateUnknown(names, CommitOutcome.ServerFile, r.message, None)
         case r if r.status == 409 => CommitConflict(names, s"the server says: ${r.message}")
@@ -255,7 +258,7 @@ final private[catalog] class RestTables(
   }
 
   def notFound(id: TableIdentifier): NotFound =
-    NotFound("table", name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
+    NotFound(ObjectKind.Table, name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
 
   private def commitOf(id: TableIdentifier, base: Option[TableVersion], change: Change): TableCommit = TableCommit(
     nameOf(id),

@@ -1,6 +1,6 @@
 package iceberglite.catalog.rest
 
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.rest.{RestRequestJson, RestResponseJson}
 import iceberglite.spec.update.MetadataUpdate.{AddSchema, SetLocation, SetProperties}
@@ -88,13 +88,17 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
   }
 
   private def alreadyExists(id: TableIdentifier): AlreadyExists =
-    AlreadyExists("view", name(id), "Replace it, drop it first, or choose another name")
+    AlreadyExists(ObjectKind.View, name(id), "Replace it, drop it first, or choose another name")
 
   private def notFound(id: TableIdentifier): IcebergError =
-    NotFound("view", name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
+    NotFound(ObjectKind.View, name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
 
   private def noNamespace(id: TableIdentifier, errorResponse: ErrorResponse): IcebergError =
-    NotFound("namespace", (catalog +: id.namespace).mkString("."), s"The server says: ${errorResponse.message}")
+    NotFound(
+      ObjectKind.Namespace,
+      (catalog +: id.namespace).mkString("."),
+      s"The server says: ${errorResponse.message}"
+    )
 
   private def name(id: TableIdentifier): String = s"$catalog.$id"
 }

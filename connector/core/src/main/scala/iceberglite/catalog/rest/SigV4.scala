@@ -1,6 +1,7 @@
 package iceberglite.catalog.rest
 
 import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.table.Environment
 
 /** Signs requests for AWS, with the SDK of `hadoop-aws`. */
@@ -12,7 +13,7 @@ private[catalog] object SigV4 {
       try new AwsSigner(settings, environment)
       catch {
         case _: LinkageError => throw NotFound(
-            "library",
+            ObjectKind.Library,
             "the AWS SDK",
             s"${RestProperty.AuthType.key}=sigv4 of catalog ${settings.catalog} needs it: add the jars of " +
               "org.apache.hadoop:hadoop-aws:3.3.4 and com.amazonaws:aws-java-sdk-bundle:1.12.262 to the session"

@@ -3,6 +3,7 @@ package iceberglite.table.action
 import scala.annotation.tailrec
 
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestEntry}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table.{Action, _}
@@ -49,7 +50,7 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
     base.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(wapId)) match {
       case Vector(one) => one
       case Vector() =>
-        throw NotFound("WAP id", wapId, s"No snapshot of ${context.table} was written with spark.wap.id=$wapId")
+        throw NotFound(ObjectKind.WapId, wapId, s"No snapshot of ${context.table} was written with spark.wap.id=$wapId")
       case several => throw ValidationFailed(
           s"Cannot publish the WAP id $wapId: the snapshots ${several.map(_.snapshotId).mkString(", ")} of " +
             s"${context.table} were written with it, and only one may be published. Cherry-pick that one, and give " +

@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.file.{ManifestContent, PartSummary}
 import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
@@ -24,7 +25,11 @@ final class RewriteManifests(
     val id = specId.getOrElse(base.defaultSpecId)
     val spec = base.specsById.getOrElse(
       id,
-      throw NotFound("partition spec", id.toString, s"The table's are ${base.specs.map(_.specId).mkString(", ")}")
+      throw NotFound(
+        ObjectKind.PartitionSpec,
+        id.toString,
+        s"The table's are ${base.specs.map(_.specId).mkString(", ")}"
+      )
     )
     val order = new PartitionOrder(spec, sortBy)
     FileChanges(Vector.empty, mergesManifests = false, rewrite = Some(new SpecRewrite(id, order)))
@@ -51,7 +56,8 @@ final private[action] class PartitionOrder(spec: PartitionSpec, sortBy: Vector[S
   private val positions: Vector[Int] = {
     val first = sortBy.map { name =>
       val at = spec.fields.indexWhere(_.name == name)
-      if (at < 0) throw NotFound("partition field", name, s"There are ${spec.fields.map(_.name).mkString(", ")}")
+      if (at < 0)
+        throw NotFound(ObjectKind.PartitionField, name, s"There are ${spec.fields.map(_.name).mkString(", ")}")
       at
     }
     first ++ spec.fields.indices.filterNot(first.contains)

@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.metadata.SnapshotRef.{Branch, Main, Tag}
 import iceberglite.spec.update.MetadataUpdate.SetSnapshotRef
@@ -23,7 +24,7 @@ final class FastForward(branch: String, to: String) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val target = base.refs.getOrElse(
       to,
-      throw NotFound("branch or tag", to, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
+      throw NotFound(ObjectKind.BranchOrTag, to, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
     ).snapshotId
     base.refs.get(branch) match {
       case Some(tag: Tag) => throw InvalidArgument("branch", branch, s"It is a ${tag.kind}, which does not move")

@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 import iceberglite.spec.update.MetadataUpdate.{RemoveSnapshotRef, SetSnapshotRef}
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
@@ -28,7 +29,7 @@ final class RemoveRef(name: String) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     if (name == SnapshotRef.Main) throw InvalidArgument("branch", name, "Every table has it; it cannot be removed")
     if (!base.refs.contains(name)) {
-      throw NotFound("branch or tag", name, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
+      throw NotFound(ObjectKind.BranchOrTag, name, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
     }
     Change(Vector(RemoveSnapshotRef(name)), baseRequirements.require(base, context))
   }

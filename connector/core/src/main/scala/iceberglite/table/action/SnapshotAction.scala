@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import java.util.UUID
 
-import iceberglite.spec.FormatVersion
+import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotRef, TableMetadata}
@@ -160,7 +160,11 @@ object SnapshotAction {
     added.map(_.specId).distinct.foreach { id =>
       val spec = base.specsById.getOrElse(
         id,
-        throw NotFound("partition spec", id.toString, s"The table's are ${base.specs.map(_.specId).mkString(", ")}")
+        throw NotFound(
+          ObjectKind.PartitionSpec,
+          id.toString,
+          s"The table's are ${base.specs.map(_.specId).mkString(", ")}"
+        )
       )
       if (spec.hasUnknownTransform) {
         throw Unsupported(

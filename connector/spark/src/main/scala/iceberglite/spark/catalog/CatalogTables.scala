@@ -10,6 +10,7 @@ import iceberglite.spark.changelog.ChangelogTable
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.session.{CommitListeners, SharedTable, TableCache}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.ObjectKind
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 
@@ -61,7 +62,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
         select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorsKnown(selector)))
       }
     // Spark resolves the path in parquet.`/data/f` as a table first, and as a file only if there is no such table.
-    case (Some(path), None) => throw NotFound("table", path.toString, insteadOfPath)
+    case (Some(path), None) => throw NotFound(ObjectKind.Table, path.toString, insteadOfPath)
     case (None, _) => find(idOf(ident))
   }
 
@@ -80,7 +81,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     val namespace = ident.namespace.toVector
     if (handle.isInstanceOf[PathTable] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
       throw NotFound(
-        "namespace",
+        ObjectKind.Namespace,
         (name +: namespace).mkString("."),
         s"List the namespaces with SHOW NAMESPACES IN $name"
       )
@@ -155,10 +156,11 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def find(id: TableIdentifier): ResolvedName =
     try ResolvedName(sharedTable(NamedTable(catalog, id)))
     catch {
-      case missing @ NotFound("table" | "namespace", _, _) if id.namespace.nonEmpty && isSelector(id.name) =>
+      case missing @ NotFound(ObjectKind.Table | ObjectKind.Namespace, _, _)
+          if id.namespace.nonEmpty && isSelector(id.name) =>
         val parent = TableIdentifier(id.namespace.init, id.namespace.last)
         select(find(parent), id.name).getOrElse(throw missing)
-      case missing @ NotFound("table", _, _) => throw SimilarNames.withSuggestion(missing, catalog, id)
+      case missing @ NotFound(ObjectKind.Table, _, _) => throw SimilarNames.withSuggestion(missing, catalog, id)
     }
 
   private def sharedTable(handle: TableHandle): SharedTable = cache.table(handle.key)(handle.table())

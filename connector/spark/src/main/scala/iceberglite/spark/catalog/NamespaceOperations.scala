@@ -10,6 +10,7 @@ import org.apache.spark.sql.connector.catalog.{NamespaceChange, SupportsNamespac
 import iceberglite.catalog.Catalog
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.ObjectKind
 
 /** The namespaces of a catalog, for Spark. */
 trait NamespaceOperations extends SupportsNamespaces {
@@ -63,7 +64,7 @@ trait NamespaceOperations extends SupportsNamespaces {
     catalog.listTables(namespace.toVector).nonEmpty || catalog.listNamespaces(namespace.toVector).nonEmpty
 
   private def notFound(namespace: Array[String]): NotFound =
-    NotFound("namespace", displayName(namespace), s"List the namespaces with SHOW NAMESPACES IN $name")
+    NotFound(ObjectKind.Namespace, displayName(namespace), s"List the namespaces with SHOW NAMESPACES IN $name")
 
   private def in[A](namespace: Array[String])(operation: => A): A = SparkErrors.in(displayName(namespace))(operation)
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.connector.catalog.TableChange._
 
 import iceberglite.spark.convert.{DeclaredTypes, SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.ColumnPath
 import iceberglite.spec.types.{DefaultValue, Type}
@@ -73,7 +74,7 @@ object TableChanges {
 
   private def dropColumn(update: SchemaUpdate, path: Vector[String], ifExists: Boolean): SchemaUpdate =
     try update.dropColumn(path)
-    catch { case NotFound("column", _, _) if ifExists => update }
+    catch { case NotFound(ObjectKind.Column, _, _) if ifExists => update }
 
   /** Parses a default. @param sql empty if the default is dropped */
   private def defaultOf(sql: String, path: Vector[String], t: Type): Option[DefaultValue] =

@@ -8,6 +8,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.spec.schema.Schema
 
@@ -55,7 +56,7 @@ object TimeTravel {
   final case class OnBranch(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
       case Some(_: SnapshotRef.Tag) => throw InvalidArgument("branch", name, "It is a tag; read it as a tag")
-      case _ => snapshotOf(table, "branch", name)
+      case _ => snapshotOf(table, ObjectKind.Branch, name)
     }
     override def schema(table: TableMetadata): Schema = {
       snapshot(table)
@@ -67,7 +68,7 @@ object TimeTravel {
   final case class OnTag(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
       case Some(_: SnapshotRef.Branch) => throw InvalidArgument("tag", name, "It is a branch; read it as a branch")
-      case _ => snapshotOf(table, "tag", name)
+      case _ => snapshotOf(table, ObjectKind.Tag, name)
     }
     override def selector: String = s"$TagPrefix$name"
   }
@@ -84,7 +85,7 @@ object TimeTravel {
         case Some(_: SnapshotRef.Tag) => OnTag(version)
         case Some(_: SnapshotRef.Branch) => OnBranch(version)
         case None if version == SnapshotRef.Main => OnBranch(version)
-        case None => id.fold[TimeTravel](throw noSuchRef("snapshot, branch or tag", version, table))(AtSnapshot)
+        case None => id.fold[TimeTravel](throw noSuchRef(ObjectKind.SnapshotOrRef, version, table))(AtSnapshot)
       }
     }
     override def snapshot(table: TableMetadata): Option[Snapshot] = resolved(table).snapshot(table)
@@ -146,15 +147,15 @@ object TimeTravel {
 
   private def refOf(table: TableMetadata, name: String): Option[SnapshotRef] = table.refs.get(name)
 
-  private def snapshotOf(table: TableMetadata, kind: String, name: String): Option[Snapshot] =
+  private def snapshotOf(table: TableMetadata, kind: ObjectKind, name: String): Option[Snapshot] =
     if (name == SnapshotRef.Main || table.refs.contains(name)) table.snapshotOf(name)
     else throw noSuchRef(kind, name, table)
 
   /** Returns a branch or tag by its name. */
   def ref(table: TableMetadata, name: String): SnapshotRef =
-    table.refs.getOrElse(name, throw noSuchRef("branch or tag", name, table))
+    table.refs.getOrElse(name, throw noSuchRef(ObjectKind.BranchOrTag, name, table))
 
-  private def noSuchRef(kind: String, name: String, table: TableMetadata): NotFound =
+  private def noSuchRef(kind: ObjectKind, name: String, table: TableMetadata): NotFound =
     NotFound(kind, name, knownRefs(table))
 
   /** Lists the branches and tags, for messages. */

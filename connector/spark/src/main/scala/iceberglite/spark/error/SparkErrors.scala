@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.analysis.{
   TableAlreadyExistsException
 }
 
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 
 /**
@@ -38,10 +38,10 @@ object SparkErrors {
   def of(name: String, error: IcebergError): Exception = {
     val message = messageOf(name, error)
     error match {
-      case NotFound("table", _, _) => new NoSuchTableException(message, Some(error))
-      case AlreadyExists("table", _, _) => new TableAlreadyExistsException(message, Some(error))
-      case NotFound("namespace", _, _) => new NoSuchNamespaceException(message, Some(error))
-      case AlreadyExists("namespace", _, _) => new NamespaceExists(message, error)
+      case NotFound(ObjectKind.Table, _, _) => new NoSuchTableException(message, Some(error))
+      case AlreadyExists(ObjectKind.Table, _, _) => new TableAlreadyExistsException(message, Some(error))
+      case NotFound(ObjectKind.Namespace, _, _) => new NoSuchNamespaceException(message, Some(error))
+      case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceExists(message, error)
       // Not an AnalysisException: the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists | _: AlreadyCommitted |

@@ -30,12 +30,16 @@ final case class CreateOrReplaceRef(
       case Some(_) if ifNotExists => Nil
       case Some(existing) =>
         if (mode == CreateOrReplaceRef.Create) {
-          throw AlreadyExists(existing.kind, name, "Use CREATE OR REPLACE to move it, or IF NOT EXISTS to keep it")
+          throw AlreadyExists(
+            RefKind.of(existing).objectKind,
+            name,
+            "Use CREATE OR REPLACE to move it, or IF NOT EXISTS to keep it"
+          )
         }
         kind.check(name, existing)
         Seq(new SetRef(name, options.applyTo(movedTo(existing, snapshotOf(base)))))
       case None if mode == CreateOrReplaceRef.Replace =>
-        throw NotFound(kind.name, name, s"Use CREATE OR REPLACE to create it. ${TimeTravel.knownRefs(base)}")
+        throw NotFound(kind.objectKind, name, s"Use CREATE OR REPLACE to create it. ${TimeTravel.knownRefs(base)}")
       case None if kind == RefKind.Branch && options.snapshotId.isEmpty && base.currentSnapshot.isEmpty => newBranch
       case None => Seq(new SetRef(name, options.applyTo(kind.of(snapshotOf(base)))))
     }

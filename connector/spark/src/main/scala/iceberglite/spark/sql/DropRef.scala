@@ -17,7 +17,11 @@ final case class DropRef(table: Seq[String], kind: RefKind, name: String, ifExis
     val existing = base.refs.get(name)
     existing.foreach(kind.check(name, _))
     if (existing.isEmpty && !ifExists) {
-      throw NotFound(kind.name, name, s"Use IF EXISTS to drop it only if it exists. ${TimeTravel.knownRefs(base)}")
+      throw NotFound(
+        kind.objectKind,
+        name,
+        s"Use IF EXISTS to drop it only if it exists. ${TimeTravel.knownRefs(base)}"
+      )
     }
     existing.map(_ => new RemoveRef(name)).toSeq
   }

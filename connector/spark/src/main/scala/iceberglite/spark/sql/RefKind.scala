@@ -1,13 +1,14 @@
 package iceberglite.spark.sql
 
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.SnapshotRef
 
 /** The kind of reference in a statement: branch or tag. */
-sealed abstract class RefKind(val word: String) {
+sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
 
   /** The name for messages: `branch`. */
-  def name: String = word.toLowerCase
+  def name: String = objectKind.noun
 
   def of(snapshotId: Long): SnapshotRef
 
@@ -17,11 +18,16 @@ sealed abstract class RefKind(val word: String) {
 }
 
 object RefKind {
-  case object Branch extends RefKind("BRANCH") {
+  case object Branch extends RefKind("BRANCH", ObjectKind.Branch) {
     override def of(snapshotId: Long): SnapshotRef = SnapshotRef.Branch(snapshotId)
   }
-  case object Tag extends RefKind("TAG") {
+  case object Tag extends RefKind("TAG", ObjectKind.Tag) {
     override def of(snapshotId: Long): SnapshotRef = SnapshotRef.Tag(snapshotId)
   }
   val all: Seq[RefKind] = Seq(Branch, Tag)
+
+  def of(ref: SnapshotRef): RefKind = ref match {
+    case _: SnapshotRef.Branch => Branch
+    case _: SnapshotRef.Tag => Tag
+  }
 }

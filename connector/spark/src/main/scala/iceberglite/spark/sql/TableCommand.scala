@@ -9,6 +9,7 @@ import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Action
 
@@ -31,7 +32,7 @@ trait TableCommand extends LeafRunnableCommand {
     SparkErrors.in(table.mkString(".")) {
       CatalogNames.resolve(session, table) match {
         case (catalog: LiteCatalog, ident) => change(session, catalog, ident)
-        case _ => throw NotFound("table", table.mkString("."), "It is not in an iceberg-lite catalog")
+        case _ => throw NotFound(ObjectKind.Table, table.mkString("."), "It is not in an iceberg-lite catalog")
       }
     }
     Seq.empty

@@ -8,6 +8,7 @@ import iceberglite.spark.conf.{ApplicationOptions, EngineSummary, Settings, Writ
 import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField, InputSource}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
 import iceberglite.spec.property.DistributionMode
@@ -176,7 +177,7 @@ private[iceberglite] object WritePlan {
     WriteOptions.OutputSpecId.get(settings).fold(table.spec) { id =>
       table.metadata.specsById.getOrElse(
         id,
-        throw NotFound("partition spec", id.toString, knownIds(table, table.metadata.specs.map(_.specId)))
+        throw NotFound(ObjectKind.PartitionSpec, id.toString, knownIds(table, table.metadata.specs.map(_.specId)))
       )
     }
 
@@ -186,7 +187,7 @@ private[iceberglite] object WritePlan {
     WriteOptions.OutputSortOrderId.get(settings).fold(table.sortOrder) { id =>
       val orders = table.metadata.sortOrders
       orders.find(_.orderId == id).getOrElse(
-        throw NotFound("sort order", id.toString, knownIds(table, orders.map(_.orderId)))
+        throw NotFound(ObjectKind.SortOrder, id.toString, knownIds(table, orders.map(_.orderId)))
       )
     }
 

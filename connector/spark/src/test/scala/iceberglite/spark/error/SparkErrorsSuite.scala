@@ -10,17 +10,17 @@ import org.apache.spark.sql.catalyst.analysis.{
 }
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 
 class SparkErrorsSuite extends AnyFunSuite {
 
   private val classes: Seq[(IcebergError, Class[_ <: Exception])] = Seq(
-    NotFound("table", "t", "Look") -> classOf[NoSuchTableException],
-    AlreadyExists("table", "t", "Drop") -> classOf[TableAlreadyExistsException],
-    NotFound("namespace", "n", "Look") -> classOf[NoSuchNamespaceException],
-    AlreadyExists("namespace", "n", "Drop") -> classOf[NamespaceAlreadyExistsException],
-    NotFound("column", "c", "Look") -> classOf[StatementError],
+    NotFound(ObjectKind.Table, "t", "Look") -> classOf[NoSuchTableException],
+    AlreadyExists(ObjectKind.Table, "t", "Drop") -> classOf[TableAlreadyExistsException],
+    NotFound(ObjectKind.Namespace, "n", "Look") -> classOf[NoSuchNamespaceException],
+    AlreadyExists(ObjectKind.Namespace, "n", "Drop") -> classOf[NamespaceAlreadyExistsException],
+    NotFound(ObjectKind.Column, "c", "Look") -> classOf[StatementError],
     InvalidMetadata("v1.metadata.json", "$", "cut short") -> classOf[StatementError],
     UnreadableFile("f", "manifest", "gone") -> classOf[StatementError],
     Unsupported("this", "Do that") -> classOf[StatementError],
@@ -40,7 +40,7 @@ class SparkErrorsSuite extends AnyFunSuite {
   }
 
   test("a table name that the message already contains is not repeated") {
-    val e = SparkErrors.of("cat.db.t", NotFound("table", "cat.db.t", "Look"))
+    val e = SparkErrors.of("cat.db.t", NotFound(ObjectKind.Table, "cat.db.t", "Look"))
     assert(e.getMessage == "Table not found: cat.db.t. Look")
   }
 

@@ -2,7 +2,7 @@ package iceberglite.spec.metadata
 
 import java.util.UUID
 
-import iceberglite.spec.FormatVersion
+import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.spec.schema.Schema
@@ -51,7 +51,7 @@ final case class TableMetadata(
 
   def snapshot(id: Long): Snapshot = snapshotsById.getOrElse(
     id,
-    throw NotFound("snapshot", id.toString, "List the snapshots with the metadata table `snapshots`")
+    throw NotFound(ObjectKind.Snapshot, id.toString, "List the snapshots with the metadata table `snapshots`")
   )
 
   /** Returns the snapshot of a branch or tag. */

@@ -1,6 +1,6 @@
 package iceberglite.spec.schema
 
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 
@@ -43,6 +43,6 @@ object ColumnPath {
       if (parent.isEmpty) s"The columns are $names"
       else if (siblings.isEmpty) s"${parent.mkString(".")} has no fields"
       else s"The fields of ${parent.mkString(".")} are $names"
-    NotFound("column", name, advice)
+    NotFound(ObjectKind.Column, name, advice)
   }
 }

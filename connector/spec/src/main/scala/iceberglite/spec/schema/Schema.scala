@@ -1,6 +1,7 @@
 package iceberglite.spec.schema
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
@@ -66,7 +67,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
   /** Returns a field by its full name. @throws NotFound with a list of the columns */
   def require(fullName: String, caseSensitive: Boolean = true): NestedField =
     find(fullName, caseSensitive).getOrElse(
-      throw NotFound("column", fullName, s"The columns are ${fields.map(_.name).mkString(", ")}")
+      throw NotFound(ObjectKind.Column, fullName, s"The columns are ${fields.map(_.name).mkString(", ")}")
     )
 
   /** Whether the columns are the same, regardless of the id of the schema. */

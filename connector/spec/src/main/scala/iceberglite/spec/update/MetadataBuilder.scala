@@ -1,6 +1,6 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.{FormatVersion, IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry, TableMetadata}
 import iceberglite.spec.partition.{PartitionSpec, SourceCheck}
@@ -127,14 +127,14 @@ private[spec] object MetadataBuilder {
    */
   private def checkComplete(m: TableMetadata): Unit = {
     if (m.location.isEmpty) throw InvalidArgument("location", "''", "A table needs a location")
-    val schema = m.schemasById.getOrElse(m.currentSchemaId, throw missing("current schema", m.currentSchemaId))
-    val spec = m.specsById.getOrElse(m.defaultSpecId, throw missing("default partition spec", m.defaultSpecId))
+    val schema = m.schemasById.getOrElse(m.currentSchemaId, throw missing(ObjectKind.Schema, m.currentSchemaId))
+    val spec = m.specsById.getOrElse(m.defaultSpecId, throw missing(ObjectKind.PartitionSpec, m.defaultSpecId))
     val order = m.sortOrders.find(_.orderId == m.defaultSortOrderId)
-      .getOrElse(throw missing("default sort order", m.defaultSortOrderId))
+      .getOrElse(throw missing(ObjectKind.SortOrder, m.defaultSortOrderId))
     SourceCheck.checkPartitionSpec(schema, spec)
     SourceCheck.checkSortOrder(schema, order)
   }
 
-  private def missing(what: String, id: Int): IcebergError =
-    NotFound(what, id.toString, "The change must add it before it uses it")
+  private def missing(kind: ObjectKind, id: Int): IcebergError =
+    NotFound(kind, id.toString, "The change must add it before it uses it")
 }

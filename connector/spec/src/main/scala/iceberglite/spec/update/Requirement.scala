@@ -3,6 +3,7 @@ package iceberglite.spec.update
 import java.util.UUID
 
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.view.ViewMetadata
 
@@ -29,7 +30,11 @@ object Requirement {
   /** The table does not exist. A retry cannot help, so the error is not a conflict. */
   case object AssertCreate extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = if (base.isDefined) {
-      throw AlreadyExists("table", table, "It was created in the meantime; drop it first or choose another name")
+      throw AlreadyExists(
+        ObjectKind.Table,
+        table,
+        "It was created in the meantime; drop it first or choose another name"
+      )
     }
   }
 

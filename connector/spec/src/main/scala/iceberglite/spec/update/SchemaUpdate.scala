@@ -1,6 +1,6 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.FormatVersion
+import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.{ColumnPath, DeclaredType, FieldEdit, Schema, SchemaCheck}
@@ -204,7 +204,7 @@ final class SchemaUpdate private (
   private def position(path: Vector[String], others: Vector[NestedField], sibling: String): Int =
     ColumnPath.child(others, sibling, caseSensitive).fold {
       throw NotFound(
-        "column",
+        ObjectKind.Column,
         sibling,
         s"Column ${path.mkString(".")} can only move within its struct, beside ${others.map(_.name).mkString(", ")}"
       )
@@ -213,7 +213,8 @@ final class SchemaUpdate private (
   private def requireUnused(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
     if (name.isEmpty) throw InvalidArgument("column", s"'$fullName'", "A column needs a name")
     val isTaken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
-    if (isTaken) throw AlreadyExists("column", fullName, "Choose another name, or drop or rename that column first")
+    if (isTaken)
+      throw AlreadyExists(ObjectKind.Column, fullName, "Choose another name, or drop or rename that column first")
   }
 
   private def requireField(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last

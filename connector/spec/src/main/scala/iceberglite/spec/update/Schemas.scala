@@ -1,6 +1,7 @@
 package iceberglite.spec.update
 
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.{Schema, SchemaCheck}
 
@@ -19,7 +20,8 @@ private[update] object Schemas {
   }
 
   def setCurrent(m: TableMetadata, id: Int): TableMetadata = {
-    if (!m.schemasById.contains(id)) throw NotFound("schema", id.toString, "Add it before it becomes the current one")
+    if (!m.schemasById.contains(id))
+      throw NotFound(ObjectKind.Schema, id.toString, "Add it before it becomes the current one")
     m.copy(currentSchemaId = id)
   }
 

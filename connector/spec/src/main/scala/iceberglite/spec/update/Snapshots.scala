@@ -1,6 +1,6 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.FormatVersion
+import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
 import iceberglite.spec.metadata.SnapshotRef.Main
@@ -71,7 +71,7 @@ private[spec] object Snapshots {
     SnapshotRef.checked(name, ref)
     if (!m.snapshotsById.contains(ref.snapshotId)) {
       throw NotFound(
-        "snapshot",
+        ObjectKind.Snapshot,
         ref.snapshotId.toString,
         s"${ref.kind.capitalize} $name must refer to a snapshot of the table"
       )

@@ -1,6 +1,7 @@
 package iceberglite.spec.update
 
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.SortOrder
 
@@ -25,7 +26,7 @@ private[update] object SortOrders {
 
   def setDefault(m: TableMetadata, id: Int): TableMetadata = {
     if (!m.sortOrders.exists(_.orderId == id)) {
-      throw NotFound("sort order", id.toString, "Add it before it becomes the default")
+      throw NotFound(ObjectKind.SortOrder, id.toString, "Add it before it becomes the default")
     }
     m.copy(defaultSortOrderId = id)
   }

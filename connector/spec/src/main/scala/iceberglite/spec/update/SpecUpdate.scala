@@ -1,6 +1,6 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.{FormatVersion, IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{PartitionField, PartitionSpec, Transform, UnboundField, Void}
@@ -109,7 +109,11 @@ final class SpecUpdate private (
 
   private def checkAgainst(existing: PartitionField, field: PartitionField): Unit = {
     if (existing.sameValues(field)) {
-      throw AlreadyExists("partition field", s"${existing.name} (${field.transform})", "There is nothing to add")
+      throw AlreadyExists(
+        ObjectKind.PartitionField,
+        s"${existing.name} (${field.transform})",
+        "There is nothing to add"
+      )
     }
     // As in Apache Iceberg, a coarser field of an earlier change may coexist with a finer one.
     if (added(existing.fieldId)) UnboundField.checkNotRedundant(existing, field)
@@ -117,7 +121,7 @@ final class SpecUpdate private (
   }
 
   private def checkName(existing: PartitionField, name: String): Unit = if (existing.name == name) {
-    throw AlreadyExists("partition field", name, "Choose another name with AS, or drop that field first")
+    throw AlreadyExists(ObjectKind.PartitionField, name, "Choose another name with AS, or drop that field first")
   }
 
   /** Renames a field with this name that version 1 keeps as void. */
@@ -135,7 +139,7 @@ final class SpecUpdate private (
   }
 
   private def missing(what: String): IcebergError = NotFound(
-    "partition field",
+    ObjectKind.PartitionField,
     what,
     if (activeFields.isEmpty) "The table is not partitioned"
     else s"The fields are ${activeFields.map(f => s"${f.name} (${f.transform} of ${sourceName(f)})").mkString(", ")}"

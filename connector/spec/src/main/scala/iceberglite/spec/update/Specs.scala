@@ -1,6 +1,6 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.FormatVersion
+import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{PartitionField, PartitionSpec, Void}
@@ -25,7 +25,7 @@ private[update] object Specs {
 
   def setDefault(m: TableMetadata, id: Int): TableMetadata = {
     if (!m.specsById.contains(id)) {
-      throw NotFound("partition spec", id.toString, "Add it before it becomes the default")
+      throw NotFound(ObjectKind.PartitionSpec, id.toString, "Add it before it becomes the default")
     }
     m.copy(defaultSpecId = id)
   }

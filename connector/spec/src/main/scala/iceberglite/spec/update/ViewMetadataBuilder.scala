@@ -5,6 +5,7 @@ import java.util.UUID
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.ViewUpdate._
@@ -60,7 +61,7 @@ final private[spec] case class ViewMetadataBuilder(
       if (version.schemaId != LastAdded) version.schemaId
       else lastSchemaId.getOrElse(throw ValidationFailed("Cannot use the last added schema: the change adds none"))
     if (!metadata.schemasById.contains(schemaId)) {
-      throw NotFound("schema", schemaId.toString, "Add it before a version of the view that uses it")
+      throw NotFound(ObjectKind.Schema, schemaId.toString, "Add it before a version of the view that uses it")
     }
     version.dialects.diff(version.dialects.distinct).headOption.foreach { dialect =>
       throw ValidationFailed(s"A version of a view has one query for each dialect, but this one has two for $dialect")
@@ -90,7 +91,7 @@ final private[spec] case class ViewMetadataBuilder(
       else lastVersionId.getOrElse(throw ValidationFailed("Cannot use the last added version: the change adds none"))
     val version = metadata.versionsById.getOrElse(
       versionId,
-      throw NotFound("view version", versionId.toString, "Add it before it becomes the current one")
+      throw NotFound(ObjectKind.ViewVersion, versionId.toString, "Add it before it becomes the current one")
     )
     if (versionId == metadata.currentVersionId) this
     else {
@@ -103,7 +104,11 @@ final private[spec] case class ViewMetadataBuilder(
   private def result(base: Option[ViewMetadata]): ViewMetadata = {
     if (metadata.location.isEmpty) throw InvalidArgument("location", "''", "A view needs a location")
     if (!metadata.versionsById.contains(metadata.currentVersionId)) {
-      throw NotFound("view version", metadata.currentVersionId.toString, "The change must add one and make it current")
+      throw NotFound(
+        ObjectKind.ViewVersion,
+        metadata.currentVersionId.toString,
+        "The change must add one and make it current"
+      )
     }
     base.foreach(before => ViewMetadataBuilder.checkDialects(before.currentVersion, metadata))
     ViewMetadataBuilder.expired(metadata.copy(versionLog = metadata.versionLog ++ logged), added)

@@ -3,6 +3,7 @@ package iceberglite.spec.view
 import java.util.{Locale, UUID}
 
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.schema.Schema
 
 /** A definition of a view (view spec: "Representations"). */
@@ -84,7 +85,7 @@ final case class ViewMetadata(
   /** Returns a version. @throws NotFound with a list of the versions */
   def version(id: Int): ViewVersion = versionsById.getOrElse(
     id,
-    throw NotFound("view version", id.toString, s"The versions are ${versions.map(_.versionId).mkString(", ")}")
+    throw NotFound(ObjectKind.ViewVersion, id.toString, s"The versions are ${versions.map(_.versionId).mkString(", ")}")
   )
 
   def schema: Schema = schemaOf(currentVersion)
@@ -92,7 +93,11 @@ final case class ViewMetadata(
   /** Returns the schema of a version. @throws NotFound the view does not have the schema */
   def schemaOf(version: ViewVersion): Schema = schemasById.getOrElse(
     version.schemaId,
-    throw NotFound("schema", version.schemaId.toString, s"Version ${version.versionId} of view $location needs it")
+    throw NotFound(
+      ObjectKind.Schema,
+      version.schemaId.toString,
+      s"Version ${version.versionId} of view $location needs it"
+    )
   )
 }
 

@@ -5,7 +5,7 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.{MetadataRules, PartitionRules, TypeRules}
-import iceberglite.spec.IcebergError
+import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.SampleTables._
@@ -300,7 +300,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     MetadataRules.refRetentionPositive
   ) {
     val base = withHistory(V2)
-    assert(intercept[NotFound](applied(base, SetSnapshotRef("t", Tag(9)))).kind == "snapshot")
+    assert(intercept[NotFound](applied(base, SetSnapshotRef("t", Tag(9)))).kind == ObjectKind.Snapshot)
     intercept[InvalidArgument](applied(base, SetSnapshotRef(Main, Tag(1))))
     intercept[InvalidArgument](applied(base, SetSnapshotRef("b", Branch(1, minSnapshotsToKeep = Some(0)))))
   }

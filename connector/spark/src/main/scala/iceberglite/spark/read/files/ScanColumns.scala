@@ -3,6 +3,7 @@ package iceberglite.spark.read.files
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
 
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
@@ -52,5 +53,5 @@ private[iceberglite] object ScanColumns {
     fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))
 
   private def missing(name: String, fields: Vector[NestedField]): NotFound =
-    NotFound("column", name, s"The columns are ${fields.map(_.name).mkString(", ")}")
+    NotFound(ObjectKind.Column, name, s"The columns are ${fields.map(_.name).mkString(", ")}")
 }

@@ -25,7 +25,10 @@ private[read] object RuntimeFilterColumns {
       val fields = fieldsOf(Vector(column))
       fields.exists(f => sources.contains(f.id)) ||
       fields.exists { f =>
-        !files.plan.statsToKeep.has(Set(f.id)) || haveDistinctRanges(new ColumnStatsByFile(f, files.table.metadata), sample)
+        !files.plan.statsToKeep.has(Set(f.id)) || haveDistinctRanges(
+          new ColumnStatsByFile(f, files.table.metadata),
+          sample
+        )
       }
     }
   }

@@ -16,6 +16,7 @@ import org.apache.spark.sql.types.{
 
 import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
@@ -100,7 +101,7 @@ final private[iceberglite] class InputColumns(
     val matched = input.map { case (f, ordinal) =>
       val column = ColumnPath.child(columns, f.name, caseSensitive).getOrElse(
         throw NotFound(
-          "column",
+          ObjectKind.Column,
           fullName(path :+ f.name),
           s"The columns of $name are ${columns.map(_.name).mkString(", ")}; " +
             "the write option merge-schema adds others"

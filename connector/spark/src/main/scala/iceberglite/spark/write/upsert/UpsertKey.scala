@@ -12,6 +12,7 @@ import org.apache.spark.sql.connector.expressions.{
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm}
 import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.ObjectKind
 import iceberglite.spec.partition.Identity
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
@@ -42,7 +43,7 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
     val found = narrowed(input)
     def in(fields: Vector[InputField]): Vector[Int] = fields.flatMap(f => f.field.id +: in(f.parts))
     fields.find(f => !in(found).contains(f.id)).foreach { f =>
-      throw NotFound("column", schema.names(f.id), "It is a key column of the upsert: add it to the rows")
+      throw NotFound(ObjectKind.Column, schema.names(f.id), "It is a key column of the upsert: add it to the rows")
     }
     found
   }

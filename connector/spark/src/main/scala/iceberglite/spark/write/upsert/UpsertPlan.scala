@@ -10,7 +10,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spark.conf.{Settings, UpsertOptions, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.write.{DataFileFormats, RowRequirements, WritePlan}
 import iceberglite.spark.write.files.InputField
-import iceberglite.spec.FormatVersion
+import iceberglite.spec.{FormatVersion, ObjectKind}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.file.ManifestContent
 import iceberglite.spec.partition.{PartitionSpec, SortOrder, Void}
@@ -74,7 +74,8 @@ private[iceberglite] object UpsertPlan {
   private def markOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
     def reject(why: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, why)
     val at = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
-    if (at < 0) throw NotFound("column", name, s"The columns of the rows are ${schema.fieldNames.mkString(", ")}")
+    if (at < 0)
+      throw NotFound(ObjectKind.Column, name, s"The columns of the rows are ${schema.fieldNames.mkString(", ")}")
     if (schema(at).dataType != BooleanType) reject(s"It is a ${schema(at).dataType.sql}, but must be a BOOLEAN")
     if (table.schema.find(name, caseSensitive).isDefined) reject(
       "The table has a column with this name; rename the column of the rows"
