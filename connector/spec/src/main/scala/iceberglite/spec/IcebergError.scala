@@ -1,9 +1,10 @@
 package iceberglite.spec
 
 /**
- * All errors of tables. A message says what is wrong, where, and what to do; secrets in URLs are not shown.
+ * The base class of the errors of tables and catalogs. A message says what is wrong, where, and what to do; secrets in
+ * URLs are not shown.
  *
- * Parsers of files and of user input throw no other exception.
+ * Parsers of files and of user input throw no other exceptions.
  */
 sealed abstract class IcebergError(message: String, cause: Option[Throwable] = None)
     extends RuntimeException(Redaction(message), cause.orNull)
@@ -22,7 +23,7 @@ object IcebergError {
       extends IcebergError(s"Cannot read $role $file: $reason", cause)
 
   /**
-   * An operation or file is valid by the specification, but not supported by this release. `advice` states an
+   * An operation or a file conforms to the specification, but this release does not support it. `advice` states an
    * alternative.
    */
   final case class Unsupported(what: String, advice: String) extends IcebergError(s"Unsupported: $what. $advice")
@@ -34,7 +35,10 @@ object IcebergError {
   final case class AlreadyExists(kind: ObjectKind, name: String, advice: String)
       extends IcebergError(s"${kind.noun.capitalize} already exists: $name. $advice")
 
-  /** The table already contains this version of an application's write. */
+  /**
+   * An application has already committed its write with this version (table property
+   * `application-version.<application>`).
+   */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)
       extends IcebergError(
         s"$table already contains version $version of the application $application, so nothing is written again: its " +
@@ -45,18 +49,20 @@ object IcebergError {
   final case class InvalidArgument(name: String, value: String, reason: String)
       extends IcebergError(s"Invalid value for $name: $value. $reason")
 
-  /** A column has values of a wider type than when a query was created. */
+  /**
+   * The type of a column was promoted after a DataFrame was created, so its values may not fit the DataFrame's schema.
+   */
   final case class ColumnWidened(table: String, column: String, from: String, to: String)
       extends IcebergError(
         s"Cannot read column $column of table $table: its type was changed from $from to $to after this DataFrame was " +
           "created. Create the DataFrame again, or remove the column"
       )
 
-  /** Another commit came first. This is the only error after which the retry loop tries again. */
+  /** A concurrent commit came first. The retry loop of commits retries only after this error. */
   final case class CommitConflict(table: String, reason: String)
       extends IcebergError(s"Commit to $table lost to a concurrent commit: $reason")
 
-  /** The outcome of a commit is unknown. Its files must not be cleaned up. */
+  /** The outcome of a commit is unknown. Its files must not be deleted. */
   final case class CommitStateUnknown(table: String, metadataFile: String, reason: String, cause: Option[Throwable])
       extends IcebergError(
         s"The outcome of a commit to $table is unknown: $reason. Its files were kept. The commit happened if " +

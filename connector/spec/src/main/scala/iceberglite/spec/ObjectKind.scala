@@ -1,6 +1,6 @@
 package iceberglite.spec
 
-/** The kind of a named object that an error is about. @param noun for messages */
+/** The kind of the object that an error message names. @param noun the name of the kind in messages */
 sealed abstract class ObjectKind(val noun: String)
 
 object ObjectKind {

@@ -38,7 +38,7 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
 
   private def predicate(p: Predicate): Expression = {
     val term = bound(p.term)
-    if (isAlwaysNull(term)) onNull(p) else onValues(p, term)
+    if (isAlwaysNull(term)) evaluateOnNull(p) else bindPredicate(p, term)
   }
 
   private def bound(term: Term): Term = term match {
@@ -78,12 +78,12 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
     case _: Term.Named => false
   }
 
-  private def onNull(p: Predicate): Expression = p match {
+  private def evaluateOnNull(p: Predicate): Expression = p match {
     case _: IsNull | _: NotNan => AlwaysTrue
     case _ => AlwaysFalse
   }
 
-  private def onValues(p: Predicate, term: Term): Expression = p match {
+  private def bindPredicate(p: Predicate, term: Term): Expression = p match {
     case IsNull(_) => if (isRequired(column(term))) AlwaysFalse else IsNull(column(term))
     case NotNull(_) => notNull(term)
     case IsNan(_) => if (isFloating(term)) IsNan(term) else AlwaysFalse
@@ -124,21 +124,24 @@ final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
       case Conversion.BelowAll => notNull(term)
     }
 
-  /** Tests for a set of values; a value that the type cannot represent equals none. */
+  /**
+   * Returns a test for a set of values. Values that the type of the term cannot represent are removed, because no row
+   * equals them.
+   */
   private def equalToAny(p: Predicate, term: Term, values: Set[Literal]): Expression = {
-    val (nan, rest) = exact(p, term, values).partition(isNan)
+    val (nan, rest) = representable(p, term, values).partition(isNan)
     val equal = if (rest.isEmpty) AlwaysFalse else if (rest.size == 1) Equal(term, rest.head) else In(term, rest)
     if (nan.isEmpty) equal else or(IsNan(term), equal)
   }
 
   private def equalToNone(p: Predicate, term: Term, values: Set[Literal]): Expression = {
-    val (nan, rest) = exact(p, term, values).partition(isNan)
-    val other =
+    val (nan, rest) = representable(p, term, values).partition(isNan)
+    val notEqual =
       if (rest.isEmpty) notNull(term) else if (rest.size == 1) NotEqual(term, rest.head) else NotIn(term, rest)
-    if (nan.isEmpty) other else and(NotNan(term), other)
+    if (nan.isEmpty) notEqual else and(NotNan(term), notEqual)
   }
 
-  private def exact(p: Predicate, term: Term, values: Set[Literal]): Set[Literal] =
+  private def representable(p: Predicate, term: Term, values: Set[Literal]): Set[Literal] =
     values.map(convert(p, term, _)).collect { case Conversion.Exact(v) => v }
 
   private def convert(p: Predicate, term: Term, value: Literal): Conversion =

@@ -62,8 +62,8 @@ final private[iceberglite] class Bounds(t: PrimitiveType) {
     bytes.flatMap(SingleValue.decodeValid(t, _)).filterNot(Evaluate.isNan)
 
   /**
-   * Returns bounds in order. Java, and therefore some writers, compare UUIDs as signed numbers: then the minimum is
-   * greater than the maximum.
+   * Returns the bounds if they are in order. Some writers compare UUIDs as signed numbers, as Java does, so that their
+   * lower bound may be greater than their upper bound.
    */
   private def ordered(lower: Option[ByteBuffer], upper: Option[ByteBuffer]): Option[(Literal, Literal)] =
     for (low <- read(lower); high <- read(upper); if Literal.ordering.lteq(low, high)) yield (low, high)
@@ -71,7 +71,7 @@ final private[iceberglite] class Bounds(t: PrimitiveType) {
 
 private[iceberglite] object Bounds {
 
-  /** Returns the bounds of a type; absent if the order of its bounds is not that of its values. */
+  /** Returns the bounds of a type; `None` if its bounds do not limit its values. */
   def of(t: PrimitiveType): Option[Bounds] = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
     case _ => Some(new Bounds(t))
@@ -79,10 +79,10 @@ private[iceberglite] object Bounds {
 }
 
 /** The range of an order-preserving transform: the transforms of the bounds. */
-final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRange[S]) extends ColumnRange[S] {
-  override def mayBeNull(rows: S): Boolean = of.mayBeNull(rows)
-  override def mayBeNan(rows: S): Boolean = of.mayBeNan(rows)
-  override def mayBeOrdinary(rows: S): Boolean = of.mayBeOrdinary(rows)
+final private[expr] class TransformedRange[S](transform: Transform, source: ColumnRange[S]) extends ColumnRange[S] {
+  override def mayBeNull(rows: S): Boolean = source.mayBeNull(rows)
+  override def mayBeNan(rows: S): Boolean = source.mayBeNan(rows)
+  override def mayBeOrdinary(rows: S): Boolean = source.mayBeOrdinary(rows)
   override def lower(rows: S): Option[Literal] = bounds(rows).map(_._1)
   override def upper(rows: S): Option[Literal] = bounds(rows).map(_._2)
 
@@ -92,9 +92,9 @@ final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRa
    */
   private def bounds(rows: S): Option[(Literal, Literal)] =
     for {
-      low <- of.lower(rows)
+      low <- source.lower(rows)
       lower <- transform(low) if lower.getClass != low.getClass || Literal.ordering.lteq(lower, low)
-      upper <- of.upper(rows).flatMap(transform(_)).filter(Literal.ordering.gteq(_, lower))
+      upper <- source.upper(rows).flatMap(transform(_)).filter(Literal.ordering.gteq(_, lower))
     } yield (lower, upper)
 }
 

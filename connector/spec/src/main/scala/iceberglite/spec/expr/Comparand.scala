@@ -9,7 +9,7 @@ final private[iceberglite] class Comparand(value: Literal) {
   private val number = Comparand.number(value)
 
   /**
-   * Compares in the order of queries: negative, zero or positive if `other` is less than, equal to or greater than the
+   * Compares by [[Evaluate.ordering]]: negative, zero or positive if `other` is less than, equal to or greater than the
    * value.
    */
   def compare(other: Literal): Int =

@@ -63,7 +63,10 @@ object Evaluate {
       row => holds(read(row))
   }
 
-  /** Whether a row matches if its column has this value; a transform in the predicate's term is applied to it. */
+  /**
+   * Whether a row matches if its column has this value; if the predicate's term has a transform, the transform is
+   * applied to the value.
+   */
   def predicateOn(value: Option[Literal], predicate: Predicate): Boolean = test(predicate)(value)
 
   private def fieldId(term: Term): Int = term match {
@@ -107,8 +110,8 @@ object Evaluate {
 
   /** Compares a value; a comparison with null is not true. */
   private def compared(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
-    val to = new Comparand(v)
-    value => value.isDefined && holds(to.compare(value.get))
+    val comparand = new Comparand(v)
+    value => value.isDefined && holds(comparand.compare(value.get))
   }
 
   private[iceberglite] def isNan(value: Literal): Boolean = value match {
@@ -123,19 +126,19 @@ object Evaluate {
   }
 }
 
-/** The values of an IN list, possibly thousands, in the order of queries. */
+/** The values of an IN list, possibly thousands, sorted by [[Evaluate.ordering]]. */
 final private[expr] class SortedValues(values: Set[Literal]) {
   private val sorted: Array[Literal] = values.toArray.sorted(Evaluate.ordering)
 
   def contains(value: Literal): Boolean = {
-    val at = firstFrom(value)
-    at < sorted.length && Evaluate.ordering.equiv(sorted(at), value)
+    val index = firstFrom(value)
+    index < sorted.length && Evaluate.ordering.equiv(sorted(index), value)
   }
 
   /** Whether one of the values is between `lower` and `upper`, inclusive. An absent bound means no limit. */
-  def meets(lower: Option[Literal], upper: Option[Literal]): Boolean = {
-    val at = lower.fold(0)(firstFrom)
-    at < sorted.length && upper.forall(Evaluate.ordering.lteq(sorted(at), _))
+  def intersects(lower: Option[Literal], upper: Option[Literal]): Boolean = {
+    val index = lower.fold(0)(firstFrom)
+    index < sorted.length && upper.forall(Evaluate.ordering.lteq(sorted(index), _))
   }
 
   private def firstFrom(value: Literal): Int = {

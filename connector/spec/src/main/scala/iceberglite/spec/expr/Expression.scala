@@ -26,7 +26,7 @@ sealed trait Expression extends Product with Serializable {
   def fieldIds: Set[Int] = fields.map(_.id)
 }
 
-/** A leaf: a test of one term. */
+/** A test of one term: a leaf of an expression. */
 sealed trait Predicate extends Expression {
   def term: Term
 }

@@ -65,7 +65,7 @@ private[iceberglite] object RangeTest {
       }
     case In(_, vs) =>
       val values = new SortedValues(vs)
-      rows => c.mayBeOrdinary(rows) && values.meets(c.lower(rows), c.upper(rows))
+      rows => c.mayBeOrdinary(rows) && values.intersects(c.lower(rows), c.upper(rows))
     case NotEqual(_, v) =>
       rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !singleValue(c, rows).exists(ordering.equiv(_, v))
     case NotIn(_, vs) =>
@@ -111,7 +111,7 @@ private[iceberglite] object RangeTest {
         isOrdinary(c, rows) && (c.lower(rows).exists(ordering.gt(_, v)) || c.upper(rows).exists(ordering.lt(_, v)))
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
-      rows => isOrdinary(c, rows) && !values.meets(c.lower(rows), c.upper(rows))
+      rows => isOrdinary(c, rows) && !values.intersects(c.lower(rows), c.upper(rows))
     case StartsWith(_, prefix) => rows => isOrdinary(c, rows) && impliesPrefix(prefix, c, rows)
     case NotStartsWith(_, prefix) => rows => isOrdinary(c, rows) && excludesPrefix(prefix, c, rows)
   }
@@ -137,7 +137,8 @@ private[iceberglite] object RangeTest {
     c.lower(rows).exists(hasPrefix(_, prefix)) && c.upper(rows).exists(hasPrefix(_, prefix))
 
   /**
-   * Whether a predicate has a NaN literal. [[Bind]] removes such literals; other predicates with NaN are not tested.
+   * Whether a predicate has a NaN literal. [[Bind]] removes such literals. A predicate that still has one is not tested
+   * against the range.
    */
   private def hasNan(p: Predicate): Boolean = p match {
     case LessThan(_, v) => isNan(v)

@@ -45,9 +45,9 @@ object FileFormat {
 }
 
 /**
- * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). Lookups by one id are cheap; the
- * maps decode everything. Bounds are serialized as in Appendix D, with the type that the column had when the file was
- * written.
+ * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). A lookup of one id is cheap,
+ * whereas the methods that return maps decode the metrics of all columns. Bounds are serialized as in Appendix D, with
+ * the type that the column had when the file was written.
  */
 trait Metrics extends Serializable {
   def columnSize(id: Int): Option[Long]
@@ -64,7 +64,8 @@ trait Metrics extends Serializable {
   def lowerNumber(id: Int, width: Int): Long = Metrics.number(lowerBound(id), width, Long.MinValue)
 
   /**
-   * Returns the upper bound of a column of integers, dates or times, without boxing; `Long.MaxValue` if there is none.
+   * Returns the upper bound of a column of integers, dates or times, without boxing; `Long.MaxValue` if there is no
+   * bound with `width` bytes.
    */
   def upperNumber(id: Int, width: Int): Long = Metrics.number(upperBound(id), width, Long.MaxValue)
 
@@ -76,7 +77,7 @@ trait Metrics extends Serializable {
   def lowerBounds: Option[Map[Int, ByteBuffer]]
   def upperBounds: Option[Map[Int, ByteBuffer]]
 
-  /** Returns the metrics of some columns, without references to others in memory. */
+  /** Returns the metrics of the given columns. The result does not keep the metrics of other columns in memory. */
   def only(ids: Set[Int]): Metrics
 }
 
@@ -97,14 +98,14 @@ final case class MetricMaps(
   override def upperBound(id: Int): Option[ByteBuffer] = upperBounds.flatMap(_.get(id))
 
   override def only(ids: Set[Int]): Metrics = {
-    def of[A](map: Option[Map[Int, A]]): Option[Map[Int, A]] = map.map(all => all.filter { case (id, _) => ids(id) })
+    def select[A](map: Option[Map[Int, A]]): Option[Map[Int, A]] = map.map(_.filter { case (id, _) => ids(id) })
     MetricMaps(
-      of(columnSizes),
-      of(valueCounts),
-      of(nullValueCounts),
-      of(nanValueCounts),
-      of(lowerBounds),
-      of(upperBounds)
+      select(columnSizes),
+      select(valueCounts),
+      select(nullValueCounts),
+      select(nanValueCounts),
+      select(lowerBounds),
+      select(upperBounds)
     )
   }
 
@@ -116,7 +117,7 @@ final case class MetricMaps(
 
 object MetricMaps {
 
-  /** Replaces the maps in serialization: arrays are smaller, and a `ByteBuffer` is not serializable. */
+  /** The serialized form of the maps: arrays are smaller than maps, and a `ByteBuffer` is not serializable. */
   final private class Serialized(counts: Array[Option[Counts]], bounds: Array[Option[Bounds]]) extends Serializable {
     private def readResolve(): AnyRef = {
       val Array(sizes, values, nulls, nans) = counts.map(_.map(_.toMap))
@@ -164,7 +165,8 @@ object Metrics {
  * @param partition the partition values, in the order of the fields of spec `specId`
  * @param recordCount the number of records; for a data file, it may be [[ContentFile.UnknownRecords]]
  * @param firstRowId version 3: the row id of the first row; `None` until a commit assigns it
- * @param referencedDataFile for position deletes: the only data file to which they apply
+ * @param referencedDataFile the only data file to which the position deletes of this file apply; absent if there may be
+ *   several
  */
 final case class ContentFile(
     content: Content,
@@ -185,7 +187,10 @@ final case class ContentFile(
     contentSizeInBytes: Option[Long] = None
 ) extends HasMetrics {
 
-  /** Whether the file contains a deletion vector, not position deletes (adopted version 3: "Deletion vectors"). */
+  /**
+   * Whether the file contains a deletion vector, and not rows of position deletes (spec, version 3: "Deletion
+   * vectors").
+   */
   def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin
 
   def hasRecordCount: Boolean = recordCount >= 0

@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type._
 final class InclusiveMetrics(bound: Expression) {
   private val test: HasMetrics => Boolean = RangeTest.mightMatch(bound, FileRange.of)
 
-  /** Returns false only if no row of the file can match. A negative record count is unknown. */
+  /** Returns false only if no row of the file can match. A negative record count means that the count is unknown. */
   def mightMatch(f: HasMetrics): Boolean = f.recordCount != 0 && test(f)
 }
 
@@ -18,7 +18,7 @@ final class InclusiveMetrics(bound: Expression) {
 final class StrictMetrics(bound: Expression) {
   private val test: HasMetrics => Boolean = RangeTest.allMatch(bound, FileRange.of)
 
-  /** Returns true only if every row of the file matches, which holds for a file without rows. */
+  /** Returns true only if every row of the file matches. The result is always true for a file without rows. */
   def allMatch(f: HasMetrics): Boolean = f.recordCount == 0 || test(f)
 }
 
@@ -42,7 +42,8 @@ final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends Fil
 
 /**
  * The range of one column in a file. The counts of a column within structs include null structs as nulls, except in ORC
- * files of Apache Iceberg, which omit their rows; columns within lists and maps cannot be bound.
+ * files that Apache Iceberg wrote, where the counts omit the rows of null structs. Filters cannot refer to columns
+ * within lists and maps.
  */
 private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[HasMetrics] {
   private val Unknown = -1L
@@ -51,10 +52,10 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[HasMetrics]
     !rows.metrics.nullValueCount(id).contains(0L) || rows.metrics.valueCount(id).exists(_ < rows.recordCount)
 
   override def mayBeNan(rows: HasMetrics): Boolean =
-    bounds.isFloating && !rows.metrics.nanValueCount(id).contains(0L) && present(rows) != 0
+    bounds.isFloating && !rows.metrics.nanValueCount(id).contains(0L) && presentCount(rows) != 0
 
   override def mayBeOrdinary(rows: HasMetrics): Boolean = {
-    val count = present(rows)
+    val count = presentCount(rows)
     count == Unknown || count > 0 && (!bounds.isFloating || rows.metrics.nanValueCount(id).forall(_ < count))
   }
 
@@ -65,7 +66,7 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[HasMetrics]
     bounds.upper(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
 
   /** Returns the number of values that are not null. */
-  private def present(rows: HasMetrics): Long = {
+  private def presentCount(rows: HasMetrics): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {
       // If the value count is 0 in a file with rows, the values of the column were not counted.

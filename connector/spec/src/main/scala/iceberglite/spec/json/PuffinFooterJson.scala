@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 
-/** The payload of a Puffin file's footer (adopted version 3: "Puffin's layout"). */
+/** The payload of a Puffin file's footer (Puffin specification). */
 object PuffinFooterJson extends JsonFormat[PuffinFooter] {
   private val Blobs = "blobs"
   private val Offset = "offset"

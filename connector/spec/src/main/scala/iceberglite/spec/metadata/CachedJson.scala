@@ -1,6 +1,9 @@
 package iceberglite.spec.metadata
 
-/** A part of a document; its bytes must not be changed. */
+/**
+ * The bytes of a JSON value within a document, from `from` (inclusive) to `until` (exclusive). The array is shared and
+ * must not be modified.
+ */
 final private[iceberglite] case class JsonSlice(bytes: Array[Byte], from: Int, until: Int)
 
 /** The JSON form of an immutable value, cached after it has been read or written. */

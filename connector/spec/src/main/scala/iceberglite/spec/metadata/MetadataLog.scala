@@ -4,7 +4,9 @@ package iceberglite.spec.metadata
 object MetadataLog {
 
   /**
-   * Returns the log of the version after `base`, which is stored in `file`.
+   * Returns the metadata log of the version after `base`.
+   *
+   * @param file the location of the metadata file of `base`
    *
    * @param max maximum number of entries, at least one: `write.metadata.previous-versions-max`
    */

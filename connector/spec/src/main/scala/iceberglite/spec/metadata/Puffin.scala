@@ -1,7 +1,7 @@
 package iceberglite.spec.metadata
 
 /**
- * A blob of a Puffin file (adopted version 3: "Puffin's layout").
+ * A blob of a Puffin file, as its footer describes it (Puffin specification).
  *
  * @param offset the position of the first byte in the file
  * @param length the number of bytes that the file stores, possibly compressed

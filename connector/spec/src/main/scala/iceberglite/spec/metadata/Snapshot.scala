@@ -74,16 +74,20 @@ object SnapshotRef {
   /** The branch that every table has. */
   val Main = "main"
 
-  /** Checks a reference. @throws InvalidArgument a retention setting is not positive, as the specification requires */
+  /**
+   * Returns a reference after checking it.
+   *
+   * @throws InvalidArgument a retention setting is not positive, or `main` is a tag
+   */
   def checked(name: String, ref: SnapshotRef): SnapshotRef = {
-    def positive(what: String, value: Option[Long]): Unit = value.filter(_ <= 0).foreach { v =>
+    def requirePositive(what: String, value: Option[Long]): Unit = value.filter(_ <= 0).foreach { v =>
       throw InvalidArgument(s"$what of $name", v.toString, "It must be positive")
     }
-    positive("max-ref-age-ms", ref.maxRefAgeMs)
+    requirePositive("max-ref-age-ms", ref.maxRefAgeMs)
     ref match {
       case b: Branch =>
-        positive("min-snapshots-to-keep", b.minSnapshotsToKeep.map(_.toLong))
-        positive("max-snapshot-age-ms", b.maxSnapshotAgeMs)
+        requirePositive("min-snapshots-to-keep", b.minSnapshotsToKeep.map(_.toLong))
+        requirePositive("max-snapshot-age-ms", b.maxSnapshotAgeMs)
         b
       case t: Tag if name == Main =>
         throw InvalidArgument("type of main", t.kind, "main is always a branch")

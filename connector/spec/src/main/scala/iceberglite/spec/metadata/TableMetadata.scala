@@ -73,8 +73,8 @@ final case class TableMetadata(
   def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
 
   /**
-   * Returns a snapshot and its ancestors, newest first, up to the first missing one. In invalid metadata, in which the
-   * parents form a cycle, the iteration ends too.
+   * Returns a snapshot and its ancestors, newest first, up to the first missing one. The iteration also ends if invalid
+   * metadata contains a cycle of parents.
    */
   def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
     val seen = new java.util.HashSet[Long]

@@ -85,12 +85,12 @@ object RestRequestJson {
     writeName(out, "destination", destination)
   }
 
-  def commitTable(commit: TableCommit): Array[Byte] = body(fields(commit, _))
+  def commitTable(commit: TableCommit): Array[Byte] = body(writeCommit(commit, _))
 
   def commitTransaction(commits: Vector[TableCommit]): Array[Byte] = body { out =>
     JsonFormat.array(out, "table-changes", commits) { commit =>
       out.writeStartObject()
-      fields(commit, out)
+      writeCommit(commit, out)
       out.writeEndObject()
     }
   }
@@ -112,7 +112,7 @@ object RestRequestJson {
       JsonFormat.array(out, "updates", updates)(ViewUpdateJson.write(_, out))
     }
 
-  private def fields(commit: TableCommit, out: JsonGenerator): Unit = {
+  private def writeCommit(commit: TableCommit, out: JsonGenerator): Unit = {
     writeName(out, "identifier", commit.name)
     JsonFormat.array(out, "requirements", commit.requirements)(RequirementJson.write(_, out))
     JsonFormat.array(out, "updates", commit.updates)(MetadataUpdateJson.write(_, out))

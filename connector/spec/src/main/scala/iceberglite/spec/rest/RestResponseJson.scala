@@ -45,7 +45,7 @@ object RestResponseJson {
   /** @param status the status in the body, which may differ from the HTTP status */
   final case class ErrorResponse(errorType: String, message: String, status: Option[Int])
 
-  /** @param expiresInSeconds absent if the server does not give it */
+  /** @param expiresInSeconds absent if the server does not state it */
   final case class Token(value: String, expiresInSeconds: Option[Long]) {
     override def toString: String = "Token"
   }
@@ -117,12 +117,12 @@ object RestResponseJson {
     Token(root.string("access_token"), root.optional("expires_in").map(_.long))
   }
 
-  /** Returns the expiry in the claims of a JSON web token, in seconds since 1970. */
+  /** Returns the expiration time in the claims of a JSON web token, in seconds since 1970. */
   def expiry(claims: Array[Byte]): Option[Long] =
     try JsonValue.parse("a token", claims).optional("exp").filter(_.isInteger).map(_.long)
     catch { case _: InvalidMetadata => None }
 
-  /** Reads a value that may be secret. Error messages do not contain any of it. */
+  /** Reads a value that may contain secrets. Error messages do not show any part of the value. */
   private def secret[A](file: String, path: String)(read: => A): A =
     try read
     catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "It does not follow the protocol") }

@@ -10,7 +10,11 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
  */
 object ColumnPath {
 
-  /** Returns the field at a path, after all enclosing fields. @throws NotFound with a list of the existing fields */
+  /**
+   * Returns the fields on a path, from the top-level column to the field at the path.
+   *
+   * @throws NotFound with a list of the existing fields
+   */
   def require(schema: Schema, path: Vector[String], caseSensitive: Boolean): Vector[NestedField] = {
     val name = path.mkString(".")
     if (path.isEmpty) throw InvalidArgument("column", name, "A column needs a name")
@@ -20,7 +24,7 @@ object ColumnPath {
     }
   }
 
-  /** Returns the field with a name among others; throws `InvalidArgument` if several match when case is ignored. */
+  /** Returns the field with this name. @throws InvalidArgument several fields match when case is ignored */
   def child(siblings: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     if (caseSensitive) siblings.find(_.name == name)
     else {

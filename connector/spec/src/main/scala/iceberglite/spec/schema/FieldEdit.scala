@@ -6,7 +6,12 @@ import iceberglite.spec.types.Type._
 /** Edits of a tree of fields. */
 private[iceberglite] object FieldEdit {
 
-  /** Edits fields. @param path the ids of the fields on the path to those that `edit` changes */
+  /**
+   * Edits the children of a field.
+   *
+   * @param path the ids of the fields from the top to the field whose children `edit` changes; empty for the top-level
+   *   fields
+   */
   def apply(
       fields: Vector[NestedField],
       path: List[Int],
@@ -14,15 +19,15 @@ private[iceberglite] object FieldEdit {
   ): Vector[NestedField] = path match {
     case Nil => edit(fields)
     case id :: rest =>
-      fields.map(f => if (f.id == id) f.copy(fieldType = parts(f.fieldType, apply(_, rest, edit))) else f)
+      fields.map(f => if (f.id == id) f.copy(fieldType = editParts(f.fieldType, apply(_, rest, edit))) else f)
   }
 
-  /** Edits the fields on a path, from the innermost to the outermost. */
+  /** Edits each field on a path, from the innermost to the outermost. */
   def editPath(fields: Vector[NestedField], path: List[Int], edit: NestedField => NestedField): Vector[NestedField] =
     path match {
       case Nil => fields
       case id :: rest =>
-        fields.map(f => if (f.id == id) edit(f.copy(fieldType = parts(f.fieldType, editPath(_, rest, edit)))) else f)
+        fields.map(f => if (f.id == id) edit(f.copy(fieldType = editParts(f.fieldType, editPath(_, rest, edit)))) else f)
     }
 
   /** Converts the defaults of a field to its current type. */
@@ -31,7 +36,7 @@ private[iceberglite] object FieldEdit {
     f.copy(initialDefault = f.initialDefault.map(widened), writeDefault = f.writeDefault.map(widened))
   }
 
-  private def parts(t: Type, edit: Vector[NestedField] => Vector[NestedField]): Type = t match {
+  private def editParts(t: Type, edit: Vector[NestedField] => Vector[NestedField]): Type = t match {
     case StructType(fields) => StructType(edit(fields))
     case list: ListType =>
       val element = edit(list.fields).head

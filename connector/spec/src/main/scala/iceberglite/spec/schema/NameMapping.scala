@@ -15,9 +15,9 @@ final case class NameMapping(fields: Vector[MappedField]) {
   /**
    * Returns the mapping after a change of columns. Earlier files are read as before the change. A renamed column is
    * also found by its old names, an added one by its name, and a dropped one keeps its entry, so that its values do not
-   * appear under another column. A name that a column takes belongs to that column only.
+   * appear under another column. If a renamed or added column gets a name, the name is removed from all other entries.
    *
-   * Columns that are not in the mapping, and their parts, are not added.
+   * Existing columns that are not in the mapping, and their nested fields, are not added.
    */
   def evolve(from: Schema, to: Schema): NameMapping = NameMapping(NameMappingUpdate(from).fields(fields, to.asStruct))
 }
@@ -61,8 +61,9 @@ object NameMapping {
 final private case class NameMappingUpdate(from: Schema) {
 
   /**
-   * Updates the mappings of fields. @param parentType the type with these parts; the parts of dropped fields do not
-   * change
+   * Updates the mappings of the children of a field.
+   *
+   * @param parentType the type of the field; the mappings of the children of a dropped field do not change
    */
   def fields(mapped: Vector[MappedField], parentType: Type): Vector[MappedField] = {
     val columns = parentType match {

@@ -133,14 +133,14 @@ object MetadataColumns {
   val DeletePosition: NestedField =
     NestedField.required(Int.MaxValue - 102, "pos", LongType, "Ordinal of the deleted row in its file")
 
-  /** In position delete files: the id of the column with the deleted row, whose type is the table's. */
+  /** In position delete files: the field id of the column `row`, a struct with the columns of the deleted row. */
   val DeleteRowId: Int = Int.MaxValue - 103
 
   /** In changelogs: `INSERT` or `DELETE`. */
   val ChangeType: NestedField =
     NestedField.required(Int.MaxValue - 104, "_change_type", StringType, "What happened to the row: INSERT or DELETE")
 
-  /** In changelogs: the position of the commit among those that are read, starting with 0. */
+  /** In changelogs: the position of the commit among the commits that are read, starting with 0. */
   val ChangeOrdinal: NestedField =
     NestedField.required(Int.MaxValue - 105, "_change_ordinal", IntType, "Ordinal of the commit that changed the row")
 

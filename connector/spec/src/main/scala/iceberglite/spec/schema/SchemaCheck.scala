@@ -37,7 +37,7 @@ object SchemaCheck {
       }
   }
 
-  /** Columns have defaults from version 3 on (spec: "Appendix E: Version 3"). */
+  /** Checks that columns may have defaults, as they may from version 3 on (spec: "Appendix E: Version 3"). */
   def requireDefaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
     throw Unsupported(
       s"a default for column $name in a table of format version $version",
@@ -85,19 +85,19 @@ object SchemaCheck {
     }
 
   private def checkIdentifier(schema: Schema, id: Int): Unit = {
-    def refuse(name: String, reason: String): Nothing =
+    def reject(name: String, reason: String): Nothing =
       throw InvalidArgument("identifier field", name, s"It $reason")
-    val field = schema.byId.getOrElse(id, refuse(id.toString, "is not in the schema"))
+    val field = schema.byId.getOrElse(id, reject(id.toString, "is not in the schema"))
     val name = schema.names(id)
     field.fieldType match {
-      case _: NestedType | VariantType | _: GeometryType | _: GeographyType => refuse(name, s"is a ${field.fieldType}")
-      case FloatType | DoubleType => refuse(name, s"is a ${field.fieldType}, whose values cannot be compared safely")
+      case _: NestedType | VariantType | _: GeometryType | _: GeographyType => reject(name, s"is a ${field.fieldType}")
+      case FloatType | DoubleType => reject(name, s"is a ${field.fieldType}, whose values cannot be compared safely")
       case _: PrimitiveType => ()
     }
-    if (field.optional) refuse(name, "may be null; it must be NOT NULL")
+    if (field.optional) reject(name, "may be null; it must be NOT NULL")
     schema.ancestors(id).foreach { parent =>
-      if (!parent.fieldType.isInstanceOf[StructType]) refuse(name, s"is inside of a ${parent.fieldType}")
-      if (parent.optional) refuse(name, s"is inside of ${schema.names(parent.id)}, which may be null")
+      if (!parent.fieldType.isInstanceOf[StructType]) reject(name, s"is inside of a ${parent.fieldType}")
+      if (parent.optional) reject(name, s"is inside of ${schema.names(parent.id)}, which may be null")
     }
   }
 }

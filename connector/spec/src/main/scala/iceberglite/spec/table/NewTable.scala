@@ -20,9 +20,10 @@ import iceberglite.spec.update.MetadataUpdate._
 /**
  * A table as a user defines it, before it has ids.
  *
- * @param schema the columns, with any field ids, which the identifier fields refer to; the table gets ids from 1 on
- * @param properties the table properties; `format-version` sets the format version and is not kept as a property. The
- *   properties of [[DeclaredType]] use the field ids of `schema`
+ * @param schema the columns. Their field ids are used only within this definition; the table gets new ids that start at
+ *   1
+ * @param properties the table properties; `format-version` sets the format version and is not stored. The properties of
+ *   [[DeclaredType]] use the field ids of `schema`
  * @param caseSensitive whether `partitioning` and `order` name columns exactly
  */
 final case class NewTable(
@@ -53,8 +54,9 @@ final case class NewTable(
   def metadata(uuid: UUID, nowMs: Long): TableMetadata = MetadataUpdate.create(creation(uuid), nowMs)
 
   /**
-   * Returns the updates that replace another table with this one, which keeps its UUID and history: identical columns
-   * and partition fields keep their ids, and properties are added. The table is empty until its first write.
+   * Returns the updates that replace the definition of an existing table. The table keeps its UUID and history, and
+   * identical columns and partition fields keep their ids. The properties are added to the existing ones. The table is
+   * empty until its first write.
    */
   def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
@@ -112,8 +114,8 @@ private object ReplacementSpec {
   }
 
   /**
-   * Spec, "Partition Evolution": in version 1, old fields are kept, as void if they are removed, and new ones are
-   * appended.
+   * Spec, "Partition Evolution": in version 1, existing fields are kept, new fields are appended, and the transform of
+   * removed fields becomes void.
    */
   def sequential(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val old = base.spec.fields.map { f =>

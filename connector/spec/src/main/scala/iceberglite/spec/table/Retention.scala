@@ -18,9 +18,9 @@ final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
  * The retention of the snapshots and references of a table, unless a reference overrides it (spec: "Snapshot Retention
  * Policy").
  *
- * @param olderThanMs snapshots from before this time may expire
+ * @param olderThanMs snapshots before this time may expire, in milliseconds since 1970
  * @param minSnapshotsToKeep minimum number of snapshots to keep for each branch
- * @param maxRefAgeMs the age at which branches and tags other than main expire
+ * @param maxRefAgeMs the age at which branches and tags other than main expire, in milliseconds
  */
 final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAgeMs: Long) {
 
@@ -51,7 +51,7 @@ final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAge
       Retention.subtractAge(nowMs, ref.maxRefAgeMs.getOrElse(maxRefAgeMs)) <= s.timestampMs
     }
 
-  /** Returns the kept snapshots; the head is always kept. */
+  /** Returns the ids of the snapshots that a branch retains. The head of the branch is always retained. */
   private def retainedBy(branch: Branch, ancestors: Iterator[Snapshot], nowMs: Long): Vector[Long] = {
     val oldest = branch.maxSnapshotAgeMs.fold(olderThanMs)(Retention.subtractAge(nowMs, _))
     val min = math.max(branch.minSnapshotsToKeep.getOrElse(minSnapshotsToKeep), 1)
@@ -70,7 +70,10 @@ object Retention {
     TableProperty.of(TableProperty.MaxRefAge, m.properties)
   )
 
-  /** Returns the time before which snapshots are too old; an age beyond the range of timestamps is no limit. */
+  /**
+   * Returns the time before which snapshots are too old. If the age exceeds the range of timestamps, no snapshot is too
+   * old.
+   */
   private def subtractAge(nowMs: Long, ageMs: Long): Long = {
     val time = nowMs - ageMs
     if (ageMs > 0 && time > nowMs) Long.MinValue else time

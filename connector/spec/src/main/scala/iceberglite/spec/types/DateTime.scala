@@ -23,8 +23,8 @@ object DateTime {
   def microsFromNanos(nanos: Long): Long = Math.floorDiv(nanos, 1000L)
 
   /**
-   * Returns months since January 1970, in the proleptic Gregorian calendar, without allocations, because writers call
-   * it for rows.
+   * Returns months since January 1970 in the proleptic Gregorian calendar. It allocates no objects, because writers
+   * call it for each row.
    */
   def monthsFromDays(days: Int): Int = {
     // Computed in eras of 400 years that start on 0000-03-01, so that the leap day is the last day of its year.
@@ -37,12 +37,12 @@ object DateTime {
     ((era * 400 + yearOfEra - 1970) * 12 + monthFromMarch + 2).toInt
   }
 
-  /** Years since 1970. */
+  /** Returns years since 1970. */
   def yearsFromDays(days: Int): Int = Math.floorDiv(monthsFromDays(days), 12)
 
   def formatDate(days: Int): String = LocalDate.ofEpochDay(days.toLong).format(DateTimeFormatter.ISO_LOCAL_DATE)
 
-  /** Formats with seconds, and with as many fractional digits as needed; the other methods do the same. */
+  /** Formats a time with seconds and as many fractional digits as needed, as do the methods for timestamps. */
   def formatTime(micros: Long): String =
     LocalTime.ofNanoOfDay(micros * 1000L).format(DateTimeFormatter.ISO_LOCAL_TIME)
 
@@ -58,23 +58,29 @@ object DateTime {
 
   def formatTimestamp(micros: Long): String = formatLocal(micros, MicrosPerSecond)
 
-  /** With the offset `+00:00` (spec: "JSON single-value serialization"). */
+  /** Formats with the offset `+00:00` (spec: "JSON single-value serialization"). */
   def formatTimestampTz(micros: Long): String = formatLocal(micros, MicrosPerSecond) + "+00:00"
 
   def formatTimestampNs(nanos: Long): String = formatLocal(nanos, NanosPerSecond)
 
   def formatTimestampTzNs(nanos: Long): String = formatLocal(nanos, NanosPerSecond) + "+00:00"
 
-  /** Returns days since 1970-01-01; `None` if the text is not a date. The methods below do the same. */
+  /**
+   * Returns days since 1970-01-01; `None` if the text is not a date. The methods below also return `None` for invalid
+   * text.
+   */
   def parseDate(text: String): Option[Int] = tryParse(Math.toIntExact(LocalDate.parse(text).toEpochDay))
 
-  /** Returns microseconds since midnight; rejects fractions of a microsecond, as do the methods below. */
+  /**
+   * Returns microseconds since midnight; rejects fractions of a microsecond, as do `parseTimestamp` and
+   * `parseTimestampTz`.
+   */
   def parseTime(text: String): Option[Long] =
     tryParse(LocalTime.parse(text).toNanoOfDay).filter(_ % 1000L == 0).map(_ / 1000L)
 
   def parseTimestamp(text: String): Option[Long] = tryParse(LocalDateTime.parse(text)).flatMap(micros)
 
-  /** Parses a time with any offset; returns microseconds since the epoch in UTC. */
+  /** Parses a timestamp with any offset; returns microseconds since the epoch in UTC. */
   def parseTimestampTz(text: String): Option[Long] = parseUtc(text).flatMap(micros)
 
   def parseTimestampNs(text: String): Option[Long] = tryParse(nanos(LocalDateTime.parse(text)))
@@ -100,7 +106,8 @@ object DateTime {
 
   private def toUnits(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
     val seconds = utc.toEpochSecond(ZoneOffset.UTC)
-    // Rounded toward zero: the first second of the range starts before the range.
+    // Negative seconds are rounded toward zero: the first second of the range starts before the minimum of a long, so
+    // that its units would overflow.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }

@@ -5,7 +5,7 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The default of a field (spec: "Default values", as adopted). A null default is represented by `None`.
+ * The default of a field (spec, version 3: "Default values"). A null default is represented by `None`.
  *
  * Fields of type unknown, variant, geometry and geography can only have the default null.
  */
@@ -15,7 +15,8 @@ object DefaultValue {
   final case class OfPrimitive(value: Literal) extends DefaultValue
 
   /**
-   * `{}`: a struct that is present, whose fields have their own defaults. The only other default of a struct is null.
+   * The default `{}` of a struct: the struct is not null, and its fields have their own defaults. The only other
+   * default of a struct is null.
    */
   case object EmptyStruct extends DefaultValue
   final case class OfList(elements: Vector[Option[DefaultValue]]) extends DefaultValue
@@ -44,7 +45,10 @@ object DefaultValue {
       case None => if (part.required) Some(s"It contains a null ${part.name}, which must not be null") else None
     }.headOption
 
-  /** Whether a value is of a type: a decimal must have exactly the scale, a fixed exactly the length. */
+  /**
+   * Whether a value has a type. A decimal must have exactly the scale of the type, and a fixed value exactly its
+   * length.
+   */
   private def isOfType(value: Literal, t: PrimitiveType): Boolean = (t, value.dataType) match {
     case (DecimalType(precision, scale), DecimalType(p, s)) => p <= precision && s == scale
     case (expected, found) => expected == found

@@ -8,8 +8,8 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type._
 
 /**
- * A single non-null value of a primitive type: in a predicate, a partition tuple, a default or a bound. Null is the
- * absence of a literal, `None`.
+ * A non-null value of a primitive type, as in predicates, partition tuples, defaults and bounds. Null is represented by
+ * `None`.
  */
 sealed trait Literal extends Product with Serializable {
 
@@ -106,7 +106,7 @@ object Literal {
     copy
   }
 
-  /** Replaces bytes in serialization, because a buffer is not serializable. */
+  /** The serialized form of a literal with bytes, because a `ByteBuffer` is not serializable. */
   final private class SerializedBytes(bytes: Array[Byte], fixed: Boolean) extends Serializable {
     private def readResolve(): AnyRef =
       if (fixed) FixedLiteral(ByteBuffer.wrap(bytes)) else BinaryLiteral(ByteBuffer.wrap(bytes))

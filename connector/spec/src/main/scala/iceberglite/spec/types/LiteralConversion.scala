@@ -64,7 +64,10 @@ object LiteralConversion {
     case _ => None
   }
 
-  /** Integers also represent days and microseconds, as in partition values of older tables. */
+  /**
+   * Converts an integer to a number, or to a date, time or timestamp with this number of days or microseconds.
+   * Partition values of older tables have such integers.
+   */
   private def ofLong(v: Long, target: PrimitiveType): Option[Conversion] = target match {
     case DateType if v > Int.MaxValue => Some(AboveAll)
     case DateType if v < Int.MinValue => Some(BelowAll)
@@ -131,13 +134,13 @@ object LiteralConversion {
   private def exactOrAbove(exact: Boolean, floor: Literal): Conversion = if (exact) Exact(floor) else JustAbove(floor)
 
   /**
-   * Bytes compare from the left and a prefix comes first: a shorter value is just before the same bytes followed by
-   * zeros.
+   * Returns the position of bytes among the values of a fixed type. Bytes are compared from the left, and a prefix
+   * sorts before longer values. Therefore a shorter value is just before the same bytes followed by zeros.
    */
   private def ofBytes(bytes: ByteBuffer, length: Int): Conversion = {
-    val fitted = new Array[Byte](length)
-    bytes.duplicate().get(fitted, 0, math.min(length, bytes.remaining))
-    val literal = FixedLiteral(ByteBuffer.wrap(fitted))
+    val resized = new Array[Byte](length)
+    bytes.duplicate().get(resized, 0, math.min(length, bytes.remaining))
+    val literal = FixedLiteral(ByteBuffer.wrap(resized))
     if (bytes.remaining == length) Exact(literal)
     else if (bytes.remaining < length) JustBelow(literal)
     else JustAbove(literal)
@@ -156,7 +159,10 @@ object LiteralConversion {
     try Some(UUID.fromString(text)).filter(_.toString.equalsIgnoreCase(text))
     catch { case _: IllegalArgumentException => None }
 
-  /** Parses the canonical text of a value; any other text equals no value, and has another order. */
+  /**
+   * Parses the canonical text of a value. Returns `None` for other texts, because they equal no value and sort in
+   * another order.
+   */
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)
     case TimeType => DateTime.parseTime(text).map(TimeLiteral)

@@ -25,8 +25,8 @@ object Murmur3 {
     val blocks = len & ~3
     var i = 0
     while (i < blocks) {
-      val at = off + i
-      hash = mixHash(hash, word(b(at), b(at + 1), b(at + 2), b(at + 3)))
+      val start = off + i
+      hash = mixHash(hash, word(b(start), b(start + 1), b(start + 2), b(start + 3)))
       i += 4
     }
     var tail = 0
@@ -56,7 +56,7 @@ object Murmur3 {
       hashBytes(bytes, 0, bytes.length)
     }
 
-  /** Hashes a decimal that fits a long. */
+  /** Hashes the unscaled value of a decimal that fits into a long. */
   def hashDecimal(unscaled: Long): Int = {
     val magnitude = if (unscaled < 0) ~unscaled else unscaled
     val len = (java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(magnitude)) / 8 + 1

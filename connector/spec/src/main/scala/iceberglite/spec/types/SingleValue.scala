@@ -43,7 +43,7 @@ object SingleValue {
     throw InvalidArgument("single value", s"${bytes.remaining} bytes", s"They are not a value of type $t")
   )
 
-  /** Decodes a value; `None` for bytes that are not a value of the type: such a bound is ignored. */
+  /** Decodes a value. Returns `None` for bytes that are not a value of the type; readers ignore such a bound. */
   def decodeValid(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = {
     val length = bytes.remaining
     t match {
@@ -77,7 +77,7 @@ object SingleValue {
     case _ => None
   }
 
-  /** Returns the number in four or eight bytes. */
+  /** Returns the little-endian number in four or eight bytes. */
   private[iceberglite] def number(bytes: ByteBuffer): Long =
     if (bytes.remaining == 4) toInt(bytes).toLong else toLong(bytes)
 
@@ -113,8 +113,8 @@ object SingleValue {
   private def toFloat(bytes: ByteBuffer): Float = java.lang.Float.intBitsToFloat(toInt(bytes))
 
   private def toUuid(bytes: ByteBuffer): UUID = {
-    val inOrder = bytes.duplicate()
-    new UUID(inOrder.getLong(), inOrder.getLong())
+    val bigEndianBytes = bytes.duplicate()
+    new UUID(bigEndianBytes.getLong(), bigEndianBytes.getLong())
   }
 
   /**

@@ -5,12 +5,12 @@ import iceberglite.spec.FormatVersion
 /** A data type of a table schema (spec: "Schemas and Data Types"). `toString` is the name in the JSON of a schema. */
 sealed trait Type extends Serializable
 
-/** A type without parts. */
+/** A type that is not nested. */
 sealed abstract class PrimitiveType(name: String) extends Type {
   override def toString: String = name
 }
 
-/** A type whose parts have field ids. */
+/** A struct, list or map, whose parts have field ids. */
 sealed trait NestedType extends Type {
 
   /** The parts as fields: the fields of a struct, `element` of a list, `key` and `value` of a map. */
@@ -24,7 +24,9 @@ object Type {
   case object FloatType extends PrimitiveType("float")
   case object DoubleType extends PrimitiveType("double")
 
-  /** `precision` is 1 to 38, `scale` at most the precision (negative scales are read). */
+  /**
+   * A decimal. `precision` is 1 to 38, and `scale` is at most the precision. Negative scales are accepted in metadata.
+   */
   final case class DecimalType(precision: Int, scale: Int) extends PrimitiveType(s"decimal($precision, $scale)") {
     override def toString: String = s"decimal($precision, $scale)"
   }
@@ -86,8 +88,8 @@ object Type {
   }
 
   /**
-   * Whether a column of type `from` may be promoted to `to` (spec: "Schema Evolution"; date and unknown from version 3
-   * on).
+   * Whether a column of type `from` may be promoted to `to` (spec: "Schema Evolution"). Columns of type date and
+   * unknown can be promoted from version 3 on.
    */
   def canPromote(from: Type, to: Type, version: FormatVersion): Boolean = (from, to) match {
     case (a, b) if a == b => true

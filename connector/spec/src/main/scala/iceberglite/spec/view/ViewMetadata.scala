@@ -18,7 +18,7 @@ object ViewRepresentation {
 }
 
 /**
- * An immutable version of a view (view spec: "Versions", with the field positions as adopted).
+ * An immutable version of a view (view spec: "Versions").
  *
  * @param schemaId the id of the schema of the query's result; its fields have the view's column names and comments
  * @param defaultCatalog the default catalog for names in the query; if absent, the view's own catalog
@@ -66,7 +66,7 @@ final case class ViewLogEntry(timestampMs: Long, versionId: Int)
 /**
  * The metadata of a view (view spec: "View Metadata"). It is immutable: [[ViewUpdate]]s produce new metadata.
  *
- * @param uuid absent only in views of the early form
+ * @param uuid absent only in views in the early form (view spec: "Appendix A")
  */
 final case class ViewMetadata(
     uuid: Option[UUID],
