@@ -59,18 +59,18 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
       case None if isEmpty => PartitionTuple.Empty
       case None => json(SpecId).fail(s"There is no partition spec $specId")
       case Some(t) =>
-        values.fold(PartitionTuple(t.fields.map(_ => None)))(v => if (v.isArray) inOrder(v, t) else byId(v, t))
+        values.fold(PartitionTuple(t.fields.map(_ => None)))(v => if (v.isArray) readValues(v, t) else readById(v, t))
     }
   }
 
-  private def byId(json: JsonValue, t: StructType): PartitionTuple = {
+  private def readById(json: JsonValue, t: StructType): PartitionTuple = {
     json.entries.foreach { case (key, value) =>
       if (!t.fields.exists(_.id.toString == key)) value.fail(s"The partition spec has no field $key")
     }
     PartitionTuple(t.fields.map(f => json.optional(f.id.toString).map(SingleValueJson.read(_, primitive(f)))))
   }
 
-  private def inOrder(json: JsonValue, t: StructType): PartitionTuple = {
+  private def readValues(json: JsonValue, t: StructType): PartitionTuple = {
     val values = json.elements
     if (values.size != t.fields.size) json.fail(s"There are ${values.size} values for ${t.fields.size} fields")
     PartitionTuple(values.zip(t.fields).map { case (value, field) =>
@@ -161,7 +161,7 @@ object ContentFileJson {
   private def byColumn[A](json: JsonValue)(read: JsonValue => A): Map[Int, A] = {
     val (keys, values) = (json(Keys).map(_.int), json(Values).map(read))
     if (keys.size != values.size) json.fail(s"There are ${keys.size} keys and ${values.size} values")
-    json.unique(keys)(id => s"Column $id occurs twice")
+    json.requireUnique(keys)(id => s"Column $id occurs twice")
     keys.zip(values).toMap
   }
 
@@ -175,10 +175,10 @@ object ContentFileJson {
     def bounds(key: String, map: Option[Map[Int, ByteBuffer]]): Unit =
       columns(key, map)(v => SingleValueJson.write(BinaryLiteral(v), out))
     def columns[A](key: String, map: Option[Map[Int, A]])(write: A => Unit): Unit = map.foreach { m =>
-      val inOrder = m.toVector.sortBy(_._1)
+      val sorted = m.toVector.sortBy(_._1)
       out.writeObjectFieldStart(key)
-      JsonFormat.array(out, Keys, inOrder)(e => out.writeNumber(e._1))
-      JsonFormat.array(out, Values, inOrder)(e => write(e._2))
+      JsonFormat.array(out, Keys, sorted)(e => out.writeNumber(e._1))
+      JsonFormat.array(out, Values, sorted)(e => write(e._2))
       out.writeEndObject()
     }
     counts(ColumnSizes, metrics.columnSizes)

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.EncryptionKey
 
-/** Version 3, `encryption-keys`. */
+/** An entry of `encryption-keys` (spec, version 3). */
 object EncryptionKeyJson extends JsonFormat[EncryptionKey] {
   private val KeyId = "key-id"
   private val EncryptedKeyMetadata = "encrypted-key-metadata"

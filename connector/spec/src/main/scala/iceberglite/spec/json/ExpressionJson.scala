@@ -71,9 +71,9 @@ object ExpressionJson extends JsonFormat[Expression] {
     private def constant(value: Boolean): Expression = if (value) AlwaysTrue else AlwaysFalse
 
     private def predicate(name: String, json: JsonValue): Predicate = {
-      def refuse(key: String): Unit = if (json.has(key)) json(key).fail(s"$name takes no $key")
-      if (!sets.contains(name)) refuse(Values)
-      if (unary.contains(name) || sets.contains(name)) refuse(Value)
+      def rejectKey(key: String): Unit = if (json.has(key)) json(key).fail(s"$name takes no $key")
+      if (!sets.contains(name)) rejectKey(Values)
+      if (unary.contains(name) || sets.contains(name)) rejectKey(Value)
       unary.get(name).map(make => make(term(json(TermKey))))
         .orElse(comparisons.get(name).map(make => make(term(json(TermKey)), value(json(TermKey), json(Value)))))
         .orElse(prefixes.get(name).map(make => make(term(json(TermKey)), literalValue(json(Value)).string)))
@@ -99,9 +99,9 @@ object ExpressionJson extends JsonFormat[Expression] {
         json(Value)
       }
 
-    private def value(of: JsonValue, json: JsonValue): Literal =
+    private def value(termJson: JsonValue, json: JsonValue): Literal =
       typeOf.fold(untyped(literalValue(json)))(types =>
-        SingleValueJson.read(literalValue(json), valueType(of, term(of), types))
+        SingleValueJson.read(literalValue(json), valueType(termJson, term(termJson), types))
       )
 
     private def untyped(json: JsonValue): Literal =

@@ -12,7 +12,7 @@ final private[json] class FastSnapshot(in: FastJson) {
 
   private var seen = 0
   private val numbers = new Array[Long](numberKeys)
-  private var list, key = Option.empty[String]
+  private var manifestListPath, encryptionKeyId = Option.empty[String]
   private var summary: Map[String, String] = Map.empty
   private val hashes = new Array[Int](MaxKeys)
 
@@ -27,9 +27,9 @@ final private[json] class FastSnapshot(in: FastJson) {
       val found = nextKey()
       in.expect(':')
       found match {
-        case `manifestList` => list = Some(in.text(in.string()))
-        case `keyId` => key = Some(in.text(in.string()))
-        case `summaryKey` => summary = strings()
+        case `manifestList` => manifestListPath = Some(in.text(in.string()))
+        case `keyId` => encryptionKeyId = Some(in.text(in.string()))
+        case `summaryKey` => summary = readSummary()
         case number => numbers(number) = in.readLong()
       }
     } while (in.more('}'))
@@ -43,8 +43,8 @@ final private[json] class FastSnapshot(in: FastJson) {
   private def reset(): Unit = {
     seen = 0
     Arrays.fill(numbers, 0L)
-    list = None
-    key = None
+    manifestListPath = None
+    encryptionKeyId = None
     summary = Map.empty
   }
 
@@ -72,19 +72,20 @@ final private[json] class FastSnapshot(in: FastJson) {
     number(parentId),
     numbers(sequenceNumber),
     numbers(timestampMs),
-    list,
+    manifestListPath,
     Vector.empty,
     summary,
     number(schemaId).map(_.toInt),
     number(firstRowId),
     number(addedRows),
-    key
+    encryptionKeyId
   )
 
   /**
-   * Skips a summary, which is parsed later. If two keys have the same hash, the complete parser has to compare them.
+   * Skips a summary, which is parsed on first use. If two keys have the same hash, reading stops, and the complete
+   * parser compares the keys.
    */
-  private def strings(): Map[String, String] = {
+  private def readSummary(): Map[String, String] = {
     val start = in.position
     in.expect('{')
     if (in.isClosed('}')) Map.empty

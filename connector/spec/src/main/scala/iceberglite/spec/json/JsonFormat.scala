@@ -8,6 +8,8 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator}
 trait JsonFormat[A] {
 
   /**
+   * Reads a value.
+   *
    * @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON violates the specification; no other errors are
    *   thrown
    */
@@ -15,7 +17,7 @@ trait JsonFormat[A] {
 
   def write(value: A, out: JsonGenerator): Unit
 
-  /** @param file the name of the document in messages */
+  /** Reads a document. @param file the name of the document in messages */
   def parse(file: String, json: String): A = read(JsonValue.parse(file, json))
 
   def parse(file: String, json: Array[Byte]): A = read(JsonValue.parse(file, json))

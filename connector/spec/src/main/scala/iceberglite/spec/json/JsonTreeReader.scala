@@ -14,61 +14,64 @@ import iceberglite.spec.json.JsonTree._
 final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) {
   import JsonTreeReader._
 
-  /** The members of all objects and arrays that are open; when one is closed, its members are copied. */
+  /**
+   * The members of all objects and arrays that are not yet complete. When an object or array is complete, its members
+   * are copied to its tree.
+   */
   private var keys = new Array[String](64)
   private var values = new Array[JsonTree](64)
   private var size = 0
 
-  private def document(first: JsonToken): JsonTree = {
-    val tree = part(first)
+  private def readDocument(first: JsonToken): JsonTree = {
+    val tree = readValue(first)
     if (Option(parser.nextToken()).isDefined) fail(s"It is not JSON: there is text after its end, at $line")
     tree
   }
 
   private def line: String = {
-    val at = parser.getCurrentLocation
-    s"line ${at.getLineNr}, column ${at.getColumnNr}"
+    val location = parser.getCurrentLocation
+    s"line ${location.getLineNr}, column ${location.getColumnNr}"
   }
 
-  private def part(token: JsonToken): JsonTree = token match {
+  private def readValue(token: JsonToken): JsonTree = token match {
     case JsonToken.VALUE_STRING => Text(parser.getText)
-    case JsonToken.VALUE_NUMBER_INT => whole()
-    case JsonToken.START_OBJECT => members()
-    case JsonToken.START_ARRAY => elements()
+    case JsonToken.VALUE_NUMBER_INT => readNumber()
+    case JsonToken.START_OBJECT => readObject()
+    case JsonToken.START_ARRAY => readArray()
     case JsonToken.VALUE_TRUE => True
     case JsonToken.VALUE_FALSE => False
     case JsonToken.VALUE_NULL => Null
     case _ => Number(parser.getText)
   }
 
-  private def whole(): JsonTree = parser.getNumberType match {
+  private def readNumber(): JsonTree = parser.getNumberType match {
     case JsonParser.NumberType.INT | JsonParser.NumberType.LONG => WholeNumber(parser.getLongValue)
     case _ => Number(parser.getText)
   }
 
-  private def elements(): JsonTree = {
+  private def readArray(): JsonTree = {
     val start = size
     var token = parser.nextToken()
     while (token != JsonToken.END_ARRAY) {
-      push("", part(token))
+      push("", readValue(token))
       token = parser.nextToken()
     }
-    val read = Elements(util.Arrays.copyOfRange(values, start, size))
+    val tree = Elements(util.Arrays.copyOfRange(values, start, size))
     size = start
-    read
+    tree
   }
 
-  private def members(): JsonTree = {
+  private def readObject(): JsonTree = {
     val start = size
     while (parser.nextToken() != JsonToken.END_OBJECT) {
       val key = parser.getCurrentName
-      push(key, part(parser.nextToken()))
+      push(key, readValue(parser.nextToken()))
     }
-    val read = Members(util.Arrays.copyOfRange(keys, start, size), util.Arrays.copyOfRange(values, start, size))
+    val tree = Members(util.Arrays.copyOfRange(keys, start, size), util.Arrays.copyOfRange(values, start, size))
     size = start
     // Two readers might choose different values for the key.
-    firstDuplicate(read.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $line"))
-    read
+    firstDuplicate(tree.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $line"))
+    tree
   }
 
   private def push(key: String, value: JsonTree): Unit = {
@@ -107,5 +110,5 @@ private[json] object JsonTreeReader {
 
   /** Reads a document. @return `None` for an empty document. @throws java.io.IOException the document is not JSON */
   def read(parser: JsonParser, fail: String => Nothing): Option[JsonTree] =
-    Option(parser.nextToken()).map(first => new JsonTreeReader(parser, fail).document(first))
+    Option(parser.nextToken()).map(first => new JsonTreeReader(parser, fail).readDocument(first))
 }

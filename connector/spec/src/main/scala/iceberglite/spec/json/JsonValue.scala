@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.json.JsonTree._
 import iceberglite.spec.types.LiteralConversion
 
-/** The position of a value in a document. It is rendered only for a message. */
+/** The position of a value in a document. The path is computed only for error messages. */
 sealed abstract private[json] class JsonLocation {
   def path: String
 }
@@ -19,8 +19,8 @@ sealed abstract private[json] class JsonLocation {
  * A value in a JSON document, read strictly: a violation of the specification is an [[InvalidMetadata]] that names the
  * file and the position. Numbers are exact. A key with the value null counts as absent, and unknown keys are ignored.
  *
- * @param key key of a member of an object, which has no index
- * @param index index of an element of an array, or `Member` or `Top`
+ * @param key key of a member of an object; empty for other values
+ * @param index index of an element of an array; `Member` for a member of an object, `Top` for the whole document
  */
 final class JsonValue private (file: String, parent: JsonLocation, key: String, index: Int, node: JsonTree)
     extends JsonLocation {
@@ -159,8 +159,8 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
     StringMap(keys, texts)
   }
 
-  /** Fails if two of the given values are equal. The error refers to the position of this JSON value. */
-  private[json] def unique[A](values: Vector[A])(reason: A => String): Unit = {
+  /** Fails if two of the values are equal. The error refers to the position of this JSON value. */
+  private[json] def requireUnique[A](values: Vector[A])(reason: A => String): Unit = {
     val seen = new java.util.HashSet[A]
     values.find(value => !seen.add(value)).foreach(value => fail(reason(value)))
   }

@@ -37,8 +37,8 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     }
     val withId = json.elements.count(_.has(FieldId))
     if (withId != 0 && withId != fields.size) json.fail(s"Only $withId of ${fields.size} fields have a $FieldId")
-    json.unique(fields.map(_.fieldId))(id => s"Two partition fields have the id $id")
-    json.unique(fields.map(_.name))(name => s"Two partition fields have the name $name")
+    json.requireUnique(fields.map(_.fieldId))(id => s"Two partition fields have the id $id")
+    json.requireUnique(fields.map(_.name))(name => s"Two partition fields have the name $name")
     fields
   }
 

@@ -5,7 +5,10 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{ContentFile, ScanTask}
 
-/** Spec, "Appendix C - File Scan Task Serialization"; the range within the file is written as Apache Iceberg does. */
+/**
+ * Spec, "Appendix C - File Scan Task Serialization"; `start` and `length` of the range in the file are written as in
+ * Apache Iceberg.
+ */
 object ScanTaskJson extends JsonFormat[ScanTask] {
   private val TaskType = "task-type"
   private val FileScanTask = "file-scan-task"

@@ -12,7 +12,10 @@ import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimit
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Spec, "Appendix D - JSON single-value serialization". The only struct value is `{}`, as in the adopted version 3. */
+/**
+ * Spec, "Appendix D - JSON single-value serialization". The only struct value is `{}` (spec, version 3: "Default
+ * values").
+ */
 object SingleValueJson {
   private val Keys = "keys"
   private val Values = "values"

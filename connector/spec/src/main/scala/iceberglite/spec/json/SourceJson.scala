@@ -20,7 +20,7 @@ private[json] object SourceJson {
     case None => Vector(field(SourceId).int)
   }
 
-  /** Writes the ids as in the adopted version 3: `source-id` for one source column, `source-ids` for several. */
+  /** Writes the ids in the form of version 3: `source-id` for one source column, `source-ids` for several. */
   def writeIds(ids: Vector[Int], out: JsonGenerator): Unit =
     if (ids.size == 1) out.writeNumberField(SourceId, ids.head)
     else JsonFormat.array(out, SourceIds, ids)(id => out.writeNumber(id))

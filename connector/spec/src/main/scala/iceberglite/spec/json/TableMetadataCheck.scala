@@ -22,9 +22,9 @@ private[json] object TableMetadataCheck {
   }
 
   private def checkSchemas(json: JsonValue, m: TableMetadata): Unit = {
-    at(json, Key.Schemas).unique(m.schemas.map(_.schemaId))(id => s"Two schemas have the id $id")
-    at(json, Key.Specs).unique(m.specs.map(_.specId))(id => s"Two partition specs have the id $id")
-    at(json, Key.SortOrders).unique(m.sortOrders.map(_.orderId))(id => s"Two sort orders have the id $id")
+    at(json, Key.Schemas).requireUnique(m.schemas.map(_.schemaId))(id => s"Two schemas have the id $id")
+    at(json, Key.Specs).requireUnique(m.specs.map(_.specId))(id => s"Two partition specs have the id $id")
+    at(json, Key.SortOrders).requireUnique(m.sortOrders.map(_.orderId))(id => s"Two sort orders have the id $id")
     m.sortOrders.find(o => o.isSorted == (o.orderId == SortOrder.Unsorted.orderId)).foreach { order =>
       at(json, Key.SortOrders).fail(s"Order ${order.orderId} has ${order.fields.size} fields; the unsorted order is 0")
     }

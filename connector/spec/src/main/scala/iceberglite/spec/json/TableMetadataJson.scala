@@ -66,11 +66,12 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
 
   private val headFactory = new JsonFactory
 
-  /** The initial buffer size for a schema without snapshots. */
+  /** The initial buffer size for metadata without snapshots, in bytes. */
   private val FewBytes = 1 << 14
 
-  /** The usual size of a snapshot and its log entry. */
+  /** The usual size of a snapshot and its log entry, in bytes. */
   private val SnapshotBytes = 1 << 10
+  /** The maximum number of snapshots for which the buffer is sized initially. */
   private val ManySnapshots = 1 << 16
 
   override def read(json: JsonValue): TableMetadata = TableMetadataReader.read(json, None)

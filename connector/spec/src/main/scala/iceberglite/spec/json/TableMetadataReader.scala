@@ -23,7 +23,7 @@ private[json] object TableMetadataReader {
     val (orders, defaultOrderId) = readOrders(json, version)
     val snapshots = history.fold(json.mapOf(Key.Snapshots)(SnapshotJson.read))(_.snapshots)
     val current = json.optionalLong(Key.CurrentSnapshotId).filterNot(_ == Key.NoSnapshot)
-    val read = TableMetadata(
+    val metadata = TableMetadata(
       formatVersion = version,
       uuid = readUuid(json, version),
       location = json(Key.Location).string,
@@ -50,8 +50,8 @@ private[json] object TableMetadataReader {
       nextRowId = if (version < FormatVersion.V3) 0L else nextRowId(json, snapshots),
       encryptionKeys = json.mapOf(Key.EncryptionKeys)(EncryptionKeyJson.read)
     )
-    TableMetadataCheck(json, read)
-    read
+    TableMetadataCheck(json, metadata)
+    metadata
   }
 
   private def logEntry(json: JsonValue): SnapshotLogEntry =
@@ -73,11 +73,11 @@ private[json] object TableMetadataReader {
   }
 
   private def readSchemas(json: JsonValue, version: FormatVersion): (Vector[Schema], Int) = {
-    val only = if (version == FormatVersion.V1) json.optional(Key.OnlySchema).map(SchemaJson.read) else None
+    val singleSchema = if (version == FormatVersion.V1) json.optional(Key.OnlySchema).map(SchemaJson.read) else None
     val listed = json.elementsOf(Key.Schemas).map(SchemaJson.read)
-    val schemas = if (listed.isEmpty) only.toVector else listed
+    val schemas = if (listed.isEmpty) singleSchema.toVector else listed
     if (schemas.isEmpty) json(Key.Schemas).fail("A table has at least one schema")
-    val current = (json.optional(Key.CurrentSchemaId).map(_.int), only) match {
+    val current = (json.optional(Key.CurrentSchemaId).map(_.int), singleSchema) match {
       case (Some(id), _) => id
       case (None, Some(schema)) => schema.schemaId
       case (None, None) => json(Key.CurrentSchemaId).int
@@ -127,8 +127,9 @@ private[json] object TableMetadataReader {
   }
 
   /**
-   * Reads `next-row-id`, which is required, but omitted by some writers. The row ids that the snapshots assigned are a
-   * lower limit: every remaining row has an id from a snapshot that is not newer than a remaining one.
+   * Reads `next-row-id`, which is required, but omitted by some writers. The row ids that the existing snapshots
+   * assigned are a lower limit. Expired snapshots need not be considered, because they are older than an existing
+   * snapshot and assigned lower row ids.
    */
   private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long = {
     val assigned = snapshots.iterator

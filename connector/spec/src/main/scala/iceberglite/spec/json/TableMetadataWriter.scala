@@ -11,29 +11,29 @@ private[json] object TableMetadataWriter {
 
   def write(m: TableMetadata, out: JsonGenerator): Unit = {
     out.writeStartObject()
-    table(m, out)
-    schemas(m, out)
-    specs(m, out)
+    writeTable(m, out)
+    writeSchemas(m, out)
+    writeSpecs(m, out)
     out.writeNumberField(Key.DefaultSortOrderId, m.defaultSortOrderId)
     JsonFormat.array(out, Key.SortOrders, m.sortOrders)(SortOrderJson.write(_, out))
     JsonFormat.strings(out, Key.Properties, m.properties)
-    currentSnapshot(m, out)
+    writeCurrentSnapshot(m, out)
     if (m.formatVersion >= FormatVersion.V3) {
       out.writeNumberField(Key.NextRowId, m.nextRowId)
       if (m.encryptionKeys.nonEmpty) {
         JsonFormat.array(out, Key.EncryptionKeys, m.encryptionKeys)(EncryptionKeyJson.write(_, out))
       }
     }
-    refs(m, out)
+    writeRefs(m, out)
     out.writeFieldName(Key.Snapshots)
     SnapshotsWriter.write(m.snapshots, out)
     JsonFormat.array(out, Key.Statistics, m.statistics)(StatisticsJson.write(_, out))
     JsonFormat.array(out, Key.PartitionStatistics, m.partitionStatistics)(PartitionStatisticsJson.write(_, out))
-    logs(m, out)
+    writeLogs(m, out)
     out.writeEndObject()
   }
 
-  private def table(m: TableMetadata, out: JsonGenerator): Unit = {
+  private def writeTable(m: TableMetadata, out: JsonGenerator): Unit = {
     out.writeNumberField(Key.Version, m.formatVersion.number)
     m.uuid.foreach(uuid => out.writeStringField(Key.Uuid, uuid.toString))
     out.writeStringField(Key.Location, m.location)
@@ -42,7 +42,7 @@ private[json] object TableMetadataWriter {
     out.writeNumberField(Key.LastColumnId, m.lastColumnId)
   }
 
-  private def schemas(m: TableMetadata, out: JsonGenerator): Unit = {
+  private def writeSchemas(m: TableMetadata, out: JsonGenerator): Unit = {
     if (m.formatVersion == FormatVersion.V1) {
       out.writeFieldName(Key.OnlySchema)
       SchemaJson.write(m.schema, out)
@@ -51,7 +51,7 @@ private[json] object TableMetadataWriter {
     JsonFormat.array(out, Key.Schemas, m.schemas)(SchemaJson.write(_, out))
   }
 
-  private def specs(m: TableMetadata, out: JsonGenerator): Unit = {
+  private def writeSpecs(m: TableMetadata, out: JsonGenerator): Unit = {
     if (m.formatVersion == FormatVersion.V1) {
       out.writeFieldName(Key.OnlySpec)
       PartitionSpecJson.writeFields(m.spec, out)
@@ -61,14 +61,14 @@ private[json] object TableMetadataWriter {
     out.writeNumberField(Key.LastPartitionId, m.lastPartitionId)
   }
 
-  /** Writes the current snapshot: older readers of versions 1 and 2 expect -1 if there is none. */
-  private def currentSnapshot(m: TableMetadata, out: JsonGenerator): Unit = m.currentSnapshotId match {
+  /** Writes the id of the current snapshot. If there is none, older readers of versions 1 and 2 expect -1. */
+  private def writeCurrentSnapshot(m: TableMetadata, out: JsonGenerator): Unit = m.currentSnapshotId match {
     case Some(id) => out.writeNumberField(Key.CurrentSnapshotId, id)
     case None if m.formatVersion < FormatVersion.V3 => out.writeNumberField(Key.CurrentSnapshotId, Key.NoSnapshot)
     case None => ()
   }
 
-  private def refs(m: TableMetadata, out: JsonGenerator): Unit = {
+  private def writeRefs(m: TableMetadata, out: JsonGenerator): Unit = {
     out.writeObjectFieldStart(Key.Refs)
     m.refs.toVector.sortBy(_._1).foreach { case (name, ref) =>
       out.writeFieldName(name)
@@ -77,7 +77,7 @@ private[json] object TableMetadataWriter {
     out.writeEndObject()
   }
 
-  private def logs(m: TableMetadata, out: JsonGenerator): Unit = {
+  private def writeLogs(m: TableMetadata, out: JsonGenerator): Unit = {
     JsonFormat.array(out, Key.SnapshotLog, m.snapshotLog) { e =>
       out.writeStartObject()
       out.writeNumberField(Key.TimestampMs, e.timestampMs)

@@ -74,13 +74,14 @@ object TypeJson extends JsonFormat[Type] {
 
   /** Parses a spatial type; names of reference systems are case-sensitive. */
   private def spatial(name: String): Option[PrimitiveType] = name match {
-    case Geometry(crs) => Some(GeometryType(given(crs, DefaultCrs)))
+    case Geometry(crs) => Some(GeometryType(orDefault(crs, DefaultCrs)))
     case Geography(crs, algorithm) =>
-      Some(GeographyType(given(crs, DefaultCrs), given(algorithm, DefaultEdgeAlgorithm).toLowerCase(Locale.ROOT)))
+      val edgeAlgorithm = orDefault(algorithm, DefaultEdgeAlgorithm).toLowerCase(Locale.ROOT)
+      Some(GeographyType(orDefault(crs, DefaultCrs), edgeAlgorithm))
     case _ => None
   }
 
-  private def given(text: String, default: String): String = Option(text).filter(_.nonEmpty).getOrElse(default)
+  private def orDefault(text: String, default: String): String = Option(text).filter(_.nonEmpty).getOrElse(default)
 
   override def write(value: Type, out: JsonGenerator): Unit = value match {
     case primitive: PrimitiveType => out.writeString(primitive.toString)

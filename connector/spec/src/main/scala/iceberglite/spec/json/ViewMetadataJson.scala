@@ -6,8 +6,11 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.view.{ViewLogEntry, ViewMetadata}
 
 /**
- * The metadata file of a view. It writes the adopted form and the early form of the view specification; it reads both,
- * and fields of a version take precedence over those of its representations.
+ * The metadata file of a view (view spec: "View Metadata").
+ *
+ * In an early form of the specification (view spec: "Appendix A"), some fields belong to the representations of a
+ * version instead of to the version itself. Such fields are read from both places, where those of the version take
+ * precedence, and are written to both.
  */
 object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val Uuid = "view-uuid"
@@ -27,10 +30,10 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   override def read(json: JsonValue): ViewMetadata = {
     checkVersion(json(Version))
     val listed = json.mapOf(Schemas)(SchemaJson.read)
-    json.unique(listed.map(_.schemaId))(id => s"Two schemas have the id $id")
+    json.requireUnique(listed.map(_.schemaId))(id => s"Two schemas have the id $id")
     val (schemas, versions) = ViewVersionJson.readAll(json(Versions), listed, json.optionalInt(CurrentSchemaId))
     val current = json.int(CurrentVersionId)
-    json(Versions).unique(versions.map(_.versionId))(id => s"Two versions have the id $id")
+    json(Versions).requireUnique(versions.map(_.versionId))(id => s"Two versions have the id $id")
     val version = versions.find(_.versionId == current).getOrElse(json(CurrentVersionId).fail(
       s"No version has the id $current, only ${versions.map(_.versionId).mkString(", ")}"
     ))

@@ -29,18 +29,18 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   /** Reads a version. @param currentSchemaId the view's current schema id, for a version without a schema id */
   private def read(json: JsonValue, currentSchemaId: Option[Int]): ViewVersion = {
     val representations = json(Representations).elements
-    def either[A](key: String)(read: JsonValue => A): Option[A] =
+    def versionOrQueryField[A](key: String)(read: JsonValue => A): Option[A] =
       (json +: representations).flatMap(_.optional(key)).headOption.map(read)
     val version = ViewVersion(
       json.int(VersionId),
-      either(SchemaId)(_.int).orElse(currentSchemaId).getOrElse(json.int(SchemaId)),
+      versionOrQueryField(SchemaId)(_.int).orElse(currentSchemaId).getOrElse(json.int(SchemaId)),
       json.long(TimestampMs),
       json(Summary).strings,
       representations.map(representation),
-      either(DefaultCatalog)(_.string),
-      either(DefaultNamespace)(_.map(_.string)).getOrElse(Vector.empty)
+      versionOrQueryField(DefaultCatalog)(_.string),
+      versionOrQueryField(DefaultNamespace)(_.map(_.string)).getOrElse(Vector.empty)
     )
-    json(Representations).unique(version.dialects)(dialect => s"Two queries are in the dialect $dialect")
+    json(Representations).requireUnique(version.dialects)(dialect => s"Two queries are in the dialect $dialect")
     version
   }
 
@@ -90,16 +90,16 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     out.writeNumberField(VersionId, version.versionId)
     out.writeNumberField(TimestampMs, version.timestampMs)
     JsonFormat.strings(out, Summary, version.summary)
-    scope(version, out)
+    writeScope(version, out)
     JsonFormat.array(out, Representations, version.representations)(writeRepresentation(version, _, out))
     out.writeEndObject()
   }
 
   /**
-   * Writes the schema id, default catalog and default namespace. The adopted form has them in the version, the early
-   * form in each query.
+   * Writes the schema id, default catalog and default namespace. The current form of the specification has them in the
+   * version, and the early form in each query.
    */
-  private def scope(version: ViewVersion, out: JsonGenerator): Unit = {
+  private def writeScope(version: ViewVersion, out: JsonGenerator): Unit = {
     out.writeNumberField(SchemaId, version.schemaId)
     version.defaultCatalog.foreach(out.writeStringField(DefaultCatalog, _))
     JsonFormat.array(out, DefaultNamespace, version.defaultNamespace)(level => out.writeString(level))
@@ -111,7 +111,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
       out.writeStringField(Type, SqlType)
       out.writeStringField(SqlText, sql)
       out.writeStringField(Dialect, dialect)
-      scope(version, out)
+      writeScope(version, out)
       out.writeEndObject()
     case Unknown(_, json) => out.writeRawValue(json)
   }

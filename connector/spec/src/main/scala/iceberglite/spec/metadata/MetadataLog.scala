@@ -7,7 +7,6 @@ object MetadataLog {
    * Returns the metadata log of the version after `base`.
    *
    * @param file the location of the metadata file of `base`
-   *
    * @param max maximum number of entries, at least one: `write.metadata.previous-versions-max`
    */
   def append(base: TableMetadata, file: String, max: Int): Vector[MetadataLogEntry] =

@@ -27,7 +27,7 @@ final case class Bucket(buckets: Int) extends Transform {
   /** Returns the bucket for a [[Murmur3]] hash. Writers call this for each row. */
   def ofHash(hash: Int): Int = (hash & Int.MaxValue) % buckets
 
-  override def apply(value: Literal): Option[Literal] = Some(of(value))
+  override def apply(value: Literal): Option[Literal] = Some(bucketOf(value))
 
   override def preservesOrder: Boolean = false
 
@@ -36,8 +36,8 @@ final case class Bucket(buckets: Int) extends Transform {
     predicate match {
       case IsNull(_) => Some(IsNull(field))
       case NotNull(_) => Some(NotNull(field))
-      case Equal(_, v) => Some(Equal(field, of(v)))
-      case In(_, vs) => Some(In(field, vs.map(of)))
+      case Equal(_, v) => Some(Equal(field, bucketOf(v)))
+      case In(_, vs) => Some(In(field, vs.map(bucketOf)))
       case _ => None
     }
   }
@@ -48,8 +48,8 @@ final case class Bucket(buckets: Int) extends Transform {
     predicate match {
       case IsNull(_) => Some(IsNull(field))
       case NotNull(_) => Some(NotNull(field))
-      case NotEqual(_, v) => Some(NotEqual(field, of(v)))
-      case NotIn(_, vs) => Some(NotIn(field, vs.map(of)))
+      case NotEqual(_, v) => Some(NotEqual(field, bucketOf(v)))
+      case NotIn(_, vs) => Some(NotIn(field, vs.map(bucketOf)))
       case _ => None
     }
   }
@@ -58,7 +58,7 @@ final case class Bucket(buckets: Int) extends Transform {
 
   override def defaultFieldName(source: String): String = s"${source}_bucket"
 
-  private def of(value: Literal): Literal = IntLiteral(ofHash(Bucket.hash(value)))
+  private def bucketOf(value: Literal): Literal = IntLiteral(ofHash(Bucket.hash(value)))
 }
 
 object Bucket extends TransformFamily {

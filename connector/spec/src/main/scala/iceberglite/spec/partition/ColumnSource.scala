@@ -5,8 +5,8 @@ import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimit
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * The source of the values of a field that a data file lacks (spec: "Column Projection", as adopted). The name mapping
- * is applied first; a field that it finds in the file is not missing.
+ * The source of the values of a field that a data file lacks (spec: "Column Projection"). The name mapping is applied
+ * first; a field that it finds in the file is not missing.
  */
 sealed trait ColumnSource[+A]
 
@@ -60,11 +60,11 @@ object ColumnSource {
     (value, t) match {
       case (OfPrimitive(literal), primitive: PrimitiveType) => Right(factory.primitive(literal, primitive))
       case (EmptyStruct, struct: StructType) =>
-        all(struct.fields)(valueOf(_, constants, factory)).map(factory.struct(_, struct))
+        traverse(struct.fields)(valueOf(_, constants, factory)).map(factory.struct(_, struct))
       case (OfList(elements), list: ListType) =>
-        all(elements)(part(_, list.elementField)).map(factory.list(_, list))
+        traverse(elements)(part(_, list.elementField)).map(factory.list(_, list))
       case (OfMap(entries), map: MapType) =>
-        all(entries) { case (k, v) =>
+        traverse(entries) { case (k, v) =>
           for (key <- part(Some(k), map.keyField); value <- part(v, map.valueField)) yield (key, value)
         }.map(factory.map(_, map))
       // SchemaCheck rejects a default of another type than the field's.
@@ -72,7 +72,7 @@ object ColumnSource {
     }
   }
 
-  private def all[A, B](values: Vector[A])(f: A => Either[Vector[String], B]): Either[Vector[String], Vector[B]] =
+  private def traverse[A, B](values: Vector[A])(f: A => Either[Vector[String], B]): Either[Vector[String], Vector[B]] =
     values.foldLeft[Either[Vector[String], Vector[B]]](Right(Vector.empty)) { (done, value) =>
       for (before <- done; next <- f(value)) yield before :+ next
     }

@@ -6,8 +6,8 @@ import iceberglite.spec.types.Literal.DateLiteral
 import iceberglite.spec.types.Type.DateType
 
 /**
- * The date, in days since 1970-01-01. The result type is int in the main text of the specification, but date in the
- * adopted version and in all engines.
+ * The date, in days since 1970-01-01. Apache Iceberg and other engines use the result type date, although the
+ * specification's table of transforms has int.
  */
 object Day extends TimeTransform("day") {
   override def resultType(source: PrimitiveType): PrimitiveType = DateType

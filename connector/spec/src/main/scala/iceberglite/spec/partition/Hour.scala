@@ -15,7 +15,10 @@ import iceberglite.spec.types.Type.DateType
 object Hour extends TimeTransform("hour") {
   private val HoursPerDay = 24
 
-  /** An hour whose absolute value is at least this may have wrapped around. This is 2^32 minus the last hour. */
+  /**
+   * An hour whose absolute value is at least this may have wrapped around. This is 2^32 minus the hour of the maximum
+   * timestamp.
+   */
   private val Ambiguous: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
 
   override def canTransform(source: Type): Boolean = source != DateType && super.canTransform(source)
@@ -45,8 +48,8 @@ object Hour extends TimeTransform("hour") {
   }
 
   /**
-   * Returns the limit of a range. Nanosecond timestamps are omitted, because they end in 2262, too early to wrap
-   * around.
+   * Returns the limit of a range predicate. Returns `None` for other predicates, and for nanosecond timestamps, which
+   * end in 2262 and therefore do not wrap around.
    */
   private def limit(predicate: Predicate): Option[Literal] = (predicate match {
     case LessThan(_, v) => Some(v)

@@ -23,7 +23,8 @@ object PartitionField {
 }
 
 /**
- * A partition spec: all rows of a file have the same partition tuple. A spec never changes; evolution adds another one.
+ * A partition spec. All rows of a file have the same partition tuple. A spec never changes: partition evolution adds
+ * another spec.
  */
 final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   def isPartitioned: Boolean = fields.exists(_.transform != Void)
@@ -31,8 +32,8 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   def hasUnknownTransform: Boolean = fields.exists(_.transform.isInstanceOf[UnknownTransform])
 
   /**
-   * Returns the partition tuple as a struct of optional fields, with the partition field ids. If no schema has the
-   * source column any more, its type is unknown, as in Apache Iceberg: values in manifests have their own types.
+   * Returns the partition tuple as a struct of optional fields, with the partition field ids. If the schema lacks the
+   * source column, the type is unknown, as in Apache Iceberg, because values in manifests have their own types.
    */
   def partitionType(schema: Schema): StructType = StructType(fields.map { f =>
     val source = schema.byId.get(f.sourceId).map(_.fieldType)

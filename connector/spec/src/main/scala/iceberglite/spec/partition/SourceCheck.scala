@@ -28,16 +28,16 @@ private[iceberglite] object SourceCheck {
 
   private def checkSource(schema: Schema, id: Int, transform: Transform, user: String, missing: Int => String): Unit = {
     val column = schema.byId.getOrElse(id, throw ValidationFailed(missing(id)))
-    def refuse(reason: String): Nothing =
+    def reject(reason: String): Nothing =
       throw ValidationFailed(s"Column ${schema.names(id)} cannot be the source of $user: $reason")
     column.fieldType match {
       case _: PrimitiveType => ()
-      case nested: NestedType => refuse(s"it is a $nested, but sources must be primitive")
+      case nested: NestedType => reject(s"it is a $nested, but sources must be primitive")
     }
-    // A transform with several arguments belongs to a later version, and the writer of the spec has checked it.
-    if (!transform.canTransform(column.fieldType)) refuse(s"$transform does not support ${column.fieldType}")
+    // An unknown transform accepts all types, because the writer of the spec has checked its sources.
+    if (!transform.canTransform(column.fieldType)) reject(s"$transform does not support ${column.fieldType}")
     schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
-      refuse(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")
+      reject(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")
     }
   }
 }

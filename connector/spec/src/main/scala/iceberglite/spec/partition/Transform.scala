@@ -35,12 +35,12 @@ trait Transform extends Serializable {
   def project(target: NestedField, predicate: Predicate): Option[Expression]
 
   /**
-   * The strict projection: a predicate on `target` that is true only for partitions with `predicate` true for all rows.
-   * `None` if there is no such predicate.
+   * The strict projection: a predicate on `target` that is true only for partitions in which `predicate` is true for
+   * all rows. `None` if there is no such predicate.
    */
   def projectStrict(target: NestedField, predicate: Predicate): Option[Expression]
 
-  /** Returns the value in a partition path, before URL encoding. */
+  /** Formats a partition value for a partition path, before URL encoding. */
   def toHuman(value: Literal): String
 
   /** Returns the default name of a partition field: `ts_day`. */

@@ -50,7 +50,7 @@ final case class Truncate(width: Int) extends Transform {
       cut
     }
 
-  override def apply(value: Literal): Option[Literal] = Some(of(value))
+  override def apply(value: Literal): Option[Literal] = Some(truncate(value))
 
   override def preservesOrder: Boolean = true
 
@@ -65,8 +65,8 @@ final case class Truncate(width: Int) extends Transform {
       case GreaterThanOrEqual(_, v) => Some(atLeast(field, v))
       case Equal(_, v) => Some(oneOf(field, partitionValues(v)))
       case In(_, vs) => Some(In(field, vs.flatMap(partitionValues)))
-      case NotEqual(_, v) => if (isWhole(v)) Some(NotEqual(field, v)) else None
-      case NotIn(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(NotIn(field, _))
+      case NotEqual(_, v) => if (isUntruncated(v)) Some(NotEqual(field, v)) else None
+      case NotIn(_, vs) => Some(vs.filter(isUntruncated)).filter(_.nonEmpty).map(NotIn(field, _))
       case StartsWith(_, prefix) =>
         Some(if (codePoints(prefix) < width) StartsWith(field, prefix) else Equal(field, cut(prefix)))
       case NotStartsWith(_, prefix) => if (codePoints(prefix) > width) None else Some(notPrefix(field, prefix))
@@ -84,8 +84,8 @@ final case class Truncate(width: Int) extends Transform {
       // The partition value is the minimum of its rows.
       case GreaterThan(_, v) => Some(exceptUnderflows(field, v, GreaterThan(field, v)))
       case GreaterThanOrEqual(_, v) => Some(exceptUnderflows(field, v, GreaterThanOrEqual(field, v)))
-      case Equal(_, v) => if (isWhole(v)) Some(Equal(field, v)) else None
-      case In(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(In(field, _))
+      case Equal(_, v) => if (isUntruncated(v)) Some(Equal(field, v)) else None
+      case In(_, vs) => Some(vs.filter(isUntruncated)).filter(_.nonEmpty).map(In(field, _))
       case NotEqual(_, v) => Some(negate(oneOf(field, partitionValues(v))))
       case NotIn(_, vs) => Some(NotIn(field, vs.flatMap(partitionValues)))
       case StartsWith(_, prefix) =>
@@ -102,7 +102,7 @@ final case class Truncate(width: Int) extends Transform {
 
   override def defaultFieldName(source: String): String = s"${source}_trunc"
 
-  private def of(value: Literal): Literal = value match {
+  private def truncate(value: Literal): Literal = value match {
     case IntLiteral(v) => IntLiteral(ofInt(v))
     case LongLiteral(v) => LongLiteral(ofLong(v))
     case DecimalLiteral(v) => DecimalLiteral(new BigDecimal(ofUnscaled(v.unscaledValue), v.scale))
@@ -116,13 +116,13 @@ final case class Truncate(width: Int) extends Transform {
   }
 
   private def atMost(field: Term, v: Literal): Expression =
-    underflows(v).map(Equal(field, _)).foldLeft[Expression](LessThanOrEqual(field, of(v)))(or)
+    underflows(v).map(Equal(field, _)).foldLeft[Expression](LessThanOrEqual(field, truncate(v)))(or)
 
   private def atLeast(field: Term, v: Literal): Expression =
-    if (underflows(v).contains(of(v))) NotNull(field) else GreaterThanOrEqual(field, of(v))
+    if (underflows(v).contains(truncate(v))) NotNull(field) else GreaterThanOrEqual(field, truncate(v))
 
   private def below(field: Term, v: Literal): Option[Expression] =
-    if (underflows(v).contains(of(v))) None else Some(LessThan(field, of(v)))
+    if (underflows(v).contains(truncate(v))) None else Some(LessThan(field, truncate(v)))
 
   private def exceptUnderflows(field: Term, v: Literal, test: Expression): Expression =
     underflows(v).map(NotEqual(field, _)).foldLeft(test)(and)
@@ -132,16 +132,17 @@ final case class Truncate(width: Int) extends Transform {
    * written as an int.
    */
   private def partitionValues(v: Literal): Set[Literal] = v match {
-    case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue => Set(of(v), LongLiteral(ofInt(n.toInt).toLong))
-    case _ => Set(of(v))
+    case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue =>
+      Set(truncate(v), LongLiteral(ofInt(n.toInt).toLong))
+    case _ => Set(truncate(v))
   }
 
   private def notPrefix(field: Term, prefix: String): Expression =
     if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, cut(prefix))
 
   /**
-   * Returns the partition values that underflowed: those of the smallest numbers of the column's type, or of its type
-   * before a promotion, if they are greater than the numbers.
+   * Returns the partition values that result from an underflow: those of the smallest number of the column's type, and
+   * of its type before a promotion.
    */
   private def underflows(v: Literal): Seq[Literal] = v match {
     case _: IntLiteral => wrapped(Int.MinValue, ofInt).map(IntLiteral)
@@ -154,7 +155,7 @@ final case class Truncate(width: Int) extends Transform {
   private def wrapped(smallest: Int, cut: Int => Int): Seq[Int] = Seq(cut(smallest)).filter(_ != smallest)
 
   /** Whether only the value `v` has the partition value `v`. */
-  private def isWhole(v: Literal): Boolean = v match {
+  private def isUntruncated(v: Literal): Boolean = v match {
     case StringLiteral(text) => codePoints(text) < width
     case BinaryLiteral(bytes) => bytes.remaining < width
     case _ => false

@@ -7,14 +7,15 @@ object DeleteFileProperties {
   private val Formats: Seq[String] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro).map(_.name)
 
   /**
-   * Returns the properties for writing delete files: a setting below `write.delete.parquet.` overrides the one below
-   * `write.parquet.`, and likewise for the other formats. Settings of single columns apply only to data files.
+   * Returns the properties for writing delete files: a setting with the prefix `write.delete.parquet.` overrides the
+   * setting with the prefix `write.parquet.`, and likewise for the other formats. Settings of single columns apply only
+   * to data files.
    */
   def of(properties: Map[String, String]): Map[String, String] = {
-    val own = for {
+    val renamed = for {
       (key, value) <- properties
       format <- Formats.find(f => key.startsWith(s"write.delete.$f."))
     } yield s"write.$format.${key.stripPrefix(s"write.delete.$format.")}" -> value
-    properties.filterNot { case (key, _) => ParquetProperty.perColumn.exists(p => key.startsWith(p.prefix)) } ++ own
+    properties.filterNot { case (key, _) => ParquetProperty.perColumn.exists(p => key.startsWith(p.prefix)) } ++ renamed
   }
 }

@@ -14,8 +14,8 @@ import iceberglite.spec.property.ForeignSetting.{Accepted, Effect, Rejected, War
  * @param harmless values, in lower case, that request the behavior of this release
  */
 final case class ForeignSetting(key: String, effect: Effect, reason: String, harmless: Set[String] = Set.empty) {
-  private[iceberglite] def matches(given: String): Boolean =
-    if (key.endsWith("*")) given.startsWith(key.dropRight(1)) else given == key
+  private[iceberglite] def matches(configuredKey: String): Boolean =
+    if (key.endsWith("*")) configuredKey.startsWith(key.dropRight(1)) else configuredKey == key
 }
 
 object ForeignSetting {

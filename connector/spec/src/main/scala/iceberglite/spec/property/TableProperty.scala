@@ -98,8 +98,8 @@ object TableProperty extends TablePropertyFactories {
   ))
 
   /**
-   * The value of this property that is stored in new tables. A table without the property was created by an old
-   * release, and keeps gzip.
+   * The value of the property `write.parquet.compression-codec` that is stored in new tables. A table without the
+   * property was created by an old release, and continues to use gzip.
    */
   val ParquetCodecOfNewTables = "zstd"
   val ParquetCodec: TableProperty[String] = declared(oneOf(
@@ -208,7 +208,7 @@ object TableProperty extends TablePropertyFactories {
     "Whether the paths of data files that are distributed by a hash include the partition"
   ))
 
-  /** Creates the property. @param use when it applies */
+  /** Creates a former name of `write.data.path`. @param use text that states when it applies */
   private def formerDataPath(key: String, use: String): TableProperty[Option[String]] =
     optional(
       key,
@@ -250,8 +250,8 @@ object TableProperty extends TablePropertyFactories {
   val MetricsColumnPrefix = "write.metadata.metrics.column."
 
   /**
-   * The prefixes of properties of one column, whose full name follows: these follow a renamed column, and are removed
-   * with it.
+   * The prefixes of properties of one column, whose full name follows. The properties of a renamed or dropped column
+   * are renamed or removed.
    */
   lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.perColumn.map(_.prefix)
   val MetricsMaxInferredColumns: TableProperty[Int] = declared(count(

@@ -12,8 +12,8 @@ private[property] trait TablePropertyFactories {
       doc: String,
       parse: String => Option[A]
   ) = {
-    lazy val read: TableProperty[A] = new TableProperty[A](key, Some(default), expected, doc, parse, read.read(default))
-    read
+    lazy val self: TableProperty[A] = new TableProperty[A](key, Some(default), expected, doc, parse, self.read(default))
+    self
   }
 
   private[property] def optional[A](key: String, expected: String, doc: String, parse: String => Option[A]) =

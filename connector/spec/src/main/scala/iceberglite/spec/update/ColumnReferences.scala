@@ -29,8 +29,8 @@ final private[update] case class ColumnReferences(
   }
 
   /**
-   * Checks a promotion in version 3: it must not change a transform's result. Every spec is checked, because manifests
-   * of each are still read.
+   * Checks that a promotion does not change the partition values of existing rows, as some promotions of version 3
+   * would. All specs are checked, because manifests of all specs are still read.
    */
   def checkPromotable(name: String, id: Int, from: Type, to: Type): Unit =
     for (field <- specs.flatMap(_.fields) if field.sourceIds.contains(id) && !keepsValues(field.transform, from, to)) {
@@ -51,7 +51,7 @@ final private[update] case class ColumnReferences(
       }
     }
 
-  /** Type promotion must keep the current sort order's transforms valid. */
+  /** Checks that the transforms of the current sort order support the promoted type. */
   def checkSortable(name: String, id: Int, to: Type): Unit =
     order.fields.find(f => f.sourceIds.contains(id) && !f.transform.canTransform(to)).foreach { f =>
       throw ValidationFailed(
@@ -61,7 +61,7 @@ final private[update] case class ColumnReferences(
     }
 
   private def keepsValues(transform: Transform, from: Type, to: Type): Boolean = from match {
-    case DateType => ColumnReferences.SameOfDateAndTimestamp.contains(transform)
+    case DateType => ColumnReferences.UnchangedByDatePromotion.contains(transform)
     case UnknownType => transform.canTransform(to)
     case _ => true
   }
@@ -71,5 +71,5 @@ private[update] object ColumnReferences {
   def of(metadata: TableMetadata): ColumnReferences =
     ColumnReferences(metadata.schema, metadata.specs, metadata.spec, metadata.sortOrder)
 
-  private val SameOfDateAndTimestamp: Seq[Transform] = Seq(Year, Month, Day, Void)
+  private val UnchangedByDatePromotion: Seq[Transform] = Seq(Year, Month, Day, Void)
 }

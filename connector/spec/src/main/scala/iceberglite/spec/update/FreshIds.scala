@@ -16,14 +16,14 @@ private[iceberglite] object FreshIds {
    * meaningful.
    */
   def of(schema: Schema, old: Option[TableMetadata]): (Schema, Int) = {
-    val run = new IdAssignment(old)
-    val fresh = Schema(0, run.fields(schema.fields, old.fold(Vector.empty[NestedField])(_.schema.fields)))
+    val assignment = new IdAssignment(old)
+    val fresh = Schema(0, assignment.fields(schema.fields, old.fold(Vector.empty[NestedField])(_.schema.fields)))
     val identifiers = schema.identifierFieldIds.map { id =>
       def unknown = InvalidArgument("identifier field", id.toString, "No column has this id")
       val path = schema.paths.getOrElse(id, throw unknown)
       ColumnPath.require(fresh, path, caseSensitive = true).last.id
     }
-    (fresh.copy(identifierFieldIds = identifiers), run.lastId)
+    (fresh.copy(identifierFieldIds = identifiers), assignment.lastId)
   }
 
   /** Numbers the fields of one schema, breadth-first within each struct, as in Apache Iceberg. */
@@ -32,46 +32,46 @@ private[iceberglite] object FreshIds {
 
     def lastId: Int = last
 
-    def fields(wanted: Vector[NestedField], known: Vector[NestedField]): Vector[NestedField] = {
-      val pairs = wanted.map(f => (f, known.find(k => k.name == f.name && canPromoteTo(k.fieldType, f.fieldType))))
+    def fields(requested: Vector[NestedField], known: Vector[NestedField]): Vector[NestedField] = {
+      val pairs = requested.map(f => (f, known.find(k => k.name == f.name && canPromoteTo(k.fieldType, f.fieldType))))
       // Spec, "Default values": only a column that is added to existing rows has an initial default, and it never
       // changes.
-      val numbered = pairs.map { case (f, k) => f.copy(id = id(k), initialDefault = initialDefault(f, k)) }
-      numbered.zip(pairs).map { case (f, (_, k)) => f.copy(fieldType = parts(f.fieldType, k.map(_.fieldType))) }
+      val numbered = pairs.map { case (f, k) => f.copy(id = knownOrNextId(k), initialDefault = initialDefault(f, k)) }
+      numbered.zip(pairs).map { case (f, (_, k)) => f.copy(fieldType = assignParts(f.fieldType, k.map(_.fieldType))) }
     }
 
-    private def initialDefault(wanted: NestedField, known: Option[NestedField]): Option[DefaultValue] =
-      known.flatMap(_.initialDefault).map(DefaultValue.promote(wanted.name, _, wanted.fieldType))
+    private def initialDefault(requested: NestedField, known: Option[NestedField]): Option[DefaultValue] =
+      known.flatMap(_.initialDefault).map(DefaultValue.promote(requested.name, _, requested.fieldType))
 
-    private def id(known: Option[NestedField]): Int = known.fold(next())(_.id)
+    private def knownOrNextId(known: Option[NestedField]): Int = known.fold(next())(_.id)
 
     private def next(): Int = {
       last += 1
       last
     }
 
-    private def parts(wanted: Type, known: Option[Type]): Type = (wanted, known) match {
+    private def assignParts(requested: Type, known: Option[Type]): Type = (requested, known) match {
       case (StructType(fs), Some(StructType(ks))) => StructType(fields(fs, ks))
       case (StructType(fs), _) => StructType(fields(fs, Vector.empty))
       case (list: ListType, _) =>
         val element = known.collect { case k: ListType => k.elementField }
           .filter(k => canPromoteTo(k.fieldType, list.element))
-        val elementId = id(element)
-        ListType(elementId, parts(list.element, element.map(_.fieldType)), list.elementRequired)
+        val elementId = knownOrNextId(element)
+        ListType(elementId, assignParts(list.element, element.map(_.fieldType)), list.elementRequired)
       case (map: MapType, _) =>
         val key = known.collect { case k: MapType => k.keyField }.filter(k => canPromoteTo(k.fieldType, map.key))
         val value = known.collect { case k: MapType => k.valueField }.filter(k => canPromoteTo(k.fieldType, map.value))
-        val (keyId, valueId) = (id(key), id(value))
-        val keyType = parts(map.key, key.map(_.fieldType))
-        MapType(keyId, keyType, valueId, parts(map.value, value.map(_.fieldType)), map.valueRequired)
+        val (keyId, valueId) = (knownOrNextId(key), knownOrNextId(value))
+        val keyType = assignParts(map.key, key.map(_.fieldType))
+        MapType(keyId, keyType, valueId, assignParts(map.value, value.map(_.fieldType)), map.valueRequired)
       case (primitive: PrimitiveType, _) => primitive
     }
 
     /**
-     * Whether the type `known` can be promoted to `wanted`, or both are nested types of the same kind. The promotions
-     * of version 3 are excluded, because the promotion of a date to a timestamp changes partition values.
+     * Whether the type `known` can be promoted to `requested`, or both are nested types of the same kind. The
+     * promotions of version 3 are excluded, because the promotion of a date to a timestamp changes partition values.
      */
-    private def canPromoteTo(known: Type, wanted: Type): Boolean = (known, wanted) match {
+    private def canPromoteTo(known: Type, requested: Type): Boolean = (known, requested) match {
       case (_: StructType, _: StructType) | (_: ListType, _: ListType) | (_: MapType, _: MapType) => true
       case (a: PrimitiveType, b: PrimitiveType) => canPromote(a, b, FormatVersion.V2)
       case _ => false

@@ -118,7 +118,10 @@ private[spec] object MetadataBuilder {
     refs = Map.empty
   )
 
-  /** The parts that [[checkComplete]] checks; an error that another engine left does not prevent writes. */
+  /**
+   * Returns the parts of the metadata that [[checkComplete]] checks. They are checked only if a change modifies them,
+   * so that an error of another engine does not prevent writes.
+   */
   private def structureOf(m: TableMetadata): (String, Int, Int, Int) =
     (m.location, m.currentSchemaId, m.defaultSpecId, m.defaultSortOrderId)
 

@@ -27,7 +27,7 @@ sealed trait Requirement {
 
 object Requirement {
 
-  /** The table does not exist. A retry cannot help, so the error is not a conflict. */
+  /** The table does not exist. A retry would fail too, so the error is not a conflict. */
   case object AssertCreate extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = if (base.isDefined) {
       throw AlreadyExists(
@@ -38,7 +38,7 @@ object Requirement {
     }
   }
 
-  /** The table has this UUID, so it is not another table with the same name. A retry cannot help here either. */
+  /** The table has this UUID, so it is not another table with the same name. A retry would fail too. */
   final case class AssertTableUuid(uuid: UUID) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = {
       val found = base.flatMap(_.uuid)
@@ -54,35 +54,35 @@ object Requirement {
   /** A branch or tag refers to this snapshot; without a snapshot, the branch or tag does not exist. */
   final case class AssertRefSnapshotId(ref: String, snapshotId: Option[Long]) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
-      unchanged(table, s"snapshot of $ref", snapshotId, base.flatMap(_.refs.get(ref)).map(_.snapshotId))
+      requireUnchanged(table, s"snapshot of $ref", snapshotId, base.flatMap(_.refs.get(ref)).map(_.snapshotId))
   }
 
   final case class AssertLastAssignedFieldId(fieldId: Int) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
-      unchanged(table, "last assigned field id", Some(fieldId), base.map(_.lastColumnId))
+      requireUnchanged(table, "last assigned field id", Some(fieldId), base.map(_.lastColumnId))
   }
 
   final case class AssertCurrentSchemaId(schemaId: Int) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
-      unchanged(table, "current schema", Some(schemaId), base.map(_.currentSchemaId))
+      requireUnchanged(table, "current schema", Some(schemaId), base.map(_.currentSchemaId))
   }
 
   final case class AssertLastAssignedPartitionId(fieldId: Int) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
-      unchanged(table, "last assigned partition field id", Some(fieldId), base.map(_.lastPartitionId))
+      requireUnchanged(table, "last assigned partition field id", Some(fieldId), base.map(_.lastPartitionId))
   }
 
   final case class AssertDefaultSpecId(specId: Int) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
-      unchanged(table, "default partition spec", Some(specId), base.map(_.defaultSpecId))
+      requireUnchanged(table, "default partition spec", Some(specId), base.map(_.defaultSpecId))
   }
 
   final case class AssertDefaultSortOrderId(orderId: Int) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
-      unchanged(table, "default sort order", Some(orderId), base.map(_.defaultSortOrderId))
+      requireUnchanged(table, "default sort order", Some(orderId), base.map(_.defaultSortOrderId))
   }
 
-  private def unchanged[A](table: String, what: String, expected: Option[A], found: Option[A]): Unit =
+  private def requireUnchanged[A](table: String, what: String, expected: Option[A], found: Option[A]): Unit =
     if (expected != found) {
       def show(value: Option[A]): String = value.fold("none")(_.toString)
       throw CommitConflict(table, s"the $what was ${show(expected)} and is now ${show(found)}")

@@ -11,35 +11,40 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, UnknownType, 
  */
 final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
 
-  /** Merges fields of a struct. @param parent the path to the struct whose fields are `known` and get `wanted` */
+  /**
+   * Merges requested fields into a struct.
+   *
+   * @param parent the path to the struct; empty for the table
+   * @param existing the fields of the struct in the table
+   */
   def mergeStruct(
       update: SchemaUpdate,
       parent: Vector[String],
-      known: Vector[NestedField],
-      wanted: Vector[NestedField]
-  ): SchemaUpdate = wanted.foldLeft(update) { (update, field) =>
-    ColumnPath.child(known, field.name, caseSensitive) match {
+      existing: Vector[NestedField],
+      requested: Vector[NestedField]
+  ): SchemaUpdate = requested.foldLeft(update) { (update, field) =>
+    ColumnPath.child(existing, field.name, caseSensitive) match {
       case Some(column) => mergeField(update, parent :+ column.name, column, field)
       case None => update.addColumn(parent, field.name, field.fieldType, field.doc)
     }
   }
 
-  private def mergeField(update: SchemaUpdate, path: Vector[String], known: NestedField, wanted: NestedField) = {
-    val nullable = if (wanted.optional && known.required) update.makeOptional(path) else update
-    val typed = mergeType(nullable, path, known.fieldType, wanted.fieldType)
-    if (wanted.doc.isEmpty || wanted.doc == known.doc) typed else typed.updateDoc(path, wanted.doc)
+  private def mergeField(update: SchemaUpdate, path: Vector[String], existing: NestedField, requested: NestedField) = {
+    val nullable = if (requested.optional && existing.required) update.makeOptional(path) else update
+    val typed = mergeType(nullable, path, existing.fieldType, requested.fieldType)
+    if (requested.doc.isEmpty || requested.doc == existing.doc) typed else typed.updateDoc(path, requested.doc)
   }
 
-  private def mergeType(update: SchemaUpdate, path: Vector[String], known: Type, wanted: Type): SchemaUpdate =
-    (known, wanted) match {
+  private def mergeType(update: SchemaUpdate, path: Vector[String], existing: Type, requested: Type): SchemaUpdate =
+    (existing, requested) match {
       case (StructType(columns), StructType(fields)) => mergeStruct(update, path, columns, fields)
       case (list: ListType, other: ListType) =>
         mergeField(update, path :+ list.elementField.name, list.elementField, other.elementField)
       case (map: MapType, other: MapType) =>
         val keyed = mergeType(update, path :+ map.keyField.name, map.key, other.key)
         mergeField(keyed, path :+ map.valueField.name, map.valueField, other.valueField)
-      // Only nulls, or values that the table's type can represent.
-      case _ if wanted == UnknownType || canPromote(wanted, known, version) => update
-      case _ => update.updateType(path, wanted)
+      // The rows have only nulls, or values that the table's type can represent.
+      case _ if requested == UnknownType || canPromote(requested, existing, version) => update
+      case _ => update.updateType(path, requested)
     }
 }

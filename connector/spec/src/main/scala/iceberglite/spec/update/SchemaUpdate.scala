@@ -30,8 +30,10 @@ final class SchemaUpdate private (
   /**
    * Adds a column at the end of the table, or of the struct at `parent`, or of the structs in a list or map there.
    *
-   * @param fieldType its parts get new ids
-   * @param default the initial and write default of the column; from version 3 on, and needed for a required column
+   * @param parent the path of the enclosing field; empty for a top-level column
+   * @param fieldType the type of the column; its nested fields get new ids
+   * @param default the initial and write default of the column; allowed from version 3 on, and mandatory for a required
+   *   column
    */
   def addColumn(
       parent: Vector[String],
@@ -219,7 +221,7 @@ final class SchemaUpdate private (
 
   private def requireField(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last
 
-  /** Returns the path to a struct; a list or map of structs represents its structs. */
+  /** Returns the path to a struct. If `path` leads to a list or map of structs, the result continues to the structs. */
   private def structAt(path: Vector[String], newColumn: String): Vector[NestedField] = {
     val fieldPath = requireChangeable(path, "add fields to")
     fieldPath.last.fieldType match {
@@ -282,8 +284,10 @@ final class SchemaUpdate private (
 object SchemaUpdate {
 
   /**
-   * Starts a sequence. @param caseSensitive whether names must match exactly; if not, no two columns may differ only in
-   * case
+   * Starts a sequence of changes.
+   *
+   * @param caseSensitive whether names must match exactly; if false, the names of two columns must not differ only in
+   *   case
    */
   def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SchemaUpdate = new SchemaUpdate(
     metadata.schema,

@@ -11,35 +11,39 @@ private[spec] object Snapshots {
   val ClockToleranceMs: Long = 60000L
 
   def add(m: TableMetadata, s: Snapshot): TableMetadata = {
-    def refuse(reason: String): Nothing = throw ValidationFailed(s"Cannot add snapshot ${s.snapshotId}: $reason")
-    if (m.snapshotsById.contains(s.snapshotId)) refuse("the table already has one with this id")
-    if (s.snapshotId <= 0) refuse("its id must be positive")
+    def reject(reason: String): Nothing = throw ValidationFailed(s"Cannot add snapshot ${s.snapshotId}: $reason")
+    if (m.snapshotsById.contains(s.snapshotId)) reject("the table already has one with this id")
+    if (s.snapshotId <= 0) reject("its id must be positive")
     if (s.timestampMs < m.lastUpdatedMs - ClockToleranceMs) {
-      refuse(
+      reject(
         s"its time, ${s.timestampMs}, is before the table's last update, ${m.lastUpdatedMs}; correct this machine's " +
           "clock"
       )
     }
     m.formatVersion match {
       case FormatVersion.V1 =>
-        if (s.sequenceNumber != 0) refuse(s"version 1 has no sequence numbers, but it has ${s.sequenceNumber}")
+        if (s.sequenceNumber != 0) reject(s"version 1 has no sequence numbers, but it has ${s.sequenceNumber}")
       case FormatVersion.V2 | FormatVersion.V3 =>
         if (s.sequenceNumber <= m.lastSequenceNumber) {
-          refuse(s"its sequence number ${s.sequenceNumber} is not above the table's last, ${m.lastSequenceNumber}")
+          reject(s"its sequence number ${s.sequenceNumber} is not above the table's last, ${m.lastSequenceNumber}")
         }
-        if (s.manifestList.isEmpty) refuse("it has no manifest list")
+        if (s.manifestList.isEmpty) reject("it has no manifest list")
     }
     val added = m.copy(snapshots = m.snapshots :+ s, lastSequenceNumber = s.sequenceNumber)
-    if (m.formatVersion < FormatVersion.V3) added else added.copy(nextRowId = m.nextRowId + rowsOf(m, s, refuse))
+    if (m.formatVersion < FormatVersion.V3) added
+    else added.copy(nextRowId = m.nextRowId + assignedRowIds(m, s, reject))
   }
 
-  /** Checks row lineage: a snapshot starts at the table's next row id, even if it assigns no ids. */
-  private def rowsOf(m: TableMetadata, s: Snapshot, refuse: String => Nothing): Long = {
+  /**
+   * Returns the number of row ids that a snapshot assigns. Checks that its first row id is the table's next row id,
+   * even if it assigns none.
+   */
+  private def assignedRowIds(m: TableMetadata, s: Snapshot, reject: String => Nothing): Long = {
     if (!s.firstRowId.contains(m.nextRowId)) {
       val found = s.firstRowId.fold("absent")(_.toString)
-      refuse(s"its first-row-id is $found, and the table's next-row-id is ${m.nextRowId}")
+      reject(s"its first-row-id is $found, and the table's next-row-id is ${m.nextRowId}")
     }
-    s.addedRows.filter(_ >= 0).getOrElse(refuse("version 3 needs added-rows, 0 or more"))
+    s.addedRows.filter(_ >= 0).getOrElse(reject("version 3 needs added-rows, 0 or more"))
   }
 
   def remove(m: TableMetadata, ids: Set[Long]): TableMetadata =

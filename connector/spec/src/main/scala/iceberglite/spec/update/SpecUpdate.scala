@@ -32,11 +32,11 @@ final class SpecUpdate private (
    */
   def addField(source: Vector[String], transform: Transform, name: Option[String] = None): SpecUpdate = {
     val column = UnboundField.source(metadata.schema, source, transform, caseSensitive)
-    val givenName = name.getOrElse(defaultName(column, transform))
-    val wanted = PartitionField(column.id, lastPartitionId + 1, givenName, transform)
-    val field = existingField(wanted, name).getOrElse(wanted)
+    val requestedName = name.getOrElse(defaultName(column, transform))
+    val requested = PartitionField(column.id, lastPartitionId + 1, requestedName, transform)
+    val field = existingField(requested, name).getOrElse(requested)
     UnboundField.checkName(metadata.schema, field.name, column.id, transform)
-    activeFields.foreach(checkAgainst(_, field))
+    activeFields.foreach(checkCompatible(_, field))
     val next = withoutVoidNamed(field.name) :+ field
     copy(fields = next, lastPartitionId = math.max(lastPartitionId, field.fieldId), added = added + field.fieldId)
   }
@@ -45,7 +45,7 @@ final class SpecUpdate private (
   def removeField(name: String): SpecUpdate = remove(requireField(name))
 
   /** Removes the field with a transform of a column. */
-  def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(newField(source, transform))
+  def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(requireFieldOf(source, transform))
 
   /** Replaces the field with this name by a new one. */
   def replaceField(
@@ -95,11 +95,11 @@ final class SpecUpdate private (
   }
 
   /**
-   * Spec, "Partitioning": the id of an equivalent field of an existing spec is reused. A field with another name is not
-   * equivalent; without a name, the old name is reused. Version 1 can only append fields.
+   * Spec, "Partitioning": the id of an equivalent field of an existing spec is reused. If the user specified a name,
+   * the existing field must have this name. In version 1, fields can only be appended, so no id is reused.
    */
-  private def existingField(wanted: PartitionField, name: Option[String]): Option[PartitionField] = {
-    def matches(f: PartitionField): Boolean = f.sameValues(wanted) && name.forall(_ == f.name)
+  private def existingField(requested: PartitionField, name: Option[String]): Option[PartitionField] = {
+    def matches(f: PartitionField): Boolean = f.sameValues(requested) && name.forall(_ == f.name)
     if (isV1) None
     else {
       metadata.specs.reverseIterator.flatMap(_.fields)
@@ -107,7 +107,7 @@ final class SpecUpdate private (
     }
   }
 
-  private def checkAgainst(existing: PartitionField, field: PartitionField): Unit = {
+  private def checkCompatible(existing: PartitionField, field: PartitionField): Unit = {
     if (existing.sameValues(field)) {
       throw AlreadyExists(
         ObjectKind.PartitionField,
@@ -124,7 +124,7 @@ final class SpecUpdate private (
     throw AlreadyExists(ObjectKind.PartitionField, name, "Choose another name with AS, or drop that field first")
   }
 
-  /** Renames a field with this name that version 1 keeps as void. */
+  /** Returns the fields, after renaming a void field with this name, which version 1 keeps in the spec. */
   private def withoutVoidNamed(name: String): Vector[PartitionField] = fields.map { f =>
     if (f.transform == Void && f.name == name) f.copy(name = s"${f.name}_${f.fieldId}") else f
   }
@@ -132,7 +132,7 @@ final class SpecUpdate private (
   private def requireField(name: String): PartitionField =
     activeFields.find(_.name == name).getOrElse(throw missing(name))
 
-  private def newField(source: Vector[String], transform: Transform): PartitionField = {
+  private def requireFieldOf(source: Vector[String], transform: Transform): PartitionField = {
     val column = ColumnPath.require(metadata.schema, source, caseSensitive).last
     activeFields.find(f => f.sourceIds == Vector(column.id) && f.transform == transform)
       .getOrElse(throw missing(s"$transform of ${source.mkString(".")}"))
@@ -149,7 +149,8 @@ final class SpecUpdate private (
     metadata.schema.names.getOrElse(field.sourceId, field.sourceId.toString)
 
   /**
-   * Returns Apache Iceberg's name for fields that are added later: the name of a new table's field, with the parameter.
+   * Returns the default name of a field that is added to an existing table, as in Apache Iceberg: the default name in a
+   * new table, followed by the transform's parameter.
    */
   private def defaultName(column: NestedField, transform: Transform): String = {
     val base = transform.defaultFieldName(metadata.schema.names(column.id))

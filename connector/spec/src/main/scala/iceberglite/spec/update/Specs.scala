@@ -65,8 +65,7 @@ private[update] object Specs {
     }
 
   /**
-   * Checks that an id has the same meaning in all specs, as required from version 2 on, except that fields of dropped
-   * columns are void.
+   * Checks that an id has the same meaning in all specs, as required from version 2 on. A field may also become void.
    */
   private def checkCollision(m: TableMetadata, field: PartitionField): Unit = {
     val known = m.specs.flatMap(_.fields).filter(_.fieldId == field.fieldId)

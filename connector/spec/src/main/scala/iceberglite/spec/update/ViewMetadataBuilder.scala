@@ -14,8 +14,8 @@ import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
 /**
  * A view's metadata while the updates of a change are applied.
  *
- * @param added the versions that the change added, without existing ones
- * @param logged the entries for versions that the change made current
+ * @param added the ids of the versions that the change added
+ * @param logged the log entry for the version that the change made current
  */
 final private[spec] case class ViewMetadataBuilder(
     metadata: ViewMetadata,
@@ -79,7 +79,9 @@ final private[spec] case class ViewMetadataBuilder(
     }
   }
 
-  /** Adds a summary, which the early form of the specification requires. */
+  /**
+   * Adds the operation to the summary, which the early form of the specification requires (view spec: "Appendix A").
+   */
   private def withSummary(version: ViewVersion): ViewVersion = {
     val operation = if (metadata.versions.isEmpty) ViewVersion.Create else ViewVersion.Replace
     version.copy(summary = Map(ViewVersion.OperationKey -> operation) ++ version.summary)
@@ -111,7 +113,7 @@ final private[spec] case class ViewMetadataBuilder(
       )
     }
     base.foreach(before => ViewMetadataBuilder.checkDialects(before.currentVersion, metadata))
-    ViewMetadataBuilder.expired(metadata.copy(versionLog = metadata.versionLog ++ logged), added)
+    ViewMetadataBuilder.expireVersions(metadata.copy(versionLog = metadata.versionLog ++ logged), added)
   }
 }
 
@@ -136,8 +138,8 @@ private[spec] object ViewMetadataBuilder {
   }
 
   /**
-   * Checks dialects as Apache Iceberg does: an engine that replaces a view must not remove it for engines of other
-   * dialects.
+   * Checks dialects as Apache Iceberg does: an engine that replaces a view must not remove the queries in the dialects
+   * of other engines.
    */
   private def checkDialects(before: ViewVersion, m: ViewMetadata): Unit = {
     val lost = before.dialects.diff(m.currentVersion.dialects)
@@ -150,14 +152,15 @@ private[spec] object ViewMetadataBuilder {
   }
 
   /**
-   * Keeps the newest versions by id, the current one and those of this change; log entries before a gap are removed.
+   * Expires old versions. Keeps the newest versions by id, the current version and the versions of this change. Removes
+   * log entries before a gap.
    */
-  private def expired(m: ViewMetadata, added: Set[Int]): ViewMetadata = {
-    val wanted = math.max(historySize(m.properties), (added + m.currentVersionId).size)
-    if (m.versions.size <= wanted) m
+  private def expireVersions(m: ViewMetadata, added: Set[Int]): ViewMetadata = {
+    val versionsToKeep = math.max(historySize(m.properties), (added + m.currentVersionId).size)
+    if (m.versions.size <= versionsToKeep) m
     else {
       val others = m.versions.map(_.versionId).filter(_ != m.currentVersionId).sorted(Ordering[Int].reverse)
-      val kept = others.take(wanted - 1).toSet + m.currentVersionId
+      val kept = others.take(versionsToKeep - 1).toSet + m.currentVersionId
       m.copy(
         versions = m.versions.filter(v => kept(v.versionId)),
         versionLog = m.versionLog.drop(m.versionLog.lastIndexWhere(e => !kept(e.versionId)) + 1)
