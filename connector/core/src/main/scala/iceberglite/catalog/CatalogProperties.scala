@@ -57,7 +57,7 @@ object CatalogProperties {
     val kind = IcebergClassNames.kindIfKnown(properties)
     properties.toVector.sorted.flatMap { case (key, value) =>
       if (isKnown(key)) ForeignCatalogProperties.warningOfKind(catalog, kind, key, value).map(key -> _)
-      else if (ForeignCatalogProperties.knows(key))
+      else if (ForeignCatalogProperties.isListed(key))
         ForeignCatalogProperties.warning(catalog, kind, key, value).map(key -> _)
       else Some(key -> unknown(catalog, key))
     }

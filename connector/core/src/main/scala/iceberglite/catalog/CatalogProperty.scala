@@ -13,6 +13,7 @@ import iceberglite.storage.{S3Settings, StorageSettings}
  */
 final case class CatalogProperty(key: String, default: Option[String], doc: String) {
 
+  /** Returns the configured value without surrounding whitespace; `None` if it is absent or empty. */
   def in(properties: Map[String, String]): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
 
   /** Returns the configured value, or the default. */
@@ -28,7 +29,7 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
    *
    * @param catalog the catalog's name, for the message
    * @param expected description of valid values, as a sentence
-   * @param parser returns none for an invalid value
+   * @param parser returns `None` for an invalid value
    */
   def parse[A](catalog: String, properties: Map[String, String], expected: String)(
       parser: String => Option[A]
@@ -48,6 +49,8 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
 
 /** A group of keys with a common prefix, which is removed before the keys are used. */
 final case class PropertyPrefix(prefix: String, doc: String) {
+
+  /** Returns the properties with the prefix, by their keys without the prefix. */
   def in(properties: Map[String, String]): Map[String, String] =
     properties.collect { case (key, value) if key.startsWith(prefix) => key.substring(prefix.length) -> value }
 }

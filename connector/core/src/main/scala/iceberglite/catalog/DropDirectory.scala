@@ -16,7 +16,7 @@ import iceberglite.table._
  * files, and the directories that become empty. Other files are kept and reported, because they may belong to another
  * table. PURGE also deletes the files that the table owns in other locations, see [[OwnedPaths]].
  *
- * @param ownership the locations that the table owns, including its directory, which its name or path determines
+ * @param ownership the locations that the table owns; its own directory follows from its name or path
  */
 final private[catalog] class DropDirectory(io: FileIO, table: String, ownership: TableOwnership) {
   private val location = ownership.directory.getOrElse(table)
@@ -24,7 +24,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private val versions = new VersionedTable(io, location, table)
 
   /**
-   * Drops the table. A table whose metadata is damaged can be dropped, but not purged; its data files stay.
+   * Drops the table. A table whose metadata is damaged can be dropped, but not purged; its data files remain.
    *
    * @return false if the table does not exist
    * @throws ValidationFailed the directory may contain files of other tables
@@ -71,12 +71,12 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   }
 
   private def targetsSibling(link: StoragePath): Boolean =
-    real(link).exists(target => real(link.parent).exists(target.isBelow))
+    realPath(link).exists(target => realPath(link.parent).exists(target.isBelow))
 
   private def isLink(directory: StoragePath, child: StoragePath): Boolean =
-    real(child) != real(directory).map(_ / child.names.last)
+    realPath(child) != realPath(directory).map(_ / child.names.last)
 
-  private def real(directory: StoragePath): Option[StoragePath] =
+  private def realPath(directory: StoragePath): Option[StoragePath] =
     StoragePath.of(io.realDirectory(directory.text), io.defaultFileSystem)
 
   /**

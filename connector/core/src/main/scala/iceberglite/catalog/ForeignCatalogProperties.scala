@@ -133,7 +133,7 @@ object ForeignCatalogProperties {
   private[catalog] def exactKeys: Seq[String] = forEveryType.all.map(_.key).filterNot(_.endsWith("*"))
 
   /** Whether the key is listed here for all catalog types, exactly or by a prefix. */
-  private[catalog] def knows(key: String): Boolean = forEveryType.find(key).isDefined
+  private[catalog] def isListed(key: String): Boolean = forEveryType.find(key).isDefined
 
   /**
    * Returns the warning for a property, if there is one.

@@ -60,7 +60,8 @@ final class HadoopCatalog(
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
       val directory = directoryOf(namespace)
-      // Hidden and plain files count too: they do not belong to this catalog and may belong to another table.
+      // All files prevent the drop, including hidden ones: they do not belong to this catalog, and may belong to a
+      // table of another catalog.
       val contents = io.list(directory).map(file => nameOf(file.path)).sorted
       if (contents.nonEmpty) {
         val (shown, more) = contents.splitAt(MaxShownNames)

@@ -68,7 +68,7 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   private def loadIfExists(path: String): Option[TableVersion] =
     if (MetadataFiles.version(path).isDefined) {
       if (io.exists(path)) Some(TableVersion(MetadataFiles.read(io, path), path)) else None
-    } else if (io.info(path).exists(!_.isDirectory)) None // Spark reads such files by their paths.
+    } else if (io.info(path).exists(!_.isDirectory)) None // A file is not a table.
     else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
 
   /**

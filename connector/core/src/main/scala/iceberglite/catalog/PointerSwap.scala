@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
-/** The operations on the metadata that a pointer can refer to: that of a table or of a view. */
+/** The operations on the metadata to which a pointer refers: the metadata of a table or of a view. */
 private[catalog] trait PointerTarget[V] {
   def location(state: V): String
   def contents(state: V): Array[Byte]

@@ -20,7 +20,10 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   /** Returns the newest version; `None` if the table does not exist. */
   def load(pointer: Pointer[TableVersion]): Option[TableVersion] = load(pointer, pointer.read())
 
-  /** Returns the newest version after `known`: if the pointer is unchanged, `known` is the newest. */
+  /**
+   * Returns the newest version. If the pointer still refers to `known`, returns `known` without reading the metadata
+   * file.
+   */
   def reload(pointer: Pointer[TableVersion], known: TableVersion): Option[TableVersion] = pointer.read() match {
     case Some(path) if path == known.metadataLocation => Some(known)
     case path => load(pointer, path)

@@ -13,10 +13,13 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   val directory: String = TableLocations.inside(location, "metadata")
   private val hintFile = TableLocations.inside(directory, "version-hint.text")
 
-  /** Whether the table exists: it has a version hint or a metadata file, also one of a catalog with pointers. */
+  /**
+   * Whether the table exists: it has a version hint or a metadata file, including one of a catalog that stores
+   * pointers.
+   */
   def exists: Boolean = io.exists(hintFile) || names().nonEmpty
 
-  /** Returns the names of all metadata files, including those of catalogs with pointers. */
+  /** Returns the names of all metadata files, including those of catalogs that store pointers. */
   def names(): Vector[String] = io.list(directory).map(f => f.path.substring(f.path.lastIndexOf('/') + 1))
     .filter(name => name.endsWith(".metadata.json") || name.endsWith(".metadata.json.gz"))
 
@@ -46,7 +49,7 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   def pathOf(number: Int, codec: MetadataCodec): String =
     TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
 
-  /** Returns the version in a file's name; names with a UUID belong to catalogs with pointers. */
+  /** Returns the version in a file's name; names with a UUID belong to catalogs that store pointers. */
   def numberIn(path: String): Option[Int] =
     if (path.substring(path.lastIndexOf('/') + 1).startsWith("v")) MetadataFiles.version(path) else None
 
@@ -93,13 +96,13 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
    * afterwards, the read is retried: where old versions are deleted, a slow writer can briefly recreate one of them.
    */
   def ifExists[A](path: String)(read: => A): Option[A] = {
-    @tailrec def attempt(left: Int): Option[A] = {
+    @tailrec def attempt(retries: Int): Option[A] = {
       val found =
         try Some(Some(read))
-        catch { case e: UnreadableFile => if (!io.exists(path)) Some(None) else if (left == 0) throw e else None }
+        catch { case e: UnreadableFile => if (!io.exists(path)) Some(None) else if (retries == 0) throw e else None }
       found match {
         case Some(result) => result
-        case None => attempt(left - 1)
+        case None => attempt(retries - 1)
       }
     }
     attempt(VersionFiles.MaxRereads)
@@ -161,6 +164,6 @@ private[catalog] object VersionFiles {
   /** The maximum number of retries if a file exists but could not be read. */
   private val MaxRereads = 3
 
-  /** The number of listings that one listing without a version counts as. */
+  /** The number of listings as which a listing without a version counts. */
   private val EmptyListingCost = 5
 }

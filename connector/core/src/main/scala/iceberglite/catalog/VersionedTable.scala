@@ -122,7 +122,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   private def isOwnFile(path: String, contents: Array[Byte]): Option[Boolean] =
     orUnknown(path)(files.ifExists(path)(io.read(path)).map(Arrays.equals(_, contents)))
 
-  /** Runs a check after a commit that may have succeeded: a failure of the check means an unknown outcome. */
+  /** Runs a check after a commit that may have succeeded. If the check fails, the outcome of the commit is unknown. */
   private def orUnknown[A](path: String)(check: => A): A =
     try check
     catch {
@@ -156,8 +156,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     TableProperty.of(TableProperty.DeleteAfterCommit, base.metadata.properties)
 
   /**
-   * Returns the highest version. If versions are deleted immediately, a late writer can reset the hint to a deleted
-   * version, so that only a listing is reliable; otherwise the hint is never that far behind.
+   * Returns the highest version. If commits delete old versions, a delayed writer can reset the hint to a deleted
+   * version, so the directory is listed. Otherwise, the hint is recent enough.
    */
   private def highest(base: TableVersion): Option[Int] =
     if (deletesOldVersions(base)) files.newestListedPath().flatMap(files.numberIn) else files.hint()
@@ -181,8 +181,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
 
   /**
    * Withdraws a commit if the table was dropped, and possibly created again, after the base was read: the commit would
-   * restore deleted metadata, or belong to another table. The UUID in the base's file decides; timestamps do not,
-   * because clocks differ and the timestamp of the base may be in the future.
+   * restore deleted metadata, or belong to another table. The check compares the UUID in the base's file, and not
+   * timestamps, because clocks differ and the timestamp of the base may be in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, committed: TableVersion, number: Int): Unit = {
     val replaced = orUnknown(committed.metadataLocation) {

@@ -6,7 +6,13 @@ import scala.annotation.nowarn
 
 import iceberglite.spec.IcebergError.UnreadableFile
 
-/** A file in a listing. `path` is the full URI. */
+/**
+ * A file in a listing.
+ *
+ * @param path the full URI
+ * @param length the length in bytes
+ * @param modifiedMs the time of the last modification, in milliseconds since 1970
+ */
 final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirectory: Boolean)
 
 /**
@@ -68,14 +74,15 @@ trait FileIO extends FileSink with Serializable {
   def info(path: String): Option[FileInfo]
 
   /**
-   * Returns whether calls are slow enough, for example over a network, that running them in parallel threads pays off.
+   * Returns whether calls have a high latency, for example over a network, so that running them in parallel threads is
+   * faster.
    */
   @nowarn("cat=unused-params") // not used by storages with low latency
   def isRemote(path: String): Boolean = false
 
   /**
    * Writes a new file and creates its directories if the storage has directories. On return, the content is as durable
-   * as the storage makes a closed file.
+   * as that of any closed file on the storage.
    */
   override def write(path: String, contents: Array[Byte]): Unit
 
@@ -94,7 +101,7 @@ trait FileIO extends FileSink with Serializable {
 
   /**
    * Replaces a file's content in the background. The write may be delayed, and of several contents only the last may be
-   * written. Reads through this object see the new content at once, and the JVM waits for pending writes before it
+   * written. Reads through this object see the new content immediately, and the JVM waits for pending writes before it
    * exits. A failure is only logged.
    */
   def replaceAsync(path: String, contents: Array[Byte]): Unit = replace(path, contents)

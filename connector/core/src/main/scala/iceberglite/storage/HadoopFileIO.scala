@@ -15,7 +15,7 @@ import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
  * Hadoop's own; with any other class, every call goes through that class.
  *
  * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
- * nothing in them is decoded.
+ * percent-encoded characters are not decoded.
  *
  * @param syncs whether local files are synced to the device when they are complete, and commits before they return, so
  *   that a power failure loses nothing; otherwise the operating system decides when to sync, as with Hadoop

@@ -146,8 +146,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Parses a path. The root of a bucket may be given without a trailing slash. Hadoop would log a path that contains a
-   * password before rejecting it.
+   * Parses a path, and adds the trailing slash that the root of a bucket requires. Rejects a path that contains a
+   * password, because Hadoop would log the path before it rejects it.
    */
   private def pathOf(path: String): Path = {
     val parsed = new Path(path)
@@ -245,7 +245,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Renames through a `FileContext`, whose rename replaces the target. If the scheme has none, overwrites the target.
+   * Renames through a `FileContext`, whose rename replaces the target. If the scheme has no `FileContext`, deletes the
+   * target first.
    */
   private def rename(fs: FileSystem, temporary: Path, file: Path): Unit =
     try FileContext.getFileContext(fs.getUri, configuration).rename(temporary, file, Options.Rename.OVERWRITE)

@@ -94,7 +94,7 @@ private[storage] object LocalFiles {
     linked
   }
 
-  /** Gives a written file a second name. Returns false if the name exists. */
+  /** Creates a hard link `path` to a written file. Returns false if `path` exists. */
   def link(written: Path, path: Path): Boolean =
     try {
       Files.createLink(path, written)

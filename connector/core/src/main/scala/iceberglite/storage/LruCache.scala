@@ -41,8 +41,10 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
   }
 
   /**
-   * Returns a cached or loaded value. Loading happens outside of the lock: two threads may load the same value, but
-   * neither waits for the other's storage.
+   * Returns a cached or loaded value. Values are loaded outside of the lock: two threads may load the same value, but
+   * neither waits for the other.
+   *
+   * @param weigh returns the estimated heap size of a value, in bytes
    */
   def valueOf(key: K, weigh: V => Long, limits: LruCache.Limits)(load: => V): V = get(key).getOrElse {
     val loaded = load
@@ -50,13 +52,13 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
     loaded
   }
 
-  def remove(which: K => Boolean): Unit = synchronized(drop(until = false)(entry => which(entry.getKey)))
+  def remove(shouldRemove: K => Boolean): Unit = synchronized(drop(until = false)(entry => shouldRemove(entry.getKey)))
 
   /** Drops values that have not been used for their idle time. */
   def dropIdle(): Unit = synchronized {
     if (shortestIdleMs < Long.MaxValue) {
       val now = nowMs()
-      // Slots are in order of their last use: none after the first recently used one is idle.
+      // The slots are in the order of their last use, so the search ends at the first slot that was used recently.
       var isRecent = false
       drop(isRecent) { entry =>
         val idle = now - entry.getValue.usedMs
@@ -66,7 +68,7 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
     }
   }
 
-  /** Drops the slots that meet a condition, least recently used first, until there is nothing more to do. */
+  /** Drops the slots that meet a condition, least recently used first, while `until` is false. */
   private def drop(until: => Boolean)(condition: JavaMap.Entry[K, Slot] => Boolean): Unit = {
     val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
     while (!until && eldest.hasNext) {

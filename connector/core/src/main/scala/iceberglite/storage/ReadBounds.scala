@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
  * Limits for files that are read as a whole. A file longer than 16 MB must begin with the magic of its format, and no
- * file may take more than a share of the heap. A file without an end, or a sparse file, therefore causes an error
+ * file may use more than a share of the heap. A file without an end, or a sparse file, therefore causes an error
  * instead of filling the memory.
  *
  * @param format the name of the format, for messages

@@ -11,7 +11,7 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.conf.Configuration
 
 /**
- * A Hadoop configuration that is sent to tasks and must not be modified any more. Hadoop's own serialization includes
+ * A Hadoop configuration that is sent to tasks and must not be modified afterwards. Hadoop's own serialization includes
  * the origin of each of more than a thousand values, which takes longer than a small task. This class serializes only
  * the values, once, and deserializes equal configurations once.
  */

@@ -79,7 +79,7 @@ private[iceberglite] object StorageErrors {
 
   /**
    * Returns whether access was denied. `java.io` and Hadoop's local file system throw a "not found" exception for this
-   * and give the reason in the text.
+   * and state the reason in the message.
    */
   private def deniedByText(e: FileNotFoundException): Boolean =
     Option(e.getMessage).exists(_.contains("(Permission denied)"))

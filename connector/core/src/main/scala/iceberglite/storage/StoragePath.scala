@@ -3,9 +3,11 @@ package iceberglite.storage
 import java.util.Locale
 
 /**
- * The location that a path refers to, such that different spellings of a location are equal: `s3://b/t` and
- * `s3a://b//t/`, `/wh/t` and `file:///wh/t`. Nothing is decoded, and comparison is case-sensitive.
+ * The location to which a path refers. Different spellings of a location are equal: `s3://b/t` and `s3a://b//t/`,
+ * `/wh/t` and `file:///wh/t`. Nothing is decoded, and comparison is case-sensitive.
  *
+ * @param store the normalized scheme, such as `s3a` or `file`
+ * @param authority the bucket or host; empty for the local file system
  * @param names the path elements: the directories, then the file
  */
 final case class StoragePath private (store: String, authority: String, names: Vector[String]) {
@@ -39,7 +41,7 @@ object StoragePath {
   private val sameStore: Map[String, String] =
     Map("s3" -> "s3a", "s3n" -> "s3a", "abfs" -> "abfss", "wasb" -> "wasbs")
 
-  /** `.` and `..`, also percent-encoded. No storage here decodes them, but another one might. */
+  /** `.` and `..`, also percent-encoded. This connector does not decode them, but a storage might. */
   private val Step = "(?i)(?:\\.|%2e){1,2}".r
 
   /**

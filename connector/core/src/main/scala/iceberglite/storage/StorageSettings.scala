@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
  * Creates Hadoop's configuration for one catalog: that of the session, overridden by the catalog's own settings.
  *
  * Hadoop caches one file system per scheme and host, and ignores the configuration of later requests. Catalogs with
- * settings of their own therefore get separate file systems, see [[CatalogFileSystem]].
+ * their own settings therefore get separate file systems, see [[CatalogFileSystem]].
  */
 object StorageSettings {
 

@@ -43,7 +43,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   val uri: String = Option(conf.get(HiveConnections.Uris)).filter(_.nonEmpty).getOrElse("in this process")
 
   /**
-   * Makes calls on one connection.
+   * Runs calls on one connection.
    *
    * @throws TException the exception of Hive's client
    * @throws StorageFailed no connection could be opened, so no call was made
@@ -65,7 +65,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
     } finally permits.release()
   }
 
-  /** Makes calls that may be executed twice. They are retried once if the connection broke. */
+  /** Runs calls that may be executed twice. They are retried once if the connection broke. */
   def withRetry[A](calls: IMetaStoreClient => A): A =
     try use(calls)
     catch { case failure: TException if HiveFailure.isConnectionLost(failure) => use(calls) }

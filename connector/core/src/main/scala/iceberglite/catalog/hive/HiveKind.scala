@@ -28,7 +28,11 @@ sealed private[catalog] trait HiveKind[V] {
   def locationOf(state: V): String
   def properties(state: V): Map[String, String]
 
-  /** Creates the Metastore's table for a new object. */
+  /**
+   * Creates the Metastore's table for a new object.
+   *
+   * @param seconds creation time in seconds since 1970
+   */
   def newTable(id: TableIdentifier, state: V, seconds: Int): Table
 
   /** Updates the Metastore's table to the next state. */

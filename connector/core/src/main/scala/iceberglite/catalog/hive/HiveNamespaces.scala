@@ -31,11 +31,11 @@ final private[catalog] class HiveNamespaces(
 
   def properties(name: String): Option[Map[String, String]] = find(name).map { database =>
     val owner = Option(database.getOwnerName).filter(_.nonEmpty)
-    val others = Option(database.getOwnerType).filter(_ != PrincipalType.USER)
+    val groupOrRole = Option(database.getOwnerType).filter(_ != PrincipalType.USER)
     Option(database.getParameters).fold(Map.empty[String, String])(_.asScala.toMap) ++
       Option(database.getLocationUri).map(Location -> _) ++
       Option(database.getDescription).filter(_.nonEmpty).map(Comment -> _) ++
-      owner.map(Owner -> _) ++ others.filter(_ => owner.isDefined).map(OwnerType -> _.name)
+      owner.map(Owner -> _) ++ groupOrRole.filter(_ => owner.isDefined).map(OwnerType -> _.name)
   }
 
   def exists(name: String): Boolean = find(name).isDefined

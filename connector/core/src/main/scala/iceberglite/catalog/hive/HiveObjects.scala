@@ -75,7 +75,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     connections.use(_.dropTable(id.namespace.head, id.name, deleteData, ignoreUnknown))
   }
 
-  /** Makes read-only calls. @throws StorageFailed the call failed */
+  /** Runs read-only calls. @throws StorageFailed the call failed */
   def query[A](what: String)(call: IMetaStoreClient => A): A =
     try connections.withRetry(call)
     catch { case failure: TException => throw HiveFailure.toStorageFailed(what, connections.uri, failure) }

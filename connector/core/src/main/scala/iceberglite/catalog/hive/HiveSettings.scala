@@ -19,13 +19,14 @@ final private[hive] case class RetryTimes(timeoutMs: Long, minMs: Long, maxMs: L
 /**
  * The settings of a Hive catalog in Hadoop's configuration, with the keys and defaults of Apache Iceberg.
  *
- * @param lock whether commits take the Metastore's lock, unless the table overrides it
+ * @param lock whether commits acquire the Metastore's lock, unless the table overrides it
  * @param engine whether Hive may read the tables, unless the table overrides it
  * @param keepStatistics whether a commit keeps Hive's parameter `COLUMN_STATS_ACCURATE`
- * @param maxParameter maximum length of a table parameter that shows a part of the metadata; 0 omits these parameters
+ * @param maxParameter maximum number of characters of a table parameter that shows a part of the metadata; 0 omits
+ *   these parameters
  * @param acquire the timeout and pauses for acquiring a lock that another writer holds
  * @param request the timeout and pauses for repeating a lock request whose response was lost
- * @param heartbeatMs interval for renewing a lock
+ * @param heartbeatMs interval for renewing a lock, in milliseconds
  */
 final private[catalog] case class HiveSettings(
     lock: Boolean,
@@ -43,13 +44,13 @@ private[catalog] object HiveSettings {
   private val EngineEnabled = "iceberg.engine.hive.enabled"
   private val KeepStatistics = "iceberg.hive.keep.stats"
   private val MaxParameter = "iceberg.hive.table-property-max-size"
-  private val Minutes3 = 180000L
+  private val ThreeMinutesMs = 180000L
 
   /** Reads the settings. @throws InvalidArgument a value is invalid */
   def of(conf: Configuration): HiveSettings = {
     def millis(name: String, default: Long): Long = number(conf, s"iceberg.hive.$name-ms", default)
     def retryTimes(timeout: String, pauses: String): RetryTimes =
-      RetryTimes(millis(timeout, Minutes3), millis(s"$pauses-min-wait", 50), millis(s"$pauses-max-wait", 5000))
+      RetryTimes(millis(timeout, ThreeMinutesMs), millis(s"$pauses-min-wait", 50), millis(s"$pauses-max-wait", 5000))
     HiveSettings(
       flag(conf, LockEnabled, default = true),
       flag(conf, EngineEnabled, default = false),

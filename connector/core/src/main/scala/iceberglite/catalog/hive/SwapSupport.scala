@@ -24,9 +24,9 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
    * @throws TException the call failed for another reason
    */
   def require(id: TableIdentifier, table: Table): Unit = if (!isSupported) {
-    val other = table.deepCopy()
-    other.setPartitionKeys(Collections.singletonList(new FieldSchema("no_such_column", "int", "")))
-    try objects.alter(id, other, Some(HiveParameters.LocationKey -> "no such file"))
+    val invalidTable = table.deepCopy()
+    invalidTable.setPartitionKeys(Collections.singletonList(new FieldSchema("no_such_column", "int", "")))
+    try objects.alter(id, invalidTable, Some(HiveParameters.LocationKey -> "no such file"))
     catch {
       case error: TException if SwapSupport.isModified(error) => isSupported = true
       case _: InvalidOperationException => throw unsupported

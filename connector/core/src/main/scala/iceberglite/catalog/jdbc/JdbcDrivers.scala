@@ -20,16 +20,16 @@ private[catalog] object JdbcDrivers {
   final private case class KnownDatabase(prefix: String, driver: String, jar: String, defaults: Map[String, String])
 
   private val knownDatabases: Seq[KnownDatabase] = Seq(
-    // The time that a statement waits for another process that writes to the file, in milliseconds.
+    // The timeout of a statement that waits for another process to write the file, in milliseconds.
     KnownDatabase("jdbc:sqlite:", "org.sqlite.JDBC", "org.xerial:sqlite-jdbc", Map("busy_timeout" -> "10000")),
-    // In seconds.
+    // The timeouts are in seconds.
     KnownDatabase(
       "jdbc:postgresql:",
       "org.postgresql.Driver",
       "org.postgresql:postgresql",
       Map("connectTimeout" -> "10", "socketTimeout" -> "60", "tcpKeepAlive" -> "true")
     ),
-    // In milliseconds.
+    // The timeouts are in milliseconds.
     KnownDatabase(
       "jdbc:mysql:",
       "com.mysql.cj.jdbc.Driver",

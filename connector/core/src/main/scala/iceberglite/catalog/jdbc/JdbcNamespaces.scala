@@ -2,7 +2,10 @@ package iceberglite.catalog.jdbc
 
 import java.sql.SQLException
 
-/** The properties of a catalog's namespaces. A namespace that was created has at least [[JdbcNamespaces.Exists]]. */
+/**
+ * The properties of a catalog's namespaces. A namespace that was created has at least [[JdbcNamespaces.Exists]].
+ * Reading `tables.layout` creates missing catalog tables.
+ */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
   import JdbcTables.Namespaces

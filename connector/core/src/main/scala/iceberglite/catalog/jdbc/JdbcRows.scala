@@ -17,7 +17,10 @@ private[catalog] object RowKind {
   val all: Seq[RowKind] = Seq(Table, View)
 }
 
-/** The rows of a catalog's tables and views. Rows of other catalogs, by `catalog_name`, are ignored. */
+/**
+ * The rows of a catalog's tables and views. Unless stated otherwise, rows of other catalogs (column `catalog_name`) are
+ * ignored. Reading `tables.layout` creates missing catalog tables.
+ */
 final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcRows._
   import JdbcTables.Tables

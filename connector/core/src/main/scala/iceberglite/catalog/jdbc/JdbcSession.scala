@@ -11,7 +11,7 @@ import scala.util.{Failure, Success, Try}
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.{Environment, RetryPolicy}
 
-/** The connection broke during a statement: it is unknown whether the database executed it. */
+/** The connection broke during a statement, so it is unknown whether the database executed the statement. */
 final private[catalog] class LostConnection(cause: SQLException) extends Exception(cause)
 
 /** No connection could be opened, so nothing was executed. @param isTransient whether the reason may be temporary */
@@ -29,7 +29,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
 
   // A second connection to a SQLite file would only wait for the first one. A second connection to an in-memory
   // database would open another database.
-  private val free = new Semaphore(if (url.isSqlite) 1 else clients)
+  private val permits = new Semaphore(if (url.isSqlite) 1 else clients)
   private val idle = new ConcurrentLinkedDeque[Connection]
   @volatile private var hasConnected = false
   @volatile private var closed = false
@@ -65,7 +65,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    */
   private def use[A](statements: JdbcStatements => A): A = {
     // The wait ignores interrupts, so that the operation has a definite result.
-    free.acquireUninterruptibly()
+    permits.acquireUninterruptibly()
     try {
       val connection = Option(idle.pollFirst()).getOrElse(connect())
       try {
@@ -73,7 +73,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
         returnToPool(connection)
         result
       } catch { case failure: Throwable => throw convertFailure(failure, connection) }
-    } finally free.release()
+    } finally permits.release()
   }
 
   private def convertFailure(failure: Throwable, connection: Connection): Throwable = failure match {

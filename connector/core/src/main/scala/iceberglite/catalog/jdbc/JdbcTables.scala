@@ -9,7 +9,7 @@ import iceberglite.spec.ObjectKind
  * The two catalog tables in the layout of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
  *
  * @param createMissing whether missing tables are created; otherwise, they are an error
- * @param requested the layout that the user requests
+ * @param requested the layout that the user requests; `None` keeps the layout of existing tables
  */
 final private[catalog] class JdbcTables(
     session: JdbcSession,

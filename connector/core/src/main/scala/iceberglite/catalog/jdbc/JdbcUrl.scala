@@ -57,10 +57,10 @@ private[catalog] object JdbcUrl {
 
   private def messages(failure: Throwable): Vector[String] = {
     @tailrec
-    def all(at: Option[Throwable], found: Vector[String]): Vector[String] = at match {
-      case Some(e) if found.size < 20 => all(Option(e.getCause), found :+ e.toString)
+    def collect(cause: Option[Throwable], found: Vector[String]): Vector[String] = cause match {
+      case Some(e) if found.size < 20 => collect(Option(e.getCause), found :+ e.toString)
       case _ => found
     }
-    all(Some(failure), Vector.empty)
+    collect(Some(failure), Vector.empty)
   }
 }

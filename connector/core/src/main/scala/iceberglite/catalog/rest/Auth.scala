@@ -6,7 +6,7 @@ import java.util.Base64
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** The authentication with a server. An object also holds the state that it acquires, such as a token. */
+/** The authentication with a server. An instance also stores the state that it acquires, such as a token. */
 private[catalog] trait Auth {
 
   /**
@@ -22,7 +22,7 @@ private[catalog] trait Auth {
    */
   def renew(): Boolean = false
 
-  /** Secrets that messages must not show, besides those in the configuration. */
+  /** Secrets that messages must not show, in addition to those in the configuration. */
   def secrets: Vector[String] = Vector.empty
 }
 

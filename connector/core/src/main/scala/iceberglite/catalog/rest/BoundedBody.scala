@@ -9,7 +9,11 @@ import java.util.concurrent.{CompletableFuture, CompletionStage}
 
 import scala.collection.JavaConverters._
 
-/** The body of a response, which is aborted if it is too long. */
+/**
+ * Receives the body of a response, and aborts the response if the body is too long.
+ *
+ * @param maxBytes maximum length of the body
+ */
 final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[Array[Byte]] {
   private val result = new CompletableFuture[Array[Byte]]
   private val bytes = new ByteArrayOutputStream
@@ -19,11 +23,11 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
   override def getBody: CompletionStage[Array[Byte]] = result
 
   override def onSubscribe(subscription: Subscription): Unit = {
-    val late = synchronized {
+    val isCancelled = synchronized {
       source = Some(subscription)
       cancelled
     }
-    if (late) subscription.cancel() else subscription.request(Long.MaxValue)
+    if (isCancelled) subscription.cancel() else subscription.request(Long.MaxValue)
   }
 
   override def onNext(parts: util.List[ByteBuffer]): Unit = if (!result.isDone) {
@@ -49,11 +53,11 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
 
   /** Stops reading, and closes the connection. */
   def cancel(): Unit = {
-    val open = synchronized {
+    val subscription = synchronized {
       cancelled = true
       source
     }
-    open.foreach(_.cancel())
+    subscription.foreach(_.cancel())
   }
 }
 

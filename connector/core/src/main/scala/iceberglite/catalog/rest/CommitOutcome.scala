@@ -17,7 +17,8 @@ private[catalog] object CommitOutcome {
    *
    * @param table the name of the table, for messages
    * @param errors the errors for rejections that have a specific meaning for this commit
-   * @param alreadyCommitted returns the result of an earlier attempt for rejections that mean that it succeeded
+   * @param alreadyCommitted for rejections which mean that an earlier attempt succeeded, returns the result of that
+   *   attempt
    * @return the response, or the result of an earlier attempt
    */
   def apply[A](

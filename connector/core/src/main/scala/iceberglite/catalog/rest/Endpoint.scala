@@ -4,7 +4,7 @@ package iceberglite.catalog.rest
  * An endpoint of a server (REST OpenAPI description: `paths`).
  *
  * @param path the path, as in the OpenAPI description and in a server's list of endpoints
- * @param isDefault whether a server has it if it does not list its endpoints
+ * @param isDefault whether a server that does not list its endpoints has this endpoint
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
   override def toString: String = s"$method $path"

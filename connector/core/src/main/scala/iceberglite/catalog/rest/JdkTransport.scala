@@ -46,7 +46,7 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
   override def send(call: HttpCall): SendResult = {
     val body = new BoundedBody(maxBytes)
     val future =
-      client.sendAsync(request(call.default("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
+      client.sendAsync(request(call.setIfAbsent("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
     try Responded(decompress(future.get(timeoutMs, TimeUnit.MILLISECONDS)))
     catch {
       case e: ExecutionException => toSendResult(Option(e.getCause).getOrElse(e))

@@ -135,10 +135,17 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
 private[catalog] object OAuth2 {
   private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
+
+  /** The maximum time between the refresh of a token and its expiration. */
   private val MaxEarlyMs = 300000L
   private val NoToken = "The response contains no OAuth2 token. Check oauth2-server-uri"
 
-  /** The expiration of a token. @param lifetimeMs its lifetime when it was issued */
+  /**
+   * The expiration of a token.
+   *
+   * @param atMs the time of the expiration, in milliseconds since 1970
+   * @param lifetimeMs the lifetime of the token when it was issued
+   */
   final private case class Expiry(atMs: Long, lifetimeMs: Long)
 
   /**

@@ -80,8 +80,8 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
       tableToken: Option[String]
   ): Option[AttemptState] = result match {
     case Responded(RestResponse(401 | 419, _, _)) =>
-      val mayDiffer = !state.renewed && (auth.renew() || tableToken.isDefined)
-      if (mayDiffer) Some(state.copy(renewed = true)) else None
+      val hasOtherCredentials = !state.renewed && (auth.renew() || tableToken.isDefined)
+      if (hasOtherCredentials) Some(state.copy(renewed = true)) else None
     case Responded(response @ RestResponse(429, _, _)) => backOff(state, retryAfter(response))
     case Responded(response @ RestResponse(503, _, _))
         if retryMode != RetryMode.IfNotProcessed || retryAfter(response).isDefined =>
@@ -94,9 +94,9 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
   }
 
   private def backOff(state: AttemptState, requestedMs: Option[Long]): Option[AttemptState] = {
-    val full = math.min(MaxWaitMs, MinWaitMs << math.min(state.tries, MaxDoublings))
-    val ownMs = (full * (0.5 + environment.randomFraction() / 2)).toLong
-    val wait = math.max(ownMs, requestedMs.getOrElse(0L))
+    val backOffMs = math.min(MaxWaitMs, MinWaitMs << math.min(state.tries, MaxDoublings))
+    val jitteredMs = (backOffMs * (0.5 + environment.randomFraction() / 2)).toLong
+    val wait = math.max(jitteredMs, requestedMs.getOrElse(0L))
     if (state.tries >= maxRetries || wait > MaxRequestedMs || !sleep(wait)) None
     else Some(state.copy(tries = state.tries + 1))
   }
@@ -134,7 +134,13 @@ private[catalog] object RequestSender {
   /** The maximum pause that a server can request. If it requests a longer pause, the request fails. */
   private val MaxRequestedMs = 60000L
 
-  /** The state of the attempts. @param earlierOutcomeUnknown whether an earlier attempt may have succeeded */
+  /**
+   * The state before an attempt.
+   *
+   * @param tries the number of retries after a pause
+   * @param renewed whether rejected credentials were replaced
+   * @param earlierOutcomeUnknown whether an earlier attempt may have succeeded
+   */
   final private case class AttemptState(tries: Int, renewed: Boolean, earlierOutcomeUnknown: Boolean)
 
   private def isSuccess(response: RestResponse): Boolean = response.status / 100 == 2 || response.status == 304

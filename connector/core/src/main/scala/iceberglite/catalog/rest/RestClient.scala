@@ -70,7 +70,7 @@ final private[catalog] class RestClient private (
     val call =
       (request.headers ++ configuredHeaders).foldLeft(HttpCall(request.endpoint.method, uri, body = request.body)) {
         case (result, (name, value)) => result.set(name, value)
-      }.default("Accept", "application/json").default("User-Agent", RestClient.Agent)
+      }.setIfAbsent("Accept", "application/json").setIfAbsent("User-Agent", RestClient.Agent)
     val typed = if (request.body.isDefined) call.set("Content-Type", "application/json") else call
     val retryMode =
       request.retryMode.getOrElse(if (request.endpoint.method == "POST") RetryMode.IfNotProcessed else RetryMode.Always)
@@ -97,7 +97,7 @@ final private[catalog] class RestClient private (
   def requestToken(call: HttpCall, secrets: Vector[String]): RestResponse = {
     val what = "get a token"
     val where = s"from ${RestSettings.redacted(call.uri)}"
-    sender.send(call.default("User-Agent", RestClient.Agent), RetryMode.Always, Auth.NoAuth) match {
+    sender.send(call.setIfAbsent("User-Agent", RestClient.Agent), RetryMode.Always, Auth.NoAuth) match {
       case Succeeded(response) => response
       case Rejected(response, _) =>
         val text =
@@ -141,10 +141,10 @@ final private[catalog] class RestClient private (
       (if (errorResponse.message.isEmpty) "" else s": ${errorResponse.message}")
 
   /** Returns a text of a server or a library in one line of limited length, without known secrets. */
-  private def redacted(text: String, more: Vector[String] = Vector.empty): String = {
+  private def redacted(text: String, moreSecrets: Vector[String] = Vector.empty): String = {
     val plain = text.replaceAll("\\p{Cntrl}+", " ").trim
     val clean =
-      (settings.secrets ++ auth.secrets ++ more).filter(_.length >= RestClient.MinSecretLength).sortBy(-_.length)
+      (settings.secrets ++ auth.secrets ++ moreSecrets).filter(_.length >= RestClient.MinSecretLength).sortBy(-_.length)
         .foldLeft(plain)((result, secret) => result.replace(secret, "***"))
     if (clean.length > RestClient.MaxMessageLength) clean.take(RestClient.MaxMessageLength) + "..." else clean
   }

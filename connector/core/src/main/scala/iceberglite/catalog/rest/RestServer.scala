@@ -59,7 +59,7 @@ final private[catalog] class RestServer private (
 private[catalog] object RestServer {
   private val IdempotencyKey = "Idempotency-Key"
 
-  /** The properties on which authentication depends. */
+  /** Returns the properties on which authentication depends. */
   private def authProperties(properties: Map[String, String]): Map[String, String] =
     properties.filterKeys(k => k.startsWith("rest.") || authKeys(k)).map(identity)
 
@@ -128,7 +128,7 @@ private[catalog] object RestServer {
 
   private def headers(properties: Map[String, String]): Map[String, String] = RestProperty.Header.in(properties)
 
-  /** Rejects a configuration of the server that would send our credentials to another server. */
+  /** Rejects a configuration of the server that would send the user's credentials to another server. */
   private def rejectOtherServer(settings: RestSettings, merged: Map[String, String]): Unit =
     for {
       key <- Seq(CatalogProperty.Uri.key, RestProperty.TokenServer.key)

@@ -14,7 +14,7 @@ import iceberglite.table._
 /**
  * The tables of a server.
  *
- * @param io the catalog's access to files; a table with its own credentials has its own access
+ * @param io the catalog's access to files; a table for which the server vends credentials has its own `FileIO`
  */
 final private[catalog] class RestTables(
     catalog: String,

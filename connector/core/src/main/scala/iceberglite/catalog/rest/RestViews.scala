@@ -42,15 +42,15 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
 
   /** Returns the request that creates a view. The server builds the view from its parts, and assigns a UUID. */
   private def createRequest(server: RestServer, id: TableIdentifier, change: ViewChange): RestRequest = {
-    def part[A](what: String)(pick: PartialFunction[Any, A]): A =
+    def requirePart[A](what: String)(pick: PartialFunction[Any, A]): A =
       change.updates.collectFirst(pick).getOrElse(
         throw ValidationFailed(s"Cannot create view ${name(id)} without $what")
       )
     val view = RestRequestJson.NewView(
       id.name,
       change.updates.collectFirst { case SetLocation(location) => location },
-      part("a schema") { case AddSchema(schema, _) => schema },
-      part("a version") { case AddViewVersion(version) => version },
+      requirePart("a schema") { case AddSchema(schema, _) => schema },
+      requirePart("a version") { case AddViewVersion(version) => version },
       change.updates.collect { case SetProperties(properties) => properties }.flatten.toMap
     )
     val body = RestRequestJson.createView(view)

@@ -7,7 +7,10 @@ import iceberglite.table.Environment
 /** Signs requests for AWS, with the SDK of `hadoop-aws`. */
 private[catalog] object SigV4 {
 
-  /** Creates the authentication. @param delegate additional authentication; its header is renamed */
+  /**
+   * Creates the authentication. @param delegate additional authentication; its header `Authorization` is renamed to
+   * `Original-Authorization`
+   */
   def apply(settings: RestSettings, delegate: Auth, environment: Environment): Auth = {
     val signer =
       try new AwsSigner(settings, environment)

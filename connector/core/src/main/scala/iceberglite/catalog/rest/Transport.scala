@@ -19,7 +19,7 @@ final private[catalog] case class HttpCall(
     copy(headers = headers.filterNot(_._1.equalsIgnoreCase(name)) :+ (name -> value))
 
   /** Returns the request with a header, unless the request already has a header of this name. */
-  def default(name: String, value: String): HttpCall = if (header(name).isDefined) this else set(name, value)
+  def setIfAbsent(name: String, value: String): HttpCall = if (header(name).isDefined) this else set(name, value)
 
   def header(name: String): Option[String] = headers.collectFirst { case (n, v) if n.equalsIgnoreCase(name) => v }
 

@@ -38,8 +38,8 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     at += 1
   }
 
-  /** Skips a comma or the closing bracket `end`. @return whether it was a comma */
-  def more(end: Char): Boolean = {
+  /** Skips a comma or the closing bracket `end`. @return whether the skipped character was a comma */
+  def skipSeparator(end: Char): Boolean = {
     val token = peek()
     if (token != ',' && token != end) throw UnsupportedJson
     at += 1
@@ -47,9 +47,9 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   }
 
   /**
-   * Skips the closing bracket of an array or object that was just opened, if it is empty. @return whether it was empty
+   * Skips the closing bracket of an array or object that was just opened, if it is empty. @return whether it is empty
    */
-  def isClosed(end: Char): Boolean = {
+  def skipIfEmpty(end: Char): Boolean = {
     val closed = peek() == end
     if (closed) at += 1
     closed

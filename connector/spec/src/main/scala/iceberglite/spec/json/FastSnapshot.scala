@@ -32,7 +32,7 @@ final private[json] class FastSnapshot(in: FastJson) {
         case `summaryKey` => summary = readSummary()
         case number => numbers(number) = in.readLong()
       }
-    } while (in.more('}'))
+    } while (in.skipSeparator('}'))
     check()
     val result = snapshot
     // A snapshot that was written compactly is copied unchanged to the next version.
@@ -88,7 +88,7 @@ final private[json] class FastSnapshot(in: FastJson) {
   private def readSummary(): Map[String, String] = {
     val start = in.position
     in.expect('{')
-    if (in.isClosed('}')) Map.empty
+    if (in.skipIfEmpty('}')) Map.empty
     else {
       var size = 0
       do {
@@ -100,7 +100,7 @@ final private[json] class FastSnapshot(in: FastJson) {
         in.expect(':')
         in.string()
         size += 1
-      } while (in.more('}'))
+      } while (in.skipSeparator('}'))
       new FastSummary(in.bytes, start, size)
     }
   }

@@ -62,7 +62,7 @@ private[json] object FastSnapshots {
           logged = true
           log = readAndRemove(entry())
         } else in.skipValue()
-        unfinished = !(logged && snapshots.isDefined) && in.more('}')
+        unfinished = !(logged && snapshots.isDefined) && in.skipSeparator('}')
       }
       rest.write(document, copiedUntil, document.length - copiedUntil)
       FastSnapshots(snapshots.getOrElse(throw UnsupportedJson), log, rest.toByteArray)
@@ -73,7 +73,7 @@ private[json] object FastSnapshots {
       in.expect('[')
       rest.write(document, copiedUntil, in.position - copiedUntil)
       val values = Vector.newBuilder[A]
-      if (!in.isClosed(']')) do values += element while (in.more(']'))
+      if (!in.skipIfEmpty(']')) do values += element while (in.skipSeparator(']'))
       copiedUntil = in.position - 1
       values.result()
     }
@@ -90,7 +90,7 @@ private[json] object FastSnapshots {
           in.expect(':')
           id = Some(in.readLong())
         } else throw UnsupportedJson
-      } while (in.more('}'))
+      } while (in.skipSeparator('}'))
       SnapshotLogEntry(time.getOrElse(throw UnsupportedJson), id.getOrElse(throw UnsupportedJson))
     }
   }

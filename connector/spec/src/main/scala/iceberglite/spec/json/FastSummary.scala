@@ -20,7 +20,7 @@ final private[json] class FastSummary(document: Array[Byte], from: Int, override
       keys(i) = in.text(in.string()).intern()
       in.expect(':')
       texts(i) = in.text(in.string())
-      in.more('}')
+      in.skipSeparator('}')
     }
     StringMap(keys, texts)
   }

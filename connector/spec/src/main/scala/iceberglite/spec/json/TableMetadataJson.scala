@@ -71,6 +71,7 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
 
   /** The usual size of a snapshot and its log entry, in bytes. */
   private val SnapshotBytes = 1 << 10
+
   /** The maximum number of snapshots for which the buffer is sized initially. */
   private val ManySnapshots = 1 << 16
 
