@@ -24,7 +24,7 @@ private[catalog] trait PointerTarget[V] {
  * The commit of a catalog with pointers: writes the new metadata file, then moves the pointer to it.
  *
  * A commit has one of three results: it succeeded; or it failed, and its file is deleted; or its outcome is unknown,
- * and everything is kept. After a lost response, the same move is retried. If the first attempt had no effect, the
+ * and no file is deleted. After a lost response, the same move is retried. If the first attempt had no effect, the
  * retry performs the move; otherwise, the pointer's current file shows whether the first attempt succeeded.
  *
  * @param name the name of the table or view, for messages

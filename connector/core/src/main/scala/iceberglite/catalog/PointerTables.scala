@@ -77,7 +77,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   /**
    * Creates a pointer to an existing metadata file, which is never deleted.
    *
-   * @throws AlreadyExists the name is taken
+   * @throws AlreadyExists an object with the name exists
    */
   def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
     def failed(reason: String, cause: Option[Throwable]) = {

@@ -93,7 +93,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   /**
    * Returns the content of a file; `None` only if the file does not exist. If the read fails but the file exists
-   * afterwards, the read is retried: where old versions are deleted, a slow writer can briefly recreate one of them.
+   * afterwards, the read is retried: if commits delete old versions, a delayed writer can briefly create a deleted
+   * version again.
    */
   def ifExists[A](path: String)(read: => A): Option[A] = {
     @tailrec def attempt(retries: Int): Option[A] = {

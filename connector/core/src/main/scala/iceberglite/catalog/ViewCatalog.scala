@@ -18,7 +18,7 @@ trait ViewCatalog { self: Catalog =>
    *
    * @throws iceberglite.spec.IcebergError.AlreadyExists a table or view with the name exists
    * @throws iceberglite.spec.IcebergError.CommitConflict another change came first, and this one was removed
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown the outcome is unknown; everything is kept
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown the outcome is unknown; no file is deleted
    */
   def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState
 

@@ -30,7 +30,7 @@ private[storage] object CatalogFileSystem {
   }
 
   /**
-   * Maximum number of cached file systems. Vended credentials that expire hourly keep creating new ones; an evicted
+   * Maximum number of cached file systems. Vended credentials that expire hourly cause new ones continually; an evicted
    * file system is released with its last user.
    */
   private val MaxEntries = 100

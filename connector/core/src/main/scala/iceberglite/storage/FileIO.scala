@@ -19,7 +19,7 @@ final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirect
  * The file operations that tables need. Paths are URIs with or without scheme. Serializable, so that tasks on executors
  * can use it.
  *
- * Failures are `IcebergError`s: `UnreadableFile` for reads (also if the file does not exist), `StorageFailed` for all
+ * Failures are `IcebergError`s: `UnreadableFile` for reads (including reads of missing files), `StorageFailed` for all
  * other operations.
  */
 trait FileIO extends FileSink with Serializable {

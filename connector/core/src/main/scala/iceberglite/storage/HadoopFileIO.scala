@@ -131,7 +131,7 @@ final class HadoopFileIO(
 
   override def defaultFileSystem: String = FileSystem.getDefaultUri(configuration).toString
 
-  /** Resolves symbolic links on the local file system, also if a class other than Hadoop's own reads its files. */
+  /** Resolves symbolic links on the local file system, even if a class other than Hadoop's own reads its files. */
   override def realDirectory(directory: String): String =
     StoragePath.of(directory, defaultFileSystem).filter(_.store == StoragePath.LocalStore).fold(directory) { path =>
       try LocalFiles.uri(Paths.get(path.names.mkString("/", "/", "")).toRealPath())

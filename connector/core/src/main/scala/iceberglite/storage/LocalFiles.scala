@@ -51,7 +51,7 @@ private[storage] object LocalFiles {
     Files.newInputStream(path)
   }
 
-  /** Reads a whole file within size limits. @param name the path as given in metadata, for messages */
+  /** Reads a whole file within size limits. @param name the path as in the metadata, for messages */
   def read(name: String, path: Path, bounds: ReadBounds): Array[Byte] = {
     bounds.checkLength(name, requireRegular(path).size)
     val in = Files.newInputStream(path)

@@ -73,7 +73,7 @@ object StorageSettings {
 
   private[iceberglite] def implKey(scheme: String): String = s"fs.$scheme.impl"
 
-  /** Returns the key that holds the original class for a scheme while [[CatalogFileSystem]] wraps it. */
+  /** Returns the key that stores the original class for a scheme while [[CatalogFileSystem]] wraps it. */
   private[iceberglite] def wrappedClassKey(scheme: String): String = s"iceberglite.fs.$scheme.impl"
 
   private def isolate(conf: Configuration, overrides: Map[String, String]): Unit = {

@@ -123,7 +123,7 @@ final private[hive] class HiveLocks(
       request
     }
 
-    /** Finds the lock on the server after a lost response. Otherwise it could remain there and block other writers. */
+    /** Finds the lock on the server after a lost response. Otherwise, the lock could remain and block other writers. */
     private def findLock(): Option[(Long, LockState)] = {
       val filter = new ShowLocksRequest
       filter.setDbname(database)
@@ -139,7 +139,7 @@ private[hive] object HiveLocks {
   final private case class Responded(result: Either[String, (Long, LockState)]) extends LockResponse
   final private case class NoResponse(failure: TException) extends LockResponse
 
-  /** A text in the error of a Metastore without transaction tables, whatever database it uses. */
+  /** A part of the error message of a Metastore without transaction tables, regardless of its database. */
   private val NoTable = "HIVE_LOCKS"
 
   private def reasonOf(error: TException): String = {

@@ -61,7 +61,7 @@ final private[catalog] class Metastore private (
    * commits.
    *
    * @return false if there is no object of this kind
-   * @throws iceberglite.spec.IcebergError.AlreadyExists the new name is taken
+   * @throws iceberglite.spec.IcebergError.AlreadyExists an object with the new name exists
    */
   def rename(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier, name: String, newName: String): Boolean =
     withLock(from, name, "rename") {

@@ -195,8 +195,8 @@ final class JdbcCatalog private (
   )
 
   /**
-   * Returns the other tables in the database, including those of its other catalogs. The metadata files show their
-   * locations; the default directories of this catalog's names count too.
+   * Returns the other tables in the database, including those of its other catalogs. Their metadata files state their
+   * locations. The default directories of the tables and views of this catalog are also included.
    */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = others(id, rows.all()).flatMap { row =>
     val directory = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)

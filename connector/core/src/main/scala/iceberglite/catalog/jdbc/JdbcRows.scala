@@ -36,7 +36,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     name
   )(row => Option(row.getString(1))).headOption.flatten
 
-  /** Inserts a row. @throws SQLException an integrity violation, if the name is taken */
+  /** Inserts a row. @throws SQLException an integrity violation, if a row with the name exists */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
     val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
     session.update(

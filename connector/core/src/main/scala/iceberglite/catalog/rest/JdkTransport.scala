@@ -22,7 +22,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
  * Sends requests with the client of the JDK. It follows no redirects, because credentials must be sent only to the
  * configured server; the duration of requests and the size of responses are limited.
  *
- * @param maxBytes maximum size of a response body, also after decompression
+ * @param maxBytes maximum size of a response body, before and after decompression, in bytes
  */
 final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int = JdkTransport.MaxBytes)
     extends Transport {

@@ -12,7 +12,7 @@ private[catalog] object Lookup {
   def find(server: RestServer, request: RestRequest): Option[RestResponse] =
     findOr(server, request)(PartialFunction.empty)
 
-  /** Sends a request. @param errors the errors for rejections with a specific meaning, also for some 404 responses */
+  /** Sends a request. @param errors the errors for rejections with a specific meaning, including some 404 responses */
   def findOr(
       server: RestServer,
       request: RestRequest

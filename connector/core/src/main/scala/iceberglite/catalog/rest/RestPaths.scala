@@ -44,7 +44,9 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
   /** Returns the levels of a namespace as one path segment. */
   private def encode(levels: Vector[String]): String = checkLevels(levels).map(segment).mkString(separator)
 
-  /** Returns the levels as the value of a query parameter, which is percent-encoded with the others. */
+  /**
+   * Returns the levels as the value of a query parameter, which is percent-encoded together with the other parameters.
+   */
   def parameter(levels: Vector[String]): String = checkLevels(levels).mkString(decodedSeparator)
 
   private def checkLevels(levels: Vector[String]): Vector[String] = {

@@ -229,7 +229,7 @@ final private[catalog] class RestTables(
     val location =
       table.metadataLocation.getOrElse(throw InvalidMetadata(responseName, "$.metadata-location", "It is missing"))
     val version = TableVersion(table.metadata, location, base.flatMap(_.io))
-    // A commit response has no storage access: the cached table keeps the access with which it was loaded.
+    // A commit response contains no storage credentials, so a table with vended credentials is not cached here.
     if (version.io.isEmpty) response.headers.get("etag").foreach(cache.put(id, refsOnly = false, _, version, None))
     version
   }

@@ -30,6 +30,6 @@ final private[json] class FastSummary(document: Array[Byte], from: Int, override
   override def +[B >: String](entry: (String, B)): Map[String, B] = parsed + entry
   override def -(key: String): Map[String, String] = parsed - key
 
-  /** Serializes the map without the document, which holds the whole table's metadata. */
+  /** Serializes the map without the document, which contains the metadata of the whole table. */
   private def writeReplace(): AnyRef = parsed
 }

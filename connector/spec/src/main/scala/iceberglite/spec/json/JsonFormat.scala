@@ -55,7 +55,7 @@ private[iceberglite] object JsonFormat {
     out.writeEndArray()
   }
 
-  /** Writes an object of strings under a key. The keys are sorted, so that equal metadata gives equal files. */
+  /** Writes an object of strings under a key. The keys are sorted, so that equal metadata results in equal files. */
   def strings(out: JsonGenerator, key: String, values: Map[String, String]): Unit = {
     out.writeObjectFieldStart(key)
     values.toVector.sortBy(_._1).foreach { case (k, v) => out.writeStringField(k, v) }

@@ -19,7 +19,7 @@ private[json] object JsonTree {
   /** A number without fraction or exponent that fits into a long. */
   final case class WholeNumber(value: Long) extends JsonTree
 
-  /** Any other number, as text: the value of a number such as 1e999999999 would be too large to hold. */
+  /** Any other number, as text: the value of a number such as 1e999999999 would need too much memory. */
   final case class Number(text: String) extends JsonTree
   final case class Bool(value: Boolean) extends JsonTree
   case object Null extends JsonTree

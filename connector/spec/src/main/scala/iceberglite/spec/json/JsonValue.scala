@@ -78,8 +78,8 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
   def has(key: String): Boolean = members.find(key).isDefined
 
   /**
-   * Equivalent to `json(key).int`, and likewise for the methods below. They avoid a `JsonValue` for values that are
-   * read often.
+   * Equivalent to `json(key).int`. This method and the methods below create no `JsonValue`, because they are called
+   * often.
    */
   def int(key: String): Int = member(key) match {
     case WholeNumber(value) if value.isValidInt => value.toInt

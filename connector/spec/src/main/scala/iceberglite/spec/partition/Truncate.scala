@@ -15,7 +15,7 @@ import iceberglite.spec.types.Type._
  * width, strings are cut to this number of code points, and bytes to this number of bytes.
  *
  * Numbers within a width of the minimum of their type underflow and become large values, as in Apache Iceberg. The
- * order is preserved except for that one partition; the projections take this into account, also if an int was promoted
+ * order is preserved except for that one partition; the projections take this into account, even if an int was promoted
  * to long.
  */
 final case class Truncate(width: Int) extends Transform {

@@ -13,9 +13,10 @@ final case class NameMapping(fields: Vector[MappedField]) {
   def find(name: String): Option[MappedField] = MappedField.findByName(fields, name)
 
   /**
-   * Returns the mapping after a change of columns. Earlier files are read as before the change. A renamed column is
-   * also found by its old names, an added one by its name, and a dropped one keeps its entry, so that its values do not
-   * appear under another column. If a renamed or added column gets a name, the name is removed from all other entries.
+   * Returns the mapping after a change of columns. Earlier files are read as before the change. A renamed column keeps
+   * its old names, an added column gets an entry with its name, and a dropped column keeps its entry, so that its
+   * values do not appear in another column. If a renamed or added column gets a name, the name is removed from all
+   * other entries.
    *
    * Existing columns that are not in the mapping, and their nested fields, are not added.
    */

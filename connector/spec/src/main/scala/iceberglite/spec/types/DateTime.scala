@@ -5,7 +5,7 @@ import java.time.format.DateTimeFormatter
 
 /**
  * Conversions of dates and times between the specification's numbers and ISO 8601 text. Every division rounds down,
- * also before 1970: the microsecond before the epoch is on day -1.
+ * even for times before 1970: the microsecond before the epoch is on day -1.
  */
 object DateTime {
   val MicrosPerSecond = 1000000L

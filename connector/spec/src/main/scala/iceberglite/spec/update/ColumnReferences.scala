@@ -40,7 +40,10 @@ final private[update] case class ColumnReferences(
       )
     }
 
-  /** Checks that no column newly gets the name of another column's partition field: see [[UnboundField.checkName]]. */
+  /**
+   * Checks that a new or renamed column does not have the name of another column's partition field: see
+   * [[UnboundField.checkName]].
+   */
   def checkNames(changed: Schema): Unit =
     for (field <- specs.flatMap(_.fields); column <- changed.find(field.name)) {
       if (!field.sourceIds.contains(column.id) && !schema.find(field.name).exists(_.id == column.id)) {
