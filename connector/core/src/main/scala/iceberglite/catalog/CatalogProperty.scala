@@ -139,12 +139,12 @@ object CatalogProperty {
 
   /** Returns the locations that tables may own in addition to those of the catalog. */
   def ownedLocations(properties: Map[String, String]): table.OwnedLocations = {
-    def parsed(text: String) =
+    def parseLocations(text: String) =
       text.split(',').map(_.trim).filter(_.nonEmpty).map(iceberglite.catalog.Warehouse.of).toVector
     table.OwnedLocations(
-      OwnedLocations.in(properties).fold(Vector.empty[String])(parsed),
+      OwnedLocations.in(properties).fold(Vector.empty[String])(parseLocations),
       OwnedLocationsOf.in(properties).map {
-        case (table, text) => table -> parsed(text)
+        case (table, text) => table -> parseLocations(text)
       }
     )
   }

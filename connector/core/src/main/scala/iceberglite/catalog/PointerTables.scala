@@ -80,16 +80,16 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
    * @throws AlreadyExists an object with the name exists
    */
   def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
-    def failed(reason: String, cause: Option[Throwable]) = {
+    def failure(reason: String, cause: Option[Throwable]) = {
       val advice = s"$reason. Check whether the table exists, and try again"
       StorageFailed("register", s"$metadataFile as $name", advice, cause)
     }
     pointer.create(TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)) match {
       case PointerMove.Succeeded => ()
       case PointerMove.Conflict => throw AlreadyExists(ObjectKind.Table, name, "Drop it first or choose another name")
-      case PointerMove.Busy(reason) => throw failed(reason, None)
+      case PointerMove.Busy(reason) => throw failure(reason, None)
       case PointerMove.Unknown(cause) =>
-        if (!pointer.read().contains(metadataFile)) throw failed(String.valueOf(cause.getMessage), Some(cause))
+        if (!pointer.read().contains(metadataFile)) throw failure(String.valueOf(cause.getMessage), Some(cause))
     }
   }
 

@@ -80,12 +80,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
    * they have created their files, so that at most one file remains.
    */
   private def withdrawIfDuplicate(number: Int, path: String): Unit = {
-    val other = orUnknown(path) {
+    val duplicate = orUnknown(path) {
       val found = MetadataCodec.all.map(files.pathOf(number, _)).filterNot(_ == path).find(io.exists)
       found.foreach(_ => io.delete(path))
       found
     }
-    other.foreach(otherPath => throw versionExists(number, otherPath))
+    duplicate.foreach(otherPath => throw versionExists(number, otherPath))
   }
 
   /**

@@ -68,7 +68,7 @@ object PurgeTable {
    */
   def requireGcEnabled(table: String, version: TableVersion): Unit = {
     // The manifests of an encrypted table cannot be read, so it is unknown which files belong to the table.
-    Encryption.refuse(version.metadata)
+    Encryption.reject(version.metadata)
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, as other tables may use its files. " +
         "Drop it without PURGE, or set the property to true first"

@@ -14,7 +14,7 @@ import org.apache.hadoop.security.UserGroupInformation
 final class CatalogFileSystem extends FilterFileSystem {
 
   override def initialize(name: URI, conf: Configuration): Unit = {
-    fs = CatalogFileSystem.shared(name, conf)
+    fs = CatalogFileSystem.sharedFileSystem(name, conf)
     super.initialize(name, conf)
   }
 
@@ -39,7 +39,7 @@ private[storage] object CatalogFileSystem {
     override def removeEldestEntry(eldest: JavaMap.Entry[Key, Entry]): Boolean = size > MaxEntries
   }
 
-  private def shared(name: URI, conf: Configuration): FileSystem = {
+  private def sharedFileSystem(name: URI, conf: Configuration): FileSystem = {
     val settings = conf.get(StorageSettings.Fingerprint, "")
     val key = Key(name.getScheme, Option(name.getAuthority), UserGroupInformation.getCurrentUser, settings)
     entries.synchronized(entries.computeIfAbsent(key, _ => new Entry(name, conf))).fileSystem

@@ -42,9 +42,9 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
       )
       val rest = in.readNBytes((maxBytes - first.length + 1).toInt)
       if (first.length + rest.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
-      val all = Arrays.copyOf(first, first.length + rest.length)
-      System.arraycopy(rest, 0, all, first.length, rest.length)
-      all
+      val contents = Arrays.copyOf(first, first.length + rest.length)
+      System.arraycopy(rest, 0, contents, first.length, rest.length)
+      contents
     }
   }
 

@@ -73,11 +73,11 @@ private object SerializableConfiguration {
 
   private def read(bytes: Array[Byte]): Configuration = {
     val in = new DataInputStream(new ByteArrayInputStream(bytes))
-    def text(): String = new String(in.readNBytes(in.readInt()), UTF_8)
+    def readText(): String = new String(in.readNBytes(in.readInt()), UTF_8)
     val configuration = new Configuration(false)
     (0 until in.readInt()).foreach { _ =>
-      val key = text()
-      configuration.set(key, text())
+      val key = readText()
+      configuration.set(key, readText())
     }
     configuration
   }

@@ -47,15 +47,15 @@ private[iceberglite] object StorageErrors {
   /** Returns whether a failure means that the file does not exist, as opposed to a denied access. */
   def isMissing(e: Throwable): Boolean = e match {
     case _: NoSuchFileException => true
-    case f: FileNotFoundException => !deniedByText(f)
+    case f: FileNotFoundException => !isDeniedByText(f)
     // ENOTDIR: a part of the path is a file, so the path does not exist.
     case f: FileSystemException => Option(f.getReason).contains("Not a directory")
     case _ => false
   }
 
   private def reason(e: Throwable): String = e match {
-    case _: AccessDeniedException | _: AccessControlException => denied
-    case f: FileNotFoundException if deniedByText(f) => denied
+    case _: AccessDeniedException | _: AccessControlException => accessDenied
+    case f: FileNotFoundException if isDeniedByText(f) => accessDenied
     case _ if isMissing(e) => "It does not exist"
     case _: FileAlreadyExistsException | _: org.apache.hadoop.fs.FileAlreadyExistsException => "It exists already"
     case _: ClosedByInterruptException | _: InterruptedIOException => "The thread was interrupted"
@@ -81,10 +81,10 @@ private[iceberglite] object StorageErrors {
    * Returns whether access was denied. `java.io` and Hadoop's local file system throw a "not found" exception for this
    * and state the reason in the message.
    */
-  private def deniedByText(e: FileNotFoundException): Boolean =
+  private def isDeniedByText(e: FileNotFoundException): Boolean =
     Option(e.getMessage).exists(_.contains("(Permission denied)"))
 
-  private def denied: String =
+  private def accessDenied: String =
     s"Access was denied to the user ${System.getProperty("user.name")}. Check the permissions of the file and of its " +
       "directory"
 }

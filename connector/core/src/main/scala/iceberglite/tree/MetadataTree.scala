@@ -58,7 +58,7 @@ object MetadataTree {
    * @throws IcebergError.Unsupported the table is encrypted; all reads and writes of its files pass through here
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
-    Encryption.refuse(table.metadata)
+    Encryption.reject(table.metadata)
     of(snapshot, table).at(snapshot, table, cache)
   }
 
@@ -70,7 +70,7 @@ object MetadataTree {
       earlier: Option[WrittenTree],
       cache: ManifestCache
   ): WrittenTree = {
-    Encryption.refuse(table.metadata)
+    Encryption.reject(table.metadata)
     val version = table.metadata.formatVersion
     val tree = MetadataTrees.all.find(_.canWrite(version)).getOrElse(
       throw IcebergError.Unsupported(s"a commit to ${table.name}, of format version $version", "Upgrade iceberg-lite")

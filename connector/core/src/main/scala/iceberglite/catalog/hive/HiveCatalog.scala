@@ -141,9 +141,9 @@ final class HiveCatalog private (
   /** Returns all other tables of the Metastore, including those of other formats. */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] =
     otherLocations(id).flatMap { table =>
-      val shown = fullName(table.id)
-      table.metadataLocation.flatMap(OtherTable.of(io, shown, _)) ++
-        table.directory.flatMap(OtherTable.at(io, shown, _, table.metadataLocation))
+      val tableName = fullName(table.id)
+      table.metadataLocation.flatMap(OtherTable.of(io, tableName, _)) ++
+        table.directory.flatMap(OtherTable.at(io, tableName, _, table.metadataLocation))
     }
 
   private def otherLocations(id: TableIdentifier): Vector[HiveTableLocation] =
@@ -220,10 +220,10 @@ final class HiveCatalog private (
   private def noNamespace(namespace: Vector[String]): NotFound = namespaces.noNamespace(namespace.mkString("."))
 
   private def notFound(kind: HiveKind[_], id: TableIdentifier): NotFound = {
-    def lists = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
-    val other =
+    def advice = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
+    val conflict =
       metastore.otherKind(id).map(what => s"There is a $what with this name, which is not an Iceberg ${kind.noun}")
-    NotFound(kind.objectKind, fullName(id), other.getOrElse(lists))
+    NotFound(kind.objectKind, fullName(id), conflict.getOrElse(advice))
   }
 }
 

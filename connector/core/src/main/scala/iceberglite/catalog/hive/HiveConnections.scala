@@ -73,9 +73,9 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   override def close(): Unit = {
     val unused = synchronized {
       closed = true
-      val all = idle
+      val connections = idle
       idle = Nil
-      all
+      connections
     }
     unused.foreach(i => closeQuietly(i.client))
   }
@@ -100,9 +100,9 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
   /** Closes a broken connection, and idle ones, which are probably broken too. */
   private def discard(client: IMetaStoreClient): Unit = {
     val others = synchronized {
-      val all = idle
+      val connections = idle
       idle = Nil
-      all
+      connections
     }
     (client :: others.map(_.client)).foreach(closeQuietly)
   }

@@ -129,7 +129,7 @@ private[catalog] object HivePointer {
 
   /** Returns the error if another kind of object has the name. */
   private[hive] def alreadyExists(table: Table, name: String): IcebergError = {
-    val what = HiveKind.all.find(_.matches(table)).fold[ObjectKind](ObjectKind.ForeignTable)(_.objectKind)
-    AlreadyExists(what, name, "Drop it first or choose another name")
+    val existingKind = HiveKind.all.find(_.matches(table)).fold[ObjectKind](ObjectKind.ForeignTable)(_.objectKind)
+    AlreadyExists(existingKind, name, "Drop it first or choose another name")
   }
 }

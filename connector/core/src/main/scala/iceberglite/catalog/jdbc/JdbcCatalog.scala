@@ -190,21 +190,21 @@ final class JdbcCatalog private (
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
-    claims = () => TableClaims.all(io)(others(id, rows.allTables()).map(row => qualifiedName(row) -> row.location)),
-    currentMetadata = file => others(id, rows.findByFileName(file)).map(_.location)
+    claims = () => TableClaims.all(io)(otherRows(id, rows.allTables()).map(row => qualifiedName(row) -> row.location)),
+    currentMetadata = file => otherRows(id, rows.findByFileName(file)).map(_.location)
   )
 
   /**
    * Returns the other tables in the database, including those of its other catalogs. Their metadata files state their
    * locations. The default directories of the tables and views of this catalog are also included.
    */
-  private def otherTables(id: TableIdentifier): Vector[OtherTable] = others(id, rows.all()).flatMap { row =>
+  private def otherTables(id: TableIdentifier): Vector[OtherTable] = otherRows(id, rows.all()).flatMap { row =>
     val directory = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
     OtherTable.of(io, qualifiedName(row), row.location) ++
       (if (row.catalog == storedName) OtherTable.at(io, qualifiedName(row), directory, Some(row.location)) else None)
   }
 
-  private def others(id: TableIdentifier, found: => Vector[JdbcRows.Row]): Vector[JdbcRows.Row] =
+  private def otherRows(id: TableIdentifier, found: => Vector[JdbcRows.Row]): Vector[JdbcRows.Row] =
     session.withRetries("look for other tables")(found).filterNot { row =>
       row.catalog == storedName && row.namespace == JdbcNames.join(id.namespace) && row.name == id.name
     }

@@ -52,10 +52,10 @@ final private[iceberglite] class Bounds(t: PrimitiveType) {
   val isFloating: Boolean = t == FloatType || t == DoubleType
 
   def lower(lower: Option[ByteBuffer], upper: => Option[ByteBuffer]): Option[Literal] =
-    if (t == UuidType) ordered(lower, upper).map(_._1) else read(lower)
+    if (t == UuidType) orderedBounds(lower, upper).map(_._1) else read(lower)
 
   def upper(lower: => Option[ByteBuffer], upper: Option[ByteBuffer]): Option[Literal] =
-    if (t == UuidType) ordered(lower, upper).map(_._2) else read(upper)
+    if (t == UuidType) orderedBounds(lower, upper).map(_._2) else read(upper)
 
   /** Reads a bound. NaN is not a bound (spec: `data_file`, note 2), but some writers wrote it. */
   private def read(bytes: Option[ByteBuffer]): Option[Literal] =
@@ -65,7 +65,7 @@ final private[iceberglite] class Bounds(t: PrimitiveType) {
    * Returns the bounds if they are in order. Some writers compare UUIDs as signed numbers, as Java does, so that their
    * lower bound may be greater than their upper bound.
    */
-  private def ordered(lower: Option[ByteBuffer], upper: Option[ByteBuffer]): Option[(Literal, Literal)] =
+  private def orderedBounds(lower: Option[ByteBuffer], upper: Option[ByteBuffer]): Option[(Literal, Literal)] =
     for (low <- read(lower); high <- read(upper); if Literal.ordering.lteq(low, high)) yield (low, high)
 }
 

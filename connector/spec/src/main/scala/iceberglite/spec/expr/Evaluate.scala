@@ -92,12 +92,12 @@ object Evaluate {
     case NotNull(_) => _.isDefined
     case IsNan(_) => _.exists(isNan)
     case NotNan(_) => !_.exists(isNan)
-    case LessThan(_, v) => compared(v)(_ < 0)
-    case LessThanOrEqual(_, v) => compared(v)(_ <= 0)
-    case GreaterThan(_, v) => compared(v)(_ > 0)
-    case GreaterThanOrEqual(_, v) => compared(v)(_ >= 0)
-    case Equal(_, v) => compared(v)(_ == 0)
-    case NotEqual(_, v) => compared(v)(_ != 0)
+    case LessThan(_, v) => comparison(v)(_ < 0)
+    case LessThanOrEqual(_, v) => comparison(v)(_ <= 0)
+    case GreaterThan(_, v) => comparison(v)(_ > 0)
+    case GreaterThanOrEqual(_, v) => comparison(v)(_ >= 0)
+    case Equal(_, v) => comparison(v)(_ == 0)
+    case NotEqual(_, v) => comparison(v)(_ != 0)
     case StartsWith(_, prefix) => _.exists(hasPrefix(_, prefix))
     case NotStartsWith(_, prefix) => _.exists(!hasPrefix(_, prefix))
     case In(_, vs) =>
@@ -109,7 +109,7 @@ object Evaluate {
   }
 
   /** Compares a value; a comparison with null is not true. */
-  private def compared(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
+  private def comparison(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
     val comparand = new Comparand(v)
     value => value.isDefined && holds(comparand.compare(value.get))
   }

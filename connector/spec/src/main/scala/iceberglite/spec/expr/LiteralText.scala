@@ -22,13 +22,13 @@ object LiteralText {
     case TimestampTzLiteral(micros) => s"TIMESTAMP '${DateTime.formatTimestampTz(micros)}'"
     case TimestampNsLiteral(nanos) => s"TIMESTAMP '${DateTime.formatTimestampNs(nanos)}'"
     case TimestampTzNsLiteral(nanos) => s"TIMESTAMP '${DateTime.formatTimestampTzNs(nanos)}'"
-    case StringLiteral(v) => quoted(v)
-    case UuidLiteral(v) => quoted(v.toString)
+    case StringLiteral(v) => quote(v)
+    case UuidLiteral(v) => quote(v.toString)
     case FixedLiteral(bytes) => hexadecimal(bytes)
     case BinaryLiteral(bytes) => hexadecimal(bytes)
   }
 
-  private def quoted(text: String): String = "'" + text.replace("'", "''") + "'"
+  private def quote(text: String): String = "'" + text.replace("'", "''") + "'"
 
   private def hexadecimal(bytes: ByteBuffer): String =
     (bytes.position() until bytes.limit()).map(i => f"${bytes.get(i)}%02X").mkString("X'", "", "'")

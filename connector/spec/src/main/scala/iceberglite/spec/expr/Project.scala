@@ -30,7 +30,7 @@ final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
     case p: Predicate =>
       fields
         .flatMap { case (field, target) =>
-          projected(field, target, p)((source, q) => source.transform.project(target, q))
+          projectField(field, target, p)((source, q) => source.transform.project(target, q))
         }
         .foldLeft[Expression](AlwaysTrue)(and)
     case AlwaysTrue | AlwaysFalse => e
@@ -43,7 +43,7 @@ final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
     case p: Predicate =>
       fields
         .flatMap { case (field, target) =>
-          projected(field, target, p)((source, q) => source.transform.projectStrict(target, q))
+          projectField(field, target, p)((source, q) => source.transform.projectStrict(target, q))
         }
         .foldLeft[Expression](AlwaysFalse)(or)
     case AlwaysTrue | AlwaysFalse => e
@@ -54,7 +54,7 @@ final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
    * Projects a predicate to a partition field. A predicate on a transformed column applies only to a partition field
    * with the same transform.
    */
-  private def projected(field: PartitionField, target: NestedField, p: Predicate)(
+  private def projectField(field: PartitionField, target: NestedField, p: Predicate)(
       byTransform: (PartitionField, Predicate) => Option[Expression]
   ): Option[Expression] =
     if (field.sourceIds.size != 1) None

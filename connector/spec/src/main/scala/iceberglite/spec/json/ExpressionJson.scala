@@ -100,11 +100,11 @@ object ExpressionJson extends JsonFormat[Expression] {
       }
 
     private def value(termJson: JsonValue, json: JsonValue): Literal =
-      typeOf.fold(untyped(literalValue(json)))(types =>
+      typeOf.fold(readUntyped(literalValue(json)))(types =>
         SingleValueJson.read(literalValue(json), valueType(termJson, term(termJson), types))
       )
 
-    private def untyped(json: JsonValue): Literal =
+    private def readUntyped(json: JsonValue): Literal =
       if (json.isText) StringLiteral(json.string)
       else if (json.isBoolean) BooleanLiteral(json.boolean)
       else if (json.isInteger) LongLiteral(json.long)

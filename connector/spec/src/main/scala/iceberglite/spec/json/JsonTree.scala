@@ -33,8 +33,8 @@ private[json] object JsonTree {
      * the fastest.
      */
     def find(key: String): Option[JsonTree] = {
-      val at = indexOf(key)
-      if (at < 0 || (values(at) eq Null)) None else Some(values(at))
+      val index = indexOf(key)
+      if (index < 0 || (values(index) eq Null)) None else Some(values(index))
     }
 
     private[json] def indexOf(key: String): Int = {

@@ -194,8 +194,8 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
 
   private def member(key: String): JsonTree = {
     val in = members
-    val at = in.indexOf(key)
-    if (at < 0 || (in.values(at) eq Null)) missing(key) else in.values(at)
+    val index = in.indexOf(key)
+    if (index < 0 || (in.values(index) eq Null)) missing(key) else in.values(index)
   }
 
   private def missing(key: String): Nothing = fail(s"The key $key is missing")
@@ -229,11 +229,11 @@ object JsonValue {
   }
 
   /** @param file the name of the document in messages */
-  def parse(file: String, json: Array[Byte]): JsonValue = parsed(file, factory.createParser(json))
+  def parse(file: String, json: Array[Byte]): JsonValue = parseWith(file, factory.createParser(json))
 
-  def parse(file: String, json: String): JsonValue = parsed(file, factory.createParser(json))
+  def parse(file: String, json: String): JsonValue = parseWith(file, factory.createParser(json))
 
-  private def parsed(file: String, open: => JsonParser): JsonValue = {
+  private def parseWith(file: String, open: => JsonParser): JsonValue = {
     def fail(reason: String, cause: Option[Throwable]): Nothing = throw InvalidMetadata(file, Root.path, reason, cause)
     val node =
       try {

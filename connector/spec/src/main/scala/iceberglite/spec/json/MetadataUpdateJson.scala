@@ -17,7 +17,7 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
 
   private def readTableUpdate(json: JsonValue, action: JsonValue): MetadataUpdate = action.lowerCase match {
     case "set-current-schema" => SetCurrentSchema(json.int(Key.SchemaId))
-    case "add-spec" => AddPartitionSpec(PartitionSpecJson.unassigned(json(Key.Spec)))
+    case "add-spec" => AddPartitionSpec(PartitionSpecJson.readUnassigned(json(Key.Spec)))
     case "set-default-spec" => SetDefaultSpec(json.int(Key.SpecId))
     case "remove-partition-specs" => RemovePartitionSpecs(json(Key.SpecIds).map(_.int).toSet)
     case "remove-schemas" => RemoveSchemas(json(Key.SchemaIds).map(_.int).toSet)
@@ -27,7 +27,7 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
     case "remove-snapshots" => RemoveSnapshots(json(Key.SnapshotIds).map(_.long).toSet)
     case "set-snapshot-ref" =>
       val name = json.string(Key.RefName)
-      SetSnapshotRef(name, SnapshotRefJson.checked(name, json))
+      SetSnapshotRef(name, SnapshotRefJson.readChecked(name, json))
     case "remove-snapshot-ref" => RemoveSnapshotRef(json.string(Key.RefName))
     // The deprecated snapshot-id of the update is ignored, because the statistics file contains the same id.
     case "set-statistics" => SetStatistics(StatisticsJson.read(json(Key.Statistics)))

@@ -14,7 +14,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   override def read(json: JsonValue): PartitionSpec = PartitionSpec(json(SpecId).int, readFields(json(Fields)))
 
   /** Reads a spec to which the table has not assigned an id yet. */
-  private[json] def unassigned(json: JsonValue): PartitionSpec =
+  private[json] def readUnassigned(json: JsonValue): PartitionSpec =
     PartitionSpec(json.optionalInt(SpecId).getOrElse(PartitionSpec.Unpartitioned.specId), readFields(json(Fields)))
 
   override def write(spec: PartitionSpec, out: JsonGenerator): Unit = {

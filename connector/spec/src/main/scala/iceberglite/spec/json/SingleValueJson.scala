@@ -22,27 +22,27 @@ object SingleValueJson {
 
   /** Reads a value. @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON is not a value of the type */
   def read(json: JsonValue, valueType: PrimitiveType): Literal = {
-    def parsed[A](what: String, value: Option[A]): A = value.getOrElse(json.fail(s"Not a $what: ${json.string}"))
+    def orFail[A](what: String, value: Option[A]): A = value.getOrElse(json.fail(s"Not a $what: ${json.string}"))
     valueType match {
       case BooleanType => BooleanLiteral(json.boolean)
       case IntType => IntLiteral(json.int)
       case LongType => LongLiteral(json.long)
       case FloatType => FloatLiteral(floating(json).toFloat)
       case DoubleType => DoubleLiteral(floating(json))
-      case decimal: DecimalType => DecimalLiteral(parsed(decimal.toString, decimalOf(json.string, decimal)))
-      case DateType => DateLiteral(parsed("date", DateTime.parseDate(json.string)))
-      case TimeType => TimeLiteral(parsed("time", DateTime.parseTime(json.string)))
-      case TimestampType => TimestampLiteral(parsed("timestamp", DateTime.parseTimestamp(json.string)))
+      case decimal: DecimalType => DecimalLiteral(orFail(decimal.toString, decimalOf(json.string, decimal)))
+      case DateType => DateLiteral(orFail("date", DateTime.parseDate(json.string)))
+      case TimeType => TimeLiteral(orFail("time", DateTime.parseTime(json.string)))
+      case TimestampType => TimestampLiteral(orFail("timestamp", DateTime.parseTimestamp(json.string)))
       case TimestampTzType =>
-        TimestampTzLiteral(parsed("timestamp with zone", DateTime.parseTimestampTz(json.string)))
-      case TimestampNsType => TimestampNsLiteral(parsed("timestamp", DateTime.parseTimestampNs(json.string)))
+        TimestampTzLiteral(orFail("timestamp with zone", DateTime.parseTimestampTz(json.string)))
+      case TimestampNsType => TimestampNsLiteral(orFail("timestamp", DateTime.parseTimestampNs(json.string)))
       case TimestampTzNsType =>
-        TimestampTzNsLiteral(parsed("timestamp with zone", DateTime.parseTimestampTzNs(json.string)))
+        TimestampTzNsLiteral(orFail("timestamp with zone", DateTime.parseTimestampTzNs(json.string)))
       case StringType => StringLiteral(json.string)
-      case UuidType => UuidLiteral(parsed("UUID", LiteralConversion.uuid(json.string)))
+      case UuidType => UuidLiteral(orFail("UUID", LiteralConversion.uuid(json.string)))
       case FixedType(length) =>
-        FixedLiteral(parsed(s"hexadecimal string of $length bytes", bytes(json.string).filter(_.remaining == length)))
-      case BinaryType => BinaryLiteral(parsed("hexadecimal string", bytes(json.string)))
+        FixedLiteral(orFail(s"hexadecimal string of $length bytes", bytes(json.string).filter(_.remaining == length)))
+      case BinaryType => BinaryLiteral(orFail("hexadecimal string", bytes(json.string)))
       case UnknownType | VariantType | _: GeometryType | _: GeographyType =>
         json.fail(s"The default of type $valueType must be null")
     }

@@ -29,7 +29,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
   }
 
   /** Reads a reference and checks it. @param name the name of the branch or tag */
-  private[json] def checked(name: String, json: JsonValue): SnapshotRef =
+  private[json] def readChecked(name: String, json: JsonValue): SnapshotRef =
     try SnapshotRef.checked(name, read(json))
     catch { case e: InvalidArgument => json.fail(e.getMessage) }
 

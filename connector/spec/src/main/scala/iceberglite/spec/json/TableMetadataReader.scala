@@ -120,7 +120,7 @@ private[json] object TableMetadataReader {
   /** Spec, `refs`: a branch main always refers to the current snapshot, even if it is not listed. */
   private def readRefs(json: JsonValue, current: Option[Long]): Map[String, SnapshotRef] = {
     val refs = json.optional(Key.Refs).fold(Vector.empty[(String, JsonValue)])(_.entries).map { case (name, ref) =>
-      name -> SnapshotRefJson.checked(name, ref)
+      name -> SnapshotRefJson.readChecked(name, ref)
     }.toMap
     current.filterNot(_ => refs.contains(SnapshotRef.Main))
       .fold(refs)(id => refs.updated(SnapshotRef.Main, SnapshotRef.Branch(id)))

@@ -55,17 +55,17 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   ): (Vector[Schema], Vector[ViewVersion]) =
     json.elements.foldLeft((schemas, Vector.empty[ViewVersion])) { case ((known, versions), element) =>
       val version = read(element, currentSchemaId)
-      known.find(_.schemaId == version.schemaId).filterNot(_ => element.has(SchemaId)).map(renamed(element, _)) match {
+      known.find(_.schemaId == version.schemaId).filterNot(_ => element.has(SchemaId)).map(rename(element, _)) match {
         case Some(schema) if !known.exists(k => k.schemaId == schema.schemaId && k.sameColumns(schema)) =>
           val id = known.find(_.sameColumns(schema)).fold(known.map(_.schemaId).max + 1)(_.schemaId)
-          val all = if (known.exists(_.schemaId == id)) known else known :+ schema.copy(schemaId = id)
-          (all, versions :+ version.copy(schemaId = id))
+          val allSchemas = if (known.exists(_.schemaId == id)) known else known :+ schema.copy(schemaId = id)
+          (allSchemas, versions :+ version.copy(schemaId = id))
         case _ => (known, versions :+ version)
       }
     }
 
-  private def renamed(version: JsonValue, schema: Schema): Schema = {
-    def listed(key: String): Option[Vector[Option[String]]] =
+  private def rename(version: JsonValue, schema: Schema): Schema = {
+    def readTexts(key: String): Option[Vector[Option[String]]] =
       version(Representations).elements.flatMap(_.optional(key)).headOption.map { list =>
         val texts = list.map(e => if (e.isNull) None else Some(e.string))
         if (texts.size != schema.fields.size) {
@@ -74,7 +74,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
         texts
       }
     val none = Vector.fill[Option[String]](schema.fields.size)(None)
-    val (names, docs) = (listed(FieldAliases).getOrElse(none), listed(FieldDocs).getOrElse(none))
+    val (names, docs) = (readTexts(FieldAliases).getOrElse(none), readTexts(FieldDocs).getOrElse(none))
     schema.copy(fields = schema.fields.zip(names.zip(docs)).map { case (field, (name, doc)) =>
       field.copy(name = name.getOrElse(field.name), doc = doc.orElse(field.doc))
     })

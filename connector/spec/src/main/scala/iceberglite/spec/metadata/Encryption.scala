@@ -14,7 +14,7 @@ object Encryption {
    *
    * @throws Unsupported the table is encrypted
    */
-  def refuse(metadata: TableMetadata): Unit = findEncryption(metadata).foreach { found =>
+  def reject(metadata: TableMetadata): Unit = findEncryption(metadata).foreach { found =>
     throw Unsupported(
       s"encrypted table at ${metadata.location} ($found)",
       "Read and write it with an engine that has its keys; its snapshots, history and refs can be read here"

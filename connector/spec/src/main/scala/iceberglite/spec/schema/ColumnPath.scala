@@ -30,8 +30,8 @@ object ColumnPath {
     else {
       val matches = siblings.filter(_.name.equalsIgnoreCase(name))
       if (matches.size > 1) {
-        val all = matches.map(_.name).mkString(" and ")
-        throw InvalidArgument("column", name, s"It matches $all when case is ignored")
+        val names = matches.map(_.name).mkString(" and ")
+        throw InvalidArgument("column", name, s"It matches $names when case is ignored")
       }
       matches.headOption
     }

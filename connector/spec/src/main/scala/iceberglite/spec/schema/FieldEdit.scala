@@ -19,7 +19,7 @@ private[iceberglite] object FieldEdit {
   ): Vector[NestedField] = path match {
     case Nil => edit(fields)
     case id :: rest =>
-      fields.map(f => if (f.id == id) f.copy(fieldType = editParts(f.fieldType, apply(_, rest, edit))) else f)
+      fields.map(f => if (f.id == id) f.copy(fieldType = editIn(f.fieldType, apply(_, rest, edit))) else f)
   }
 
   /** Edits each field on a path, from the innermost to the outermost. */
@@ -27,16 +27,16 @@ private[iceberglite] object FieldEdit {
     path match {
       case Nil => fields
       case id :: rest =>
-        fields.map(f => if (f.id == id) edit(f.copy(fieldType = editParts(f.fieldType, editPath(_, rest, edit)))) else f)
+        fields.map(f => if (f.id == id) edit(f.copy(fieldType = editIn(f.fieldType, editPath(_, rest, edit)))) else f)
     }
 
   /** Converts the defaults of a field to its current type. */
   def promoteDefaults(name: String)(f: NestedField): NestedField = {
-    def widened(value: DefaultValue): DefaultValue = DefaultValue.promote(name, value, f.fieldType)
-    f.copy(initialDefault = f.initialDefault.map(widened), writeDefault = f.writeDefault.map(widened))
+    def promote(value: DefaultValue): DefaultValue = DefaultValue.promote(name, value, f.fieldType)
+    f.copy(initialDefault = f.initialDefault.map(promote), writeDefault = f.writeDefault.map(promote))
   }
 
-  private def editParts(t: Type, edit: Vector[NestedField] => Vector[NestedField]): Type = t match {
+  private def editIn(t: Type, edit: Vector[NestedField] => Vector[NestedField]): Type = t match {
     case StructType(fields) => StructType(edit(fields))
     case list: ListType =>
       val element = edit(list.fields).head

@@ -10,10 +10,10 @@ object SchemaCheck {
 
   /** Checks a schema. @throws IcebergError with the name of the column and the violated rule */
   def apply(schema: Schema, version: FormatVersion): Unit = {
-    val all = Schema.fieldsOf(schema.asStruct)
-    checkIds(schema, all)
+    val allFields = Schema.fieldsOf(schema.asStruct)
+    checkIds(schema, allFields)
     checkNames(schema.asStruct, "")
-    all.foreach { field =>
+    allFields.foreach { field =>
       val name = schema.names(field.id)
       checkType(name, field.fieldType, version)
       checkDefaults(name, field, version)
@@ -45,13 +45,13 @@ object SchemaCheck {
     )
   }
 
-  private def checkIds(schema: Schema, all: Vector[NestedField]): Unit = {
-    val seen = all.map(_.id)
+  private def checkIds(schema: Schema, allFields: Vector[NestedField]): Unit = {
+    val seen = allFields.map(_.id)
     seen.diff(seen.distinct).headOption.foreach { id =>
-      val names = all.filter(_.id == id).map(_.name).mkString(" and ")
+      val names = allFields.filter(_.id == id).map(_.name).mkString(" and ")
       throw ValidationFailed(s"The columns $names have the same field id $id")
     }
-    all.find(_.id > Schema.MaxFieldId).foreach { f =>
+    allFields.find(_.id > Schema.MaxFieldId).foreach { f =>
       throw ValidationFailed(
         s"Column ${schema.names(f.id)} has the reserved field id ${f.id}; the highest is ${Schema.MaxFieldId}"
       )

@@ -102,10 +102,10 @@ private object ReplacementSpec {
 
   /** Spec, "Partitioning": ids must be reused for fields of existing specs. */
   def withKnownIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
-    val known = base.specs.flatMap(_.fields)
+    val existingFields = base.specs.flatMap(_.fields)
     val (_, fields) = spec.fields.foldLeft((base.lastPartitionId, Vector.empty[PartitionField])) {
       case ((last, done), field) =>
-        known.find(k => k.sameValues(field) && !done.exists(_.fieldId == k.fieldId)) match {
+        existingFields.find(k => k.sameValues(field) && !done.exists(_.fieldId == k.fieldId)) match {
           case Some(same) => (last, done :+ field.copy(fieldId = same.fieldId))
           case None => (last + 1, done :+ field.copy(fieldId = last + 1))
         }
@@ -119,13 +119,13 @@ private object ReplacementSpec {
    */
   def sequential(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val old = base.spec.fields.map { f =>
-      spec.fields.find(_.sameValues(f)).fold(dropped(f))(same => f.copy(name = same.name))
+      spec.fields.find(_.sameValues(f)).fold(toVoid(f))(same => f.copy(name = same.name))
     }
     val added = spec.fields.filterNot(f => base.spec.fields.exists(_.sameValues(f)))
     val fields = (old ++ added).zipWithIndex.map { case (f, i) => f.copy(fieldId = PartitionSpec.FirstFieldId + i) }
     spec.copy(fields = fields)
   }
 
-  private def dropped(f: PartitionField): PartitionField =
+  private def toVoid(f: PartitionField): PartitionField =
     if (f.transform == Void) f else f.copy(name = s"${f.name}_${f.fieldId}", transform = Void)
 }

@@ -52,13 +52,13 @@ object LiteralConversion {
     case (FloatLiteral(v), _) => ofDouble(v.toDouble, target)
     case (DoubleLiteral(v), _) => ofDouble(v, target)
     case (DecimalLiteral(v), _) if isNumber(target) => Some(ofNumber(v, target))
-    case (DateLiteral(days), TimestampType) => Some(scaled(days, DateTime.MicrosPerDay, TimestampLiteral))
-    case (DateLiteral(days), TimestampNsType) => Some(scaled(days, DateTime.NanosPerDay, TimestampNsLiteral))
-    case (TimestampLiteral(m), DateType) => Some(rounded(m, DateTime.MicrosPerDay, d => DateLiteral(d.toInt)))
-    case (TimestampLiteral(m), TimestampNsType) => Some(scaled(m, 1000L, TimestampNsLiteral))
-    case (TimestampNsLiteral(n), TimestampType) => Some(rounded(n, 1000L, TimestampLiteral))
-    case (TimestampTzLiteral(m), TimestampTzNsType) => Some(scaled(m, 1000L, TimestampTzNsLiteral))
-    case (TimestampTzNsLiteral(n), TimestampTzType) => Some(rounded(n, 1000L, TimestampTzLiteral))
+    case (DateLiteral(days), TimestampType) => Some(scaleUp(days, DateTime.MicrosPerDay, TimestampLiteral))
+    case (DateLiteral(days), TimestampNsType) => Some(scaleUp(days, DateTime.NanosPerDay, TimestampNsLiteral))
+    case (TimestampLiteral(m), DateType) => Some(roundDown(m, DateTime.MicrosPerDay, d => DateLiteral(d.toInt)))
+    case (TimestampLiteral(m), TimestampNsType) => Some(scaleUp(m, 1000L, TimestampNsLiteral))
+    case (TimestampNsLiteral(n), TimestampType) => Some(roundDown(n, 1000L, TimestampLiteral))
+    case (TimestampTzLiteral(m), TimestampTzNsType) => Some(scaleUp(m, 1000L, TimestampTzNsLiteral))
+    case (TimestampTzNsLiteral(n), TimestampTzType) => Some(roundDown(n, 1000L, TimestampTzLiteral))
     case (StringLiteral(text), t: DecimalType) => numberOf(text).map(ofNumber(_, t))
     case (StringLiteral(text), _) => ofText(text, target).map(Exact)
     case _ => None
@@ -123,12 +123,12 @@ object LiteralConversion {
       exactOrAbove(floor.compareTo(v) == 0, literal(floor.longValueExact))
     }
 
-  private def scaled(units: Long, factor: Long, literal: Long => Literal): Conversion =
+  private def scaleUp(units: Long, factor: Long, literal: Long => Literal): Conversion =
     if (units > Long.MaxValue / factor) AboveAll
     else if (units < Long.MinValue / factor) BelowAll
     else Exact(literal(units * factor))
 
-  private def rounded(units: Long, divisor: Long, literal: Long => Literal): Conversion =
+  private def roundDown(units: Long, divisor: Long, literal: Long => Literal): Conversion =
     exactOrAbove(Math.floorMod(units, divisor) == 0, literal(Math.floorDiv(units, divisor)))
 
   private def exactOrAbove(exact: Boolean, floor: Literal): Conversion = if (exact) Exact(floor) else JustAbove(floor)

@@ -269,8 +269,8 @@ final class SchemaUpdate private (
     copyWith(schema = schema.copy(fields = FieldEdit(schema.fields, fieldPath.map(_.id).toList, edit)))
 
   private def allowedPromotions: String = {
-    val known = "only int to long, float to double and a wider decimal of the same scale keep old files readable"
-    if (version < FormatVersion.V3) known else s"$known, and date to timestamp or timestamp_ns and unknown to any type"
+    val rules = "only int to long, float to double and a wider decimal of the same scale keep old files readable"
+    if (version < FormatVersion.V3) rules else s"$rules, and date to timestamp or timestamp_ns and unknown to any type"
   }
 
   private def copyWith(

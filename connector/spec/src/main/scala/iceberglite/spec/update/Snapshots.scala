@@ -53,13 +53,13 @@ private[spec] object Snapshots {
         throw ValidationFailed(s"Cannot remove snapshot $id: it is the current one")
       }
       val kept = m.snapshots.filterNot(s => ids(s.snapshotId))
-      val known = kept.map(_.snapshotId).toSet
+      val keptIds = kept.map(_.snapshotId).toSet
       m.copy(
         snapshots = kept,
-        refs = m.refs.filter { case (_, ref) => known(ref.snapshotId) },
+        refs = m.refs.filter { case (_, ref) => keptIds(ref.snapshotId) },
         statistics = m.statistics.filterNot(f => ids(f.snapshotId)),
         partitionStatistics = m.partitionStatistics.filterNot(f => ids(f.snapshotId)),
-        snapshotLog = afterLastGap(m.snapshotLog, known)
+        snapshotLog = afterLastGap(m.snapshotLog, keptIds)
       )
     }
 
@@ -67,8 +67,8 @@ private[spec] object Snapshots {
    * Spec, `snapshot-log`: all entries before an expired snapshot are removed with it. With a gap, the previous snapshot
    * would seem to have been current longer than it was.
    */
-  private def afterLastGap(log: Vector[SnapshotLogEntry], known: Set[Long]): Vector[SnapshotLogEntry] =
-    log.drop(log.lastIndexWhere(e => !known(e.snapshotId)) + 1)
+  private def afterLastGap(log: Vector[SnapshotLogEntry], keptIds: Set[Long]): Vector[SnapshotLogEntry] =
+    log.drop(log.lastIndexWhere(e => !keptIds(e.snapshotId)) + 1)
 
   /** Sets a reference. @param logTimeMs the time at which the branch was set to its snapshot */
   def setRef(m: TableMetadata, name: String, ref: SnapshotRef, logTimeMs: Long): TableMetadata = {

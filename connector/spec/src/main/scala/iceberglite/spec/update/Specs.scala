@@ -68,12 +68,12 @@ private[update] object Specs {
    * Checks that an id has the same meaning in all specs, as required from version 2 on. A field may also become void.
    */
   private def checkCollision(m: TableMetadata, field: PartitionField): Unit = {
-    val known = m.specs.flatMap(_.fields).filter(_.fieldId == field.fieldId)
-    val same = known.exists(k => k.sameValues(field) || (k.sourceIds == field.sourceIds && isVoid(k, field)))
-    if (known.nonEmpty && !same) {
+    val existing = m.specs.flatMap(_.fields).filter(_.fieldId == field.fieldId)
+    val same = existing.exists(k => k.sameValues(field) || (k.sourceIds == field.sourceIds && isVoid(k, field)))
+    if (existing.nonEmpty && !same) {
       throw ValidationFailed(
-        s"Partition field ${field.name} has the id ${field.fieldId}, which belongs to ${known.head.name} " +
-          s"(${known.head.transform} of field ${known.head.sourceId})"
+        s"Partition field ${field.name} has the id ${field.fieldId}, which belongs to ${existing.head.name} " +
+          s"(${existing.head.transform} of field ${existing.head.sourceId})"
       )
     }
   }

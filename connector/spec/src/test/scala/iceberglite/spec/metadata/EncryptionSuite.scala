@@ -13,10 +13,10 @@ import iceberglite.spec.update.MetadataUpdate.SetProperties
 class EncryptionSuite extends AnyFunSuite {
   private val plain = withHistory(V3)
 
-  private def rejection(m: TableMetadata): String = intercept[Unsupported](Encryption.refuse(m)).getMessage
+  private def rejection(m: TableMetadata): String = intercept[Unsupported](Encryption.reject(m)).getMessage
 
   test("a table that is encrypted by its keys, its property or a snapshot is rejected", MetadataRules.encryption) {
-    Encryption.refuse(plain)
+    Encryption.reject(plain)
     val key = EncryptionKey("key-7", "bWV0YQ==", None, Map.empty)
     assert(rejection(plain.copy(encryptionKeys = Vector(key))).contains("key-7"))
     assert(rejection(plain.copy(properties = Map("encryption.key-id" -> "k"))).contains("encryption.key-id is k"))
