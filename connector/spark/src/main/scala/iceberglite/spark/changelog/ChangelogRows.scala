@@ -24,7 +24,7 @@ final private class ChangelogRows(changes: DataFrame) {
   private val columns = fields.indices.map(i => col(s"c$i"))
 
   /** Returns the changes of each commit, without rows that a commit both deleted and inserted. */
-  def perCommit: DataFrame = rows(countPerCommit(signedRows).where(count =!= 0L), kindOf(count), count)
+  def perCommit: DataFrame = rows(countPerCommit(signedRows).where(count =!= 0L), changeTypeOf(count), count)
 
   /**
    * Returns the changes of each commit. A deleted row and an inserted row with equal identifier values become an
@@ -37,7 +37,7 @@ final private class ChangelogRows(changes: DataFrame) {
     val changedKeys = countPerCommit(signedRows.repartition(keys ++ commit: _*)).where(count =!= 0L)
       .withColumn("deleted", sum(greatest(-count, lit(0L))).over(sameKey))
       .withColumn("inserted", sum(greatest(count, lit(0L))).over(sameKey))
-    val kind = when(deleted === 0L || inserted === 0L, kindOf(count))
+    val kind = when(deleted === 0L || inserted === 0L, changeTypeOf(count))
       .when(deleted > 1L || inserted > 1L, repeatedIdentifierError(identifiers))
       .when(count < 0L, ChangelogView.UpdateBefore)
       .otherwise(ChangelogView.UpdateAfter)
@@ -61,7 +61,7 @@ final private class ChangelogRows(changes: DataFrame) {
       when(total > 0L, before - col("deletes") <= 0L && after > 0L).otherwise(before >= 0L && after < 0L)
     val remaining = counted.where(total =!= 0L).withColumn("last", max(when(crossesZero, ordinal)).over(whole))
       .where(ordinal === col("last"))
-    rows(remaining, kindOf(total), total)
+    rows(remaining, changeTypeOf(total), total)
   }
 
   /** Returns one row for each change. */
@@ -74,8 +74,8 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /** Returns how many times a commit inserted each row, minus how many times it deleted it. */
-  private def countPerCommit(signedRows: DataFrame, more: Column*): DataFrame =
-    signedRows.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), more: _*)
+  private def countPerCommit(signedRows: DataFrame, aggregates: Column*): DataFrame =
+    signedRows.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), aggregates: _*)
 
   /** Returns the rows of the view. @param times how many times a row is returned, regardless of the sign */
   private def rows(counted: DataFrame, kind: Column, times: Column): DataFrame = {
@@ -94,7 +94,7 @@ final private class ChangelogRows(changes: DataFrame) {
     }
 
   private def repeatedIdentifierError(identifiers: Seq[ChangelogView.Identifier]): Column = {
-    val parts = identifiers.map(i => part(i.positions)).map { case (value, of) => ComparableForm.toValue(value, of) }
+    val parts = identifiers.map(i => part(i.positions)).map { case (value, t) => ComparableForm.toValue(value, t) }
     val names = lit(identifiers.map(_.name).mkString(", "))
     val arguments = Seq(names, struct(parts: _*).cast(StringType), snapshot).map(_.expr)
     new Column(StaticInvoke(RepeatedIdentifier.getClass, StringType, "refuse", arguments))
@@ -110,6 +110,6 @@ private object ChangelogRows {
   private val snapshot = col("snapshot")
   private val commit = Seq(ordinal, snapshot)
 
-  private def kindOf(count: Column): Column =
+  private def changeTypeOf(count: Column): Column =
     when(count > 0L, ChangeType.Insert.name).otherwise(ChangeType.Delete.name)
 }

@@ -45,10 +45,10 @@ final class ChangelogScanBuilder(
     ReadSettings.of(options, session, table.properties)
   }
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
-  private val visible = Schema(schema.schemaId, schema.fields ++ CommitScan.columns)
+  private val changelogSchema = Schema(schema.schemaId, schema.fields ++ CommitScan.columns)
 
   private var pushed: Array[Predicate] = Array.empty
-  private var scanColumns: ScanColumns = ScanColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
+  private var scanColumns: ScanColumns = ScanColumns(changelogSchema.fields, CommitScan.columns.map(_.id).toSet)
   private var files: ScanFiles = filesWith(Vector.empty, Vector.empty)
 
   /**
@@ -58,7 +58,7 @@ final class ChangelogScanBuilder(
    * @return the filters that Spark has to apply to the rows
    */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
-    val filters = new SparkFilters(visible, caseSensitive)
+    val filters = new SparkFilters(changelogSchema, caseSensitive)
     val converted = predicates.toVector.map { p =>
       p -> (if (files.widened.isIn(p)) None else filters.convert(p).flatMap(ChangelogFilter.of))
     }
@@ -84,10 +84,10 @@ final class ChangelogScanBuilder(
   override def build(): Scan = new IcebergScan(files, scanColumns, settings, caseSensitive, session)
 
   private def filesWith(rowFilters: Vector[ConvertedFilter], changeFilters: Vector[ConvertedFilter]): ScanFiles = {
-    def all(filters: Vector[ConvertedFilter]): Expression =
+    def conjunction(filters: Vector[ConvertedFilter]): Expression =
       filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
-    val commits = Some(CommitScan.Changes(range, all(changeFilters)))
-    new ScanFiles(table, range.end, schema, all(rowFilters), caseSensitive, commits)
+    val commits = Some(CommitScan.Changes(range, conjunction(changeFilters)))
+    new ScanFiles(table, range.end, schema, conjunction(rowFilters), caseSensitive, commits)
   }
 }
 

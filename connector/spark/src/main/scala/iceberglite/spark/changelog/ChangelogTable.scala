@@ -33,7 +33,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
   private val resolved = source()
 
   /** The columns of the table. */
-  val tableSchema: Schema = SparkErrors.in(name)(ChangelogTable.checked(travel.schema(resolved.metadata), name))
+  val tableSchema: Schema = SparkErrors.in(name)(ChangelogTable.checkNames(travel.schema(resolved.metadata), name))
 
   override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
 
@@ -83,8 +83,8 @@ object ChangelogTable {
   /** The name that users write after the table's name. */
   val Name = "changes"
 
-  /** Checks the schema. @throws Unsupported a column of the table has the name of a changelog column */
-  private def checked(schema: Schema, table: String): Schema = {
+  /** Returns the checked schema. @throws Unsupported a column of the table has the name of a changelog column */
+  private def checkNames(schema: Schema, table: String): Schema = {
     CommitScan.columns.map(_.name).find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
       throw Unsupported(
         s"$table of a table with a column $name",

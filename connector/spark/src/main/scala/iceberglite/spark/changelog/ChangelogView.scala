@@ -32,9 +32,9 @@ private[iceberglite] object ChangelogView {
   val UpdateAfter = "UPDATE_AFTER"
 
   /**
-   * Returns the rows of a view. A filter on the view is pushed down to the scan if it uses only columns by which rows
-   * are grouped. These are the table's columns, or the identifier columns for [[WithUpdates]], and the columns of the
-   * commit except for [[NetChanges]].
+   * Returns the rows of a view. Spark pushes a filter on the view down to the scan if it uses only columns by which the
+   * view groups rows. These are the table's columns or, for [[WithUpdates]], only the identifier columns. Except for
+   * [[NetChanges]], the view also groups rows by the columns of the commit.
    *
    * @param changes the rows of `t.changes`, with its own three columns last
    */

@@ -53,6 +53,6 @@ private[changelog] object ComparableForm {
   }
 
   /** Returns a call of a static Java method. The result of a null argument is null. */
-  private def call(of: Class[_], result: DataType, method: String, argument: Column): Column =
-    new Column(StaticInvoke(of, result, method, Seq(argument.expr), returnNullable = false))
+  private def call(javaClass: Class[_], result: DataType, method: String, argument: Column): Column =
+    new Column(StaticInvoke(javaClass, result, method, Seq(argument.expr), returnNullable = false))
 }

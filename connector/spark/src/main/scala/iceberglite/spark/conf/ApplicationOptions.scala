@@ -34,7 +34,7 @@ object ApplicationOptions {
     "none"
   )(SparkOption.long(_).filter(_ >= 0)))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
   /**
@@ -46,12 +46,14 @@ object ApplicationOptions {
     (valueOf(settings, Id, DeltaId), valueOf(settings, Version, DeltaVersion)) match {
       case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplicationVersion(id, version))
       case (Some((option, "")), _) => throw InvalidArgument(s"option ${option.key}", "", option.expected)
-      case (Some((option, id)), None) => throw lacks(option, id, other = if (option == Id) Version else DeltaVersion)
-      case (None, Some((option, n))) => throw lacks(option, n.toString, other = if (option == Version) Id else DeltaId)
+      case (Some((option, id)), None) =>
+        throw missing(option, id, other = if (option == Id) Version else DeltaVersion)
+      case (None, Some((option, n))) =>
+        throw missing(option, n.toString, other = if (option == Version) Id else DeltaId)
       case (None, None) => None
     }
 
-  private def lacks(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
+  private def missing(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
     InvalidArgument(s"option ${option.key}", value, s"It also needs ${other.key}")
 
   /** Returns the option that is set, which may be the alias, and its value. */
@@ -60,12 +62,12 @@ object ApplicationOptions {
       option: SparkOption[A],
       alias: SparkOption[A]
   ): Option[(SparkOption[A], A)] = {
-    val given = Seq(option, alias).flatMap(o => o.get(settings).map(o -> _))
-    if (given.map(_._2).distinct.size > 1) throw InvalidArgument(
+    val values = Seq(option, alias).flatMap(o => o.get(settings).map(o -> _))
+    if (values.map(_._2).distinct.size > 1) throw InvalidArgument(
       s"options ${option.key} and ${alias.key}",
-      given.map(_._2).mkString(" and "),
+      values.map(_._2).mkString(" and "),
       "They are aliases; set only one of them"
     )
-    given.headOption
+    values.headOption
   }
 }

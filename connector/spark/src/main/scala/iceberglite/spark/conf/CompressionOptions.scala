@@ -35,7 +35,7 @@ object CompressionOptions {
     .inSession("spark.sql.iceberg.compression-strategy")
     .inTable(TableProperty.OrcCompressionStrategy.key))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
   /** Returns [[Codec]] for the files of one format. @param property the table property of the format */

@@ -19,7 +19,7 @@ sealed abstract private[iceberglite] class DelegatingWriteInfo(info: LogicalWrit
   override def metadataSchema: Optional[StructType] = info.metadataSchema
 }
 
-/** A write to the name of a branch, `t.branch_b`, which is equivalent to the write option `branch`. */
+/** A write to a branch by its name, `t.branch_b`, which is equivalent to the write option `branch`. */
 final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch: String)
     extends DelegatingWriteInfo(info) {
   private val key = WriteOptions.Branch.key
@@ -34,14 +34,14 @@ final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch:
   }
 }
 
-/** A write of a statement with options. */
-final private[iceberglite] class StatementWriteInfo(info: LogicalWriteInfo, given: StatementOptions)
+/** A write of a statement with options, which take precedence over those of `info`. */
+final private[iceberglite] class StatementWriteInfo(info: LogicalWriteInfo, statementOptions: StatementOptions)
     extends DelegatingWriteInfo(info) {
   override def options: CaseInsensitiveStringMap =
-    new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ given.values).asJava)
+    new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ statementOptions.values).asJava)
 }
 
-/** A write with the options of another write, for rows with other columns. */
+/** A write like `info`, but for rows with other columns. */
 final private[iceberglite] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType)
     extends DelegatingWriteInfo(info) {
   override def schema: StructType = columns

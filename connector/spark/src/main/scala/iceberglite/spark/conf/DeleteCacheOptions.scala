@@ -6,7 +6,7 @@ import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
 
-/** The settings of the executors' cache of delete files. They are set for a session. */
+/** The settings of the executors' cache of delete files. They are read from the session's configuration. */
 object DeleteCacheOptions {
   private val declared = new Declarations[SparkOption[_]]
 
@@ -53,7 +53,7 @@ object DeleteCacheOptions {
     )
   ))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
   private def inSession[A](option: SparkOption[A]): SparkOption[A] = option.inSession(Prefix + option.key)

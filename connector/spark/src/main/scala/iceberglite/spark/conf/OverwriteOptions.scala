@@ -37,7 +37,7 @@ object OverwriteOptions {
     "as the kind of write requires"
   )(SparkOption.boolean))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
   private def mode(key: String, doc: String): SparkOption[Boolean] =
@@ -53,7 +53,7 @@ object OverwriteOptions {
     case object NoRows extends ReplacedRows
 
     /** No rows, because the write creates the table. */
-    case object Absent extends ReplacedRows
+    case object NewTable extends ReplacedRows
 
     /** The whole table, with its columns and partitioning. */
     case object Table extends ReplacedRows
@@ -66,16 +66,20 @@ object OverwriteOptions {
     case object Partitions extends ReplacedRows
   }
 
-  /** Returns whether the options request a dynamic overwrite, if one is set. @throws InvalidArgument they differ */
+  /**
+   * Returns whether the options request a dynamic overwrite; absent if neither option is set.
+   *
+   * @throws InvalidArgument the two options differ
+   */
   def isDynamic(settings: Settings): Option[Boolean] =
     (Dynamic.get(settings), PartitionMode.get(settings)) match {
-      case (Some(one), Some(other)) if one != other =>
+      case (Some(mode), Some(alias)) if mode != alias =>
         throw InvalidArgument(
           s"options ${Dynamic.key} and ${PartitionMode.key}",
-          s"${text(one)} and ${text(other)}",
+          s"${text(mode)} and ${text(alias)}",
           "They are aliases; set only one of them"
         )
-      case (one, other) => one.orElse(other)
+      case (mode, alias) => mode.orElse(alias)
     }
 
   /**
@@ -92,7 +96,7 @@ object OverwriteOptions {
     OverwriteSchema.get(settings).foreach(checkSchema(table, replacedRows, _))
     if (replacedRows == ReplacedRows.Table)
       Seq(WriteOptions.Isolation, WriteOptions.ValidateFromSnapshot, WriteOptions.Branch)
-        .foreach(option => option.requested(settings).foreach(v => throw notOfReplace(table, option, v.toString)))
+        .foreach(option => option.requested(settings).foreach(v => throw notForReplace(table, option, v.toString)))
   }
 
   private def checkDynamic(table: String, replacedRows: ReplacedRows, settings: Settings, dynamic: Boolean): Unit = {
@@ -120,16 +124,16 @@ object OverwriteOptions {
   }
 
   private def replaceWhereAdvice(table: String, replacedRows: ReplacedRows): String = {
-    val other = s"""df.writeTo("$table").overwrite(condition)"""
+    val call = s"""df.writeTo("$table").overwrite(condition)"""
     replacedRows match {
-      case ReplacedRows.NoRows => s"""An append replaces no rows. Use mode("overwrite"), or $other"""
-      case ReplacedRows.Absent | ReplacedRows.Table =>
-        s"""The write creates or replaces all of $table. Use mode("overwrite").save("$table"), or $other"""
+      case ReplacedRows.NoRows => s"""An append replaces no rows. Use mode("overwrite"), or $call"""
+      case ReplacedRows.NewTable | ReplacedRows.Table =>
+        s"""The write creates or replaces all of $table. Use mode("overwrite").save("$table"), or $call"""
       case ReplacedRows.AllRows =>
-        s"It needs the SQL extensions: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $other"
+        s"It needs the SQL extensions: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $call"
       case ReplacedRows.Matching => "The overwrite already has a condition. Remove one of them"
       case ReplacedRows.Partitions =>
-        s"The write replaces the partitions that it writes to. Remove one of them, or use $other"
+        s"The write replaces the partitions that it writes to. Remove one of them, or use $call"
     }
   }
 
@@ -151,7 +155,7 @@ object OverwriteOptions {
     }
   }
 
-  private def notOfReplace(table: String, option: SparkOption[_], value: String): InvalidArgument = InvalidArgument(
+  private def notForReplace(table: String, option: SparkOption[_], value: String): InvalidArgument = InvalidArgument(
     s"option ${option.key}",
     value,
     s"The write replaces all of $table, which does not support this option. To replace only its rows, use " +

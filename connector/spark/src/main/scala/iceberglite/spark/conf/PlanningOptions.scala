@@ -41,7 +41,7 @@ object PlanningOptions {
     "Where manifests of delete files are read: on the driver (local) or on the cluster (distributed)"
   ))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
   private def mode(key: String, doc: String): SparkOption[PlanningMode] = SparkOption

@@ -28,16 +28,16 @@ object RangeOptions {
   /**
    * Returns the range for a read of appended rows, if the options request one.
    *
-   * @throws InvalidArgument also for an end without a start
+   * @throws InvalidArgument for an invalid value, two starts, two ends, or an end without a start
    */
   def ofAppends(options: CaseInsensitiveStringMap): Option[RangeOptions] = {
-    val given = keys.filter(options.containsKey)
-    if (given.isEmpty) None
+    val requested = keys.filter(options.containsKey)
+    if (requested.isEmpty) None
     else {
       val range = of(options)
       if (range.start == RangeStart.Oldest) throw InvalidArgument(
-        given.head,
-        options.get(given.head),
+        requested.head,
+        options.get(requested.head),
         s"It needs a start: set $StartId or $StartTime too. To read a state of the table, set snapshot-id or " +
           "as-of-timestamp"
       )

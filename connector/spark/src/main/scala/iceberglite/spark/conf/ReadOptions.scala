@@ -82,14 +82,17 @@ object ReadOptions {
     )(text => scala.util.Try(text.toBoolean).toOption)
     .inSession("spark.sql.iceberg.planning.preserve-data-grouping"))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all ++ PlanningOptions.all
 
   /** The valid options that are not in [[all]]: options of Spark or of an optimizer rule, or checked elsewhere. */
   private def others: Seq[String] =
     Seq("path", "paths", FiltersByMetrics) ++ TimeTravel.optionKeys ++ RangeOptions.keys
 
-  /** Marks a scan whose filter may be decided by the metrics of every file. An optimizer rule sets it, not the user. */
+  /**
+   * Allows a scan to use the metrics of files to determine whether all their rows match the filter. An optimizer rule
+   * sets this option, not the user.
+   */
   private[iceberglite] val FiltersByMetrics = "iceberg-lite.filters-by-metrics"
 
   private[iceberglite] def filtersByMetrics(options: CaseInsensitiveStringMap): Boolean =
@@ -98,7 +101,11 @@ object ReadOptions {
   private[iceberglite] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
     others.exists(_.equalsIgnoreCase(key))
 
-  /** Returns the warnings for options without effect. @throws iceberglite.spec.IcebergError as [[check]] */
+  /**
+   * Returns the warnings for options without effect.
+   *
+   * @throws iceberglite.spec.IcebergError for the same options as [[check]]
+   */
   private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] =
     // A write that reads its table passes its own options to the read.
     SparkOption.check("read", options, all.map(_.key) ++ others, ForeignOptions.read)(WriteOptions.isKnown)
@@ -144,8 +151,8 @@ final case class ReadSettings(
    * Returns the size of splits for a scan.
    *
    * Each core gets up to four tasks of at least 16 MB, and all cores get the same number of tasks. A smaller scan has
-   * one task per core, but no task is smaller than the cost of opening a file. Files that are small because of good
-   * compression can have many rows.
+   * one task per core, because small files with good compression can have many rows. No task is smaller than the cost
+   * of opening a file.
    *
    * @param weight the total size of the files in bytes; each file counts at least as the cost of opening it
    */
@@ -155,13 +162,13 @@ final case class ReadSettings(
       math.min(splitSize, roundUpToOpenCost(math.max(1L, math.max(fileOpenCost, ceilDivide(weight, tasksFor(weight))))))
 
   private def tasksFor(weight: Long): Long = {
-    val wanted = weight / minSplitSize
-    if (wanted >= parallelism) parallelism.toLong else math.max(cores.toLong, wanted / cores * cores)
+    val tasks = weight / minSplitSize
+    if (tasks >= parallelism) parallelism.toLong else math.max(cores.toLong, tasks / cores * cores)
   }
 
   /**
-   * Rounds the size up to a multiple of the cost of opening a file. Small files have this weight, so that any other
-   * size would leave a part of each task unused.
+   * Rounds the size up to a multiple of the cost of opening a file. This cost is the weight of each small file, so any
+   * other size would leave a part of each task unused.
    */
   private def roundUpToOpenCost(size: Long): Long =
     if (fileOpenCost <= 0) size else ceilDivide(size, fileOpenCost) * fileOpenCost
@@ -172,7 +179,8 @@ final case class ReadSettings(
    * Returns the size of splits for files that a statement rewrites. If there are enough files for all cores, they are
    * not split, because each split would be written as a smaller file.
    *
-   * @param largest the weight of the largest file
+   * @param weight the total weight of the files in bytes, as in [[splitSizeFor]]
+   * @param largest the weight of the largest file in bytes
    */
   def splitSizeForRewrite(weight: Long, largest: Long): Long = {
     val usual = splitSizeFor(weight)
@@ -183,7 +191,7 @@ final case class ReadSettings(
 object ReadSettings {
   private val TasksPerCore = 4
 
-  /** Apache Iceberg's value. */
+  /** The same value as in Apache Iceberg. */
   private val MinSplitSize = 16L << 20
 
   /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */

@@ -18,7 +18,7 @@ object SchemaOptions {
   /** The name of the option in other data sources. */
   val Alias: SparkOption[Boolean] = declared(SparkOption.flag("mergeSchema", "Alias of merge-schema", default = false))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
   /** Whether a write merges its columns into those of the table. */

@@ -113,7 +113,7 @@ object SparkOption {
    *
    * @param action what the options are for: `read` or `write`
    * @param foreign the options of Apache Iceberg that this release does not support
-   * @param silent options without a warning
+   * @param silent whether a key without effect causes no warning
    * @return warnings about other options that have no effect
    */
   def check(

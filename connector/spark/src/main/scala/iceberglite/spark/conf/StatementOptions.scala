@@ -21,7 +21,7 @@ import iceberglite.table.action.RecordApplicationVersion
  */
 final case class StatementOptions(values: Map[String, String]) {
 
-  /** The options in Spark's form, for writes. */
+  /** The options in the form that Spark passes to writes. */
   val asOptions: CaseInsensitiveStringMap = new CaseInsensitiveStringMap(values.asJava)
 
   private val settings = Settings(asOptions, _ => None, Map.empty)
@@ -111,14 +111,14 @@ object StatementOptions {
    * @throws InvalidArgument with the name of the option
    */
   def check(verb: String, options: StatementOptions): Unit = {
-    val known = knownTo(verb)
+    val known = optionsFor(verb)
     val names = known.map(_.key.toLowerCase(Locale.ROOT)).toSet
-    val keys = options.values.keys.toSeq.map(_.toLowerCase(Locale.ROOT)).filterNot(isOfSummary)
+    val keys = options.values.keys.toSeq.map(_.toLowerCase(Locale.ROOT)).filterNot(isSnapshotProperty)
     keys.sorted.find(!names(_)).foreach { key =>
-      val near = Spelling.closest(key, known.map(_.key)).fold("The options are " + known.map(_.key).mkString(", "))(n =>
+      val hint = Spelling.closest(key, known.map(_.key)).fold("The options are " + known.map(_.key).mkString(", "))(n =>
         s"Did you mean $n?"
       )
-      throw InvalidArgument(s"option of $verb", key, s"$verb has no such option. $near")
+      throw InvalidArgument(s"option of $verb", key, s"$verb has no such option. $hint")
     }
     val settings = Settings(options.asOptions, _ => None, Map.empty)
     known.foreach(_.get(settings))
@@ -126,9 +126,9 @@ object StatementOptions {
     ()
   }
 
-  private def isOfSummary(key: String): Boolean = key.startsWith(WriteOptions.SnapshotPropertyPrefix)
+  private def isSnapshotProperty(key: String): Boolean = key.startsWith(WriteOptions.SnapshotPropertyPrefix)
 
-  private def knownTo(verb: String): Seq[SparkOption[_]] = verb match {
+  private def optionsFor(verb: String): Seq[SparkOption[_]] = verb match {
     case "INSERT" => WriteOptions.all
     case "MERGE" => statementOnly ++ rowLevelOptions ++ SchemaOptions.all
     case _ => statementOnly ++ rowLevelOptions

@@ -123,12 +123,12 @@ object TimeTravel {
   val optionKeys: Seq[String] = options.map(_._1)
 
   /** Returns the selection that the options request. @throws InvalidArgument more than one of the options is set */
-  def ofOptions(given: CaseInsensitiveStringMap): TimeTravel = options.filter(o => given.containsKey(o._1)) match {
+  def ofOptions(read: CaseInsensitiveStringMap): TimeTravel = options.filter(o => read.containsKey(o._1)) match {
     case Seq() => Latest
-    case Seq((key, parse)) => parse(key, given.get(key))
+    case Seq((key, parse)) => parse(key, read.get(key))
     case several => throw InvalidArgument(
         "read options",
-        several.map { case (key, _) => s"$key=${given.get(key)}" }.mkString(", "),
+        several.map { case (key, _) => s"$key=${read.get(key)}" }.mkString(", "),
         "At most one of them may select what is read"
       )
   }

@@ -28,12 +28,13 @@ object UpsertOptions {
     "none"
   ))
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all
 
   /**
-   * Whether a write is an upsert; setting key columns implies it. @throws InvalidArgument the options contradict each
-   * other
+   * Whether a write is an upsert. Setting key columns or a delete column implies it.
+   *
+   * @throws InvalidArgument the options contradict each other
    */
   def isRequested(settings: Settings): Boolean = {
     val requested = Upsert.get(settings)

@@ -17,19 +17,19 @@ object WriteAuditPublish {
   val BranchKey = "spark.wap.branch"
 
   /** The target of a write, and the entries that it adds to the summary of its snapshot. */
-  final case class Target(to: SnapshotTarget, summary: Map[String, String] = Map.empty)
+  final case class Target(snapshotTarget: SnapshotTarget, summary: Map[String, String] = Map.empty)
 
   /**
    * Returns the target of a write.
    *
-   * @param branch the branch that the statement names
+   * @param branch the branch that the statement names; absent if it names only the table
    * @throws InvalidArgument the session and the statement request contradictory targets
    * @throws iceberglite.spec.IcebergError.NotFound the branch does not exist
    */
   def target(table: Table, branch: Option[String], session: SparkSession): Target = {
-    val plain = Target(branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_)))
+    val requested = Target(branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_)))
     val target = settings(table.metadata, session) match {
-      case Settings(None, None) => plain
+      case Settings(None, None) => requested
       case Settings(Some(id), Some(audit)) =>
         throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Unset one of them")
       case Settings(Some(id), None) =>
@@ -39,7 +39,7 @@ object WriteAuditPublish {
         branch.filter(_ != audit).foreach(reject(table, BranchKey, audit, _))
         Target(SnapshotTarget.Branch(audit, create = true))
     }
-    target.to.head(table.metadata)
+    target.snapshotTarget.head(table.metadata)
     target
   }
 

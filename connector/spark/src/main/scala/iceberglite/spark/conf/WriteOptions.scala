@@ -132,7 +132,7 @@ object WriteOptions {
   /** The prefix of options for the snapshot summary; the key of the entry follows. */
   val SnapshotPropertyPrefix = "snapshot-property."
 
-  /** In the order of the documentation. */
+  /** All options, in the order of the documentation. */
   val all: Seq[SparkOption[_]] = declared.all ++ CompressionOptions.all ++ OverwriteOptions.all ++
     ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all
 
@@ -151,7 +151,11 @@ object WriteOptions {
   def check(options: CaseInsensitiveStringMap, session: SparkSession): Unit =
     warnings(options).foreach(SessionSettings.warnings(session).once(_))
 
-  /** Returns the warnings for options without effect. @throws iceberglite.spec.IcebergError as [[check]] */
+  /**
+   * Returns the warnings for options without effect.
+   *
+   * @throws iceberglite.spec.IcebergError for the same options as [[check]]
+   */
   private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
     val plain = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
     SparkOption.check(
@@ -162,7 +166,10 @@ object WriteOptions {
     )(_ => false)
   }
 
-  /** The prefix for entries in all snapshots of a session; options take precedence. */
+  /**
+   * The prefix of configurations that add an entry to the summary of each snapshot of the session. Write options take
+   * precedence.
+   */
   val SessionSnapshotPropertyPrefix = "spark.sql.iceberg.snapshot-property."
 
   /** Returns the entries of a session and of the options for the snapshot's summary. */

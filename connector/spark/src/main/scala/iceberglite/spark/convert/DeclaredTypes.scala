@@ -24,17 +24,19 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 object DeclaredTypes {
 
   /**
-   * Returns the declared types of columns at every depth, as properties by field id. @param fields the columns of the
-   * table
+   * Returns the declared types of columns and nested fields as table properties. The keys contain the field ids.
+   *
+   * @param columns the columns as declared in Spark
+   * @param fields the same columns of the table
    */
   def properties(columns: SparkStruct, fields: Vector[NestedField]): Map[String, String] =
     columns.fields.toVector.zip(fields).flatMap { case (column, field) =>
-      declared(column.dataType, field, Vector(field.name))
+      declaredTypes(column.dataType, field, Vector(field.name))
     }.map { case (field, _, text) => DeclaredType.key(field.id) -> text }.toMap
 
-  /** Returns the declared parts of a column: their paths from the column, and their types. */
+  /** Returns the CHAR and VARCHAR parts of a column: their paths relative to the column, and their declared types. */
   def parts(dataType: DataType, column: NestedField): Vector[(Vector[String], String)] =
-    declared(dataType, column, Vector.empty).map { case (_, path, text) => path -> text }
+    declaredTypes(dataType, column, Vector.empty).map { case (_, path, text) => path -> text }
 
   /** Returns a declared type in the form of the property, if it is CHAR or VARCHAR. */
   def text(dataType: DataType): Option[String] = dataType match {
@@ -44,19 +46,19 @@ object DeclaredTypes {
 
   /** Returns the minimum length of the values of a field that is declared as CHAR, which are padded with spaces. */
   def charLength(fieldId: Int, properties: Map[String, String]): Option[Int] =
-    DeclaredType.of(fieldId, properties).flatMap(parsed).collect { case CharType(length) => length }
+    DeclaredType.of(fieldId, properties).flatMap(parse).collect { case CharType(length) => length }
 
-  private def declared(
+  private def declaredTypes(
       t: DataType,
       field: NestedField,
       path: Vector[String]
   ): Vector[(NestedField, Vector[String], String)] = {
-    def below(part: DataType, f: NestedField) = declared(part, f, path :+ f.name)
+    def nested(part: DataType, f: NestedField) = declaredTypes(part, f, path :+ f.name)
     (t, field.fieldType) match {
       case (struct: SparkStruct, StructType(fields)) =>
-        struct.fields.toVector.zip(fields).flatMap { case (column, f) => below(column.dataType, f) }
-      case (ArrayType(element, _), list: ListType) => below(element, list.elementField)
-      case (SparkMap(key, value, _), map: MapType) => below(key, map.keyField) ++ below(value, map.valueField)
+        struct.fields.toVector.zip(fields).flatMap { case (column, f) => nested(column.dataType, f) }
+      case (ArrayType(element, _), list: ListType) => nested(element, list.elementField)
+      case (SparkMap(key, value, _), map: MapType) => nested(key, map.keyField) ++ nested(value, map.valueField)
       case _ => text(t).map((field, path, _)).toVector
     }
   }
@@ -87,11 +89,11 @@ object DeclaredTypes {
       case (ArrayType(element, nulls), list: ListType) => ArrayType(part(element, list.elementField), nulls)
       case (SparkMap(key, value, nulls), map: MapType) =>
         SparkMap(part(key, map.keyField), part(value, map.valueField), nulls)
-      case (SparkString, Type.StringType) => DeclaredType.of(field.id, properties).flatMap(parsed).getOrElse(dataType)
+      case (SparkString, Type.StringType) => DeclaredType.of(field.id, properties).flatMap(parse).getOrElse(dataType)
       case _ => dataType
     }
   }
 
-  private def parsed(text: String): Option[DataType] =
+  private def parse(text: String): Option[DataType] =
     Try(CatalystSqlParser.parseDataType(text)).toOption.filter(this.text(_).isDefined)
 }

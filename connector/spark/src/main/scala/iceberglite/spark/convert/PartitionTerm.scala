@@ -56,7 +56,7 @@ object PartitionTerm {
 
   def identity(column: Vector[String]): PartitionTerm = PartitionTerm(column, Identity)
 
-  /** Other names of transforms in SQL; every transform also has its own name. */
+  /** Aliases of transform names in SQL. */
   private val aliases: Map[String, String] = Map(
     "years" -> "year",
     "months" -> "month",
@@ -82,11 +82,11 @@ object PartitionTerm {
    */
   def of(name: String, arguments: Seq[Argument]): PartitionTerm = {
     val family = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
-    val written = s"$name(${arguments.mkString(", ")})"
-    def reject(reason: String): Nothing = throw InvalidArgument("transform", written, reason)
+    val call = s"$name(${arguments.mkString(", ")})"
+    def reject(reason: String): Nothing = throw InvalidArgument("transform", call, reason)
     if (!families.contains(family)) reject(s"The supported transforms are ${names.mkString(", ")}")
     val column = arguments.collect { case Column(path) => path } match {
-      case Seq(one) => one
+      case Seq(path) => path
       case _ => reject("It takes one column")
     }
     val json = arguments.collect { case Number(value) => value } match {
@@ -105,7 +105,7 @@ object PartitionTerm {
   def of(transform: SparkTransform): PartitionTerm =
     of(transform.name, transform.arguments.toSeq.map(argument(transform)))
 
-  private def argument(of: SparkTransform)(expression: SparkExpression): Argument = expression match {
+  private def argument(transform: SparkTransform)(expression: SparkExpression): Argument = expression match {
     case reference: NamedReference => Column(reference.fieldNames.toVector)
     case number: Literal[_] =>
       number.value match {
@@ -113,9 +113,9 @@ object PartitionTerm {
         case n: Long if n.isValidInt => Number(n.toInt)
         case n: Short => Number(n.toInt)
         case n: Byte => Number(n.toInt)
-        case _ => throw InvalidArgument("transform", of.describe, s"$number is not a valid parameter")
+        case _ => throw InvalidArgument("transform", transform.describe, s"$number is not a valid parameter")
       }
-    case other => throw InvalidArgument("transform", of.describe, s"It does not accept $other")
+    case other => throw InvalidArgument("transform", transform.describe, s"It does not accept $other")
   }
 
   /** Returns the partitioning of a table for Spark. Fields that were dropped from a version 1 table are omitted. */

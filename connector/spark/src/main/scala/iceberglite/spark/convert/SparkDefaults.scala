@@ -19,17 +19,17 @@ import iceberglite.spec.types.Type._
 object SparkDefaults {
 
   /**
-   * Spark passes the metadata of a column through queries. This key distinguishes a default that a user has written
-   * from one that a CREATE TABLE AS SELECT finds in its query, which does not apply to the new table.
+   * The key of a mark for the default of a table's column. Spark passes column metadata through queries, so a CREATE
+   * TABLE AS SELECT receives the defaults of its source columns. They do not apply to the new table.
    */
-  private val Origin = "iceberg-lite.default-of-a-table"
+  private val TableDefault = "iceberg-lite.default-of-a-table"
 
   /** Returns a column with its write default in the metadata, where Spark looks it up for the keyword DEFAULT. */
   def withWriteDefault(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
     val sql = SparkLiteral(writeValue(column).orNull, field.dataType).sql
     val metadata = new MetadataBuilder().withMetadata(field.metadata)
       .putString(CURRENT_DEFAULT_COLUMN_METADATA_KEY, sql)
-      .putBoolean(Origin, true)
+      .putBoolean(TableDefault, true)
     field.copy(metadata = metadata.build())
   }
 
@@ -64,13 +64,14 @@ object SparkDefaults {
 
   /** Returns the default in the definition of a column. `None` means no default, or null. */
   def declared(field: StructField, t: Type): Option[DefaultValue] =
-    if (field.metadata.contains(Origin)) None
+    if (field.metadata.contains(TableDefault)) None
     else field.getCurrentDefaultValue().flatMap(of(_, field.name, field.dataType, t, "CREATE TABLE"))
 
   /**
    * Returns the value of a default expression.
    *
    * @param name the name of the column
+   * @param dataType the type of the column in Spark
    * @param t the type of the column in the table
    * @param statement the kind of statement, for messages
    * @return `None` for null

@@ -43,7 +43,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   def exact(filter: SparkPredicate): Option[Expression] = convert(filter).filter(_.exact).map(_.expression)
 
   /**
-   * Returns an expression that all rows of the filter satisfy, and possibly other rows. It can be used to skip files.
+   * Returns an expression that is true for all rows that satisfy the filter, and possibly for other rows. It can be
+   * used to skip files.
    */
   def convert(filter: SparkPredicate): Option[ConvertedFilter] = convert(filter, holds = true)
 
@@ -54,8 +55,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
       case ("ALWAYS_TRUE", _) => constant(holds)
       case ("ALWAYS_FALSE", _) => constant(!holds)
       case ("NOT", Array(p: SparkPredicate)) => convert(p, !holds)
-      case ("AND", Array(l: SparkPredicate, r: SparkPredicate)) => if (holds) both(l, r, holds) else either(l, r, holds)
-      case ("OR", Array(l: SparkPredicate, r: SparkPredicate)) => if (holds) either(l, r, holds) else both(l, r, holds)
+      case ("AND", Array(l: SparkPredicate, r: SparkPredicate)) =>
+        if (holds) conjunction(l, r, holds) else disjunction(l, r, holds)
+      case ("OR", Array(l: SparkPredicate, r: SparkPredicate)) =>
+        if (holds) disjunction(l, r, holds) else conjunction(l, r, holds)
       case ("IS_NULL", Array(child)) => nullTest(child, holds)
       case ("IS_NOT_NULL", Array(child)) => nullTest(child, !holds)
       case ("STARTS_WITH", Array(child, value: SparkLiteral[_])) => startsWith(child, value, holds)
@@ -63,7 +66,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
       case ("CONTAINS", Array(child, value: SparkLiteral[_])) => knownValues(child, value, _.contains(_), holds)
       case ("IN", _) if children.nonEmpty => in(children.head, children.tail, holds)
       case (name, Array(child, value: SparkLiteral[_])) => comparison(name, child, value, holds)
-      case (name, Array(value: SparkLiteral[_], child)) => mirrored(name).flatMap(comparison(_, child, value, holds))
+      case (name, Array(value: SparkLiteral[_], child)) => mirror(name).flatMap(comparison(_, child, value, holds))
       case _ => None
     }
   }
@@ -73,13 +76,13 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   private def exactFilter(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
 
   /** Combines two filters with AND. If only one of them can be converted, it can still skip files. */
-  private def both(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
+  private def conjunction(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
     (convert(l, holds), convert(r, holds)) match {
       case (Some(a), Some(b)) => Some(ConvertedFilter(and(a.expression, b.expression), a.exact && b.exact))
       case (a, b) => a.orElse(b).map(_.copy(exact = false))
     }
 
-  private def either(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
+  private def disjunction(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
     for (a <- convert(l, holds); b <- convert(r, holds))
       yield ConvertedFilter(or(a.expression, b.expression), a.exact && b.exact)
 
@@ -151,7 +154,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
 
   private val Comparisons = Set("=", "<>", "<", "<=", ">", ">=")
 
-  private def mirrored(name: String): Option[String] = name match {
+  private def mirror(name: String): Option[String] = name match {
     case "=" | "<>" | "<=>" => Some(name)
     case "<" => Some(">")
     case "<=" => Some(">=")
@@ -174,7 +177,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   }
 
   private def field(reference: NamedReference): Option[(Term, PrimitiveType)] = {
-    val found = named(reference, caseSensitive = true).orElse(named(reference, caseSensitive)).getOrElse(Vector.empty)
+    val found = find(reference, caseSensitive = true).orElse(find(reference, caseSensitive)).getOrElse(Vector.empty)
     found.lastOption.filter(_ => found.init.forall(_.fieldType.isInstanceOf[StructType])).flatMap { f =>
       f.fieldType match {
         case t: PrimitiveType => Some((Term.Bound(f, schema.names(f.id)), t))
@@ -184,10 +187,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   }
 
   /**
-   * Returns a named column. It is absent for a metadata column, and for a name that is ambiguous when case is ignored;
-   * Spark evaluates such filters.
+   * Returns the path of a column from its top-level column. It is absent for a metadata column, and for a name that is
+   * ambiguous when case is ignored. Spark evaluates filters on such columns.
    */
-  private def named(reference: NamedReference, caseSensitive: Boolean): Option[Vector[NestedField]] =
+  private def find(reference: NamedReference, caseSensitive: Boolean): Option[Vector[NestedField]] =
     try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
     catch { case _: NotFound | _: InvalidArgument => None }
 }

@@ -84,7 +84,7 @@ object SparkTypes {
     case map: MapType => SparkMap(toSpark(map.key), toSpark(map.value), !map.valueRequired)
   }
 
-  /** One conversion from Spark, which assigns the ids. */
+  /** A conversion of one schema or type from Spark. It assigns temporary field ids. */
   final private class Conversion {
     private var lastId = 0
 

@@ -21,8 +21,8 @@ final class StatementError(message: String, val error: IcebergError)
     extends AnalysisException(message, cause = Some(error))
 
 /**
- * Converts all errors of tables to errors of Spark. The message is kept, prefixed with the table's name if it does not
- * contain it, and the original error is the cause.
+ * Converts all errors of tables to errors of Spark. The message is the original message, with the table's name as a
+ * prefix if the message does not contain the name. The original error is the cause.
  */
 object SparkErrors {
 
@@ -53,7 +53,7 @@ object SparkErrors {
     if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"
 }
 
-/** An exception with a cause, which Spark's own exception cannot have. */
+/** Spark's exception for an existing namespace, with a cause. Spark's class has no parameter for a cause. */
 final private class NamespaceExists(message: String, error: IcebergError)
     extends NamespaceAlreadyExistsException(message) {
   override def getCause: Throwable = error

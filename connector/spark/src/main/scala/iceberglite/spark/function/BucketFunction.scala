@@ -37,13 +37,13 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     }
   }
 
-  private def of(buckets: Int, hash: Int): Int = bucket(buckets).ofHash(hash)
+  private def bucketOf(buckets: Int, hash: Int): Int = bucket(buckets).ofHash(hash)
 
   abstract class Bound(source: DataType)
       extends BoundTransform[java.lang.Integer]("bucket", BoundTransform.Number, source, IntegerType)
 
   final case class OfInt(source: DataType) extends Bound(source) {
-    def invoke(buckets: Int, value: Int): Int = of(buckets, Murmur3.hashInt(value))
+    def invoke(buckets: Int, value: Int): Int = bucketOf(buckets, Murmur3.hashInt(value))
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
 
     /** Uses the function for long, because an int and a long with the same value are in the same bucket. */
@@ -52,13 +52,13 @@ object BucketFunction extends ParametrizedFunction("bucket") {
   }
 
   final case class OfLong(source: DataType) extends Bound(source) {
-    def invoke(buckets: Int, value: Long): Int = of(buckets, Murmur3.hashLong(value))
+    def invoke(buckets: Int, value: Long): Int = bucketOf(buckets, Murmur3.hashLong(value))
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getLong(1))
   }
 
   final case class OfDecimal(source: DecimalType) extends Bound(source) {
     def invoke(buckets: Int, value: Decimal): Integer =
-      if (value == null) null else Int.box(of(buckets, Hashes.decimal(value)))
+      if (value == null) null else Int.box(bucketOf(buckets, Hashes.decimal(value)))
 
     override protected def valueOf(input: InternalRow): Integer =
       invoke(input.getInt(0), input.getDecimal(1, source.precision, source.scale))
@@ -66,14 +66,14 @@ object BucketFunction extends ParametrizedFunction("bucket") {
 
   case object OfString extends Bound(StringType) {
     def invoke(buckets: Int, value: UTF8String): Integer =
-      if (value == null) null else Int.box(of(buckets, Hashes.string(value)))
+      if (value == null) null else Int.box(bucketOf(buckets, Hashes.string(value)))
 
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getUTF8String(1))
   }
 
   case object OfBinary extends Bound(BinaryType) {
     def invoke(buckets: Int, value: Array[Byte]): Integer =
-      if (value == null) null else Int.box(of(buckets, Murmur3.hashBytes(value, 0, value.length)))
+      if (value == null) null else Int.box(bucketOf(buckets, Murmur3.hashBytes(value, 0, value.length)))
 
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getBinary(1))
   }

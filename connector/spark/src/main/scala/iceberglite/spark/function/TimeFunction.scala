@@ -5,14 +5,17 @@ import org.apache.spark.sql.connector.catalog.functions.BoundFunction
 import org.apache.spark.sql.types.{DataType, DateType, TimestampNTZType, TimestampType}
 
 /**
- * A transform of a point in time to whole units since 1970.
+ * A transform of a date or timestamp to whole years, months or days since 1970.
  *
- * @param result the type of the number
+ * @param result the Spark type of the result
  */
 abstract class TimeFunction(name: String, val result: DataType) extends UnaryFunction(name) with Serializable {
   override protected def signature: String = s"$name(date or timestamp)"
 
+  /** Returns the result for a date. @param days days since 1970-01-01 */
   def ofDays(days: Int): Int
+
+  /** Returns the result for a timestamp. @param micros microseconds since 1970-01-01 00:00 UTC */
   def ofMicros(micros: Long): Int
 
   override protected def bound: PartialFunction[DataType, BoundFunction] = {

@@ -15,7 +15,7 @@ abstract class TransformFunction(override val name: String) extends UnboundFunct
 
   override def description: String = s"$name - the partition transform $signature of Apache Iceberg tables"
 
-  /** Rejects the argument types. Spark shows the message with the call. */
+  /** Rejects the argument types. Spark adds the call to the message. */
   protected def reject(inputType: StructType): Nothing = throw new UnsupportedOperationException(
     s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not possible; write $signature"
   )

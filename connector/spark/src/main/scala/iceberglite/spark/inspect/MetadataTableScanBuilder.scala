@@ -50,20 +50,20 @@ final private class MetadataTableScan(
 ) extends LocalScan
     with SupportsReportStatistics {
 
-  private lazy val computed: Array[InternalRow] = SparkErrors.in(name) {
+  private lazy val outputRows: Array[InternalRow] = SparkErrors.in(name) {
     val columns = view.schema(table)
     val positions = requiredSchema.fieldNames.map(field => columns.fields.indexWhere(_.name == field)).toVector
     val convert = InternalRows.of(Schema(0, positions.map(columns.fields)))
     view.rows(table, snapshot).map(row => convert(row.copy(values = positions.map(row.values)))).toArray
   }
 
-  override def rows(): Array[InternalRow] = computed
+  override def rows(): Array[InternalRow] = outputRows
 
   /**
    * Estimates the size of the rows from their number. Spark requests the estimate from the scan that it then runs, so
    * that the rows are produced only once.
    */
-  override def estimateStatistics(): Statistics = SizeEstimate.of(computed.length.toLong, requiredSchema).statistics()
+  override def estimateStatistics(): Statistics = SizeEstimate.of(outputRows.length.toLong, requiredSchema).statistics()
 
   override def readSchema(): StructType = requiredSchema
 

@@ -9,12 +9,14 @@ import iceberglite.spec.file.FileFormat
 
 private[read] object BatchFormats {
 
-  /** The formats of data files that can be read. */
+  /** The supported formats of data files. */
   val all: Seq[BatchFormat] = Seq(ParquetBatches, OrcBatches, AvroBatches)
 
   /**
-   * Returns the reader of a format. @param path the path of a file, for messages. @throws Unsupported there is no
-   * reader
+   * Returns the reader of a format.
+   *
+   * @param path the path of the file, for messages
+   * @throws Unsupported there is no reader for the format
    */
   def of(format: FileFormat, path: String): BatchFormat = all.find(_.format == format).getOrElse(
     throw Unsupported(

@@ -8,12 +8,16 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import iceberglite.spark.read.files.{FileBatches, FileTask}
 
-/** Reads the batches of the files of one task, one after the other. */
+/**
+ * Reads the files of one task one after the other, as batches.
+ *
+ * @param open opens a file
+ */
 final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => FileBatches)
     extends PartitionReader[ColumnarBatch] {
   private val remaining: Iterator[FileTask] = tasks.iterator
   private var current: Option[(FileTask, FileBatches)] = None
-  private var filesByRows = 0L
+  private var filesReadByRows = 0L
 
   override def next(): Boolean = {
     while (current.isDefined || remaining.hasNext) {
@@ -27,7 +31,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 
   override def get(): ColumnarBatch = current match {
     case Some((_, batches)) => batches.batch
-    case None => throw new NoSuchElementException(s"No batch of $tableName is at hand")
+    case None => throw new NoSuchElementException(s"There is no current batch of $tableName")
   }
 
   override def close(): Unit = closeCurrent()
@@ -36,15 +40,15 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
     val task = remaining.next()
     CurrentFile.set(task.path, task.start, task.length)
     val batches = withErrorContext(task)(open(task))
-    if (batches.byRows) filesByRows += 1
+    if (batches.byRows) filesReadByRows += 1
     current = Some((task, batches))
   }
 
-  override def currentMetricsValues(): Array[CustomTaskMetric] = ScanMetrics.ofFiles(filesByRows)
+  override def currentMetricsValues(): Array[CustomTaskMetric] = ScanMetrics.ofFiles(filesReadByRows)
 
-  /** Adds the metrics of the task's previous reader, which Spark passes. */
-  override def initMetricsValues(before: Array[CustomTaskMetric]): Unit =
-    filesByRows += before.filter(_.name == (new FilesReadByRows).name).map(_.value).sum
+  /** Adds the metrics of the previous reader of the same Spark task. */
+  override def initMetricsValues(metrics: Array[CustomTaskMetric]): Unit =
+    filesReadByRows += metrics.filter(_.name == (new FilesReadByRows).name).map(_.value).sum
 
   private def closeCurrent(): Unit = {
     val batches = current.map(_._2)
@@ -59,8 +63,8 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 /**
  * Reads batches as rows.
  *
- * @param copy copies a row of a batch. Without a copy, a nested vector can return a value for a null if the caller does
- *   not check for null, as Spark's interpreted expressions do.
+ * @param copy copies a row of a batch. Spark's interpreted expressions do not always check for null, and nested vectors
+ *   can return a value for a null. A copy contains the null.
  */
 final private[read] class RowReader(batches: BatchReader, copy: InternalRow => InternalRow)
     extends PartitionReader[InternalRow] {
@@ -73,11 +77,11 @@ final private[read] class RowReader(batches: BatchReader, copy: InternalRow => I
     row.isDefined
   }
 
-  override def get(): InternalRow = row.getOrElse(throw new NoSuchElementException("No row is at hand"))
+  override def get(): InternalRow = row.getOrElse(throw new NoSuchElementException("There is no current row"))
 
   override def currentMetricsValues(): Array[CustomTaskMetric] = batches.currentMetricsValues()
 
-  override def initMetricsValues(before: Array[CustomTaskMetric]): Unit = batches.initMetricsValues(before)
+  override def initMetricsValues(metrics: Array[CustomTaskMetric]): Unit = batches.initMetricsValues(metrics)
 
   override def close(): Unit = batches.close()
 }

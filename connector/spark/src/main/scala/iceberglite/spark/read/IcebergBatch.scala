@@ -26,9 +26,9 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType}
 /**
  * The tasks of a scan, and the information that executors need to run them.
  *
- * @param runtimeFilter a runtime filter from the other side of a join. It only skips files and rows, because Spark also
- *   applies it.
- * @param selectedFiles the files to read, if the caller selects them
+ * @param runtimeFilter the runtime filter from the other side of a join. It may let rows through that do not match,
+ *   because Spark evaluates the join condition for all rows.
+ * @param selectedFiles the files to read; absent to read the planned files that match the runtime filter
  * @param packing how the selected files are packed into tasks; absent for the packing of ordinary scans
  */
 final private[read] class IcebergBatch(
@@ -42,8 +42,8 @@ final private[read] class IcebergBatch(
   private val settings = scan.settings
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
-    val packed = selectedFiles.fold(if (runtimeFilter.isEmpty) scan.tasks else scan.packing.of(runtimeFilter.tasks))(
-      scan.packing.ofReplaced(_, packing)
+    val packed = selectedFiles.fold(if (runtimeFilter.isEmpty) scan.tasks else scan.packing.pack(runtimeFilter.tasks))(
+      scan.packing.packForRewrite(_, packing)
     )
     if (packed.nonEmpty) scan.files.widened.check(scan.scanColumns.fields)
     packed.foreach(_.files.foreach(task => requireReadable(task.file)))
@@ -139,15 +139,15 @@ final private[read] class IcebergBatch(
 /**
  * Deduplicates delete files so that tasks share them on executors.
  *
- * @param check called once for each file
+ * @param check checks a delete file; called once for each file
  */
 final private[iceberglite] class SharedDeletes(check: ContentFile => Unit)
     extends (Vector[DeleteFile] => Vector[DeleteFile]) {
-  private val known = new IdentityHashMap[Vector[DeleteFile], Vector[DeleteFile]]
+  private val lists = new IdentityHashMap[Vector[DeleteFile], Vector[DeleteFile]]
   private val files = new IdentityHashMap[DeleteFile, DeleteFile]
 
   override def apply(deletes: Vector[DeleteFile]): Vector[DeleteFile] =
-    if (deletes.isEmpty) deletes else known.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, checked)))
+    if (deletes.isEmpty) deletes else lists.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, checked)))
 
   private def checked(delete: DeleteFile): DeleteFile = {
     check(delete.file)

@@ -58,8 +58,8 @@ final private[read] class IcebergReaderFactory(
     private val deletes = new DeleteReader(io, specs, mapping, deleteCache.sharing)
 
     def batches(task: FileTask): FileBatches = {
-      val among = task.change.flatMap(_.onlyDeletedBy).map(deletes.of(task.path, _))
-      val fileDeletes = new FileDeletes(scanColumns, deletes.of(task.path, task.deletes), among)
+      val laterDeletes = task.change.flatMap(_.onlyDeletedBy).map(deletes.of(task.path, _))
+      val fileDeletes = new FileDeletes(scanColumns, deletes.of(task.path, task.deletes), laterDeletes)
       if (fileDeletes.hasNoLiveRow) FileBatches.Empty else open(task, fileDeletes)
     }
 

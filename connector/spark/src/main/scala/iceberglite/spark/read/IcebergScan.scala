@@ -40,7 +40,7 @@ import iceberglite.spark.read.planning.{RewritePacking, ScanFiles}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.types.NestedField
 
-/** A scan of a table. Two scans are equal if they read the same data, so that Spark can reuse one for both. */
+/** A scan of a table. Scans that read the same data are equal, which lets Spark reuse the result of one scan. */
 final private[iceberglite] class IcebergScan(
     private[iceberglite] val files: ScanFiles,
     private[iceberglite] val scanColumns: ScanColumns,
@@ -79,8 +79,9 @@ final private[iceberglite] class IcebergScan(
   override def toBatch: Batch = new IcebergBatch(this, runtimeFilter, None, session)
 
   /**
-   * Returns a batch of some files of the scan.
+   * Returns a batch that reads only some files of the scan.
    *
+   * @param tasks the files to read
    * @param packing how the files are packed into tasks; absent for the packing of ordinary scans
    */
   private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
@@ -91,7 +92,7 @@ final private[iceberglite] class IcebergScan(
   private[iceberglite] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
 
   /** The tasks of the scan without a runtime filter, for EXPLAIN and for batches. */
-  private[read] lazy val tasks: Vector[PackedTask] = packing.of(planned)
+  private[read] lazy val tasks: Vector[PackedTask] = packing.pack(planned)
 
   private[iceberglite] def filter: Expression = files.filter
 
@@ -102,13 +103,17 @@ final private[iceberglite] class IcebergScan(
     if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
 
   /**
-   * Describes for EXPLAIN what is read and what the filters skip. The number of tasks is that of all planned files: a
-   * runtime filter may reduce it.
+   * Describes for EXPLAIN what the scan reads and what the filters skip. The number of tasks is the number without a
+   * runtime filter, which may reduce it.
    */
-  override def description(): String = describedWith(tasks.size)
+  override def description(): String = descriptionWith(tasks.size)
 
-  /** Describes the scan. @param taskCount the number of tasks, if the files are selected elsewhere */
-  private[iceberglite] def describedWith(taskCount: Int): String = {
+  /**
+   * Describes the scan.
+   *
+   * @param taskCount the number of tasks to report. A caller that selects files itself has its own number of tasks.
+   */
+  private[iceberglite] def descriptionWith(taskCount: Int): String = {
     val report = files.plan.report
     val snapshot = files.commits.fold(report.snapshotId.fold("no snapshot")(id => s"snapshot $id"))(_.description)
     val filters = Expression.conjuncts(files.plan.filter).mkString(" AND ")
@@ -155,7 +160,7 @@ final private[iceberglite] class IcebergScan(
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
 
-  /** Returns the planning metrics. Spark calls this method when it has the batch that it runs. */
+  /** Returns the planning metrics. Spark calls this method after runtime filters are set. */
   override def reportDriverMetrics(): Array[CustomTaskMetric] = {
     val filter = runtimeFilter
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
@@ -187,7 +192,7 @@ final private[iceberglite] class IcebergScan(
   override def toString: String = s"IcebergScan(${files.table.name})"
 }
 
-/** A column by its name, which may contain dots. */
+/** A reference to a top-level column, whose name may contain dots. */
 final private case class ColumnReference(name: String) extends NamedReference {
   override def fieldNames(): Array[String] = Array(name)
   override def describe(): String = name

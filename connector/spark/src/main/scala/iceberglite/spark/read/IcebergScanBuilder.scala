@@ -36,7 +36,7 @@ import iceberglite.table.Table
  * Builds a scan with Spark's pushdowns: columns, fields of structs, filters, aggregates and limits.
  *
  * @param snapshot absent for a table without a snapshot
- * @param schema the schema to read with: that of the snapshot, or the current one of the table
+ * @param schema the schema to read with: the schema of the snapshot, or the current schema of the table
  * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
  * @param wholeFiles whether the scan returns all rows of each file that may have a matching row
  */
@@ -99,11 +99,11 @@ final class IcebergScanBuilder(
     aggregateScan.isDefined
   }
 
-  override def pushLimit(rows: Int): Boolean = limit(Some(RowLimit.Limit(rows)))
+  override def pushLimit(rows: Int): Boolean = pushRowLimit(Some(RowLimit.Limit(rows)))
 
   override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = SparkErrors.in(table.name) {
     val usable = orders.takeWhile(order => !files.widened.isIn(order.expression))
-    limit(RowOrder.of(usable, schema, table.metadata, caseSensitive).map { order =>
+    pushRowLimit(RowOrder.of(usable, schema, table.metadata, caseSensitive).map { order =>
       planWithMetricsOf(Set(order.column.id))
       RowLimit.TopN(rows, order)
     })
@@ -114,12 +114,12 @@ final class IcebergScanBuilder(
     files.plan
   }
 
-  private def limit(rows: Option[RowLimit]): Boolean = rows.filter(_ => aggregateScan.isEmpty).exists { limit =>
+  private def pushRowLimit(rows: Option[RowLimit]): Boolean = rows.filter(_ => aggregateScan.isEmpty).exists { limit =>
     files = files.limitedTo(limit)
     true
   }
 
-  /** Skips files, but does not limit rows. */
+  /** Always true: the scan uses a limit only to skip files, so Spark still limits the rows. */
   override def isPartiallyPushed(): Boolean = true
 
   override def build(): Scan = aggregateScan.getOrElse {

@@ -14,7 +14,7 @@ final private[read] class PartitionTexts(files: ScanFiles) extends (Int => Optio
    * Returns all values of a column.
    *
    * @param id the id of the column
-   * @return absent if it is not an identity partition field of all files
+   * @return absent if the specs of some planned files do not have the column as an identity field
    */
   override def apply(id: Int): Option[Set[String]] = {
     val positions = files.table.metadata.specs.map { spec =>

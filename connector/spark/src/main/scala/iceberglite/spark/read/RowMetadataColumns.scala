@@ -8,7 +8,7 @@ import iceberglite.spark.read.files.MetadataFields
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.types.NestedField
 
-/** The columns that a query may name although they are not in the table's schema (spec: "Reserved Field IDs"). */
+/** Converts metadata columns, which a query can select in addition to the table's columns, to Spark's form. */
 object RowMetadataColumns {
 
   final private case class Column(

@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, Cus
 
 import iceberglite.scan.ScanReport
 
-/** The metrics of a scan's planning and files in the SQL tab. Spark instantiates each class by its name. */
+/** The metrics of a scan in the SQL tab of Spark's UI. Spark instantiates each metric class by its name. */
 private[read] object ScanMetrics {
 
   def all: Array[CustomMetric] = Array(
@@ -20,20 +20,20 @@ private[read] object ScanMetrics {
   )
 
   def of(report: ScanReport, planningMs: Long): Array[CustomTaskMetric] = Array(
-    Value((new ResultDataFiles).name, report.resultFiles),
-    Value((new SkippedDataFiles).name, report.skippedFiles.getOrElse(report.prunedFiles)),
-    Value((new ResultDeleteFiles).name, report.deleteFiles),
-    Value((new TotalDataFileSize).name, report.resultBytes),
-    Value((new TotalDataManifests).name, report.totalManifests.toLong),
-    Value((new ScannedDataManifests).name, report.readManifests.toLong),
-    Value((new SkippedDataManifests).name, report.skippedManifests.toLong),
-    Value((new TotalPlanningDuration).name, planningMs)
+    TaskMetric((new ResultDataFiles).name, report.resultFiles),
+    TaskMetric((new SkippedDataFiles).name, report.skippedFiles.getOrElse(report.prunedFiles)),
+    TaskMetric((new ResultDeleteFiles).name, report.deleteFiles),
+    TaskMetric((new TotalDataFileSize).name, report.resultBytes),
+    TaskMetric((new TotalDataManifests).name, report.totalManifests.toLong),
+    TaskMetric((new ScannedDataManifests).name, report.readManifests.toLong),
+    TaskMetric((new SkippedDataManifests).name, report.skippedManifests.toLong),
+    TaskMetric((new TotalPlanningDuration).name, planningMs)
   )
 
   /** Returns the metrics of one task. @param byRows the number of data files that no columnar reader supports */
-  def ofFiles(byRows: Long): Array[CustomTaskMetric] = Array(Value((new FilesReadByRows).name, byRows))
+  def ofFiles(byRows: Long): Array[CustomTaskMetric] = Array(TaskMetric((new FilesReadByRows).name, byRows))
 
-  final private case class Value(override val name: String, override val value: Long) extends CustomTaskMetric
+  final private case class TaskMetric(override val name: String, override val value: Long) extends CustomTaskMetric
 }
 
 final class ResultDataFiles extends CustomSumMetric {

@@ -20,43 +20,46 @@ final private[read] class TaskPacking(
     metadata: TableMetadata,
     tableName: String
 ) {
-  def of(files: Vector[FileScanTask]): Vector[PackedTask] = inGroups(files).getOrElse(ungrouped(packed(files)))
+
+  /** Packs the files of a scan. */
+  def pack(files: Vector[FileScanTask]): Vector[PackedTask] =
+    packGroups(files).getOrElse(ungrouped(packBySize(files)))
 
   /**
    * Packs files that a statement rewrites.
    *
    * @param rewrite the packing that the statement's write needs; absent for the packing of ordinary scans
    */
-  def ofReplaced(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[PackedTask] =
-    inGroups(files).getOrElse {
+  def packForRewrite(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[PackedTask] =
+    packGroups(files).getOrElse {
       if (files.isEmpty) Vector.empty
-      else ungrouped(rewrite.fold(splitReplaced(files))(_.of(files, settings.fileOpenCost)))
+      else ungrouped(rewrite.fold(splitForRewrite(files))(_.of(files, settings.fileOpenCost)))
     }
 
-  private def splitReplaced(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
+  private def splitForRewrite(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weights = files.map(Splits.weight(_, settings.fileOpenCost))
     split(files, settings.splitSizeForRewrite(weights.sum, weights.max))
   }
 
   private def ungrouped(tasks: Vector[Vector[FileScanTask]]): Vector[PackedTask] = tasks.map(PackedTask(_, None))
 
-  private def inGroups(files: Vector[FileScanTask]): Option[Vector[PackedTask]] = for {
-    by <- grouping
-    groups <- by.of(files)
-  } yield groups.flatMap { case (key, ofKey) => pieces(by, ofKey).map(PackedTask(_, Some(key))) }
+  private def packGroups(files: Vector[FileScanTask]): Option[Vector[PackedTask]] = for {
+    keyGrouping <- grouping
+    groups <- keyGrouping.of(files)
+  } yield groups.flatMap { case (key, group) => splitGroup(keyGrouping, group).map(PackedTask(_, Some(key))) }
 
-  /** Splits groups into pieces; sorted rows remain in one piece. */
-  private def pieces(grouping: KeyGrouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
+  /** Splits a group into tasks. A group with sorted rows is one task. */
+  private def splitGroup(grouping: KeyGrouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
     if (grouping.order.isEmpty) split(files, settings.splitSize)
     else Vector(GroupOrder.inAscendingOrder(files, grouping.order, metadata).getOrElse(
-      throw new IllegalStateException(s"The files of a group of $tableName are in no order any more")
+      throw new IllegalStateException(s"The files of a group of $tableName are no longer in order")
     ))
 
   /**
-   * Packs files, or runs of consecutive row groups. A run may not fill a task completely. If there are more tasks than
-   * cores, single row groups and larger splits are tried as well. The packing with the fewest tasks is used.
+   * Packs files by size. If the result has more tasks than there are cores, and more than completely filled tasks would
+   * need, larger splits and splits at row groups are tried as well. The packing with the fewest tasks is used.
    */
-  private def packed(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
+  private def packBySize(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum
     val size = settings.splitSizeFor(weight)
     val plain = split(files, size)

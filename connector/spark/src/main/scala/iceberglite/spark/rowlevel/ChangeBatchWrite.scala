@@ -78,7 +78,7 @@ final private[rowlevel] class ChangeBatchWrite(
     changed.filter,
     isRowByRow = statement.isRowByRow,
     affectedDataFiles = deletes.unreferencedDataFiles,
-    to = statement.target.to
+    to = statement.target.snapshotTarget
   )
 
   override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)

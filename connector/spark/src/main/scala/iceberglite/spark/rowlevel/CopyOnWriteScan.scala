@@ -48,7 +48,7 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
   })
 
   override def description(): String =
-    s"${inner.describedWith(inner.packing.ofReplaced(tasks, packing()).size)} whole files"
+    s"${inner.descriptionWith(inner.packing.packForRewrite(tasks, packing()).size)} whole files"
 
   override def estimateStatistics(): Statistics = inner.estimateStatistics()
 

@@ -59,7 +59,7 @@ final private[iceberglite] class RowLevelStatement(
   private def setting[A](property: TableProperty[A]): A = TableProperty.of(property, table.properties)
 
   /** The snapshot that the statement reads. */
-  val snapshot: Option[Snapshot] = target.to.head(table.metadata)
+  val snapshot: Option[Snapshot] = target.snapshotTarget.head(table.metadata)
 
   /** The mode. @throws Unsupported the format version of the table does not support it */
   lazy val mode: RowLevelMode = setting(properties.Mode) match {

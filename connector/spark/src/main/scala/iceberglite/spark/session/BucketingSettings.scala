@@ -13,8 +13,8 @@ private[iceberglite] object BucketingSettings {
     requiredKeys.forall(key => conf.contains(key) && conf.getConfString(key).toBoolean)
 
   /**
-   * Turns the settings on for a session with our extensions, whose optimizer rule then decides which scans are grouped.
-   * Called when a catalog is loaded, because a rule must not change settings.
+   * Turns the settings on for a session with the connector's SQL extensions. Their optimizer rule then decides which
+   * scans are grouped. This method is called when a catalog is loaded, because a rule must not change settings.
    */
   def enable(session: SparkSession): Unit = {
     val conf = session.sessionState.conf

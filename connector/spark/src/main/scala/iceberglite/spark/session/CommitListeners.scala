@@ -7,8 +7,8 @@ import scala.collection.JavaConverters._
 import iceberglite.table.Table
 
 /**
- * Notifies the caches of this JVM of its own commits. A table may have several names, in several catalogs or as a path;
- * the next statement sees the commit under each of them.
+ * Notifies all table caches in this JVM of commits from this JVM. A table may have several names, in several catalogs
+ * or as a path; the next statement sees the commit under each name.
  */
 private[iceberglite] object CommitListeners {
   private val caches = Collections.newSetFromMap(new WeakHashMap[TableCache, java.lang.Boolean])
@@ -21,7 +21,7 @@ private[iceberglite] object CommitListeners {
   /**
    * Announces that a table was changed, replaced or dropped.
    *
-   * @param committedBy the shared table that already has the change
+   * @param committedBy the shared table that already has the change; absent if none has
    */
   def announce(table: Table, committedBy: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
     forEachCache(_.onCommit(uuid, committedBy))

@@ -25,9 +25,9 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
   /** Whether a path is a valid table name. */
   def allowsPaths: Boolean
 
-  /** Returns why a name cannot be a table in this catalog, and the alternative. */
+  /** Returns why a name cannot be a table in this catalog, and the alternative; absent for a valid name. */
   def rejection(ident: Identifier): Option[String]
 
-  /** Returns the existing table whose name is most similar to a missing name. */
+  /** Returns the name of an existing table that is most similar to the name of a missing table. */
   def similarName(ident: Identifier): Option[String]
 }

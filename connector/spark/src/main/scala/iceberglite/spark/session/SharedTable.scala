@@ -9,7 +9,7 @@ import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersio
  */
 final class SharedTable(loaded: Table) extends Committer {
 
-  // Tables that are handed out commit through this object.
+  // The tables that `current` returns commit through this object.
   @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
 
   /** Whether there may be a newer version, which the next access must load. */
@@ -46,8 +46,9 @@ final class SharedTable(loaded: Table) extends Committer {
   }
 
   /**
-   * Loads the newest version. @throws iceberglite.spec.IcebergError.ValidationFailed another table has this name now
-   * (spec: `table-uuid`)
+   * Loads the newest version.
+   *
+   * @throws iceberglite.spec.IcebergError.ValidationFailed another table has this name now (spec: `table-uuid`)
    */
   override def load(id: TableIdentifier): TableVersion = {
     val known = newest.version

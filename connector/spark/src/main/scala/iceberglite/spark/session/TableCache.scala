@@ -9,11 +9,13 @@ import scala.collection.JavaConverters._
 import iceberglite.table.Table
 
 /**
- * The recently loaded tables of one catalog. When an entry is `expirationMs` old, a newer version is requested from the
- * catalog, even if the table is in constant use: a busy table is never staler than that. A catalog that stores the
+ * The recently loaded tables of one catalog. An entry expires `expirationMs` after it was loaded, even if the table is
+ * in constant use. The next access then requests the newest version from the catalog. A catalog that stores the
  * location of the metadata file compares only the location.
  *
- * @param expirationMs 0 caches nothing; with a negative value, only commits of this JVM and REFRESH TABLE are visible
+ * @param expirationMs the lifetime of an entry in ms. 0 caches nothing. With a negative value, entries do not expire,
+ *   and only commits of this JVM and REFRESH TABLE are visible.
+ * @param capacity maximum number of entries
  */
 final class TableCache(
     expirationMs: Long,
@@ -25,15 +27,16 @@ final class TableCache(
   final private class Slot {
     @volatile var entry: Option[Entry] = None
 
-    /** The number of reasons to request the table again. It is also incremented during a request. */
+    /** The number of invalidations so far. It may increase during a request for the table. */
     val invalidations = new AtomicLong
   }
-  private case class Entry(live: SharedTable, loadedMs: Long, invalidations: Long)
+  private case class Entry(shared: SharedTable, loadedMs: Long, invalidations: Long)
 
   private val slots = new ConcurrentHashMap[String, Slot]
 
   /**
-   * Tables that were handed out without being cached, by name: data frames and cached results hold references to them.
+   * The names of returned tables that are not cached, because `expirationMs` is 0. DataFrames and cached results refer
+   * to these tables.
    */
   private val uncachedTables = Collections.synchronizedMap(new WeakHashMap[SharedTable, String])
 
@@ -42,20 +45,20 @@ final class TableCache(
   /** Returns the table with a name, loaded if necessary. Failures of `load` are not cached. */
   def table(name: String)(load: => Table): SharedTable =
     if (expirationMs == 0) {
-      val live = new SharedTable(load)
-      uncachedTables.put(live, name)
-      live
+      val shared = new SharedTable(load)
+      uncachedTables.put(shared, name)
+      shared
     } else {
       val slot = slots.computeIfAbsent(name, _ => new Slot)
       try {
-        val live = loadIfStale(slot, load)
+        val shared = loadIfStale(slot, load)
         if (slots.size > capacity) evict()
-        live
+        shared
       } finally if (slot.entry.isEmpty) slots.remove(name, slot)
     }
 
   /** Returns the last known version of the table. */
-  def known(name: String): Option[Table] = entryOf(name).map(_.live.current)
+  def known(name: String): Option[Table] = entryOf(name).map(_.shared.current)
 
   /** Makes the next access load the table again, with commits of other writers. */
   def invalidate(name: String): Unit = {
@@ -63,14 +66,15 @@ final class TableCache(
     markUncachedStale { case (_, known) => known == name }
   }
 
-  private def markUncachedStale(which: ((SharedTable, String)) => Boolean): Unit =
-    uncachedTables.synchronized(uncachedTables.asScala.toVector).filter(which).foreach(_._1.markStale())
+  private def markUncachedStale(condition: ((SharedTable, String)) => Boolean): Unit =
+    uncachedTables.synchronized(uncachedTables.asScala.toVector).filter(condition).foreach(_._1.markStale())
 
   /** Handles a commit of this JVM to the table, possibly under another name. */
   private[iceberglite] def onCommit(table: UUID, committedBy: Option[SharedTable]): Unit = {
-    def isAffected(live: SharedTable) = !committedBy.exists(_ eq live) && live.lastKnown.metadata.uuid.contains(table)
-    slots.values.forEach(slot => if (slot.entry.forall(e => isAffected(e.live))) slot.invalidations.incrementAndGet())
-    markUncachedStale { case (live, _) => isAffected(live) }
+    def isAffected(shared: SharedTable) =
+      !committedBy.exists(_ eq shared) && shared.lastKnown.metadata.uuid.contains(table)
+    slots.values.forEach(slot => if (slot.entry.forall(e => isAffected(e.shared))) slot.invalidations.incrementAndGet())
+    markUncachedStale { case (shared, _) => isAffected(shared) }
   }
 
   /** Removes a table that was dropped, or whose name another table took. */
@@ -84,23 +88,23 @@ final class TableCache(
     val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
       // Read the clock and the counter first: the response may lack commits that happen during the request.
       val (requestedMs, invalidations) = (nowMs(), slot.invalidations.get)
-      Entry(reuseOrCreate(slot.entry.map(_.live), load), requestedMs, invalidations)
+      Entry(reuseOrCreate(slot.entry.map(_.shared), load), requestedMs, invalidations)
     }
     slot.entry = Some(entry)
-    entry.live
+    entry.shared
   }
 
   private def isFresh(entry: Entry, slot: Slot): Boolean =
     entry.invalidations == slot.invalidations.get && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
 
   /**
-   * Keeps the object of the same table, which relations reference; a table that was dropped and created again gets a
-   * new one.
+   * Returns the known object with the newest version, because relations refer to it. If the table was dropped and
+   * created again, returns a new object.
    */
-  private def reuseOrCreate(known: Option[SharedTable], load: => Table): SharedTable = known.filter { live =>
-    val version = live.loadByName()
-    val same = version.metadata.uuid == live.current.metadata.uuid
-    if (same) live.advance(version)
+  private def reuseOrCreate(known: Option[SharedTable], load: => Table): SharedTable = known.filter { shared =>
+    val version = shared.loadByName()
+    val same = version.metadata.uuid == shared.current.metadata.uuid
+    if (same) shared.advance(version)
     same
   }.getOrElse(new SharedTable(load))
 

@@ -83,7 +83,7 @@ final class IcebergWriteBuilder private[iceberglite] (
    * all rows.
    */
   private def replacedRows: ReplacedRows =
-    if (table.isStaged) { if (table.isReplacement) ReplacedRows.Table else ReplacedRows.Absent }
+    if (table.isStaged) { if (table.isReplacement) ReplacedRows.Table else ReplacedRows.NewTable }
     else mode match {
       case WriteMode.OverwriteWhere(Expression.AlwaysTrue) => ReplacedRows.AllRows
       case WriteMode.OverwriteWhere(_) => ReplacedRows.Matching

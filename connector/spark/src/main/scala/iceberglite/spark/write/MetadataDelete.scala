@@ -22,7 +22,9 @@ object MetadataDelete {
   def canDelete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Boolean =
     condition(table.schema, predicates, session).exists {
       case AlwaysTrue | AlwaysFalse => true
-      case filter => wholeFiles(table, WriteAuditPublish.target(table, branch, session).to.head(table.metadata), filter)
+      case filter =>
+        val target = WriteAuditPublish.target(table, branch, session).snapshotTarget
+        wholeFiles(table, target.head(table.metadata), filter)
     }
 
   /**
@@ -48,7 +50,7 @@ object MetadataDelete {
     val given = WriteOptions.snapshotProperties(options.asOptions, session)
     val summary = EngineSummary.of(session) ++ given ++ target.summary
     try {
-      val action = new DeleteFiles(filter, to = target.to)
+      val action = new DeleteFiles(filter, to = target.snapshotTarget)
       new WriteCommit(table).submit(PendingCommit(table, summary, Some(action), options.application))
       ()
     } catch { case failed: ValidationFailed => throw failed.copy(isConflict = true) }

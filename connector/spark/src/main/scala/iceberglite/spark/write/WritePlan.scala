@@ -129,8 +129,8 @@ private[iceberglite] object WritePlan {
       requirementsOf(schemaOf(table, input), spec, order, settings, distribution),
       math.max(settings(WriteOptions.AdvisoryPartitionSize), sessionAdvisorySize(settings, session)),
       CommitSettings(
-        isolationOf(settings, target.to.head(table.metadata)),
-        target.to,
+        isolationOf(settings, target.snapshotTarget.head(table.metadata)),
+        target.snapshotTarget,
         EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options, session) ++ target.summary,
         ApplicationOptions.of(settings)
       )
