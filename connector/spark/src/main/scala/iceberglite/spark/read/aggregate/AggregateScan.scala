@@ -38,8 +38,8 @@ private[read] object AggregateScan {
    * Returns the scan.
    *
    * @param metadata the metadata of the table
-   * @param plan plans the scan with the metrics of some columns, which are given by id. The filter of the scan must
-   *   select whole files. The function is called only if needed.
+   * @param plan plans the scan and keeps the metrics of the columns with the passed ids. The filter of the scan must
+   *   select whole files. The function is called only if metadata may give an exact result.
    * @return absent if metadata does not give an exact result
    */
   def of(
@@ -88,6 +88,7 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
   def mayBeGrouped(metadata: TableMetadata): Boolean =
     metadata.specs.exists(spec => groups.forall(g => spec.identityPositions.contains(g.id)))
 
+  /** Returns the result; absent if metadata does not determine it exactly. */
   def answer(plan: ScanPlan): Option[AggregateScan] = {
     val keys = new GroupKeys(groups)
     val groupsByKey = mutable.LinkedHashMap.empty[Vector[Option[Literal]], Group]
@@ -116,19 +117,19 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
   final private class Group {
     private val tallies = functions.map(_.tally)
     private var minRowCount = 0L
-    private var isCounted = true
+    private var hasExactCount = true
 
     def add(task: FileScanTask): Unit = {
       val rows = RowCount.of(task)
       minRowCount += rows.minCount
-      isCounted = isCounted && rows.exactCount.isDefined
+      hasExactCount = hasExactCount && rows.exactCount.isDefined
       tallies.foreach(_.add(task))
     }
 
     /** Whether the group certainly has a row that is not deleted. */
     def hasLiveRows: Boolean = minRowCount > 0
 
-    def isExact: Boolean = (groups.isEmpty || hasLiveRows || isCounted) && tallies.forall(_.isExact)
+    def isExact: Boolean = (groups.isEmpty || hasLiveRows || hasExactCount) && tallies.forall(_.isExact)
 
     def values: Vector[Option[Literal]] = tallies.map(_.value)
   }

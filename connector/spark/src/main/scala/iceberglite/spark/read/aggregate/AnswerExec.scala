@@ -29,13 +29,13 @@ final private[aggregate] case class AnswerExec(
 
   override protected def doExecute(): RDD[InternalRow] =
     sparkContext.parallelize(
-      counted(unsafeRows),
+      countOutput(unsafeRows),
       math.max(1, math.min(unsafeRows.size, sparkContext.defaultParallelism))
     )
 
-  override def executeCollect(): Array[InternalRow] = counted(unsafeRows).toArray
-  override def executeTake(limit: Int): Array[InternalRow] = counted(unsafeRows.take(limit)).toArray
-  override def executeTail(limit: Int): Array[InternalRow] = counted(unsafeRows.takeRight(limit)).toArray
+  override def executeCollect(): Array[InternalRow] = countOutput(unsafeRows).toArray
+  override def executeTake(limit: Int): Array[InternalRow] = countOutput(unsafeRows.take(limit)).toArray
+  override def executeTail(limit: Int): Array[InternalRow] = countOutput(unsafeRows.takeRight(limit)).toArray
 
   override def simpleString(maxFields: Int): String =
     s"$nodeName ${truncatedString(output, "[", ", ", "]", maxFields)} $description"
@@ -43,8 +43,8 @@ final private[aggregate] case class AnswerExec(
   override def verboseStringWithOperatorId(): String =
     s"$formattedNodeName\nOutput: ${output.mkString("[", ", ", "]")}\n$description\n"
 
-  private def counted(returned: Vector[InternalRow]): Vector[InternalRow] = {
-    metrics("numOutputRows") += returned.size.toLong
-    returned
+  private def countOutput(returnedRows: Vector[InternalRow]): Vector[InternalRow] = {
+    metrics("numOutputRows") += returnedRows.size.toLong
+    returnedRows
   }
 }

@@ -17,21 +17,21 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 /**
- * Evaluates projections and filters over a metadata answer on the driver. Otherwise, Spark would run a job to rename
- * columns, add one to a count or apply HAVING.
+ * Evaluates projections and filters over the rows of an [[AggregateScan]] on the driver. Otherwise, Spark would run a
+ * job to rename columns, add one to a count or apply HAVING.
  */
 object AnswerStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case PhysicalOperation(columns, filters, DataSourceV2ScanRelation(_, scan: AggregateScan, output, _, _))
         if (columns ++ filters).forall(isReady) =>
-      val isWanted = filters.reduceOption(And).fold((_: InternalRow) => true) { condition =>
+      val matches = filters.reduceOption(And).fold((_: InternalRow) => true) { condition =>
         val test = Predicate.create(condition, output)
         test.initialize(0)
         test.eval
       }
       val project = new InterpretedMutableProjection(columns, output)
-      val rows = scan.rows().filter(isWanted).map(project(_).copy())
+      val rows = scan.rows().filter(matches).map(project(_).copy())
       Seq(AnswerExec(columns.map(_.toAttribute), rows.toVector, scan.description))
     case _ => Nil
   }

@@ -62,24 +62,24 @@ final private[aggregate] class ExtremeTally(
     bound: ColumnStats => Option[Literal],
     before: Ordering[Literal]
 ) extends Tally {
-  private var known = true
+  private var boundsKnown = true
   private var outermostBound: Option[Literal] = None
   private var liveExtreme: Option[Literal] = None
 
-  override def add(task: FileScanTask): Unit = if (known) {
+  override def add(task: FileScanTask): Unit = if (boundsKnown) {
     val column = stats(task)
     if (!column.hasNoValue) bound(column) match {
-      case None => known = false
+      case None => boundsKnown = false
       case Some(value) =>
         outermostBound = first(outermostBound, value)
         if (column.isLiveValue(value)) liveExtreme = first(liveExtreme, value)
     }
   }
 
-  private def first(one: Option[Literal], other: Literal): Option[Literal] =
-    if (one.exists(before.lteq(_, other))) one else Some(other)
+  private def first(current: Option[Literal], value: Literal): Option[Literal] =
+    if (current.exists(before.lteq(_, value))) current else Some(value)
 
-  override def isExact: Boolean = known && outermostBound.forall(end => liveExtreme.exists(before.lteq(_, end)))
+  override def isExact: Boolean = boundsKnown && outermostBound.forall(end => liveExtreme.exists(before.lteq(_, end)))
 
   override def value: Option[Literal] = liveExtreme
 }

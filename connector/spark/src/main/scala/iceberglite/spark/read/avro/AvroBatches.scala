@@ -72,17 +72,17 @@ private[read] object AvroBatches extends BatchFormat {
     val positions = new PositionsVector
     val source = DataSource(read.io, task.path, task.fileLength, columns.mapping)
     val part = AvroPart(task.start, task.length, columns.needPositions(task))
-    val projection = new Projection(task.path, columns.absent(task, positions))
-    val wanted = columns.stored(task)
-    var open = Option.empty[(AvroFields, Array[WritableColumnVector])]
-    val rows = AvroRows.open(source, part, wanted, projection) { struct =>
-      val fields = new AvroColumnConverter(positions, capacity).of(struct, wanted.fields)
+    val projection = new Projection(task.path, columns.replacement(task, positions))
+    val expected = columns.stored(task)
+    var opened = Option.empty[(AvroFields, Array[WritableColumnVector])]
+    val rows = AvroRows.open(source, part, expected, projection) { struct =>
+      val fields = new AvroColumnConverter(positions, capacity).of(struct, expected.fields)
       val vectors: Array[WritableColumnVector] = OnHeapColumnVector.allocateColumns(capacity, fields.stored).toArray
-      open = Some((fields, vectors))
+      opened = Some((fields, vectors))
       (in: AvroInput) => fields.appender.append(in, vectors(_))
     }
     try {
-      val (fields, vectors) = open.get
+      val (fields, vectors) = opened.get
       val all = new ColumnarBatch(columns.of(task, fields.columns(vectors(_)), positions).toArray)
       new AvroBatches(task.path, rows, vectors, positions, all, read.deletes.map(_.liveBatch(all, capacity)), capacity)
     } catch {

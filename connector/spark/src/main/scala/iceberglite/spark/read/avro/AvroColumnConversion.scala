@@ -39,9 +39,9 @@ final private[avro] case class AvroColumnConversion(
 final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity: Int) {
 
   /** Returns the requested fields of a struct that are in the file, and the columns of all requested fields. */
-  def of(struct: Struct[ColumnVector], wanted: Vector[NestedField]): AvroFields = {
+  def of(struct: Struct[ColumnVector], expected: Vector[NestedField]): AvroFields = {
     val inFile = struct.fields.map {
-      case ReadField(target, column) => Right(target -> of(column, wanted(target).fieldType))
+      case ReadField(target, column) => Right(target -> of(column, expected(target).fieldType))
       case SkippedField(skip) => Left(skip)
     }
     val conversions = inFile.collect { case Right((target, conversion)) => target -> conversion }.toMap
@@ -57,19 +57,19 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
       case (FieldSource.RowPosition, _) => AvroFields.Provided(positions)
     }
     val fields = ordinals.toVector.sortBy(_._2).map { case (target, _) =>
-      StructField(wanted(target).name, conversions(target).stored)
+      StructField(expected(target).name, conversions(target).stored)
     }
     AvroFields(SparkStruct(fields), appender, views)
   }
 
-  private def of(column: AvroColumn[ColumnVector], wanted: Type): AvroColumnConversion = (column, wanted) match {
-    case (Nulls, _) => AvroColumnConversion(BooleanType, AvroAppender.Nulls, _ => ofNulls(wanted))
-    case (Leaf(values), _) => SparkTypes.toSpark(wanted) match {
+  private def of(column: AvroColumn[ColumnVector], expected: Type): AvroColumnConversion = (column, expected) match {
+    case (Nulls, _) => AvroColumnConversion(BooleanType, AvroAppender.Nulls, _ => ofNulls(expected))
+    case (Leaf(values), _) => SparkTypes.toSpark(expected) match {
         case t: SparkDecimal => AvroColumnConversion(t, AvroAppender.leaf(values, t.precision), identity)
         case t => AvroColumnConversion(t, AvroAppender.leaf(values, 0), identity)
       }
     case (Optional(union, value), _) =>
-      val inside = of(value, wanted)
+      val inside = of(value, expected)
       inside.copy(appender = new AvroAppender.Optional(union, inside.appender))
     case (OfVariant(metadataFirst, name), _) =>
       AvroColumnConversion(StringType, new AvroAppender.Variants(metadataFirst, name), identity)
@@ -81,8 +81,8 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
 
   private def ofNulls(t: Type): ColumnVector = ConstantVectors.of(SparkTypes.toSpark(t), None, capacity)
 
-  private def ofList(element: AvroColumnConversion, wanted: ListType): AvroColumnConversion = {
-    val dataType = ArrayType(SparkTypes.toSpark(wanted.element), !wanted.elementRequired)
+  private def ofList(element: AvroColumnConversion, expected: ListType): AvroColumnConversion = {
+    val dataType = ArrayType(SparkTypes.toSpark(expected.element), !expected.elementRequired)
     AvroColumnConversion(
       ArrayType(element.stored),
       new AvroAppender.Lists(element.appender),
@@ -90,9 +90,9 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
     )
   }
 
-  private def ofMap(key: AvroColumnConversion, value: AvroColumnConversion, wanted: MapType): AvroColumnConversion = {
+  private def ofMap(key: AvroColumnConversion, value: AvroColumnConversion, expected: MapType): AvroColumnConversion = {
     val dataType =
-      SparkMap(SparkTypes.toSpark(wanted.key), SparkTypes.toSpark(wanted.value), !wanted.valueRequired)
+      SparkMap(SparkTypes.toSpark(expected.key), SparkTypes.toSpark(expected.value), !expected.valueRequired)
     AvroColumnConversion(
       SparkMap(key.stored, value.stored),
       new AvroAppender.Maps(key.appender, value.appender),
@@ -100,8 +100,8 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
     )
   }
 
-  private def ofStruct(fields: AvroFields, wanted: Vector[NestedField]): AvroColumnConversion = {
-    val dataType = SparkTypes.toSpark(wanted)
+  private def ofStruct(fields: AvroFields, expected: Vector[NestedField]): AvroColumnConversion = {
+    val dataType = SparkTypes.toSpark(expected)
     AvroColumnConversion(
       fields.stored,
       new AvroAppender.Structs(fields.appender),

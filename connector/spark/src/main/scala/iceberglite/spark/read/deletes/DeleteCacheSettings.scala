@@ -55,9 +55,9 @@ private[iceberglite] object DeleteCacheSettings {
   /** Returns Spark's directory for temporary files; the setting of the cluster takes precedence. */
   private def localDirectory: String = {
     val variables = Seq("SPARK_EXECUTOR_DIRS" -> File.pathSeparator, "LOCAL_DIRS" -> ",")
-    val named = variables.flatMap { case (name, between) => sys.env.get(name).toSeq.flatMap(_.split(between)) }
+    val envPaths = variables.flatMap { case (name, separator) => sys.env.get(name).toSeq.flatMap(_.split(separator)) }
     val configured = Option(SparkEnv.get).flatMap(_.conf.getOption("spark.local.dir")).toSeq.flatMap(_.split(","))
-    (named ++ configured).map(_.trim).find(d => d.nonEmpty && new File(d).isDirectory)
+    (envPaths ++ configured).map(_.trim).find(d => d.nonEmpty && new File(d).isDirectory)
       .getOrElse(System.getProperty("java.io.tmpdir"))
   }
 }

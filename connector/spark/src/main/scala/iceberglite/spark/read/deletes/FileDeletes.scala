@@ -14,11 +14,11 @@ import iceberglite.spec.types.Type.StructType
 /**
  * Removes deleted rows of one file from its batches or, if `_deleted` is requested, marks them.
  *
- * @param wanted the columns that the scan returns
+ * @param expected the columns that the scan returns
  * @param laterDeletes if set, only rows are returned that remain after `deletes` and that `laterDeletes` removes
  */
 final private[read] class FileDeletes(
-    wanted: ScanColumns,
+    expected: ScanColumns,
     deletes: RowDeletes,
     laterDeletes: Option[RowDeletes] = None
 ) {
@@ -27,21 +27,21 @@ final private[read] class FileDeletes(
   /** Whether the file certainly has no row to return, so that it need not be opened. */
   def hasNoLiveRow: Boolean = candidatePositions.exists(_.isSubsetOf(deletes.positions))
 
-  /** The positions at which rows to return can be; absent if they can be at all positions. */
+  /** The only positions at which rows to return can be; absent if they can be at any position. */
   def candidatePositions: Option[DeletionVector] = laterDeletes.filter(_.keys.forall(_.isEmpty)).map(_.positions)
 
-  private val marksRows: Boolean = wanted.metadataIds.contains(MetadataColumns.Deleted.id)
+  private val marksRows: Boolean = expected.metadataIds.contains(MetadataColumns.Deleted.id)
   private val byPosition: Boolean = (deletes +: laterDeletes.toVector).exists(!_.positions.isEmpty)
 
   /** The columns to read: requested columns come first, in order. */
   val columns: ScanColumns =
-    if (isEmpty) wanted
+    if (isEmpty) expected
     else {
-      val withKeys = ReadColumns.merge(wanted.fields, (deletes +: laterDeletes.toVector).flatMap(_.columns))
-      if (!byPosition) wanted.copy(fields = withKeys)
+      val withKeys = ReadColumns.merge(expected.fields, (deletes +: laterDeletes.toVector).flatMap(_.columns))
+      if (!byPosition) expected.copy(fields = withKeys)
       else ScanColumns(
         ReadColumns.merge(withKeys, Vector(MetadataColumns.Position)),
-        wanted.metadataIds + MetadataColumns.Position.id
+        expected.metadataIds + MetadataColumns.Position.id
       )
     }
 
@@ -57,29 +57,31 @@ final private[read] class FileDeletes(
     val live = liveRows(deletes, vectors, capacity)
     val rows =
       laterDeletes.fold[RowSelection](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
-    val visible = wanted.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
+    val visible = expected.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
       if (field.id == MetadataColumns.Deleted.id && marksRows) new DeletedMarksVector(vector, rows.isDeleted)
       else withoutDeleteFields(field.fieldType, asRead.fieldType, vector)
     }
     new LiveBatch(rows, visible.toArray, marksRows, compactor)
   }
 
-  private def liveRows(of: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
-    val keys = of.keys.filterNot(_.isEmpty).map(KeyTest.of(_, columns.fields, vectors)).toArray
+  private def liveRows(rowDeletes: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
+    val keys = rowDeletes.keys.filterNot(_.isEmpty).map(KeyTest.of(_, columns.fields, vectors)).toArray
     val positionIndex = columns.fields.indexWhere(_.id == MetadataColumns.Position.id)
-    new LiveRows(of.positions, if (of.positions.isEmpty) None else Some(vectors(positionIndex)), keys, capacity)
+    val positions = if (rowDeletes.positions.isEmpty) None else Some(vectors(positionIndex))
+    new LiveRows(rowDeletes.positions, positions, keys, capacity)
   }
 
   /** Removes the fields of structs that only the deletes need. These are the last fields of each struct. */
-  private def withoutDeleteFields(wanted: Type, read: Type, vector: ColumnVector): ColumnVector = (wanted, read) match {
-    case (struct @ StructType(fields), StructType(all)) if wanted != read && vector != null =>
-      val children = fields.zip(all).zipWithIndex.map { case ((f, r), i) => child(f, r, vector.getChild(i)) }
-      new StructView(vector, children.toArray, SparkTypes.toSpark(struct.fields))
-    case _ => vector
-  }
+  private def withoutDeleteFields(expected: Type, read: Type, vector: ColumnVector): ColumnVector =
+    (expected, read) match {
+      case (struct @ StructType(fields), StructType(all)) if expected != read && vector != null =>
+        val children = fields.zip(all).zipWithIndex.map { case ((f, r), i) => child(f, r, vector.getChild(i)) }
+        new StructView(vector, children.toArray, SparkTypes.toSpark(struct.fields))
+      case _ => vector
+    }
 
-  private def child(wanted: NestedField, read: NestedField, vector: ColumnVector): ColumnVector =
-    withoutDeleteFields(wanted.fieldType, read.fieldType, vector)
+  private def child(expected: NestedField, read: NestedField, vector: ColumnVector): ColumnVector =
+    withoutDeleteFields(expected.fieldType, read.fieldType, vector)
 }
 
 /** Returns the batch of remaining rows for each batch that is read. */
@@ -92,7 +94,7 @@ final private[read] class LiveBatch(
   private val allRows = new ColumnarBatch(visible)
 
   /**
-   * The batch of remaining rows. They are its first rows if they were moved there; otherwise the vectors map their
+   * The batch of remaining rows. Either the compactor has moved these rows to the front, or the vectors map their
    * indexes.
    */
   private val selected =

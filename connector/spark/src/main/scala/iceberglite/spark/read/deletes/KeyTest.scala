@@ -20,7 +20,7 @@ import org.apache.spark.unsafe.Platform
 import iceberglite.scan.{DeletedKeys, KeyBuffer, KeySet, LongKeys, ReadColumns}
 import iceberglite.spec.types.NestedField
 
-/** Tests whether rows of a batch are deleted by their keys (spec: "Equality Delete Files"). For use by one thread. */
+/** Tests whether rows of a batch are deleted by their keys (spec: "Equality Delete Files"). Not thread-safe. */
 private[read] trait KeyTest {
 
   /** Whether a row is deleted. @param row index in the batch for which the test was created */
@@ -39,7 +39,7 @@ private[read] object KeyTest {
     val columns = keys.columns.map(c => KeyVector.of(ReadColumns.ordinalPath(c.path, read), vectors)).toArray
     val tests = keys.sets.filterNot(_.isEmpty).map { set =>
       (columns, set) match {
-        case (Array(only), longs: LongKeys) if only.isIntegral => new WholeNumberTest(only, longs)
+        case (Array(only), longs: LongKeys) if only.isIntegral => new LongKeyTest(only, longs)
         case _ => new AnyKeyTest(columns, set)
       }
     }
@@ -70,7 +70,7 @@ final private class KeyVector(enclosing: Array[ColumnVector], vector: ColumnVect
 
   def longAt(row: Int): Long = if (isInt) vector.getInt(row).toLong else vector.getLong(row)
 
-  /** Appends the value to a key, in the form of the values of delete files. */
+  /** Appends the value of a row to `key`, in the same form as the keys of delete files. */
   def put(row: Int, key: KeyBuffer): Unit =
     if (isNullAt(row)) key.putNull()
     else
@@ -97,7 +97,7 @@ private object KeyVector {
 }
 
 /** Tests one column of integers, dates or times. */
-final private class WholeNumberTest(column: KeyVector, keys: LongKeys) extends KeyTest {
+final private class LongKeyTest(column: KeyVector, keys: LongKeys) extends KeyTest {
   override def isDeleted(row: Int): Boolean =
     if (column.isNullAt(row)) keys.hasNull else keys.contains(column.longAt(row))
 }
@@ -117,7 +117,7 @@ final private class AnyKeyTest(columns: Array[KeyVector], keys: KeySet) extends 
   }
 }
 
-/** Tests the keys of several files, if they are too many for one set. */
+/** Tests several sets of keys, if there are too many keys for one set. */
 final private class AnyOfTests(tests: Array[KeyTest]) extends KeyTest {
   override def isDeleted(row: Int): Boolean = {
     var i = 0

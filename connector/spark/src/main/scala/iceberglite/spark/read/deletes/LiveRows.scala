@@ -84,10 +84,10 @@ final private[read] class LiveRows(
 }
 
 /**
- * Finds the rows of a batch that were live and that additional deletes remove.
+ * Finds the rows of a batch that were live before additional deletes and that these deletes remove.
  *
- * @param before the rows that were live
- * @param more the rows that remain after the additional deletes
+ * @param before finds the rows that were live
+ * @param more finds the rows that the additional deletes do not remove
  */
 final private[read] class NewlyDeleted(before: LiveRows, more: LiveRows, capacity: Int) extends RowSelection {
   override val rows: Array[Int] = new Array[Int](capacity)

@@ -5,5 +5,6 @@ package iceberglite.spark.read.files
  *
  * @param columnar whether Spark gets batches; rows otherwise
  * @param rows maximum number of rows in a batch
+ * @param offHeap whether Spark's reader allocates vectors off-heap
  */
 final private[iceberglite] case class BatchSettings(columnar: Boolean, rows: Int, offHeap: Boolean)

@@ -38,8 +38,8 @@ private[iceberglite] object CommitScan {
    */
   final case class Changes(range: SnapshotRange, changeFilter: Expression) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
-      val isWanted = Evaluate.rows[RowChange](changeFilter, value)
-      ChangelogScan(table.tree(schema), range, filter, isWanted, caseSensitive, ManifestCache.of(table.io)).plan()
+      val matches = Evaluate.rows[RowChange](changeFilter, value)
+      ChangelogScan(table.tree(schema), range, filter, matches, caseSensitive, ManifestCache.of(table.io)).plan()
     }
 
     override def description: String = s"changes of $range"

@@ -8,19 +8,19 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Maps the columns of a scan to those of an Avro or ORC file: which columns the file may have, and how to replace
- * others.
+ * Maps the columns of a scan to the columns of an Avro or ORC file. It determines which columns the file may contain,
+ * and replaces the others.
  *
- * @param wanted columns of the table and metadata columns, in the order of the result
+ * @param expected columns of the table and metadata columns, in the order of the result
  * @param mapping the table's name mapping, for files without field ids
  * @param values provides values that are not in the file but in the table's metadata
  */
 final private[iceberglite] class FileColumns(
-    wanted: Vector[NestedField],
+    expected: Vector[NestedField],
     val mapping: Option[NameMapping],
     values: FileValues
 ) {
-  private val (metadata, data) = wanted.partition(f => values.isMetadata(f.id))
+  private val (metadata, data) = expected.partition(f => values.isMetadata(f.id))
 
   /** Returns the columns that a file may contain (spec, version 3: "Row Lineage"). */
   def stored(task: FileTask): StructType =
@@ -36,17 +36,17 @@ final private[iceberglite] class FileColumns(
    *
    * @return Left with the path of a required field without a value, beginning with the name of the column
    */
-  def absent(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
+  def replacement(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
     (field.id, task.firstRowId) match {
       case (MetadataColumns.RowId.id, Some(first)) => Right(new RowIdByPosition(positions, first))
       case (MetadataColumns.LastUpdatedSequenceNumber.id, _) => Right(values.metadata(field, task))
-      case _ => values.ofAbsent(field, task)
+      case _ => values.replacement(field, task)
     }
 
   /** Returns the columns of the scan, in order. @param found the columns of [[stored]] */
   def of(task: FileTask, found: Vector[ColumnVector], positions: ColumnVector): Vector[ColumnVector] = {
     val inFile = stored(task).fields.map(_.id).zip(found).toMap
-    wanted.map { f =>
+    expected.map { f =>
       (f.id, task.firstRowId) match {
         case (id, _) if !values.isMetadata(id) => inFile(id)
         case (MetadataColumns.Position.id, _) => positions

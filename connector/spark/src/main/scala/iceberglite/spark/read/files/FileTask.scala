@@ -17,9 +17,10 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.partition.PartitionTuple
 
 /**
- * A part of a data file to read: the information that an executor needs.
+ * A part of a data file to read, with the information that an executor needs.
  *
  * @param start position of the part in the file, in bytes
+ * @param length length of the part, in bytes
  * @param filter residual filter of the scan for the rows of this file; it only skips rows
  * @param withoutNan the ids of the filter's columns without NaN in this file
  * @param firstRowId the row id of the file's first row (version 3)
@@ -55,13 +56,13 @@ private[iceberglite] object FileTask {
       case e: UnreadableFile if e.file == task.path && !e.role.contains(tableName) =>
         throw e.copy(role = role(tableName))
       case e: UnreadableFile if task.deletes.exists(_.file.path == e.file) && !e.role.contains(tableName) =>
-        throw e.copy(role = s"delete file of table $tableName", reason = advised(e.reason))
+        throw e.copy(role = s"delete file of table $tableName", reason = withAdvice(e.reason))
       case e: IcebergError => throw e
       case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
       case NonFatal(e) => throw UnreadableFile(task.path, role(tableName), reason(e), Some(e))
     }
 
-  private def advised(reason: String): String =
+  private def withAdvice(reason: String): String =
     if (reason.toLowerCase(Locale.ROOT).contains("restore")) reason
     else s"${reason.stripSuffix(".")}. Restore the file, or read a snapshot without it"
 

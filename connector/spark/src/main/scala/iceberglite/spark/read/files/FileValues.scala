@@ -25,7 +25,7 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
    *
    * @return Left with the path of a required field without a value, beginning with the name of the field
    */
-  def ofAbsent(field: NestedField, task: FileTask): Either[Vector[String], ColumnVector] =
+  def replacement(field: NestedField, task: FileTask): Either[Vector[String], ColumnVector] =
     ColumnSource.valueOf(field, partitionValue(_, task), SparkShape)
       .map(ConstantVectors.of(SparkTypes.toSpark(field.fieldType), _, capacity))
 

@@ -27,29 +27,29 @@ private[iceberglite] object ScanColumns {
       caseSensitive: Boolean
   ): ScanColumns = {
     val found = required.fields.toVector.map { f =>
-      named(schema.fields, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> false)
-        .orElse(named(metadata, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> true))
+      find(schema.fields, f.name, caseSensitive).map(c => prune(c, f, caseSensitive) -> false)
+        .orElse(find(metadata, f.name, caseSensitive).map(c => prune(c, f, caseSensitive) -> true))
         .getOrElse(throw missing(f.name, schema.fields))
     }
     ScanColumns(found.map(_._1), found.collect { case (field, true) => field.id }.toSet)
   }
 
-  private def pruned(field: NestedField, required: StructField, caseSensitive: Boolean): NestedField =
-    field.copy(fieldType = pruned(field.fieldType, required.dataType, caseSensitive))
+  private def prune(field: NestedField, required: StructField, caseSensitive: Boolean): NestedField =
+    field.copy(fieldType = prune(field.fieldType, required.dataType, caseSensitive))
 
-  private def pruned(t: Type, required: DataType, caseSensitive: Boolean): Type = (t, required) match {
+  private def prune(t: Type, required: DataType, caseSensitive: Boolean): Type = (t, required) match {
     case (StructType(fields), struct: SparkStruct) => StructType(struct.fields.toVector.map { f =>
-        val field = named(fields, f.name, caseSensitive).getOrElse(throw missing(f.name, fields))
-        pruned(field, f, caseSensitive)
+        val field = find(fields, f.name, caseSensitive).getOrElse(throw missing(f.name, fields))
+        prune(field, f, caseSensitive)
       })
-    case (list: ListType, ArrayType(element, _)) => list.copy(element = pruned(list.element, element, caseSensitive))
+    case (list: ListType, ArrayType(element, _)) => list.copy(element = prune(list.element, element, caseSensitive))
     case (map: MapType, SparkMap(key, value, _)) =>
-      map.copy(key = pruned(map.key, key, caseSensitive), value = pruned(map.value, value, caseSensitive))
+      map.copy(key = prune(map.key, key, caseSensitive), value = prune(map.value, value, caseSensitive))
     case _ => t
   }
 
   /** Finds a field. Spark passes names as reported, so an exact match takes precedence. */
-  private def named(fields: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
+  private def find(fields: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))
 
   private def missing(name: String, fields: Vector[NestedField]): NotFound =

@@ -14,8 +14,8 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
  * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files,
  * partitions and column metrics of the snapshot may contain values that the DataFrame's type cannot represent.
  *
- * Planning does not use such columns, but it does not fail. A statement that changes a table also makes Spark plan
- * cached DataFrames of that table again.
+ * Planning ignores these columns instead of failing: after a statement has changed a table, Spark also plans the cached
+ * DataFrames of that table again, and an error in their plans would fail the statement.
  *
  * @param readSchema the columns of the DataFrame
  * @param snapshotSchema the columns of the snapshot
@@ -34,36 +34,37 @@ final private[iceberglite] class WidenedColumns(tableName: String, readSchema: S
 
   /** The columns of the DataFrame with their wider types, which are the types of values in manifests. */
   lazy val planned: Schema =
-    if (ids.isEmpty) readSchema else Schema(readSchema.schemaId, readSchema.fields.map(widened))
+    if (ids.isEmpty) readSchema else Schema(readSchema.schemaId, readSchema.fields.map(widen))
 
-  private def widened(field: NestedField): NestedField = field.copy(fieldType =
+  private def widen(field: NestedField): NestedField = field.copy(fieldType =
     if (ids(field.id)) snapshotSchema.byId(field.id).fieldType
     else field.fieldType match {
       case primitive: PrimitiveType => primitive
-      case StructType(fields) => StructType(fields.map(widened))
-      case list: ListType => list.copy(element = widened(list.elementField).fieldType)
+      case StructType(fields) => StructType(fields.map(widen))
+      case list: ListType => list.copy(element = widen(list.elementField).fieldType)
       case map: MapType =>
-        map.copy(key = widened(map.keyField).fieldType, value = widened(map.valueField).fieldType)
+        map.copy(key = widen(map.keyField).fieldType, value = widen(map.valueField).fieldType)
     }
   )
 
-  /** The columns of the table that are, or contain, one of these fields. */
-  private lazy val columns: Vector[NestedField] = readSchema.fields.filter(holds)
+  /** The top-level columns that are widened or contain a widened field. */
+  private lazy val columns: Vector[NestedField] = readSchema.fields.filter(isAffected)
 
-  private def holds(field: NestedField): Boolean = ids.nonEmpty && Schema(0, Vector(field)).byId.keys.exists(ids)
+  private def isAffected(field: NestedField): Boolean = ids.nonEmpty && Schema(0, Vector(field)).byId.keys.exists(ids)
 
   /** Returns the columns without the widened ones. */
-  def without(fields: Vector[NestedField]): Vector[NestedField] = if (ids.isEmpty) fields else fields.filterNot(holds)
+  def without(fields: Vector[NestedField]): Vector[NestedField] =
+    if (ids.isEmpty) fields else fields.filterNot(isAffected)
 
-  /** Whether an expression uses one of these columns. */
+  /** Whether an expression uses a widened column. */
   def isIn(expression: Expression): Boolean = ids.nonEmpty && expression.references.exists(isColumn)
 
   private def isColumn(reference: NamedReference): Boolean =
     columns.exists(_.name.equalsIgnoreCase(reference.fieldNames.head))
 
-  /** Checks the columns to read. @throws ColumnWidened for one of these columns */
-  def check(wanted: Vector[NestedField]): Unit = if (ids.nonEmpty) {
-    Schema(0, wanted).byId.keys.toVector.sorted.find(ids).foreach { id =>
+  /** Checks the columns to read. @throws ColumnWidened one of them is widened */
+  def check(fields: Vector[NestedField]): Unit = if (ids.nonEmpty) {
+    Schema(0, fields).byId.keys.toVector.sorted.find(ids).foreach { id =>
       def typeIn(schema: Schema) = SparkTypes.toSpark(schema.byId(id).fieldType).simpleString
       throw ColumnWidened(tableName, readSchema.names(id), typeIn(readSchema), typeIn(snapshotSchema))
     }

@@ -9,7 +9,7 @@ import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
 import iceberglite.storage.FileIO
 
-/** Reads data files of one format. Open by design: a format is one member, and one line in `BatchFormats.all`. */
+/** Reads data files of one format. The supported formats are listed in `BatchFormats.all`. */
 private[read] trait BatchFormat {
   def format: FileFormat
 
@@ -22,7 +22,7 @@ private[read] trait BatchFormat {
 }
 
 /**
- * The parts of a file that a task reads, and how to read them.
+ * The parameters of a read of a file, in addition to its task.
  *
  * @param fields columns of the table and metadata columns, in the order of the result, including those for deletes
  * @param mapping the table's name mapping, for files without field ids

@@ -28,7 +28,7 @@ private[read] object RowLimit {
     override def description: Option[String] = None
   }
 
-  /** Any rows up to a number. */
+  /** At most `rows` rows, in any order. */
   final case class Limit(rows: Int) extends RowLimit {
     override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan =
       existingPlan.fold(planFiles(Some(rows.toLong)))(all => PlanSubset.of(all, first(all.tasks)))
@@ -46,7 +46,7 @@ private[read] object RowLimit {
     }
   }
 
-  /** The first rows in an order, up to a number. */
+  /** At most the first `rows` rows in an order. */
   final case class TopN(rows: Int, order: RowOrder) extends RowLimit {
     override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan = {
       val all = existingPlan.getOrElse(planFiles(None))

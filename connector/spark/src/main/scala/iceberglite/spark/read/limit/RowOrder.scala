@@ -24,7 +24,7 @@ final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean
 
 private[read] object RowOrder {
 
-  /** Returns the order; absent for an order by something else than a column of the table. */
+  /** Returns the order; absent if its first expression is not a column of the table. */
   def of(
       orders: Array[SortOrder],
       schema: Schema,

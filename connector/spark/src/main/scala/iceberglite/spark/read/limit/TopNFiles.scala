@@ -28,8 +28,8 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
     val statsOf = order.stats
     val stats = tasks.map(statsOf)
     val nulls = stats.iterator.map(_.minNullCount).sum
-    val end = if (order.nullsFirst && nulls >= rows) Some(AmongNulls) else endAmongValues(stats, nulls)
-    end.fold(tasks) { last =>
+    val cutoff = if (order.nullsFirst && nulls >= rows) Some(AmongNulls) else cutoffAmongValues(stats, nulls)
+    cutoff.fold(tasks) { last =>
       tasks.zip(stats).collect {
         case (task, f) if last.mayContain(f) =>
           task.copy(residual = and(task.residual, last.condition))
@@ -40,7 +40,7 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
   /**
    * Returns the bound up to which there are certainly enough rows; absent if the files may have fewer rows in total.
    */
-  private def endAmongValues(stats: Vector[ColumnStats], nulls: Long): Option[End] = {
+  private def cutoffAmongValues(stats: Vector[ColumnStats], nulls: Long): Option[Cutoff] = {
     var minRowCount = if (order.nullsFirst) nulls else 0L
     stats.flatMap(f => farthest(f).map(_ -> f.minValueCount)).sortBy(_._1)(before).iterator
       .find { case (_, values) =>
@@ -50,8 +50,8 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
       .map { case (bound, _) => new UpTo(bound) }
   }
 
-  /** The end of the requested rows. */
-  sealed private trait End {
+  /** The position in the order after which no more rows are needed. */
+  sealed private trait Cutoff {
 
     /** The condition that requested rows satisfy. */
     def condition: Expression
@@ -60,12 +60,12 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
     def mayContain(stats: ColumnStats): Boolean
   }
 
-  private object AmongNulls extends End {
+  private object AmongNulls extends Cutoff {
     override val condition: Expression = IsNull(term)
     override def mayContain(stats: ColumnStats): Boolean = stats.mayBeNull
   }
 
-  final private class UpTo(bound: Literal) extends End {
+  final private class UpTo(bound: Literal) extends Cutoff {
     override val condition: Expression = {
       val values = if (order.isAscending) LessThanOrEqual(term, bound) else GreaterThanOrEqual(term, bound)
       if (order.nullsFirst) or(IsNull(term), values) else values

@@ -12,7 +12,7 @@ import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.FileFormat
 
-/** The batches of one part of an ORC file, over the library's vectors, without copying values. */
+/** The batches of one part of an ORC file. Their columns read the ORC library's vectors without copying values. */
 final private[read] class OrcBatches(
     reader: OrcBatchReader[ColumnVector],
     positions: PositionsVector,
@@ -45,12 +45,12 @@ private[read] object OrcBatches extends BatchFormat {
     val positions = new PositionsVector
     val source = DataSource(read.io, task.path, task.fileLength, columns.mapping)
     val part = OrcPart(task.start, task.length, task.filter, task.withoutNan)
-    val projection = new Projection(task.path, columns.absent(task, positions))
-    val wanted = columns.stored(task)
-    val reader = OrcBatchReader.open(source, part, wanted, projection, capacity, RowBatchVersion.USE_DECIMAL64)
+    val projection = new Projection(task.path, columns.replacement(task, positions))
+    val expected = columns.stored(task)
+    val reader = OrcBatchReader.open(source, part, expected, projection, capacity, RowBatchVersion.USE_DECIMAL64)
     try {
-      val vectors = new OrcColumns(positions, damaged(task, read.tableName))
-      val storedColumns = vectors.of(reader.rows, wanted.fields, reader.batch.cols)
+      val vectors = new OrcColumns(positions, invalidValue(task, read.tableName))
+      val storedColumns = vectors.of(reader.rows, expected.fields, reader.batch.cols)
       val all = new ColumnarBatch(columns.of(task, storedColumns, positions).toArray)
       new OrcBatches(reader, positions, all, read.deletes.map(_.liveBatch(all, capacity)))
     } catch {
@@ -60,6 +60,6 @@ private[read] object OrcBatches extends BatchFormat {
     }
   }
 
-  private def damaged(task: FileTask, tableName: String)(column: String, reason: String): Throwable =
+  private def invalidValue(task: FileTask, tableName: String)(column: String, reason: String): Throwable =
     UnreadableFile(task.path, FileTask.role(tableName), s"Column $column: $reason")
 }

@@ -11,20 +11,20 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * Creates Spark's columns over the library's vectors, once for each file.
+ * Creates Spark's columns over the ORC library's vectors, once for each file.
  *
  * @param positions the positions of rows in the file
- * @param damaged creates the error for a column with an invalid value from the column's name and the reason
+ * @param invalidValue creates the error for an invalid value, from the name of the column and the reason
  */
-final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, String) => Throwable) {
+final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (String, String) => Throwable) {
 
-  /** Returns the columns. @param wanted the fields to which the struct was matched */
+  /** Returns the columns. @param expected the fields to which the struct was matched */
   def of(
       struct: OrcColumn.Struct[ColumnVector],
-      wanted: Vector[NestedField],
+      expected: Vector[NestedField],
       vectors: Array[HiveVector],
       path: Vector[String] = Vector.empty
-  ): Vector[ColumnVector] = struct.sources.zip(wanted).map {
+  ): Vector[ColumnVector] = struct.sources.zip(expected).map {
     case (FieldSource.Stored(i), field) => column(struct.stored(i), field.fieldType, vectors(i), path :+ field.name)
     case (FieldSource.Constant(vector), _) => vector
     case (FieldSource.RowPosition, _) => positions
@@ -32,14 +32,14 @@ final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, S
 
   private def column(
       node: OrcColumn[ColumnVector],
-      wanted: Type,
+      expected: Type,
       vector: HiveVector,
       path: Vector[String]
   ): ColumnVector = {
-    val dataType = SparkTypes.toSpark(wanted)
-    val error = damaged(path.mkString("."), _)
-    (node, wanted, vector) match {
-      case (OrcColumn.Leaf(kind, _), _, _) => leaf(kind, wanted, vector, error)
+    val dataType = SparkTypes.toSpark(expected)
+    val error = invalidValue(path.mkString("."), _)
+    (node, expected, vector) match {
+      case (OrcColumn.Leaf(kind, _), _, _) => leaf(kind, expected, vector, error)
       case (struct: OrcColumn.Struct[ColumnVector], StructType(fields), v: StructColumnVector) =>
         new OrcStructs(v, of(struct, fields, v.fields, path).toArray, dataType)
       case (OrcColumn.OfList(element), list: ListType, v: ListColumnVector) =>
@@ -49,32 +49,32 @@ final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, S
         new OrcMaps(v, keys, column(value, map.value, v.values, path :+ "value"), dataType, error)
       case (OrcColumn.OfVariant(metadata, value, _), _, v: StructColumnVector) =>
         new OrcVariants(v, binary(v.fields(metadata), error), binary(v.fields(value), error), error)
-      case (other, _, v) => throw new IllegalStateException(s"$other cannot be read of ${v.getClass.getName}")
+      case (other, _, v) => throw new IllegalStateException(s"$other cannot be read from ${v.getClass.getName}")
     }
   }
 
   private def binary(vector: HiveVector, error: String => Throwable): ColumnVector =
     new OrcBytes(vector.asInstanceOf[BytesColumnVector], BinaryType, error)
 
-  private def leaf(kind: OrcLeaf, wanted: Type, vector: HiveVector, error: String => Throwable): ColumnVector = {
-    val dataType = SparkTypes.toSpark(wanted)
+  private def leaf(kind: OrcLeaf, expected: Type, vector: HiveVector, error: String => Throwable): ColumnVector = {
+    val dataType = SparkTypes.toSpark(expected)
     (kind, vector) match {
-      case (OrcLeaf.Booleans | OrcLeaf.Ints | OrcLeaf.Longs, v: LongColumnVector) => new OrcWholes(v, dataType)
-      case (OrcLeaf.Floats | OrcLeaf.Doubles, v: DoubleColumnVector) => new OrcFloatings(v, dataType)
+      case (OrcLeaf.Booleans | OrcLeaf.Ints | OrcLeaf.Longs, v: LongColumnVector) => new OrcLongs(v, dataType)
+      case (OrcLeaf.Floats | OrcLeaf.Doubles, v: DoubleColumnVector) => new OrcDoubles(v, dataType)
       case (OrcLeaf.Decimals(precision, _), v: Decimal64ColumnVector) =>
-        new OrcSmallDecimals(v, largest(precision), dataType, error)
+        new OrcSmallDecimals(v, largestUnscaled(precision), dataType, error)
       case (_: OrcLeaf.Decimals, v: DecimalColumnVector) => new OrcDecimals(v, dataType, error)
       case (OrcLeaf.Strings | OrcLeaf.Binaries, v: BytesColumnVector) => new OrcBytes(v, dataType, error)
       case (OrcLeaf.Fixed(length), v: BytesColumnVector) => new OrcFixed(v, length, dataType, error)
       case (OrcLeaf.Uuids, v: BytesColumnVector) => new OrcUuids(v, error)
       case (OrcLeaf.Timestamps(units), v: TimestampColumnVector) => new OrcTimestamps(v, units, dataType, error)
       case (OrcLeaf.Days(units), v: LongColumnVector) => new OrcDays(v, units, dataType, error)
-      case (other, v) => throw new IllegalStateException(s"$other cannot be read of ${v.getClass.getName}")
+      case (other, v) => throw new IllegalStateException(s"$other cannot be read from ${v.getClass.getName}")
     }
   }
 
   /** Returns the largest number with this number of digits that fits a long. */
-  private def largest(digits: Int): Long =
+  private def largestUnscaled(digits: Int): Long =
     if (digits > OrcColumns.DigitsOfLong) Long.MaxValue else BigInt(10).pow(digits).toLong - 1
 }
 

@@ -19,18 +19,18 @@ final private[orc] class OrcStructs(inner: StructColumnVector, children: Array[C
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 }
 
-/** A vector of lists or maps, which refer to ranges of the vectors of their elements, or of their keys and values. */
+/** A vector of lists or maps. A list is a range of the vector of elements, a map a range of the vectors of entries. */
 abstract private[orc] class OrcSequences(
     inner: MultiValuedColumnVector,
     dataType: DataType,
-    damaged: String => Throwable
+    invalidValue: String => Throwable
 ) extends OrcVector(inner, dataType) {
 
   /** Returns the index of the first element, after checking that the vector has all elements. */
   final protected def startOf(index: Int, parts: HiveVector): Int = {
     val (start, length) = (inner.offsets(index), inner.lengths(index))
     if (start < 0 || length < 0 || start > parts.isNull.length - length) {
-      throw damaged("It is damaged: a list or map extends beyond the available values")
+      throw invalidValue("It is damaged: a list or map extends beyond the available values")
     }
     start.toInt
   }
@@ -42,8 +42,8 @@ final private[orc] class OrcLists(
     inner: ListColumnVector,
     element: ColumnVector,
     dataType: DataType,
-    damaged: String => Throwable
-) extends OrcSequences(inner, dataType, damaged) {
+    invalidValue: String => Throwable
+) extends OrcSequences(inner, dataType, invalidValue) {
   override def getArray(rowId: Int): ColumnarArray =
     if (isNullAt(rowId)) null
     else {
@@ -58,8 +58,8 @@ final private[orc] class OrcMaps(
     keys: ColumnVector,
     values: ColumnVector,
     dataType: DataType,
-    damaged: String => Throwable
-) extends OrcSequences(inner, dataType, damaged) {
+    invalidValue: String => Throwable
+) extends OrcSequences(inner, dataType, invalidValue) {
   override def getMap(rowId: Int): ColumnarMap =
     if (isNullAt(rowId)) null
     else {
@@ -69,12 +69,12 @@ final private[orc] class OrcMaps(
   override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values
 }
 
-/** Variants as JSON text; a variant that lacks a part is null. */
+/** Variants as JSON text; a variant without metadata or value is null. */
 final private[orc] class OrcVariants(
     inner: StructColumnVector,
     metadata: ColumnVector,
     value: ColumnVector,
-    damaged: String => Throwable
+    invalidValue: String => Throwable
 ) extends OrcVector(inner, StringType) {
   override def isNullAt(rowId: Int): Boolean =
     super.isNullAt(rowId) || metadata.isNullAt(rowId) || value.isNullAt(rowId)
@@ -84,7 +84,7 @@ final private[orc] class OrcVariants(
     if (isNullAt(rowId)) null
     else {
       try UTF8String.fromString(VariantJson.text(bytes(metadata, rowId), bytes(value, rowId)))
-      catch { case InvalidArgument(_, _, reason) => throw damaged(s"A value is not a variant: $reason") }
+      catch { case InvalidArgument(_, _, reason) => throw invalidValue(s"A value is not a variant: $reason") }
     }
 
   private def bytes(part: ColumnVector, row: Int): ByteBuffer = ByteBuffer.wrap(part.getBinary(row))

@@ -28,20 +28,24 @@ abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) ext
 }
 
 /** Booleans, integers, dates and times of day. */
-final private[orc] class OrcWholes(inner: LongColumnVector, dataType: DataType) extends OrcVector(inner, dataType) {
+final private[orc] class OrcLongs(inner: LongColumnVector, dataType: DataType) extends OrcVector(inner, dataType) {
   override def getBoolean(rowId: Int): Boolean = inner.vector(index(rowId)) != 0
   override def getInt(rowId: Int): Int = inner.vector(index(rowId)).toInt
   override def getLong(rowId: Int): Long = inner.vector(index(rowId))
 }
 
-final private[orc] class OrcFloatings(inner: DoubleColumnVector, dataType: DataType)
+final private[orc] class OrcDoubles(inner: DoubleColumnVector, dataType: DataType)
     extends OrcVector(inner, dataType) {
   override def getFloat(rowId: Int): Float = inner.vector(index(rowId)).toFloat
   override def getDouble(rowId: Int): Double = inner.vector(index(rowId))
 }
 
-/** Numbers whose conversion to the unit of the column may overflow. @param damaged the error for an invalid value */
-abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, damaged: String => Throwable)
+/**
+ * Dates and timestamps whose conversion to the unit of the column may overflow.
+ *
+ * @param invalidValue creates the error from the reason
+ */
+abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, invalidValue: String => Throwable)
     extends OrcVector(inner, dataType) {
   protected def exactLong(index: Int): Long
 
@@ -49,15 +53,15 @@ abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, dama
     if (isNullAt(rowId)) 0L
     else
       try exactLong(index(rowId))
-      catch { case _: ArithmeticException => throw damaged("A value is out of the range of its type") }
+      catch { case _: ArithmeticException => throw invalidValue("A value is out of the range of its type") }
 }
 
 final private[orc] class OrcTimestamps(
     inner: TimestampColumnVector,
     unitsPerSecond: Long,
     dataType: DataType,
-    damaged: String => Throwable
-) extends OrcTimes(inner, dataType, damaged) {
+    invalidValue: String => Throwable
+) extends OrcTimes(inner, dataType, invalidValue) {
   override protected def exactLong(index: Int): Long = OrcTimestamp.exactly(inner, index, unitsPerSecond)
 }
 
@@ -66,8 +70,8 @@ final private[orc] class OrcDays(
     inner: LongColumnVector,
     unitsPerDay: Long,
     dataType: DataType,
-    damaged: String => Throwable
-) extends OrcTimes(inner, dataType, damaged) {
+    invalidValue: String => Throwable
+) extends OrcTimes(inner, dataType, invalidValue) {
   override protected def exactLong(index: Int): Long = Math.multiplyExact(inner.vector(index), unitsPerDay)
 }
 
@@ -76,14 +80,14 @@ final private[orc] class OrcSmallDecimals(
     inner: Decimal64ColumnVector,
     largest: Long,
     dataType: DataType,
-    damaged: String => Throwable
+    invalidValue: String => Throwable
 ) extends OrcVector(inner, dataType) {
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal =
     if (isNullAt(rowId)) null
     else {
       val unscaled = inner.vector(index(rowId))
       if (unscaled > largest || unscaled < -largest) {
-        throw damaged(s"The value $unscaled (unscaled) is not a valid ${dataType.simpleString}")
+        throw invalidValue(s"The value $unscaled (unscaled) is not a valid ${dataType.simpleString}")
       }
       Decimal.createUnsafe(unscaled, precision, scale)
     }
@@ -92,7 +96,7 @@ final private[orc] class OrcSmallDecimals(
 final private[orc] class OrcDecimals(
     inner: DecimalColumnVector,
     dataType: DataType,
-    damaged: String => Throwable
+    invalidValue: String => Throwable
 ) extends OrcVector(inner, dataType) {
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal =
     if (isNullAt(rowId)) null
@@ -100,14 +104,14 @@ final private[orc] class OrcDecimals(
       val value = inner.vector(index(rowId)).getHiveDecimal.bigDecimalValue
       // The library removes trailing zeros, so that the scale is at most the column's.
       if (value.scale > scale || value.precision - value.scale > precision - scale) {
-        throw damaged(s"The value $value is not a valid ${dataType.simpleString}")
+        throw invalidValue(s"The value $value is not a valid ${dataType.simpleString}")
       }
       Decimal(value, precision, scale)
     }
 }
 
 /** Strings and binaries. */
-private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damaged: String => Throwable)
+private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, invalidValue: String => Throwable)
     extends OrcVector(inner, dataType) {
 
   override def getUTF8String(rowId: Int): UTF8String =
@@ -128,27 +132,31 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damage
   private def checked(at: Int): Int = {
     val (bytes, start, length) = (inner.vector(at), inner.start(at), inner.length(at))
     if (start < 0 || length < 0 || start > bytes.length - length) {
-      throw damaged("It is damaged: a value extends beyond the available bytes")
+      throw invalidValue("It is damaged: a value extends beyond the available bytes")
     }
     at
   }
 }
 
 /** Binaries of a fixed length, which the library does not check (spec: "Appendix A: ORC"). */
-private[orc] class OrcFixed(inner: BytesColumnVector, length: Int, dataType: DataType, damaged: String => Throwable)
-    extends OrcBytes(inner, dataType, damaged) {
+private[orc] class OrcFixed(
+    inner: BytesColumnVector,
+    length: Int,
+    dataType: DataType,
+    invalidValue: String => Throwable
+) extends OrcBytes(inner, dataType, invalidValue) {
   override def getBinary(rowId: Int): Array[Byte] = {
     val value = super.getBinary(rowId)
     if (value != null && value.length != length) {
-      throw damaged(s"A value has ${value.length} bytes, but must have $length")
+      throw invalidValue(s"A value has ${value.length} bytes, but must have $length")
     }
     value
   }
 }
 
 /** The 16 bytes of UUIDs, as text in the usual form. */
-final private[orc] class OrcUuids(inner: BytesColumnVector, damaged: String => Throwable)
-    extends OrcFixed(inner, OrcUuids.Size, StringType, damaged) {
+final private[orc] class OrcUuids(inner: BytesColumnVector, invalidValue: String => Throwable)
+    extends OrcFixed(inner, OrcUuids.Size, StringType, invalidValue) {
   override def getUTF8String(rowId: Int): UTF8String =
     if (isNullAt(rowId)) null
     else {

@@ -29,7 +29,7 @@ sealed private[read] trait Source
 
 private[read] object Source {
 
-  /** The child at an index of the columns that are read. */
+  /** A column of the file, by its index among the columns that are read. */
   final case class FromFile(ordinal: Int, conversion: ColumnConversion) extends Source
 
   /** One value for all rows. */
@@ -77,7 +77,7 @@ final private[read] case class FileProjection(
 
   /** Returns the projection with positions from Spark's reader as the last column. */
   def withPositions: FileProjection = copy(
-    requested = new MessageType(requested.getName, FileProjection.appended(requested)),
+    requested = new MessageType(requested.getName, FileProjection.withRowIndex(requested)),
     readSchema = readSchema.add(FileProjection.RowIndexName, LongType)
   )
 }
@@ -90,7 +90,7 @@ private object FileProjection {
    */
   private val RowIndexName: String = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME
 
-  private def appended(to: MessageType): JavaList[ParquetType] = {
+  private def withRowIndex(to: MessageType): JavaList[ParquetType] = {
     val fields = new ArrayList[ParquetType](to.getFields)
     fields.add(Types.optional(INT64).named(RowIndexName))
     fields

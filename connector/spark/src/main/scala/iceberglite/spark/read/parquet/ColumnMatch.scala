@@ -25,46 +25,46 @@ final private[parquet] case class MatchedNode(
     columns: Map[Int, FileColumn] = Map.empty
 )
 
-/** The children to read of a struct or of the file, and the sources of the fields of the requested struct. */
+/** The result of matching a struct: the children to read from the file, and the source of each requested field. */
 final private[parquet] case class StructMatch(children: Vector[MatchedNode], sources: Vector[Source])
 
 /**
  * Matches the columns of a table to those of one file by field id, at every level.
  *
- * @param absent returns the replacement of a field that the file does not have
- * @param mismatch creates the error for a column whose type in the file does not match the table, from its name, the
- *   type in the file and the requested type
- * @param damaged creates the error for a column with an invalid value from its name and the reason
+ * @param replacement returns the replacement of a field that the file does not have
+ * @param mismatch creates the error for a column whose type in the file does not match the table. Its arguments are the
+ *   name of the column, the type in the file and the requested type.
+ * @param invalidVariant creates the error for an invalid variant, from the name of its column and the reason
  */
 final private[parquet] class ColumnMatch(
-    absent: (NestedField, Vector[String]) => Source,
+    replacement: (NestedField, Vector[String]) => Source,
     mismatch: (String, ParquetType, Type) => Throwable,
-    damaged: (String, String) => Throwable
+    invalidVariant: (String, String) => Throwable
 ) {
 
   /** Returns the requested fields of a struct; only these are read. */
-  def struct(group: GroupType, wanted: Vector[NestedField], path: NodePath): StructMatch = {
+  def struct(group: GroupType, expected: Vector[NestedField], path: NodePath): StructMatch = {
     val byId = childrenOf(group).reverse.flatMap(c => idOf(c).map(_ -> c)).toMap
     val start = StructMatch(Vector.empty, Vector.empty)
-    wanted.foldLeft(start) { (result, field) =>
+    expected.foldLeft(start) { (result, field) =>
       byId.get(field.id).filterNot(_ => field.fieldType == Type.UnknownType) match {
         case Some(child) =>
           val part = node(child, field.fieldType, path / (field.name, child.getName), Some(field.id))
           StructMatch(result.children :+ part, result.sources :+ Source.FromFile(result.children.size, part.conversion))
-        case None => result.copy(sources = result.sources :+ absent(field, path.names :+ field.name))
+        case None => result.copy(sources = result.sources :+ replacement(field, path.names :+ field.name))
       }
     }
   }
 
   /** Matches a node. @param id the id of the field, if a filter may use it */
-  private def node(file: ParquetType, wanted: Type, path: NodePath, id: Option[Int]): MatchedNode = {
-    def mismatched = mismatch(path.names.mkString("."), file, wanted)
-    (file, wanted) match {
-      case _ if file.isRepetition(REPEATED) && !path.isElement => throw mismatched
+  private def node(file: ParquetType, expected: Type, path: NodePath, id: Option[Int]): MatchedNode = {
+    def mismatchError = mismatch(path.names.mkString("."), file, expected)
+    (file, expected) match {
+      case _ if file.isRepetition(REPEATED) && !path.isElement => throw mismatchError
       case (group: GroupType, VariantType) =>
-        VariantConversion.of(group, damaged(path.names.mkString("."), _)).getOrElse(throw mismatched)
+        VariantConversion.of(group, invalidVariant(path.names.mkString("."), _)).getOrElse(throw mismatchError)
       case (primitive: ParquetPrimitive, t: PrimitiveType) =>
-        val (dataType, conversion) = PrimitiveConversion.of(primitive, t).getOrElse(throw mismatched)
+        val (dataType, conversion) = PrimitiveConversion.of(primitive, t).getOrElse(throw mismatchError)
         val column = id.filterNot(_ => path.repeated).map(_ -> FileColumn(path.inFile, primitive))
         MatchedNode(file, dataType, conversion, column.toMap)
       case (group: GroupType, t: NestedType) =>
@@ -72,21 +72,21 @@ final private[parquet] class ColumnMatch(
           case (Some(Struct), s: StructType) => structNode(group, s, path)
           case (Some(shape: ListShape), l: ListType) => listNode(group, shape, l, path)
           case (Some(MapShape(keyValue)), m: MapType) => mapNode(group, keyValue, m, path)
-          case _ => throw mismatched
+          case _ => throw mismatchError
         }
-      case _ => throw mismatched
+      case _ => throw mismatchError
     }
   }
 
-  private def structNode(group: GroupType, wanted: StructType, path: NodePath): MatchedNode = {
-    val matched = struct(group, wanted.fields, path)
+  private def structNode(group: GroupType, expected: StructType, path: NodePath): MatchedNode = {
+    val matched = struct(group, expected.fields, path)
     // Without a requested child, the struct would be null in every row.
     val children = if (matched.children.isEmpty) Vector(UnrequestedNodes.anchor(group)) else matched.children
     val read = UnrequestedNodes.structOf(children)
     MatchedNode(
       withChildren(group, children.map(_.requested)),
       read,
-      if (areInPlace(matched.sources, children.size)) AsIs else StructOf(matched.sources, viewOf(wanted)),
+      if (areInPlace(matched.sources, children.size)) AsIs else StructOf(matched.sources, viewOf(expected)),
       children.flatMap(_.columns).toMap
     )
   }
@@ -98,18 +98,18 @@ final private[parquet] class ColumnMatch(
       case _ => false
     }
 
-  private def viewOf(wanted: StructType): SparkStruct = SparkTypes.toSpark(wanted.fields)
+  private def viewOf(expected: StructType): SparkStruct = SparkTypes.toSpark(expected.fields)
 
-  private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: NodePath): MatchedNode = {
+  private def listNode(group: GroupType, shape: ListShape, expected: ListType, path: NodePath): MatchedNode = {
     val inside = path.part("element")
-    val element = (shape.element, wanted.element) match {
+    val element = (shape.element, expected.element) match {
       case (e: GroupType, s: StructType) if shape.twoLevel => wholeStruct(e, s, inside)
       case (e, t) => node(e, t, inside, None)
     }
     val repeated =
       if (shape.twoLevel) element.requested else withChildren(shape.repeated.asGroupType, Vector(element.requested))
-    val read = ArrayType(element.dataType, containsNull = !wanted.elementRequired)
-    val conversion = if (element.conversion == AsIs) AsIs else ListOf(element.conversion, SparkTypes.toSpark(wanted))
+    val read = ArrayType(element.dataType, containsNull = !expected.elementRequired)
+    val conversion = if (element.conversion == AsIs) AsIs else ListOf(element.conversion, SparkTypes.toSpark(expected))
     MatchedNode(withChildren(group, Vector(repeated)), read, conversion)
   }
 
@@ -117,8 +117,8 @@ final private[parquet] class ColumnMatch(
    * Reads the whole struct of a list: with fewer fields, the repeated group could no longer be distinguished from a
    * three-level list.
    */
-  private def wholeStruct(group: GroupType, wanted: StructType, path: NodePath): MatchedNode = {
-    val matched = struct(group, wanted.fields, path)
+  private def wholeStruct(group: GroupType, expected: StructType, path: NodePath): MatchedNode = {
+    val matched = struct(group, expected.fields, path)
     val names = matched.children.map(_.requested.getName)
     val children = childrenOf(group).map(c =>
       matched.children.find(_.requested.getName == c.getName).getOrElse(UnrequestedNodes.whole(c))
@@ -129,16 +129,16 @@ final private[parquet] class ColumnMatch(
       case other => other
     }
     val requested = withChildren(group, children.map(_.requested))
-    MatchedNode(requested, UnrequestedNodes.structOf(children), StructOf(sources, viewOf(wanted)))
+    MatchedNode(requested, UnrequestedNodes.structOf(children), StructOf(sources, viewOf(expected)))
   }
 
-  private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: NodePath): MatchedNode = {
-    val key = node(keyValue.getType(0), wanted.key, path.part("key"), None)
-    val value = node(keyValue.getType(1), wanted.value, path.part("value"), None)
-    val read = SparkMap(key.dataType, value.dataType, valueContainsNull = !wanted.valueRequired)
+  private def mapNode(group: GroupType, keyValue: GroupType, expected: MapType, path: NodePath): MatchedNode = {
+    val key = node(keyValue.getType(0), expected.key, path.part("key"), None)
+    val value = node(keyValue.getType(1), expected.value, path.part("value"), None)
+    val read = SparkMap(key.dataType, value.dataType, valueContainsNull = !expected.valueRequired)
     val conversion =
       if (key.conversion == AsIs && value.conversion == AsIs) AsIs
-      else MapOf(key.conversion, value.conversion, SparkTypes.toSpark(wanted))
+      else MapOf(key.conversion, value.conversion, SparkTypes.toSpark(expected))
     MatchedNode(
       withChildren(group, Vector(withChildren(keyValue, Vector(key.requested, value.requested)))),
       read,
@@ -194,7 +194,7 @@ private[parquet] object UnrequestedNodes {
     SparkStruct(children.map(c => StructField(c.requested.getName, c.dataType)))
 
   private def typeOf(file: ParquetType): DataType = {
-    val once = file match {
+    val valueType = file match {
       case primitive: ParquetPrimitive => PrimitiveConversion.physical(primitive)
       case group: GroupType => shapeOf(group) match {
           case Some(shape: ListShape) => ArrayType(typeOfPart(shape.element))
@@ -203,7 +203,7 @@ private[parquet] object UnrequestedNodes {
             SparkStruct(childrenOf(group).map(c => StructField(c.getName, typeOf(c))))
         }
     }
-    if (file.isRepetition(REPEATED)) ArrayType(once) else once
+    if (file.isRepetition(REPEATED)) ArrayType(valueType) else valueType
   }
 
   /** Returns the type of an element, key or value. A repeated field that is an element is not a list of its own. */

@@ -33,19 +33,23 @@ private[parquet] object ColumnPredicates {
   val LongList = 20
 
   /**
-   * Returns the tests. @param mayHoldNan whether there may be NaN, the greatest value in Spark, which statistics omit
+   * Returns the filters on a column; absent if Parquet's statistics cannot be used for its type.
+   *
+   * @param expected the type of the column in the table
+   * @param mayContainNan whether the column may contain NaN, which is the greatest value in Spark but not in statistics
    */
-  def of(column: FileColumn, wanted: Type, mayHoldNan: Boolean): Option[ColumnPredicates] = {
+  def of(column: FileColumn, expected: Type, mayContainNan: Boolean): Option[ColumnPredicates] = {
     val path = column.path.toArray
     val file = column.parquetType
     (file.getPrimitiveTypeName, Option(file.getLogicalTypeAnnotation)) match {
       case (_, Some(i: IntLogicalTypeAnnotation)) if !i.isSigned => None
       case (_, Some(t: TimestampLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MILLIS => None
-      case (INT32, _) => Some(new OrderedPredicates(SparkFilterApi.intColumn(path), asInt(wanted)))
+      case (INT32, _) => Some(new OrderedPredicates(SparkFilterApi.intColumn(path), asInt(expected)))
       case (INT64, _) => Some(new OrderedPredicates(SparkFilterApi.longColumn(path), asLong))
-      case (FLOAT, _) => Some(new FloatingPredicates(SparkFilterApi.floatColumn(path), asFloat, floatZeros, mayHoldNan))
+      case (FLOAT, _) =>
+        Some(new FloatingPredicates(SparkFilterApi.floatColumn(path), asFloat, floatZeros, mayContainNan))
       case (DOUBLE, _) =>
-        Some(new FloatingPredicates(SparkFilterApi.doubleColumn(path), asDouble, doubleZeros, mayHoldNan))
+        Some(new FloatingPredicates(SparkFilterApi.doubleColumn(path), asDouble, doubleZeros, mayContainNan))
       case (BOOLEAN, _) => Some(new BooleanPredicates(path))
       case (BINARY, Some(_: DecimalLogicalTypeAnnotation)) => None
       case (BINARY, _) => Some(new BytesPredicates(path, asBytes))
@@ -58,7 +62,7 @@ private[parquet] object ColumnPredicates {
    * Converts a literal. A date that was promoted to a timestamp is not compared, because its literals have the new
    * type.
    */
-  private def asInt(wanted: Type)(value: Literal): Option[Integer] = (value, wanted) match {
+  private def asInt(expected: Type)(value: Literal): Option[Integer] = (value, expected) match {
     case (IntLiteral(v), _) => Some(v)
     case (LongLiteral(v), _) if v.isValidInt => Some(v.toInt)
     case (DateLiteral(days), DateType) => Some(days)
@@ -118,7 +122,7 @@ private[parquet] object ColumnPredicates {
 }
 
 /**
- * Tests of ordered values.
+ * Creates filters on ordered values.
  *
  * @param convert converts a value of the table's type to the file's type; absent if the file's type cannot represent it
  */
@@ -143,19 +147,20 @@ private class OrderedPredicates[T <: AnyRef with Comparable[T], C <: Column[T] w
   override def startsWith(prefix: String): Option[FilterPredicate] = None
 
   /**
-   * Tests a list. Of a long list, Parquet looks up each value in dictionaries, but compares only its range with bounds.
+   * Returns a filter for a list of values. For a long list, Parquet looks up each value in dictionaries, but compares
+   * only the range of the list with bounds.
    */
   protected def anyOf(values: Vector[T]): FilterPredicate =
     if (values.size > ColumnPredicates.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
     else values.map(v => FilterApi.eq[T, C](column, v): FilterPredicate).reduce(FilterApi.or(_, _))
 }
 
-/** Tests floating-point numbers. 0.0 and -0.0 are equal in Spark but not in Parquet. */
+/** Creates filters on floating-point numbers. 0.0 and -0.0 are equal in Spark but not in Parquet. */
 final private class FloatingPredicates[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
     convert: Literal => Option[T],
     zeros: (T, T),
-    mayHoldNan: Boolean
+    mayContainNan: Boolean
 ) extends OrderedPredicates[T, C](column, convert) {
   private val (negative, positive) = zeros
 
@@ -168,10 +173,10 @@ final private class FloatingPredicates[T <: Number with Comparable[T], C <: Colu
     convert(value).map(v => FilterApi.ltEq[T, C](column, if (isZero(v)) positive else v))
 
   override def greater(value: Literal): Option[FilterPredicate] =
-    if (mayHoldNan) None else convert(value).map(v => FilterApi.gt[T, C](column, if (isZero(v)) positive else v))
+    if (mayContainNan) None else convert(value).map(v => FilterApi.gt[T, C](column, if (isZero(v)) positive else v))
 
   override def greaterOrEqual(value: Literal): Option[FilterPredicate] =
-    if (mayHoldNan) None else convert(value).map(v => FilterApi.gtEq[T, C](column, if (isZero(v)) negative else v))
+    if (mayContainNan) None else convert(value).map(v => FilterApi.gtEq[T, C](column, if (isZero(v)) negative else v))
 
   override protected def anyOf(values: Vector[T]): FilterPredicate =
     super.anyOf(values.flatMap(v => if (isZero(v)) Vector(negative, positive) else Vector(v)))
@@ -192,7 +197,7 @@ final private class BooleanPredicates(path: Array[String]) extends ColumnPredica
   }
 }
 
-/** Tests strings and binaries, which Parquet compares unsigned, and decimals, which it compares by value. */
+/** Creates filters on strings and binaries, which Parquet compares unsigned, and decimals, compared by value. */
 final private class BytesPredicates(path: Array[String], convert: Literal => Option[Binary])
     extends OrderedPredicates(SparkFilterApi.binaryColumn(path), convert) {
 

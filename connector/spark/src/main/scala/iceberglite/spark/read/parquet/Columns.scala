@@ -18,11 +18,11 @@ private[read] object Columns {
    * @param positions the positions of the rows in the file, if columns need them
    */
   def of(read: ColumnarBatch, columns: Vector[Source], positions: => ColumnVector): ColumnarBatch = {
-    val asRead = columns.size == read.numCols && columns.zipWithIndex.forall {
+    val isUnchanged = columns.size == read.numCols && columns.zipWithIndex.forall {
       case (Source.FromFile(ordinal, ColumnConversion.AsIs), i) => ordinal == i
       case _ => false
     }
-    if (asRead) read else new ColumnarBatch(columns.map(column(_, read, positions)).toArray)
+    if (isUnchanged) read else new ColumnarBatch(columns.map(column(_, read, positions)).toArray)
   }
 
   private def column(source: Source, read: ColumnarBatch, positions: => ColumnVector): ColumnVector = source match {
@@ -43,7 +43,7 @@ private[read] object Columns {
       new ListView(list, view(list.getChild(0), element), dataType)
     case (ColumnConversion.MapOf(key, value, dataType: MapType), map: WritableColumnVector) =>
       new MapView(map, view(map.getChild(0), key), view(map.getChild(1), value), dataType)
-    case (other, vector) => throw new IllegalStateException(s"$other cannot be read of ${vector.getClass.getName}")
+    case (other, vector) => throw new IllegalStateException(s"$other cannot be read from ${vector.getClass.getName}")
   }
 
   private def child(struct: ColumnVector, source: Source): ColumnVector = source match {

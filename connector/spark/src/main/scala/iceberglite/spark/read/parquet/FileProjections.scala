@@ -14,15 +14,15 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Determines what to read of a data file for the columns of a scan (spec: "Column Projection").
+ * Determines which columns of a data file a scan reads (spec: "Column Projection").
  *
- * @param wanted columns of the table and metadata columns, in the order of the result
+ * @param expected columns of the table and metadata columns, in the order of the result
  * @param mapping the table's name mapping, for files without field ids
  * @param values provides values that are not in the file but in the table's metadata
  * @param tableName the name of the table, for messages
  */
 final private[read] class FileProjections(
-    wanted: Vector[NestedField],
+    expected: Vector[NestedField],
     mapping: => Option[NameMapping],
     values: FileValues,
     tableName: String
@@ -34,13 +34,13 @@ final private[read] class FileProjections(
    * @throws UnreadableFile a column of the file has the wrong type, or a required column is missing
    */
   def of(file: MessageType, task: FileTask): FileProjection = {
-    val matching = new ColumnMatch(absent(task), mismatch(task), damaged(task))
-    val (metadata, stored) = wanted.partition(f => values.isMetadata(f.id))
+    val matching = new ColumnMatch(replacement(task), mismatch(task), invalidVariant(task))
+    val (metadata, stored) = expected.partition(f => values.isMetadata(f.id))
     val lineage = metadata.filter(f => isLineage(f.id) && task.firstRowId.isDefined)
     val withIds = ParquetNameMapping.withIds(file, mapping, StructType(stored))
     val matched = matching.struct(withIds, stored ++ lineage, NodePath.Root)
     val sources = (stored ++ lineage).map(_.id).zip(matched.sources).toMap
-    val columns = wanted.map { f =>
+    val columns = expected.map { f =>
       if (values.isMetadata(f.id)) metadataSource(f, task, sources.get(f.id)) else sources(f.id)
     }
     assemble(matched.children, columns)
@@ -67,8 +67,8 @@ final private[read] class FileProjections(
     }
   }
 
-  private def absent(task: FileTask)(field: NestedField, path: Vector[String]): Source =
-    values.ofAbsent(field, task) match {
+  private def replacement(task: FileTask)(field: NestedField, path: Vector[String]): Source =
+    values.replacement(field, task) match {
       case Right(vector) => Source.Constant(vector)
       case Left(missing) => throw unreadable(
           task,
@@ -78,13 +78,13 @@ final private[read] class FileProjections(
         )
     }
 
-  private def mismatch(task: FileTask)(name: String, file: ParquetType, wanted: Type): Throwable = unreadable(
+  private def mismatch(task: FileTask)(name: String, file: ParquetType, expected: Type): Throwable = unreadable(
     task,
-    s"Its column $name is ${file.toString.replaceAll("\\s+", " ")}, but the table has $wanted. " +
+    s"Its column $name is ${file.toString.replaceAll("\\s+", " ")}, but the table has $expected. " +
       "Rewrite the file with the table's type, or remove the column from the query"
   )
 
-  private def damaged(task: FileTask)(name: String, reason: String): Throwable = unreadable(
+  private def invalidVariant(task: FileTask)(name: String, reason: String): Throwable = unreadable(
     task,
     s"A value of its column $name is not a variant: $reason. Remove the column from the query, or restore the file"
   )

@@ -20,7 +20,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 final class IcebergReadSupport extends ReadSupport[InternalRow] {
   override def init(context: InitContext): ReadContext = context.getConfiguration match {
     case job: ReadJob => new ReadContext(job.projection.requested)
-    case other => throw new IllegalStateException(s"$other says nothing of the columns to read")
+    case other => throw new IllegalStateException(s"$other does not contain the columns to read")
   }
 
   /** Spark's vectorized reader creates no records. */
@@ -30,7 +30,7 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
       fileSchema: MessageType,
       context: ReadContext
   ): RecordMaterializer[InternalRow] =
-    throw new UnsupportedOperationException("Rows are made of batches, not by Parquet's record reader")
+    throw new UnsupportedOperationException("Rows are created from batches, not by Parquet's record reader")
 }
 
 /**

@@ -44,7 +44,7 @@ private[parquet] object LeafConverter {
 
   private def unscaled(value: Binary): BigInteger = new BigInteger(value.getBytesUnsafe)
 
-  /** Converts the nanoseconds of a day and its Julian day number. */
+  /** Converts an INT96 timestamp, the nanoseconds of a day and the Julian day number, to microseconds since 1970. */
   private def micros(value: Binary): Long = {
     val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
     val at = bytes.position()

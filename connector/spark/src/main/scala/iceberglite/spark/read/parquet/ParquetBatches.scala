@@ -24,7 +24,8 @@ import iceberglite.spec.file.FileFormat
 /**
  * The batches of one part of a Parquet file.
  *
- * @param positions the positions of the rows, if they are needed and Spark's reader does not return them as last column
+ * @param positions the positions of the rows; absent if they are not needed, or if Spark's reader returns them as the
+ *   last column
  * @param byRows whether Spark's vectorized reader cannot decode the file
  */
 final private[read] class ParquetBatches(
@@ -167,7 +168,7 @@ private[read] object ParquetBatches extends BatchFormat {
 
   private def positionsOf(footer: ParquetMetadata, settings: BatchSettings): RowPositions =
     RowPositions.of(footer, settings.rows)
-      .getOrElse(throw new IllegalStateException("The footer does not tell which rows a row group has"))
+      .getOrElse(throw new IllegalStateException("The footer does not state the positions of row groups"))
 
   /** Reads the footer with only the row groups of the task's part, which the reader uses directly. */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {

@@ -26,7 +26,7 @@ final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNa
     case AlwaysTrue | AlwaysFalse | _: Not => None
   }
 
-  private def leaf(p: Predicate): Option[FilterPredicate] = tests(p.term).flatMap { t =>
+  private def leaf(p: Predicate): Option[FilterPredicate] = predicatesOn(p.term).flatMap { t =>
     p match {
       case IsNull(_) => Some(t.isNull)
       case NotNull(_) => Some(t.notNull)
@@ -41,12 +41,12 @@ final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNa
     }
   }
 
-  private def tests(term: Term): Option[ColumnPredicates] = term match {
+  private def predicatesOn(term: Term): Option[ColumnPredicates] = term match {
     case Term.Bound(field, _) =>
       columns.get(field.id).flatMap(ColumnPredicates.of(
         _,
         field.fieldType,
-        mayHoldNan = !withoutNan.contains(field.id)
+        mayContainNan = !withoutNan.contains(field.id)
       ))
     case _: Term.Named | _: Term.Transformed => None
   }

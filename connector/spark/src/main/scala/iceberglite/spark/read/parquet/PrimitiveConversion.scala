@@ -47,29 +47,29 @@ private[parquet] object PrimitiveConversion {
    * Returns the type for Spark to read, and the conversion; absent if the file's type is not valid for the table's
    * type.
    */
-  def of(file: ParquetPrimitive, wanted: PrimitiveType): Option[(DataType, ColumnConversion)] = {
+  def of(file: ParquetPrimitive, expected: PrimitiveType): Option[(DataType, ColumnConversion)] = {
     val logical = Option(file.getLogicalTypeAnnotation)
-    (wanted, file.getPrimitiveTypeName) match {
-      case (BooleanType, BOOLEAN) => as(SparkBoolean)
-      case (IntType, INT32) if isInteger(logical, 32) => as(IntegerType)
-      case (LongType, INT32) if isInteger(logical, 32) => as(IntegerType, new IntAsLong(_))
-      case (LongType, INT32) if isUnsigned32(logical) => as(SparkLong)
-      case (LongType, INT64) if isInteger(logical, 64) => as(SparkLong)
-      case (FloatType, FLOAT) => as(SparkFloat)
-      case (DoubleType, DOUBLE) => as(SparkDouble)
-      case (DoubleType, FLOAT) => as(SparkFloat, new FloatAsDouble(_))
+    (expected, file.getPrimitiveTypeName) match {
+      case (BooleanType, BOOLEAN) => readAs(SparkBoolean)
+      case (IntType, INT32) if isInteger(logical, 32) => readAs(IntegerType)
+      case (LongType, INT32) if isInteger(logical, 32) => readAs(IntegerType, new IntAsLong(_))
+      case (LongType, INT32) if isUnsigned32(logical) => readAs(SparkLong)
+      case (LongType, INT64) if isInteger(logical, 64) => readAs(SparkLong)
+      case (FloatType, FLOAT) => readAs(SparkFloat)
+      case (DoubleType, DOUBLE) => readAs(SparkDouble)
+      case (DoubleType, FLOAT) => readAs(SparkFloat, new FloatAsDouble(_))
       case (t: DecimalType, _) =>
         logical.collect { case d: DecimalLogicalTypeAnnotation => d }.flatMap(decimal(file, _, t))
-      case (DateType, INT32) if isDate(logical) => as(SparkDate)
-      case (TimeType, INT64) if logical.forall(isTimeOf(TimeUnit.MICROS)) => as(SparkLong)
-      case (TimeType, INT32) if logical.exists(isTimeOf(TimeUnit.MILLIS)) => as(IntegerType, new MillisAsMicros(_))
+      case (DateType, INT32) if isDate(logical) => readAs(SparkDate)
+      case (TimeType, INT64) if logical.forall(isTimeOf(TimeUnit.MICROS)) => readAs(SparkLong)
+      case (TimeType, INT32) if logical.exists(isTimeOf(TimeUnit.MILLIS)) => readAs(IntegerType, new MillisAsMicros(_))
       case (TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType, physical) =>
-        timestamp(physical, logical, wanted)
-      case (StringType, BINARY) if logical.forall(isText) => as(SparkString)
-      case (UuidType, FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == 16 => as(SparkBinary, new UuidAsText(_))
-      case (FixedType(length), FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == length => as(SparkBinary)
-      case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY) => as(SparkBinary)
-      case (GeometryType(_) | GeographyType(_, _), BINARY) => as(SparkBinary)
+        timestamp(physical, logical, expected)
+      case (StringType, BINARY) if logical.forall(isText) => readAs(SparkString)
+      case (UuidType, FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == 16 => readAs(SparkBinary, new UuidAsText(_))
+      case (FixedType(length), FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == length => readAs(SparkBinary)
+      case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY) => readAs(SparkBinary)
+      case (GeometryType(_) | GeographyType(_, _), BINARY) => readAs(SparkBinary)
       case _ => None
     }
   }
@@ -85,9 +85,9 @@ private[parquet] object PrimitiveConversion {
     case BINARY | FIXED_LEN_BYTE_ARRAY => SparkBinary
   }
 
-  private def as(dataType: DataType): Option[(DataType, ColumnConversion)] = Some((dataType, AsIs))
+  private def readAs(dataType: DataType): Option[(DataType, ColumnConversion)] = Some((dataType, AsIs))
 
-  private def as(
+  private def readAs(
       dataType: DataType,
       by: org.apache.spark.sql.vectorized.ColumnVector => org.apache.spark.sql.vectorized.ColumnVector
   ): Option[(DataType, ColumnConversion)] = Some((dataType, Converted(by)))
@@ -96,13 +96,13 @@ private[parquet] object PrimitiveConversion {
   private def decimal(
       file: ParquetPrimitive,
       logical: DecimalLogicalTypeAnnotation,
-      wanted: DecimalType
+      expected: DecimalType
   ): Option[(DataType, ColumnConversion)] = {
     val read = SparkDecimal(readPrecision(file, logical.getPrecision), logical.getScale)
-    val tableDecimal = SparkDecimal(wanted.precision, wanted.scale)
-    if (logical.getScale != wanted.scale || logical.getPrecision > wanted.precision) None
-    else if (sizeOf(read) == sizeOf(tableDecimal)) as(read)
-    else as(read, new DecimalAsDecimal(_, read, tableDecimal))
+    val tableDecimal = SparkDecimal(expected.precision, expected.scale)
+    if (logical.getScale != expected.scale || logical.getPrecision > expected.precision) None
+    else if (sizeOf(read) == sizeOf(tableDecimal)) readAs(read)
+    else readAs(read, new DecimalAsDecimal(_, read, tableDecimal))
   }
 
   /** Returns the precision to read: Spark does not read variable-length bytes as decimals that fit a long. */
@@ -115,23 +115,23 @@ private[parquet] object PrimitiveConversion {
   private def timestamp(
       physical: PrimitiveTypeName,
       logical: Option[LogicalTypeAnnotation],
-      wanted: PrimitiveType
+      expected: PrimitiveType
   ): Option[(DataType, ColumnConversion)] = {
-    val nanos = wanted == TimestampNsType || wanted == TimestampTzNsType
+    val nanos = expected == TimestampNsType || expected == TimestampTzNsType
     (physical, logical) match {
-      case (INT64, None) => as(SparkLong)
+      case (INT64, None) => readAs(SparkLong)
       case (INT64, Some(t: TimestampLogicalTypeAnnotation)) =>
         t.getUnit match {
-          case TimeUnit.NANOS => if (nanos) as(SparkLong) else None
-          case TimeUnit.MICROS => if (nanos) None else as(SparkLong)
-          case TimeUnit.MILLIS => if (nanos) None else as(SparkTimestamp)
+          case TimeUnit.NANOS => if (nanos) readAs(SparkLong) else None
+          case TimeUnit.MICROS => if (nanos) None else readAs(SparkLong)
+          case TimeUnit.MILLIS => if (nanos) None else readAs(SparkTimestamp)
         }
       // INT96 occurs only in imported files. Spark converts it to microseconds.
-      case (INT96, _) if !nanos => as(SparkTimestamp)
+      case (INT96, _) if !nanos => readAs(SparkTimestamp)
       case (INT32, _) if logical.isDefined && isDate(logical) =>
-        wanted match {
-          case TimestampType => as(SparkDate, new DateAsMicros(_))
-          case TimestampNsType => as(SparkDate, new DateAsNanos(_))
+        expected match {
+          case TimestampType => readAs(SparkDate, new DateAsMicros(_))
+          case TimestampNsType => readAs(SparkDate, new DateAsNanos(_))
           case _ => None
         }
       case _ => None

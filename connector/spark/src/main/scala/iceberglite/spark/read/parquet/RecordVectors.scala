@@ -28,7 +28,7 @@ final private[parquet] class RecordVectors(requested: MessageType, vectors: Arra
     }
   }
 
-  /** Restarts with emptied vectors. */
+  /** Restarts the count after the vectors were emptied. */
   def reset(): Unit = count = 0
 
   override def getCurrentRecord: Int = count

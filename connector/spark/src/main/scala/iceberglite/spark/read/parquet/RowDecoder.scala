@@ -22,7 +22,7 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
   private val vectors: Array[WritableColumnVector] =
     OnHeapColumnVector.allocateColumns(capacity, projection.readSchema).toArray
   private val rows = new RecordVectors(projection.requested, vectors)
-  private val shape: MessageColumnIO =
+  private val columnIO: MessageColumnIO =
     new ColumnIOFactory(reader.getFileMetaData.getCreatedBy).getColumnIO(projection.requested)
 
   private var group: RecordReader[Int] = _
@@ -46,7 +46,7 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
   }
 
   private def nextGroup(): Unit = Option(reader.readNextRowGroup()).foreach { pages =>
-    group = shape.getRecordReader(GuardedPages.of(pages), rows)
+    group = columnIO.getRecordReader(GuardedPages.of(pages), rows)
     rowsLeft = pages.getRowCount
   }
 
@@ -77,7 +77,7 @@ private[parquet] object RowDecoder {
     }
   }
 
-  /** No other constructor accepts a footer that was read before. */
+  /** Calls a deprecated constructor, because no other accepts a footer that was already read. */
   @nowarn("cat=deprecation")
   private def openReader(path: Path, footer: ParquetMetadata, job: ReadJob): ParquetFileReader =
     new ParquetFileReader(job, path, footer)

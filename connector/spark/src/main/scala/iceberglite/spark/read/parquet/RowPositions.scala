@@ -28,7 +28,7 @@ final private[read] class RowPositions private (groups: Iterator[(Long, Long)], 
       remainingRows = count
     }
     if (rows > remainingRows)
-      throw new IllegalStateException(s"A batch of $rows rows, where a row group has only $remainingRows more")
+      throw new IllegalStateException(s"A batch has $rows rows, but its row group has only $remainingRows more")
     var row = 0
     while (row < rows) {
       vector.putLong(row, next + row)

@@ -35,7 +35,7 @@ private[parquet] object VariantConversion {
     val names = childrenOf(group).map(_.getName)
     for {
       metadata <- Some(names.indexOf(Metadata)).filter(_ >= 0)
-      value <- shredded(group, metadataToo = true)
+      value <- shredded(group, withMetadata = true)
     } yield MatchedNode(
       group,
       value.dataType,
@@ -52,10 +52,10 @@ private[parquet] object VariantConversion {
   final private case class Part[A](dataType: DataType, column: ColumnVector => A)
 
   /** A struct of `value`, the encoded variant, and `typed_value`, the shredded one; either may be missing. */
-  private def shredded(group: GroupType, metadataToo: Boolean): Option[Part[ShreddedColumn]] = {
+  private def shredded(group: GroupType, withMetadata: Boolean): Option[Part[ShreddedColumn]] = {
     val children = childrenOf(group).map { child =>
       child.getName -> (child.getName match {
-        case Metadata if metadataToo => Some(encoded(child))
+        case Metadata if withMetadata => Some(encoded(child))
         case Value => Some(encoded(child))
         case TypedValue => typed(child)
         case _ => None
@@ -94,7 +94,7 @@ private[parquet] object VariantConversion {
 
   private def fields(group: GroupType): Option[Part[Typed]] = {
     val children = childrenOf(group).map {
-      case child: GroupType => shredded(child, metadataToo = false).map(child.getName -> _)
+      case child: GroupType => shredded(child, withMetadata = false).map(child.getName -> _)
       case _ => None
     }
     if (!children.forall(_.isDefined)) None
@@ -113,12 +113,12 @@ private[parquet] object VariantConversion {
   }
 
   private def elements(shape: ListShape): Option[Part[Typed]] = shape.element match {
-    case element: GroupType => shredded(element, metadataToo = false).map { part =>
+    case element: GroupType => shredded(element, withMetadata = false).map { part =>
         Part(
           ArrayType(part.dataType),
           {
             case list: WritableColumnVector => Some(ShreddedColumn.Elements(list, part.column(list.getChild(0))))
-            case other => throw new IllegalStateException(s"Elements cannot be read of ${other.getClass.getName}")
+            case other => throw new IllegalStateException(s"Elements cannot be read from ${other.getClass.getName}")
           }
         )
       }
@@ -126,8 +126,8 @@ private[parquet] object VariantConversion {
   }
 
   private def leaf(file: ParquetPrimitive): Option[Part[Typed]] = {
-    val wanted = SchemaOfParquet.of(new MessageType(TypedValue, file.withId(1))).fields.head.fieldType
-    wanted match {
+    val expected = SchemaOfParquet.of(new MessageType(TypedValue, file.withId(1))).fields.head.fieldType
+    expected match {
       case t: PrimitiveType => PrimitiveConversion.of(file, t).map { case (dataType, conversion) =>
           Part(
             dataType,

@@ -20,8 +20,8 @@ import iceberglite.spec.types.Type._
 /**
  * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.
  *
- * @param minValue the minimum in Spark's internal format; absent for strings and binaries, as Spark needs none
- * @param length the average size of a value in bytes, if Spark assumes less
+ * @param minValue the minimum in Spark's internal format; absent for strings and binaries, for which Spark needs none
+ * @param length the average size of a value in bytes; absent unless values are longer than Spark assumes
  */
 final private[read] case class ColumnEstimate(
     distinct: Long,
@@ -38,7 +38,7 @@ final private[read] case class ColumnEstimate(
 }
 
 /** Statistics of a column whose values are longer than Spark assumes, without other information. */
-final private[read] case class LongValues(bytes: Long) extends ColumnStatistics {
+final private[read] case class AverageLength(bytes: Long) extends ColumnStatistics {
   override def avgLen(): OptionalLong = OptionalLong.of(bytes)
 }
 
@@ -49,10 +49,11 @@ final private[read] case class LongValues(bytes: Long) extends ColumnStatistics 
 private[read] object ColumnEstimates {
 
   /**
-   * Returns the statistics of the columns for which they are complete. Spark treats a column with a number of values
-   * but without bounds as all null, and estimates no rows for a join on it.
+   * Returns the statistics of the columns for which they are complete. Spark treats a column with a distinct count but
+   * without bounds as all null, and estimates no rows for a join on it.
    *
-   * @param averageLength the average size of a column's values in bytes, if Spark assumes less
+   * @param averageLength returns the average size of a column's values in bytes; absent unless values are longer than
+   *   Spark assumes
    */
   def of(
       files: ScanFiles,
@@ -63,7 +64,7 @@ private[read] object ColumnEstimates {
     columns.flatMap { column =>
       val length = averageLength(column)
       val estimated = estimate(files, column, distinct(column.id)).map(_.copy(length = length))
-      estimated.orElse(length.filter(_ => isText(column)).map(LongValues)).map(column.name -> _)
+      estimated.orElse(length.filter(_ => isText(column)).map(AverageLength)).map(column.name -> _)
     }.toMap
   }
 
@@ -74,7 +75,7 @@ private[read] object ColumnEstimates {
         val stats = files.plan.tasks.map(new ColumnStatsByFile(ScanColumn(Vector(column), t), files.table.metadata))
         val rows = files.plan.report.liveRecords
         for {
-          nulls <- all(stats.map(_.nulls)).map(n => math.min(n.sum, rows))
+          nulls <- allDefined(stats.map(_.nulls)).map(n => math.min(n.sum, rows))
           (minValue, maxValue) <- bounds(t, stats.filterNot(_.hasNoValue))
           distinct <- sketched.orElse(countBetween(minValue, maxValue))
         } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, minValue, maxValue, None)
@@ -110,13 +111,13 @@ private[read] object ColumnEstimates {
         TimestampTzType | TimeType | TimestampNsType | TimestampTzNsType =>
       def value(bound: Literal): Option[AnyRef] = Some(SparkValues.toSpark(bound, t).asInstanceOf[AnyRef])
       for {
-        lower <- all(stats.map(_.lower)).filter(_.nonEmpty)
-        upper <- all(stats.map(_.upper))
+        lower <- allDefined(stats.map(_.lower)).filter(_.nonEmpty)
+        upper <- allDefined(stats.map(_.upper))
       } yield (value(lower.min(Evaluate.ordering)), value(upper.max(Evaluate.ordering)))
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
   }
 
-  private def all[A](values: Vector[Option[A]]): Option[Vector[A]] =
+  private def allDefined[A](values: Vector[Option[A]]): Option[Vector[A]] =
     if (values.forall(_.isDefined)) Some(values.flatten) else None
 
   /** Reads the distinct counts from the statistics file of the snapshot, or of its nearest ancestor that has one. */
@@ -131,13 +132,16 @@ private[read] object ColumnEstimates {
         statistics <- file
         blob <- statistics.blobMetadata.find(b => b.blobType == BlobType.ThetaSketch && b.fields == Vector(id))
         count <- blob.properties.get(BlobProperty.Ndv).flatMap(v => Try(v.toLong).toOption)
-          .orElse(sketched(files, statistics.statisticsPath, blob))
+          .orElse(ndvOf(files, statistics.statisticsPath, blob))
         if count > 0
       } yield count
   }
 
-  /** Reads a sketch. A statistics file that cannot be read results in a worse plan, but not in an error. */
-  private def sketched(files: ScanFiles, path: String, blob: BlobMetadata): Option[Long] =
+  /**
+   * Reads the number of distinct values from a sketch. A statistics file that cannot be read results in a worse plan,
+   * but not in an error.
+   */
+  private def ndvOf(files: ScanFiles, path: String, blob: BlobMetadata): Option[Long] =
     try {
       val file = PuffinFile.open(files.table.io, path)
       file.blobs.find(_.metadata.fields == blob.fields).map(b => ThetaSketch.parse(path, file.read(b)).ndv)

@@ -12,11 +12,11 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /**
- * The columns by which the rows of each group are sorted in ascending order, nulls first, if its files are read one
- * after the other.
+ * Determines the columns by which the rows of each group are sorted in ascending order, nulls first, if its files are
+ * read one after the other.
  *
- * Every file states by its sort order that its rows are sorted (spec: "Sorting"); files of a group are concatenated if
- * their bounds do not overlap.
+ * The sort order id of a file states how its rows are sorted (spec: "Sorting"). The files of a group must have bounds
+ * that do not overlap.
  */
 private[read] object GroupOrder {
 
@@ -28,20 +28,22 @@ private[read] object GroupOrder {
       id.flatMap(i => metadata.sortOrders.find(_.orderId == i)).fold(none)(order => ascending(order.fields))
     }
     val common = fields.reduceOption((a, b) => a.zip(b).takeWhile { case (x, y) => x == y }.map(_._1)).getOrElse(none)
-    val columns = common.map(id => files.schema.fields.find(f => f.id == id && isSortedAlike(f)))
+    val columns = common.map(id => files.schema.fields.find(f => f.id == id && sortsAlike(f)))
       .takeWhile(_.isDefined).flatten
     if (columns.nonEmpty && groups.forall(inAscendingOrder(_, columns, metadata).isDefined)) columns else Vector.empty
   }
 
   private val none: Vector[Int] = Vector.empty
 
-  /** Returns the columns up to the first with another direction than Spark's joins need. */
+  /**
+   * Returns the ids of the sort columns before the first one whose transform or direction Spark's joins do not support.
+   */
   private def ascending(fields: Vector[SortField]): Vector[Int] = fields.takeWhile { f =>
     f.transform == Identity && f.direction == Ascending && f.nullOrder == NullsFirst && f.sourceIds.size == 1
   }.map(_.sourceId)
 
   /** Whether all engines sort a column in the same way. They order strings, binaries, zeros and NaN differently. */
-  private def isSortedAlike(column: NestedField): Boolean = column.fieldType match {
+  private def sortsAlike(column: NestedField): Boolean = column.fieldType match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType => true
     case _ => false
   }
@@ -54,10 +56,10 @@ private[read] object GroupOrder {
   ): Option[Vector[FileScanTask]] = columns.headOption.map(c => (c, c.fieldType)) match {
     case Some((column, t: PrimitiveType)) if tasks.size > 1 =>
       val stats = new ColumnStatsByFile(ScanColumn(Vector(column), t), metadata)
-      val known = tasks.map(task => (task, stats(task)))
-      if (known.exists { case (_, f) => f.lower.isEmpty || f.upper.isEmpty }) None
+      val statsByTask = tasks.map(task => (task, stats(task)))
+      if (statsByTask.exists { case (_, f) => f.lower.isEmpty || f.upper.isEmpty }) None
       else {
-        val sorted = known.sortBy(_._2.lower.toSeq.head)(Evaluate.ordering)
+        val sorted = statsByTask.sortBy(_._2.lower.toSeq.head)(Evaluate.ordering)
         Some(sorted.map(_._1)).filter(_ => areDisjoint(sorted.map(_._2)))
       }
     case _ => Some(tasks)

@@ -50,25 +50,26 @@ private[iceberglite] object GroupTerm {
    * equal in Spark can be in two partitions.
    */
   def of(column: NestedField, transform: Transform): Option[GroupTerm] = column.fieldType match {
-    case t: PrimitiveType if isCompared(t) && isKnown(transform) && transform.canTransform(t) =>
+    case t: PrimitiveType if hasSparkEquality(t) && isSupported(transform) && transform.canTransform(t) =>
       Some(GroupTerm(column, t, transform))
     case _ => None
   }
 
+  /** Returns a term that does not divide the files of a scan. */
   def everything(column: NestedField): Option[GroupTerm] = of(column, Void)
 
   /**
    * Whether Spark's comparison matches the partition values: zeros of both signs are equal in Spark, and types that
    * Spark lacks have other values.
    */
-  private def isCompared(t: PrimitiveType): Boolean = t match {
+  private def hasSparkEquality(t: PrimitiveType): Boolean = t match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType | StringType |
         BinaryType => true
     case FloatType | DoubleType | TimeType | TimestampNsType | TimestampTzNsType | UuidType | _: FixedType |
         UnknownType | VariantType | _: GeometryType | _: GeographyType => false
   }
 
-  private def isKnown(transform: Transform): Boolean = transform match {
+  private def isSupported(transform: Transform): Boolean = transform match {
     case Identity | Year | Month | Day | Hour | Void => true
     case _: Bucket | _: Truncate => true
     case _ => false
@@ -86,5 +87,5 @@ final private case class GroupFunction(transform: String, source: DataType, over
   override def inputTypes: Array[DataType] = Array(source)
 
   override def produceResult(input: InternalRow): Any =
-    throw new UnsupportedOperationException(s"$canonicalName only tells how files are grouped")
+    throw new UnsupportedOperationException(s"$canonicalName only describes how files are grouped")
 }

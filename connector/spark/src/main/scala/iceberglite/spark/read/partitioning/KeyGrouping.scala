@@ -59,13 +59,13 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
   def of(tasks: Vector[FileScanTask]): Option[Vector[(Vector[Any], Vector[FileScanTask])]] = {
     val keys = new Keys
     val groups = mutable.LinkedHashMap.empty[Vector[Any], mutable.Builder[FileScanTask, Vector[FileScanTask]]]
-    val known = tasks.forall { task =>
+    val allKnown = tasks.forall { task =>
       keys.of(task).exists { key =>
         groups.getOrElseUpdate(KeyGrouping.comparable(key), Vector.newBuilder[FileScanTask]) += task
         true
       }
     }
-    if (known) Some(groups.iterator.map { case (_, files) => group(keys, files.result()) }.toVector) else None
+    if (allKnown) Some(groups.iterator.map { case (_, files) => group(keys, files.result()) }.toVector) else None
   }
 
   private def group(keys: Keys, files: Vector[FileScanTask]): (Vector[Any], Vector[FileScanTask]) =
@@ -74,15 +74,15 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
   /** Caches keys by partition tuple, which files of one partition share. */
   final private class Keys {
     private val positions = mutable.Map.empty[Int, Option[Vector[Option[Int]]]]
-    private val known = new IdentityHashMap[PartitionTuple, Option[Vector[Any]]]
+    private val keysByTuple = new IdentityHashMap[PartitionTuple, Option[Vector[Any]]]
 
     def of(task: FileScanTask): Option[Vector[Any]] =
-      positions.getOrElseUpdate(task.spec.specId, positionsIn(task.spec)).flatMap { at =>
-        known.computeIfAbsent(task.file.partition, tuple => key(tuple, at))
+      positions.getOrElseUpdate(task.spec.specId, positionsIn(task.spec)).flatMap { indexes =>
+        keysByTuple.computeIfAbsent(task.file.partition, tuple => key(tuple, indexes))
       }
 
-    private def key(tuple: PartitionTuple, at: Vector[Option[Int]]): Option[Vector[Any]] = {
-      val values = terms.zip(at).map {
+    private def key(tuple: PartitionTuple, indexes: Vector[Option[Int]]): Option[Vector[Any]] = {
+      val values = terms.zip(indexes).map {
         case (term, Some(position)) => tuple.values.lift(position).flatMap(term.toSpark)
         case (_, None) => Some(KeyGrouping.Ungrouped)
       }
@@ -93,7 +93,7 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
     private def positionsIn(spec: PartitionSpec): Option[Vector[Option[Int]]] = {
       val found = terms.map { term =>
         if (term.transform == Void) Some(None)
-        else Some(spec.fields.indexWhere(KeyGrouping.isOf(term))).filter(_ >= 0).map(Some(_))
+        else Some(spec.fields.indexWhere(KeyGrouping.matches(term))).filter(_ >= 0).map(Some(_))
       }
       if (found.forall(_.isDefined)) Some(found.flatten) else None
     }
@@ -108,13 +108,14 @@ private[iceberglite] object KeyGrouping {
   /** Returns the grouping that the user requested by an option. It has the terms whose columns are read. */
   def requested(files: ScanFiles, scanColumns: ScanColumns): Option[KeyGrouping] = {
     val read = scanColumns.fields.map(_.id).toSet
-    val known = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
-    Some(KeyGrouping(known)).filter(g => known.nonEmpty && g.of(files.plan.tasks).isDefined)
+    val readTerms = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
+    Some(KeyGrouping(readTerms)).filter(g => readTerms.nonEmpty && g.of(files.plan.tasks).isDefined)
       .map(g => if (isOrderKept) g.ordered(files).withoutUnread(read) else g)
   }
 
   /**
-   * Whether Spark keeps groups in one piece, which the order requires. Partially clustered distribution divides groups.
+   * Whether Spark reads each group in one task, which the order requires. Partially clustered distribution splits
+   * groups.
    */
   def isOrderKept: Boolean = !SQLConf.get.v2BucketingPartiallyClusteredDistributionEnabled
 
@@ -135,10 +136,10 @@ private[iceberglite] object KeyGrouping {
     case _ => None
   }
 
-  private def isOf(term: GroupTerm)(field: PartitionField): Boolean =
+  private def matches(term: GroupTerm)(field: PartitionField): Boolean =
     field.sourceIds == Vector(term.column.id) && field.transform == term.transform
 
-  /** Makes a key comparable: arrays are equal only to themselves. */
+  /** Converts a key to a form with value equality. An array is equal only to itself. */
   private def comparable(key: Vector[Any]): Vector[Any] = key.map {
     case bytes: Array[Byte] => bytes.toVector
     case other => other

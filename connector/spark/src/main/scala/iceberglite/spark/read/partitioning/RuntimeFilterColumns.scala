@@ -20,7 +20,7 @@ private[read] object RuntimeFilterColumns {
   /** Returns the columns. They include structs that contain such fields. */
   def of(files: ScanFiles, columns: Vector[NestedField]): Vector[NestedField] = {
     val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
-    lazy val sample = sampled(files.plan.tasks)
+    lazy val sample = sampleOf(files.plan.tasks)
     columns.filter { column =>
       val fields = fieldsOf(Vector(column))
       fields.exists(f => sources.contains(f.id)) ||
@@ -39,7 +39,7 @@ private[read] object RuntimeFilterColumns {
     case _: NestedType => Vector.empty
   }
 
-  private def sampled(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
+  private def sampleOf(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
     if (tasks.size <= Sample) tasks
     else Vector.tabulate(Sample)(i => tasks((i.toLong * tasks.size / Sample).toInt))
 

@@ -42,7 +42,7 @@ private[read] object RuntimeFilterResidual {
 
   /**
    * The maximum number of values in the filter for files, unless there are many files. A longer list is replaced by its
-   * range, because the list would skip hardly more files.
+   * range, because the list would skip only a few more files.
    */
   private val MaxValuesForFiles = 10000
   private val MaxValuesForEachFile = 10
@@ -75,7 +75,7 @@ private[read] object RuntimeFilterResidual {
     }
   }
 
-  /** Returns a condition that holds for every row for which the filter holds. */
+  /** Returns a condition that is true for every row for which the filter is true. */
   def forRows(bound: Expression): Expression = bound match {
     case In(term, values) if values.size > MaxValues =>
       implicit val ordering: Ordering[Literal] = Evaluate.ordering

@@ -23,8 +23,8 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   /** Returns the estimate. Plans the scan only if the summary of the snapshot is not enough. */
   def estimate: SizeEstimate =
     (if (files.isPlanNeeded) None else fromSummary).getOrElse {
-      val plain = SizeEstimate.of(rows, schema)
-      plain.copy(bytes = SizeEstimate.plus(plain.bytes, excessBytes.values.foldLeft(0L)(SizeEstimate.plus)))
+      val fixedSize = SizeEstimate.of(rows, schema)
+      fixedSize.copy(bytes = SizeEstimate.plus(fixedSize.bytes, excessBytes.values.foldLeft(0L)(SizeEstimate.plus)))
     }
 
   /** Returns the average bytes of a value, for the columns whose values are longer than Spark assumes. */

@@ -24,9 +24,9 @@ final private[iceberglite] case class RewritePacking(
   def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] =
     if (!byPartition) Splits.evenly(files, tasksOf(bytes(files)))
     else {
-      val groups = parts(partitions(files))
+      val groups = splitPartitions(partitions(files))
       val weights = groups.map(_.iterator.map(f => math.max(f.length, openCost)).sum)
-      combined(groups.zip(weights), math.min(fileSize, weights.sum / (cores * RewritePacking.TasksPerCore).toLong))
+      combine(groups.zip(weights), math.min(fileSize, weights.sum / (cores * RewritePacking.TasksPerCore).toLong))
     }
 
   private def bytes(files: Vector[FileScanTask]): Long = files.iterator.map(_.length).sum
@@ -48,15 +48,15 @@ final private[iceberglite] case class RewritePacking(
     files.iterator.map(f => (f.file.specId, f.file.partition)).toVector.distinct.map(byKey)
   }
 
-  private def parts(partitions: Vector[Vector[FileScanTask]]): Vector[Vector[FileScanTask]] = {
+  private def splitPartitions(partitions: Vector[Vector[FileScanTask]]): Vector[Vector[FileScanTask]] = {
     def counts(size: Long) = partitions.map(p => math.max(1L, bytes(p) / size).toInt)
-    val usual = counts(fileSize)
-    val chosen = if (usual.sum >= cores) usual else counts(smallestFileSize)
+    val fullFiles = counts(fileSize)
+    val chosen = if (fullFiles.sum >= cores) fullFiles else counts(smallestFileSize)
     partitions.zip(chosen).flatMap { case (files, count) => Splits.evenly(files, count) }
   }
 
   /** Combines consecutive groups to tasks of about the target size. */
-  private def combined(
+  private def combine(
       groups: Vector[(Vector[FileScanTask], Long)],
       size: Long
   ): Vector[Vector[FileScanTask]] = {

@@ -16,7 +16,7 @@ import iceberglite.tree.PartitionSpecs
 /**
  * The files of one scan. They are planned once, for filter pushdown, statistics, EXPLAIN and reading.
  *
- * @param filter a condition that all rows that Spark needs satisfy
+ * @param filter a condition that is true for all rows that Spark needs
  * @param limit the limit on the rows that Spark needs
  * @param existingPlan the plan of all files and its duration, if it exists already
  * @param commits the commits that are read; absent to read the snapshot itself
@@ -61,7 +61,7 @@ final private[iceberglite] class ScanFiles private (
       wholeFiles
     )
 
-  private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
+  private lazy val planAndDuration: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
     val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
     val scan = planning.fold(local)(_.of(local, metricsColumns))
@@ -79,7 +79,7 @@ final private[iceberglite] class ScanFiles private (
 
   /** Returns the files for a limited number of rows, for a query that applies no filter to rows. */
   def limitedTo(rows: RowLimit): ScanFiles = {
-    val existingPlan = if (isPlanned) Some(planned) else None
+    val existingPlan = if (isPlanned) Some(planAndDuration) else None
     new ScanFiles(
       table,
       snapshot,
@@ -96,8 +96,10 @@ final private[iceberglite] class ScanFiles private (
   }
 
   /**
-   * Returns the files with the metrics of these columns, if they are available: for a large number of files, a plan
-   * keeps only the metrics of its filter's columns.
+   * Returns the files with the metrics of more columns, if available. For a large number of files, a plan keeps only
+   * the metrics of its filter's columns.
+   *
+   * @param ids the ids of the columns
    */
   def withMetricsOf(ids: Set[Int]): ScanFiles =
     if (plan.statsToKeep.has(ids)) this
@@ -119,9 +121,10 @@ final private[iceberglite] class ScanFiles private (
       wholeFiles
     )
 
-  def plan: ScanPlan = planned._1
+  def plan: ScanPlan = planAndDuration._1
 
-  def planningMs: Long = planned._2
+  /** The duration of planning in ms. */
+  def planningMs: Long = planAndDuration._2
 
   /**
    * Whether the size of the scan must be taken from the plan. This is the case if the plan exists already, or if the
@@ -152,12 +155,12 @@ final private[iceberglite] class ScanFiles private (
     val ids = bound.fieldIds
     plan.tasks.forall { task =>
       val rows = filter(task)
-      rows.isAll || byMetrics && isCounted(task, ids) && rows.allMatch(task.file)
+      rows.isAll || byMetrics && hasReliableNullCounts(task, ids) && rows.allMatch(task.file)
     }
   }
 
   /** Whether null counts are reliable: a writer that did not inspect a column may have counted no nulls in it. */
-  private def isCounted(task: FileScanTask, ids: Set[Int]): Boolean =
+  private def hasReliableNullCounts(task: FileScanTask, ids: Set[Int]): Boolean =
     ids.forall(task.file.metrics.valueCount(_).contains(task.file.recordCount))
 
   /** Binds a condition to the columns of the scan's schema. */
@@ -174,8 +177,7 @@ final private[iceberglite] class ScanFiles private (
       val filter = filterOf(bound)
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {
-      val both = Expression.and(filter, bound)
-      copyWith(both, metricsColumns).plan.tasks
+      copyWith(Expression.and(filter, bound), metricsColumns).plan.tasks
     }
 
   /** Returns a function that creates the filter for the rows of a file. */

@@ -66,8 +66,9 @@ private object SparkPlanning {
   private val TasksPerCore = 4
 
   /**
-   * Divides the parts into runs of about the same length, one for each task. @return the serialized runs, and the index
-   * of the first part of each run
+   * Divides the parts into runs of about the same length, one for each task.
+   *
+   * @return the serialized runs, and the index of the first part of each run
    */
   private def splitIntoRuns(parts: Vector[FilePart], slices: Int): (Vector[Array[Byte]], Vector[Int]) = {
     val firsts = (0 until slices).map(i => (i.toLong * parts.size / slices).toInt).toVector

@@ -13,8 +13,8 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
 final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
 
   /**
-   * Returns the number of remaining rows; absent if deletes other than deletion vectors apply, because they do not tell
-   * how many rows they delete.
+   * Returns the number of remaining rows; absent if deletes other than deletion vectors apply, because the number of
+   * rows that they delete is unknown.
    */
   def liveRecords: Option[Long] =
     if (tasks.forall(_.deletes.forall(_.isVector))) Some(tasks.iterator.map(_.liveRecords).sum) else None

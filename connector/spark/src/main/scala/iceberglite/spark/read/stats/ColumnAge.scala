@@ -9,8 +9,8 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
 
 /**
- * Determines whether a column was added after the data of a file, so that the file cannot contain it. The file's entry
- * does not have the schema with which it was written, but the snapshot of its data sequence number does.
+ * Determines whether a column was added after the data of a file, so that the file cannot contain it. A manifest entry
+ * does not state the schema of its file, but the snapshot with the file's data sequence number does.
  */
 final private[stats] class ColumnAge(id: Int, metadata: TableMetadata) {
 
@@ -31,8 +31,8 @@ final private[stats] class ColumnAge(id: Int, metadata: TableMetadata) {
     firstSchemaId.exists(schema.schemaId < _) && schema.byId.keysIterator.forall(_ < id)
 
   /**
-   * Whether the column was added after the data of a file. It is unknown for data of version 1, whose sequence number
-   * is 0.
+   * Whether the column was certainly added after the data of a file. This is unknown for data of version 1, because its
+   * sequence number is 0.
    */
   def isNewerThanDataOf(task: FileScanTask): Boolean =
     isKnown && task.dataSequenceNumber > 0 && olderSequenceNumbers.contains(task.dataSequenceNumber)

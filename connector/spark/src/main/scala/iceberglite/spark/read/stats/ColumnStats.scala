@@ -4,13 +4,13 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
- * What metadata states about the values of a column in one file, in all of its rows, including deleted ones. NaN is a
- * value, and greater than all others.
+ * The statistics of a column in one file, from metadata. They include deleted rows of the file. NaN is a value, and it
+ * is greater than all others.
  *
  * @param nulls the number of nulls, if known
  * @param lower a lower bound of the values
  * @param upper an upper bound of the values
- * @param boundsAreValues whether the bounds are values that occur
+ * @param boundsAreValues whether the bounds are values of rows of the file
  */
 final private[read] case class ColumnStats(
     rows: RowCount,
@@ -40,9 +40,9 @@ final private[read] case class ColumnStats(
 
   /** Whether a remaining row certainly has this bound as its value. */
   def isLiveValue(bound: Literal): Boolean =
-    !ColumnStats.isZero(bound) && (if (rows.isWhole) boundsAreValues || isSingle else isSingle && minValueCount > 0)
+    !ColumnStats.isZero(bound) && (if (rows.isWhole) boundsAreValues || isConstant else isConstant && minValueCount > 0)
 
-  private def isSingle: Boolean = lower.exists(low => upper.exists(Literal.ordering.equiv(low, _)))
+  private def isConstant: Boolean = lower.exists(low => upper.exists(Literal.ordering.equiv(low, _)))
 }
 
 private[read] object ColumnStats {

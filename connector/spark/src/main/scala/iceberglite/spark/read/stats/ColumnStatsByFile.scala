@@ -14,7 +14,7 @@ import iceberglite.spec.types.Type._
 /**
  * Returns the statistics of one column for each file. They follow from the file's partition if it determines the
  * column's value, from the default value if the column is newer than the file, and otherwise from the file's metrics.
- * For use by one thread.
+ * Not thread-safe.
  */
 final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableMetadata)
     extends (FileScanTask => ColumnStats) {

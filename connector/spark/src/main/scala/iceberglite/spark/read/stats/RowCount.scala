@@ -4,21 +4,22 @@ import iceberglite.scan.FileScanTask
 
 /**
  * The number of rows of a file that are not deleted, as far as metadata determines it. Deletion vectors have a
- * cardinality; other delete files do not tell how many rows of a file they delete.
+ * cardinality. For other delete files, the number of rows that they delete in a data file is unknown.
  *
  * @param total all rows of the file, including deleted ones; negative if its entry has no count
  * @param deletedByVectors the number of rows that deletion vectors delete
  * @param isExact whether no other deletes apply
  */
 final private[read] case class RowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
+  /** Whether certainly no row is deleted. */
   def isWhole: Boolean = isExact && deletedByVectors == 0
 
   def exactCount: Option[Long] = if (isExact && total >= 0) Some(minCount) else None
 
   def minCount: Long = minCountOf(total)
 
-  /** Returns how many of `some` rows remain at least, if it is unknown which of them are deleted. */
-  def minCountOf(some: Long): Long = if (isExact) math.max(0L, some - deletedByVectors) else 0L
+  /** Returns how many of any `count` rows of the file certainly remain. */
+  def minCountOf(count: Long): Long = if (isExact) math.max(0L, count - deletedByVectors) else 0L
 }
 
 private[read] object RowCount {

@@ -8,7 +8,7 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * A column of a table, or a field in its structs, for which metadata may exist.
+ * A column of a table, or a field of its structs, for which metadata may contain statistics.
  *
  * @param path from a column of the table to the field
  */
@@ -29,11 +29,11 @@ private[read] object ScanColumn {
   /** Returns the column; absent for other expressions, metadata columns, and fields in lists and maps. */
   def of(e: Expression, schema: Schema, caseSensitive: Boolean): Option[ScanColumn] = e match {
     case reference: NamedReference =>
-      named(reference, schema, caseSensitive = true).orElse(named(reference, schema, caseSensitive)).flatMap(column)
+      find(reference, schema, caseSensitive = true).orElse(find(reference, schema, caseSensitive)).flatMap(column)
     case _ => None
   }
 
-  private def named(reference: NamedReference, schema: Schema, caseSensitive: Boolean): Option[Vector[NestedField]] =
+  private def find(reference: NamedReference, schema: Schema, caseSensitive: Boolean): Option[Vector[NestedField]] =
     try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
     catch { case _: NotFound | _: InvalidArgument => None }
 

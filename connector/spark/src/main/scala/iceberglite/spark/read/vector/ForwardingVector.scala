@@ -6,7 +6,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A view of another vector with conversions of some values. Spark's reader owns the inner vector and reuses it for each
- * batch, so nothing is cached or freed here.
+ * batch, so this view neither caches nor frees anything.
  */
 abstract private[vector] class ForwardingVector(inner: ColumnVector, dataType: DataType)
     extends ColumnVector(dataType) {

@@ -4,8 +4,8 @@ import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.vectorized.ColumnVector
 
 /**
- * `_row_id` of a file with such a column: if it is null, the id is computed from the row's position (spec, version 3:
- * "Row Lineage").
+ * `_row_id` from a file that stores this column. The id of a row with a null is computed from the row's position (spec,
+ * version 3: "Row Lineage").
  */
 final private[read] class RowIdOrPosition(inner: ColumnVector, positions: ColumnVector, firstRowId: Long)
     extends ForwardingVector(inner, LongType) {

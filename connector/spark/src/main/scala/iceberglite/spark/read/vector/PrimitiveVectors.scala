@@ -20,13 +20,14 @@ final private[read] class FloatAsDouble(inner: ColumnVector) extends ForwardingV
 }
 
 /**
- * A decimal column that is stored in another physical type than it is read in, for example after its precision was
- * increased.
+ * A decimal column whose physical type in the file differs from the physical type for Spark, for example after its
+ * precision was increased.
  *
- * @param read the type of the stored values
+ * @param read the decimal type of the stored values
+ * @param expected the decimal type of the column
  */
-final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalType, wanted: DecimalType)
-    extends ForwardingVector(inner, wanted) {
+final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalType, expected: DecimalType)
+    extends ForwardingVector(inner, expected) {
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal = {
     val value = inner.getDecimal(rowId, read.precision, read.scale)
     if (value != null && !value.changePrecision(precision, scale)) {

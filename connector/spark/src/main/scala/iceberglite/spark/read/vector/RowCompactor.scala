@@ -20,8 +20,8 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /**
- * Moves rows of a batch to its front, in the vectors themselves. The reader of the batch then sees ordinary Spark
- * vectors, as for a file without deletes: looking up every value through a mapping costs several times as much.
+ * Removes deleted rows from a batch: it moves the remaining rows to the front within the vectors. Mapping the index of
+ * each value instead would cost several times as much.
  */
 final private[read] class RowCompactor private (columns: Array[VectorRows]) {
 
@@ -53,10 +53,10 @@ private[read] object RowCompactor {
    * Returns the compactor for a batch.
    *
    * @param read a batch of Spark's reader, which reuses its vectors
-   * @param more an additional vector with values for the rows of the batch
+   * @param additional an additional vector with values for the rows of the batch
    */
-  def of(read: ColumnarBatch, more: Option[WritableColumnVector]): RowCompactor = {
-    val columns = Array.tabulate(read.numCols)(read.column) ++ more
+  def of(read: ColumnarBatch, additional: Option[WritableColumnVector]): RowCompactor = {
+    val columns = Array.tabulate(read.numCols)(read.column) ++ additional
     new RowCompactor(columns.map {
       case vector: WritableColumnVector => VectorRows.of(vector)
       case other => throw new IllegalStateException(s"Rows of a ${other.getClass.getName} cannot be moved")

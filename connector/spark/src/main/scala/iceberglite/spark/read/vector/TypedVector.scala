@@ -4,7 +4,7 @@ import org.apache.spark.sql.types.{DataType, Decimal}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** A vector with one type of values: Spark does not request other types for a column. */
+/** A vector with values of one type. Spark calls only the methods for the type of the column. */
 abstract private[read] class TypedVector(dataType: DataType) extends ColumnVector(dataType) {
   override def close(): Unit = ()
   override def closeIfFreeable(): Unit = ()

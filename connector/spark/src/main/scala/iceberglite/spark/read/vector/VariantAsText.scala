@@ -16,7 +16,7 @@ import iceberglite.spec.types.Literal
  *
  * @param struct the column of the file
  * @param metadata the dictionaries of field names
- * @param unreadable the error for bytes that are not a variant
+ * @param unreadable creates the error for bytes that are not a variant, from the reason
  */
 final private[read] class VariantAsText(
     struct: ColumnVector,
