@@ -50,25 +50,25 @@ final private class ChangelogRows(changes: DataFrame) {
    */
   def netChanges: DataFrame = {
     val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
-    val whole = inOrder.rowsBetween(First, Last)
+    val allCommits = inOrder.rowsBetween(First, Last)
     val deletes = sum(greatest(-count, lit(0L))).as("deletes")
     val counted = countPerCommit(signedRows.repartition(columns: _*), deletes)
       .withColumn("after", sum(count).over(inOrder.rowsBetween(First, Window.currentRow)))
-      .withColumn("total", sum(count).over(whole))
+      .withColumn("total", sum(count).over(allCommits))
     val (after, total) = (col("after"), col("total"))
     val before = after - count
     val crossesZero =
       when(total > 0L, before - col("deletes") <= 0L && after > 0L).otherwise(before >= 0L && after < 0L)
-    val remaining = counted.where(total =!= 0L).withColumn("last", max(when(crossesZero, ordinal)).over(whole))
+    val remaining = counted.where(total =!= 0L).withColumn("last", max(when(crossesZero, ordinal)).over(allCommits))
       .where(ordinal === col("last"))
     rows(remaining, changeTypeOf(total), total)
   }
 
   /** Returns one row for each change. */
   private def signedRows: DataFrame = {
-    val all = changes.queryExecution.analyzed.output.map(new Column(_))
-    val values = fields.indices.map(i => ComparableForm.of(all(i), fields(i).dataType).as(s"c$i"))
-    val Seq(kind, commitOrdinal, snapshot) = all.drop(fields.size)
+    val allColumns = changes.queryExecution.analyzed.output.map(new Column(_))
+    val values = fields.indices.map(i => ComparableForm.of(allColumns(i), fields(i).dataType).as(s"c$i"))
+    val Seq(kind, commitOrdinal, snapshot) = allColumns.drop(fields.size)
     val sign = when(kind === ChangeType.Insert.name, 1L).otherwise(-1L)
     changes.select(values ++ Seq(sign.as("count"), commitOrdinal.as("ordinal"), snapshot.as("snapshot")): _*)
   }
@@ -89,8 +89,8 @@ final private class ChangelogRows(changes: DataFrame) {
   /** Returns a part of a row by its path of positions, and its type in the table. */
   private def part(positions: Seq[Int]): (Column, DataType) =
     positions.tail.foldLeft((columns(positions.head), fields(positions.head).dataType)) {
-      case ((value, whole), position) =>
-        (new Column(GetStructField(value.expr, position)), whole.asInstanceOf[StructType](position).dataType)
+      case ((value, valueType), position) =>
+        (new Column(GetStructField(value.expr, position)), valueType.asInstanceOf[StructType](position).dataType)
     }
 
   private def repeatedIdentifierError(identifiers: Seq[ChangelogView.Identifier]): Column = {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.functions.{lit, map_entries, map_from_entries, sort_
 import org.apache.spark.sql.types._
 
 /**
- * Converts values to a form by which Spark can group and sort them. Spark cannot compare maps, and it treats 0.0 and
+ * Converts values to a form in which Spark can group and sort them. Spark cannot compare maps, and it treats 0.0 and
  * -0.0 as equal. In the comparable form, a map is a sorted array of its entries, and 0.0 differs from -0.0. All NaN
  * values are equal.
  */

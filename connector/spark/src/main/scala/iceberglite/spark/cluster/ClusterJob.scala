@@ -17,10 +17,10 @@ private[iceberglite] object ClusterJob {
 
   /** Runs a job with its own description. */
   def withDescription[A](context: SparkContext, description: String)(job: => A): A = {
-    val before = Option(context.getLocalProperty(Description))
+    val previous = Option(context.getLocalProperty(Description))
     context.setLocalProperty(Description, description)
     try job
-    finally context.setLocalProperty(Description, before.orNull)
+    finally context.setLocalProperty(Description, previous.orNull)
   }
 
   /**

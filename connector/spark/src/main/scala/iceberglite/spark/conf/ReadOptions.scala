@@ -183,8 +183,8 @@ final case class ReadSettings(
    * @param largest the weight of the largest file in bytes
    */
   def splitSizeForRewrite(weight: Long, largest: Long): Long = {
-    val usual = splitSizeFor(weight)
-    if (largest > usual && weight / largest >= cores) largest else usual
+    val ordinarySize = splitSizeFor(weight)
+    if (largest > ordinarySize && weight / largest >= cores) largest else ordinarySize
   }
 }
 

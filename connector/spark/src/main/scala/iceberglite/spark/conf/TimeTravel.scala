@@ -100,13 +100,13 @@ object TimeTravel {
 
   /** Parses the last part of a table's name that selects a snapshot: `at_timestamp_<ms>`, `tag_<name>`... */
   def ofSelector(part: String): Option[TimeTravel] = {
-    def after(prefix: String): Option[String] =
+    def suffix(prefix: String): Option[String] =
       Some(part).filter(p => p.length > prefix.length && p.toLowerCase.startsWith(prefix)).map(_.drop(prefix.length))
-    def number(prefix: String): Option[Long] = after(prefix).flatMap(text => Try(text.toLong).toOption)
+    def number(prefix: String): Option[Long] = suffix(prefix).flatMap(text => Try(text.toLong).toOption)
     number(SnapshotPrefix).map(AtSnapshot)
       .orElse(number(TimestampPrefix).map(AtTimestamp))
-      .orElse(after(BranchPrefix).map(OnBranch))
-      .orElse(after(TagPrefix).map(OnTag))
+      .orElse(suffix(BranchPrefix).map(OnBranch))
+      .orElse(suffix(TagPrefix).map(OnTag))
   }
 
   /** The options that select a snapshot, and how to parse their values. */

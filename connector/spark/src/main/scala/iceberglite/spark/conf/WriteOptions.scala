@@ -157,10 +157,10 @@ object WriteOptions {
    * @throws iceberglite.spec.IcebergError for the same options as [[check]]
    */
   private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
-    val plain = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
+    val otherOptions = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
     SparkOption.check(
       "write",
-      new CaseInsensitiveStringMap(plain.asJava),
+      new CaseInsensitiveStringMap(otherOptions.asJava),
       all.map(_.key) ++ others :+ SnapshotPropertyPrefix,
       ForeignOptions.write
     )(_ => false)

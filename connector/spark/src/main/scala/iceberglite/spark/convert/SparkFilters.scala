@@ -177,8 +177,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   }
 
   private def field(reference: NamedReference): Option[(Term, PrimitiveType)] = {
-    val found = find(reference, caseSensitive = true).orElse(find(reference, caseSensitive)).getOrElse(Vector.empty)
-    found.lastOption.filter(_ => found.init.forall(_.fieldType.isInstanceOf[StructType])).flatMap { f =>
+    val path = find(reference, caseSensitive = true).orElse(find(reference, caseSensitive)).getOrElse(Vector.empty)
+    path.lastOption.filter(_ => path.init.forall(_.fieldType.isInstanceOf[StructType])).flatMap { f =>
       f.fieldType match {
         case t: PrimitiveType => Some((Term.Bound(f, schema.names(f.id)), t))
         case _ => None

@@ -28,8 +28,8 @@ object BucketFunction extends ParametrizedFunction("bucket") {
   @volatile private var latest: Bucket = Bucket(1)
 
   private def bucket(buckets: Int): Bucket = {
-    val known = latest
-    if (known.buckets == buckets) known
+    val cached = latest
+    if (cached.buckets == buckets) cached
     else {
       if (buckets <= 0) throw InvalidArgument("number of buckets", buckets.toString, s"It must be 1 to ${Int.MaxValue}")
       latest = Bucket(buckets)

@@ -24,8 +24,8 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
   @volatile private var latest: Truncate = Truncate(1)
 
   private def truncate(width: Int): Truncate = {
-    val known = latest
-    if (known.width == width) known
+    val cached = latest
+    if (cached.width == width) cached
     else {
       if (width <= 0) throw InvalidArgument("width of truncate", width.toString, s"It must be 1 to ${Int.MaxValue}")
       latest = Truncate(width)
@@ -69,8 +69,8 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
 
   case object OfBinary extends Bound[Array[Byte]](BinaryType) {
     def invoke(width: Int, value: Array[Byte]): Array[Byte] = {
-      val checked = truncate(width).width
-      if (value == null || value.length <= checked) value else value.take(checked)
+      val length = truncate(width).width
+      if (value == null || value.length <= length) value else value.take(length)
     }
 
     override protected def valueOf(input: InternalRow): Array[Byte] = invoke(input.getInt(0), input.getBinary(1))

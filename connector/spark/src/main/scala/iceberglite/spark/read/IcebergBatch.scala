@@ -147,9 +147,9 @@ final private[iceberglite] class SharedDeletes(check: ContentFile => Unit)
   private val files = new IdentityHashMap[DeleteFile, DeleteFile]
 
   override def apply(deletes: Vector[DeleteFile]): Vector[DeleteFile] =
-    if (deletes.isEmpty) deletes else lists.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, checked)))
+    if (deletes.isEmpty) deletes else lists.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, checkAndTrim)))
 
-  private def checked(delete: DeleteFile): DeleteFile = {
+  private def checkAndTrim(delete: DeleteFile): DeleteFile = {
     check(delete.file)
     delete.withoutMetrics
   }

@@ -23,7 +23,7 @@ final private[read] class TaskPacking(
 
   /** Packs the files of a scan. */
   def pack(files: Vector[FileScanTask]): Vector[PackedTask] =
-    packGroups(files).getOrElse(ungrouped(packBySize(files)))
+    packGroups(files).getOrElse(withoutKey(packBySize(files)))
 
   /**
    * Packs files that a statement rewrites.
@@ -33,7 +33,7 @@ final private[read] class TaskPacking(
   def packForRewrite(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[PackedTask] =
     packGroups(files).getOrElse {
       if (files.isEmpty) Vector.empty
-      else ungrouped(rewrite.fold(splitForRewrite(files))(_.of(files, settings.fileOpenCost)))
+      else withoutKey(rewrite.fold(splitForRewrite(files))(_.of(files, settings.fileOpenCost)))
     }
 
   private def splitForRewrite(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
@@ -41,7 +41,7 @@ final private[read] class TaskPacking(
     split(files, settings.splitSizeForRewrite(weights.sum, weights.max))
   }
 
-  private def ungrouped(tasks: Vector[Vector[FileScanTask]]): Vector[PackedTask] = tasks.map(PackedTask(_, None))
+  private def withoutKey(tasks: Vector[Vector[FileScanTask]]): Vector[PackedTask] = tasks.map(PackedTask(_, None))
 
   private def packGroups(files: Vector[FileScanTask]): Option[Vector[PackedTask]] = for {
     keyGrouping <- grouping
@@ -62,12 +62,12 @@ final private[read] class TaskPacking(
   private def packBySize(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum
     val size = settings.splitSizeFor(weight)
-    val plain = split(files, size)
+    val bySize = split(files, size)
     val fullTasks = (weight + size - 1) / size
-    if (plain.size <= math.max(settings.cores.toLong, fullTasks)) plain
+    if (bySize.size <= math.max(settings.cores.toLong, fullTasks)) bySize
     else {
       val sizes = Vector(size, math.max(size, settings.minSplitSize)).distinct
-      (plain +: sizes.flatMap(s => Vector(split(files, s), splitAtRowGroups(files, s)))).minBy(_.size)
+      (bySize +: sizes.flatMap(s => Vector(split(files, s), splitAtRowGroups(files, s)))).minBy(_.size)
     }
   }
 

@@ -22,18 +22,18 @@ final private[read] class AvroBatches(
     rows: AvroRows[ColumnVector, Unit],
     vectors: Array[WritableColumnVector],
     positions: PositionsVector,
-    all: ColumnarBatch,
-    live: Option[LiveBatch],
+    allRows: ColumnarBatch,
+    liveBatch: Option[LiveBatch],
     capacity: Int
 ) extends FileBatches {
-  override def batch: ColumnarBatch = live.fold(all)(_.batch)
+  override def batch: ColumnarBatch = liveBatch.fold(allRows)(_.batch)
 
   override def next(): Boolean = FileFaults.reading(path) {
     var hasRows = false
     var count = fill()
     while (!hasRows && count > 0) {
-      all.setNumRows(count)
-      hasRows = live.forall(_.select(count))
+      allRows.setNumRows(count)
+      hasRows = liveBatch.forall(_.select(count))
       if (!hasRows) count = fill()
     }
     hasRows
@@ -83,8 +83,9 @@ private[read] object AvroBatches extends BatchFormat {
     }
     try {
       val (fields, vectors) = opened.get
-      val all = new ColumnarBatch(columns.of(task, fields.columns(vectors(_)), positions).toArray)
-      new AvroBatches(task.path, rows, vectors, positions, all, read.deletes.map(_.liveBatch(all, capacity)), capacity)
+      val allRows = new ColumnarBatch(columns.of(task, fields.columns(vectors(_)), positions).toArray)
+      val liveBatch = read.deletes.map(_.liveBatch(allRows, capacity))
+      new AvroBatches(task.path, rows, vectors, positions, allRows, liveBatch, capacity)
     } catch {
       case e: Throwable =>
         rows.close()

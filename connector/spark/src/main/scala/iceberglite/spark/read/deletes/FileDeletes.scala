@@ -97,7 +97,7 @@ final private[read] class LiveBatch(
    * The batch of remaining rows. Either the compactor has moved these rows to the front, or the vectors map their
    * indexes.
    */
-  private val selected =
+  private val selectedRows =
     if (compactor.isDefined) allRows else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 
   /** Valid until the next [[select]]. */
@@ -111,7 +111,7 @@ final private[read] class LiveBatch(
       batch.setNumRows(count)
     } else {
       compactor.foreach(_.moveToFront(rows.rows, live))
-      batch = selected
+      batch = selectedRows
       batch.setNumRows(live)
     }
     batch.numRows > 0

@@ -81,8 +81,8 @@ final private class KeyVector(enclosing: Array[ColumnVector], vector: ColumnVect
         case BooleanType => key.putBoolean(vector.getBoolean(row))
         case StringType =>
           val text = vector.getUTF8String(row)
-          val at = key.putLength(text.numBytes)
-          text.writeToMemory(key.array, Platform.BYTE_ARRAY_OFFSET.toLong + at)
+          val offset = key.putLength(text.numBytes)
+          text.writeToMemory(key.array, Platform.BYTE_ARRAY_OFFSET.toLong + offset)
         case BinaryType => key.putBytes(vector.getBinary(row))
         case t: DecimalType => key.putDecimal(vector.getDecimal(row, t.precision, t.scale).toJavaBigDecimal)
         case other => throw new IllegalStateException(s"Keys cannot have the type ${other.simpleString}")

@@ -31,12 +31,12 @@ private[read] object RowLimit {
   /** At most `rows` rows, in any order. */
   final case class Limit(rows: Int) extends RowLimit {
     override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan =
-      existingPlan.fold(planFiles(Some(rows.toLong)))(all => PlanSubset.of(all, first(all.tasks)))
+      existingPlan.fold(planFiles(Some(rows.toLong)))(all => PlanSubset.of(all, enoughFiles(all.tasks)))
 
     override def description: Option[String] = Some(s"limit=$rows")
 
     /** Returns enough files for the limit. All rows of these files match, because Spark applies no filter to them. */
-    private def first(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
+    private def enoughFiles(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
       var minRowCount = 0L
       tasks.takeWhile { task =>
         val needsMore = minRowCount < rows

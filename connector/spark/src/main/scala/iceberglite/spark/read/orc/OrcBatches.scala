@@ -16,18 +16,18 @@ import iceberglite.spec.file.FileFormat
 final private[read] class OrcBatches(
     reader: OrcBatchReader[ColumnVector],
     positions: PositionsVector,
-    all: ColumnarBatch,
-    live: Option[LiveBatch]
+    allRows: ColumnarBatch,
+    liveBatch: Option[LiveBatch]
 ) extends FileBatches {
-  override def batch: ColumnarBatch = live.fold(all)(_.batch)
+  override def batch: ColumnarBatch = liveBatch.fold(allRows)(_.batch)
 
   override def next(): Boolean = {
     var hasRows = false
     while (!hasRows && reader.next()) {
       positions.first = reader.firstRow
       val rows = reader.batch.size
-      all.setNumRows(rows)
-      hasRows = live.forall(_.select(rows))
+      allRows.setNumRows(rows)
+      hasRows = liveBatch.forall(_.select(rows))
     }
     hasRows
   }
@@ -51,8 +51,8 @@ private[read] object OrcBatches extends BatchFormat {
     try {
       val vectors = new OrcColumns(positions, invalidValue(task, read.tableName))
       val storedColumns = vectors.of(reader.rows, expected.fields, reader.batch.cols)
-      val all = new ColumnarBatch(columns.of(task, storedColumns, positions).toArray)
-      new OrcBatches(reader, positions, all, read.deletes.map(_.liveBatch(all, capacity)))
+      val allRows = new ColumnarBatch(columns.of(task, storedColumns, positions).toArray)
+      new OrcBatches(reader, positions, allRows, read.deletes.map(_.liveBatch(allRows, capacity)))
     } catch {
       case e: Throwable =>
         reader.close()

@@ -47,8 +47,8 @@ final private[orc] class OrcLists(
   override def getArray(rowId: Int): ColumnarArray =
     if (isNullAt(rowId)) null
     else {
-      val at = index(rowId)
-      new ColumnarArray(element, startOf(at, inner.child), lengthOf(at))
+      val i = index(rowId)
+      new ColumnarArray(element, startOf(i, inner.child), lengthOf(i))
     }
   override def getChild(ordinal: Int): ColumnVector = element
 }
@@ -63,8 +63,8 @@ final private[orc] class OrcMaps(
   override def getMap(rowId: Int): ColumnarMap =
     if (isNullAt(rowId)) null
     else {
-      val at = index(rowId)
-      new ColumnarMap(keys, values, startOf(at, inner.keys), lengthOf(at))
+      val i = index(rowId)
+      new ColumnarMap(keys, values, startOf(i, inner.keys), lengthOf(i))
     }
   override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values
 }

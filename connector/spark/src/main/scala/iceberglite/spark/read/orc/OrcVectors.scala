@@ -117,24 +117,24 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, invali
   override def getUTF8String(rowId: Int): UTF8String =
     if (isNullAt(rowId)) null
     else {
-      val at = checked(index(rowId))
-      UTF8String.fromBytes(inner.vector(at), inner.start(at), inner.length(at))
+      val i = checkedIndex(index(rowId))
+      UTF8String.fromBytes(inner.vector(i), inner.start(i), inner.length(i))
     }
 
   override def getBinary(rowId: Int): Array[Byte] =
     if (isNullAt(rowId)) null
     else {
-      val at = checked(index(rowId))
-      Arrays.copyOfRange(inner.vector(at), inner.start(at), inner.start(at) + inner.length(at))
+      val i = checkedIndex(index(rowId))
+      Arrays.copyOfRange(inner.vector(i), inner.start(i), inner.start(i) + inner.length(i))
     }
 
   /** Checks the range of a value, because Spark reads beyond an array without an error. */
-  private def checked(at: Int): Int = {
-    val (bytes, start, length) = (inner.vector(at), inner.start(at), inner.length(at))
+  private def checkedIndex(i: Int): Int = {
+    val (bytes, start, length) = (inner.vector(i), inner.start(i), inner.length(i))
     if (start < 0 || length < 0 || start > bytes.length - length) {
       throw invalidValue("It is damaged: a value extends beyond the available bytes")
     }
-    at
+    i
   }
 }
 

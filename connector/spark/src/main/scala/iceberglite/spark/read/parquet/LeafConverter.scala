@@ -47,8 +47,8 @@ private[parquet] object LeafConverter {
   /** Converts an INT96 timestamp, the nanoseconds of a day and the Julian day number, to microseconds since 1970. */
   private def micros(value: Binary): Long = {
     val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
-    val at = bytes.position()
-    DateTimeUtils.fromJulianDay(bytes.getInt(at + 8), bytes.getLong(at))
+    val offset = bytes.position()
+    DateTimeUtils.fromJulianDay(bytes.getInt(offset + 8), bytes.getLong(offset))
   }
 
   final private class Booleans(vector: WritableColumnVector) extends PrimitiveConverter {

@@ -37,20 +37,20 @@ final private[read] class ParquetBatches(
     override val byRows: Boolean
 ) extends FileBatches {
   private val read: ColumnarBatch = decoder.columns
-  private val all: ColumnarBatch =
+  private val allRows: ColumnarBatch =
     Columns.of(read, columns, positions.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
 
-  private val live: Option[LiveBatch] =
-    deletes.map(_.liveBatch(all, capacity, Some(RowCompactor.of(read, positions.map(_.vector)))))
+  private val liveBatch: Option[LiveBatch] =
+    deletes.map(_.liveBatch(allRows, capacity, Some(RowCompactor.of(read, positions.map(_.vector)))))
 
-  override def batch: ColumnarBatch = live.fold(all)(_.batch)
+  override def batch: ColumnarBatch = liveBatch.fold(allRows)(_.batch)
 
   override def next(): Boolean = {
     var hasRows = false
     while (!hasRows && decoder.next()) {
       positions.foreach(_.fill(read.numRows))
-      if (all ne read) all.setNumRows(read.numRows)
-      hasRows = live.forall(_.select(read.numRows))
+      if (allRows ne read) allRows.setNumRows(read.numRows)
+      hasRows = liveBatch.forall(_.select(read.numRows))
     }
     hasRows
   }

@@ -93,17 +93,17 @@ private object NodeVector {
 
 /** The fields of a group. */
 final private class NodeFields(nodes: Vector[NodeVector]) {
-  private val all = nodes.toArray
-  private val repeated = all.collect { case r: RepeatedVector => r }
+  private val nodeArray = nodes.toArray
+  private val repeated = nodeArray.collect { case r: RepeatedVector => r }
 
-  def converter(field: Int): Converter = all(field).converter
+  def converter(field: Int): Converter = nodeArray(field).converter
 
   def begin(): Unit = repeated.foreach(_.begin())
 
   def complete(entries: Int): Unit = {
     var i = 0
-    while (i < all.length) {
-      all(i).complete(entries)
+    while (i < nodeArray.length) {
+      nodeArray(i).complete(entries)
       i += 1
     }
   }
@@ -111,7 +111,7 @@ final private class NodeFields(nodes: Vector[NodeVector]) {
   /**
    * Returns the number of entries, which is that of the first field. Between entries, all fields have the same number.
    */
-  def entries: Int = all(0).vector.getElementsAppended
+  def entries: Int = nodeArray(0).vector.getElementsAppended
 }
 
 final private class StructVector(vector: WritableColumnVector, fields: NodeFields) extends GroupConverter {

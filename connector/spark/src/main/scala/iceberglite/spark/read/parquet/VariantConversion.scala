@@ -35,7 +35,7 @@ private[parquet] object VariantConversion {
     val names = childrenOf(group).map(_.getName)
     for {
       metadata <- Some(names.indexOf(Metadata)).filter(_ >= 0)
-      value <- shredded(group, withMetadata = true)
+      value <- shreddedPart(group, withMetadata = true)
     } yield MatchedNode(
       group,
       value.dataType,
@@ -52,21 +52,21 @@ private[parquet] object VariantConversion {
   final private case class Part[A](dataType: DataType, column: ColumnVector => A)
 
   /** A struct of `value`, the encoded variant, and `typed_value`, the shredded one; either may be missing. */
-  private def shredded(group: GroupType, withMetadata: Boolean): Option[Part[ShreddedColumn]] = {
+  private def shreddedPart(group: GroupType, withMetadata: Boolean): Option[Part[ShreddedColumn]] = {
     val children = childrenOf(group).map { child =>
       child.getName -> (child.getName match {
-        case Metadata if withMetadata => Some(encoded(child))
-        case Value => Some(encoded(child))
-        case TypedValue => typed(child)
+        case Metadata if withMetadata => Some(encodedPart(child))
+        case Value => Some(encodedPart(child))
+        case TypedValue => typedPart(child)
         case _ => None
       })
     }
-    def at(name: String): Int = children.indexWhere(_._1 == name)
+    def indexOf(name: String): Int = children.indexWhere(_._1 == name)
     if (!children.forall(_._2.isDefined)) None
     else {
       val parts = children.flatMap { case (name, part) => part.map(name -> _) }
       val struct = StructType(parts.map { case (name, part) => StructField(name, part.dataType) })
-      val (value, typedValue) = (at(Value), at(TypedValue))
+      val (value, typedValue) = (indexOf(Value), indexOf(TypedValue))
       Some(Part(
         struct,
         vector =>
@@ -80,10 +80,10 @@ private[parquet] object VariantConversion {
 
   private type Typed = Option[ShreddedColumn.Typed]
 
-  private def encoded(file: ParquetType): Part[Typed] =
+  private def encodedPart(file: ParquetType): Part[Typed] =
     if (file.isPrimitive) Part(SparkBinary, _ => None) else Part(UnrequestedNodes.whole(file).dataType, _ => None)
 
-  private def typed(file: ParquetType): Option[Part[Typed]] = file match {
+  private def typedPart(file: ParquetType): Option[Part[Typed]] = file match {
     case primitive: ParquetPrimitive => leaf(primitive)
     case group: GroupType => ParquetShapes.shapeOf(group) match {
         case Some(ParquetShapes.Struct) => fields(group)
@@ -94,7 +94,7 @@ private[parquet] object VariantConversion {
 
   private def fields(group: GroupType): Option[Part[Typed]] = {
     val children = childrenOf(group).map {
-      case child: GroupType => shredded(child, withMetadata = false).map(child.getName -> _)
+      case child: GroupType => shreddedPart(child, withMetadata = false).map(child.getName -> _)
       case _ => None
     }
     if (!children.forall(_.isDefined)) None
@@ -113,7 +113,7 @@ private[parquet] object VariantConversion {
   }
 
   private def elements(shape: ListShape): Option[Part[Typed]] = shape.element match {
-    case element: GroupType => shredded(element, withMetadata = false).map { part =>
+    case element: GroupType => shreddedPart(element, withMetadata = false).map { part =>
         Part(
           ArrayType(part.dataType),
           {

@@ -51,8 +51,8 @@ final private[iceberglite] case class RewritePacking(
   private def splitPartitions(partitions: Vector[Vector[FileScanTask]]): Vector[Vector[FileScanTask]] = {
     def counts(size: Long) = partitions.map(p => math.max(1L, bytes(p) / size).toInt)
     val fullFiles = counts(fileSize)
-    val chosen = if (fullFiles.sum >= cores) fullFiles else counts(smallestFileSize)
-    partitions.zip(chosen).flatMap { case (files, count) => Splits.evenly(files, count) }
+    val partCounts = if (fullFiles.sum >= cores) fullFiles else counts(smallestFileSize)
+    partitions.zip(partCounts).flatMap { case (files, count) => Splits.evenly(files, count) }
   }
 
   /** Combines consecutive groups to tasks of about the target size. */
