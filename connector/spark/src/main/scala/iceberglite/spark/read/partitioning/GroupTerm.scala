@@ -59,8 +59,8 @@ private[iceberglite] object GroupTerm {
   def everything(column: NestedField): Option[GroupTerm] = of(column, Void)
 
   /**
-   * Whether Spark's comparison matches the partition values: 0.0 and -0.0 are equal in Spark, and types that Spark lacks
-   * have other values.
+   * Whether Spark's comparison matches the partition values: 0.0 and -0.0 are equal in Spark, and types that Spark
+   * lacks have other values.
    */
   private def hasSparkEquality(t: PrimitiveType): Boolean = t match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType | StringType |
