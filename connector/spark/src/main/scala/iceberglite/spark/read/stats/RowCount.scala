@@ -11,6 +11,7 @@ import iceberglite.scan.FileScanTask
  * @param isExact whether no other deletes apply
  */
 final private[read] case class RowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
+
   /** Whether certainly no row is deleted. */
   def isWhole: Boolean = isExact && deletedByVectors == 0
 
