@@ -14,7 +14,7 @@ import iceberglite.table.Table
 /** The format of the data files of a write, configured by its options, the session and the table. */
 private[write] object DataFileFormats {
 
-  /** The formats that Spark's rows are written in. */
+  /** The formats in which Spark's rows can be written. */
   val all: Seq[WritableFormat] = Seq(ParquetFormat, OrcFormat, AvroFormat)
 
   /**

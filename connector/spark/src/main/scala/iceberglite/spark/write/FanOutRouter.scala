@@ -20,12 +20,17 @@ private[write] object FanOutBounds {
 
   /** With one task for each core, the total remains below the usual limit of open files in a process. */
   private val MaxFiles = 64
-  private val ShareOfHeap = 4L
+  private val HeapDivisor = 4L
 
-  /** Returns the limits: a quarter of the heap for all tasks, but at least one row group, stripe or block. */
+  /**
+   * Returns the limits. The tasks of an executor may together buffer a quarter of the heap, and each task at least one
+   * row group, stripe or block.
+   *
+   * @param unitSize the size of a row group, stripe or block, in bytes
+   */
   def of(unitSize: Long): FanOutBounds = {
     val runtime = Runtime.getRuntime
-    FanOutBounds(MaxFiles, math.max(unitSize, runtime.maxMemory / ShareOfHeap / runtime.availableProcessors))
+    FanOutBounds(MaxFiles, math.max(unitSize, runtime.maxMemory / HeapDivisor / runtime.availableProcessors))
   }
 }
 
@@ -46,7 +51,7 @@ final private[write] class FanOutRouter(
   }
 
   private val open = new util.HashMap[PartitionKey, Entry]
-  private val next = partitioner.newKey()
+  private val nextKey = partitioner.newKey()
 
   /** The entry of the previous row; null before the first row. */
   private var current: Entry = _
@@ -54,15 +59,15 @@ final private[write] class FanOutRouter(
   private var overflow: Option[Overflow] = None
 
   override def put(row: InternalRow): Unit = {
-    partitioner.read(row, next)
-    if (current != null && next == current.key) write(current, row) else switchTo(row)
+    partitioner.read(row, nextKey)
+    if (current != null && nextKey == current.key) write(current, row) else switchTo(row)
   }
 
   /** Switches to another partition than that of the previous row. */
-  private def switchTo(row: InternalRow): Unit = open.get(next) match {
-    case null if open.size >= bounds.files => overflowing.put(next, row)
+  private def switchTo(row: InternalRow): Unit = open.get(nextKey) match {
+    case null if open.size >= bounds.files => overflowing.put(nextKey, row)
     case null =>
-      val key = next.retained
+      val key = nextKey.retained
       current = new Entry(key, files.partition(partitioner.tuple(key)))
       open.put(key, current)
       write(current, row)

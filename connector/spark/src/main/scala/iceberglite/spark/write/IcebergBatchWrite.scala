@@ -7,7 +7,7 @@ import iceberglite.spec.partition.SortOrder
 import iceberglite.storage.FileIO
 import iceberglite.table.DataFileNames
 
-/** The write of one statement: its tasks create data files, and the table gets all of them in one commit. */
+/** The write of one statement. Its tasks create data files, and one commit adds all of them to the table. */
 final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
 
   private val writeCommit = new WriteCommit(plan.table)

@@ -17,7 +17,7 @@ final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
 
   override def requiredOrdering: Array[SortOrder] = plan.requirements.ordering
 
-  /** It is 0 without a shuffle, because Spark accepts an advisory size only if it must shuffle. */
+  /** Returns 0 without a required distribution, because Spark then rejects an advisory size. */
   override def advisoryPartitionSizeInBytes: Long = if (plan.requirements.isDistributed) plan.advisorySize else 0L
 
   override def toBatch: BatchWrite = new IcebergBatchWrite(plan, mode)

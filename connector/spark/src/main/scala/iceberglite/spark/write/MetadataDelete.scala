@@ -18,13 +18,13 @@ import iceberglite.tree.MetadataTree
 /** DELETE and TRUNCATE of whole files, without reading rows. */
 object MetadataDelete {
 
-  /** Whether no file has both rows that satisfy the conditions and rows that do not. */
+  /** Whether in each file either all rows or no rows satisfy the conditions. */
   def canDelete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Boolean =
     condition(table.schema, predicates, session).exists {
       case AlwaysTrue | AlwaysFalse => true
       case filter =>
         val target = WriteAuditPublish.target(table, branch, session).snapshotTarget
-        wholeFiles(table, target.head(table.metadata), filter)
+        matchesWholeFiles(table, target.head(table.metadata), filter)
     }
 
   /**
@@ -47,8 +47,8 @@ object MetadataDelete {
       )
     )
     val target = WriteAuditPublish.target(table, branch, session)
-    val given = WriteOptions.snapshotProperties(options.asOptions, session)
-    val summary = EngineSummary.of(session) ++ given ++ target.summary
+    val snapshotProperties = WriteOptions.snapshotProperties(options.asOptions, session)
+    val summary = EngineSummary.of(session) ++ snapshotProperties ++ target.summary
     try {
       val action = new DeleteFiles(filter, to = target.snapshotTarget)
       new WriteCommit(table).submit(PendingCommit(table, summary, Some(action), options.application))
@@ -64,7 +64,7 @@ object MetadataDelete {
     }
   }
 
-  private def wholeFiles(table: Table, head: Option[Snapshot], filter: Expression): Boolean = {
+  private def matchesWholeFiles(table: Table, head: Option[Snapshot], filter: Expression): Boolean = {
     val metadata = table.metadata
     val rows = new RowFilter(filter, caseSensitive = true, metadata)
     head.forall { snapshot =>

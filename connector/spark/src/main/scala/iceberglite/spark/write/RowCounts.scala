@@ -3,8 +3,8 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 /**
- * The codes of what happened to a row in copy-on-write. They replace the partition spec of the row's file, which is
- * never negative; an unchanged row keeps it.
+ * Codes for the change of a row in copy-on-write. A code replaces the partition spec id of the row's file, which is
+ * never negative. An unchanged row keeps the spec id.
  */
 private[iceberglite] object RowChangeCode {
   val Updated: Int = -1
@@ -35,7 +35,7 @@ final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, d
       case Command.MERGE =>
         Seq(MergeInserted -> inserted, MergeUpdated -> updated, MergeDeleted -> deleted, MergeCopied -> copied)
     }
-    entries.collect { case (key, count) if deletedAreKnown || !ofDeleted(key) => key -> count.toString }.toMap
+    entries.collect { case (key, count) if deletedAreKnown || !deletedKeys(key) => key -> count.toString }.toMap
   }
 }
 
@@ -47,7 +47,8 @@ final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, d
 final private[iceberglite] case class RowCounting(command: Command, marksDeletes: Boolean) {
 
   /**
-   * Returns the summary. @param live the number of rows in the files that were read; absent if only the tasks know it
+   * Returns the summary. @param live the number of rows in the files that were read; absent if the driver does not know
+   * it
    */
   def summary(counts: RowCounts, live: Option[Long]): Map[String, String] = live match {
     case Some(rows) =>
@@ -56,7 +57,7 @@ final private[iceberglite] case class RowCounting(command: Command, marksDeletes
   }
 }
 
-/** Uses the keys of Apache Iceberg for Spark 4.1 and later. */
+/** The keys of the counts in the snapshot summary, as in Apache Iceberg for Spark 4.1 and later. */
 private[iceberglite] object RowCounts {
   val DeleteDeleted: String = "spark.delete.num-deleted-rows"
   val DeleteCopied: String = "spark.delete.num-copied-rows"
@@ -67,7 +68,7 @@ private[iceberglite] object RowCounts {
   val MergeDeleted: String = "spark.merge-into.num-target-rows-deleted"
   val MergeCopied: String = "spark.merge-into.num-target-rows-copied"
 
-  private val ofDeleted: Set[String] = Set(DeleteDeleted, MergeDeleted)
+  private val deletedKeys: Set[String] = Set(DeleteDeleted, MergeDeleted)
 
   private[iceberglite] val Zero: RowCounts = RowCounts(0, 0, 0, 0)
 }

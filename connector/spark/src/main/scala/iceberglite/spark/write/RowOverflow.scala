@@ -16,7 +16,7 @@ private[write] trait RowOverflow extends AutoCloseable {
   def sorted: Iterator[InternalRow]
 }
 
-/** An overflow with Spark's own sorter and its memory. For use in a task. */
+/** Uses Spark's external sorter and the memory of the current task. It can only be created inside of a task. */
 final private[write] class SparkRowOverflow(schema: StructType) extends RowOverflow {
 
   /** The number of the current row; the sorter passes only the row. */

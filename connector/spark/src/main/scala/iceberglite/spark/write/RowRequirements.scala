@@ -32,8 +32,8 @@ import iceberglite.spec.types.Type.{TimestampNsType, TimestampTzNsType, UuidType
 /**
  * The requirements of a write for the distribution and order of its rows.
  *
- * @param clustered whether the rows of a task then come partition by partition
- * @param sorted whether they then come in the table's sort order, within a partition
+ * @param clustered whether the ordering makes the rows of a task come partition by partition
+ * @param sorted whether it also puts the rows of a partition in the table's sort order
  * @param partitions the partition transforms that Spark can compute
  */
 final private[iceberglite] case class RowRequirements(
@@ -55,7 +55,7 @@ private[iceberglite] object RowRequirements {
   /**
    * Returns the requirements.
    *
-   * @param mode absent for the default by the table's sort order or its partitions
+   * @param mode absent for the default, which depends on the table's sort order and partitioning
    * @param fanout whether files may be open for all partitions, so that rows need not be sorted; rows of a table with a
    *   sort order are sorted anyway
    */
@@ -105,20 +105,20 @@ private[iceberglite] object RowRequirements {
     for {
       id <- if (sourceIds.size == 1) sourceIds.headOption else None
       field <- schema.byId.get(id)
-      source <- Some(field.fieldType).collect { case p: PrimitiveType if isOnceInRow(schema, id) => p }
+      source <- Some(field.fieldType).collect { case p: PrimitiveType if hasOneValuePerRow(schema, id) => p }
       if transform == Identity || hasSameTransforms(source)
       spark = PartitionTerm(schema.paths(id), transform).sparkTransform
       if transform == Identity || hasFunction(spark.name, spark.arguments.length, source)
     } yield spark
 
-  /** Whether a row has one value of a field: other writers also allow sort orders on the elements of a list. */
-  private def isOnceInRow(schema: Schema, id: Int): Boolean =
+  /** Whether a row has exactly one value of a field. Sort orders of other writers may name elements of lists. */
+  private def hasOneValuePerRow(schema: Schema, id: Int): Boolean =
     ColumnPath.require(schema, schema.paths(id), caseSensitive = true).init
       .forall(_.fieldType.isInstanceOf[Type.StructType])
 
   /**
-   * Whether the transforms of Spark's values have the results of the specification. They have not for types that Spark
-   * represents as strings or plain numbers.
+   * Whether the transforms of Spark's values have the results of the specification. The results differ for types that
+   * Spark represents as strings or plain numbers.
    */
   private def hasSameTransforms(source: PrimitiveType): Boolean = source match {
     case UuidType | TimestampNsType | TimestampTzNsType => false

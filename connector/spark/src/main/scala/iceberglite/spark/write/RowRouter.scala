@@ -18,11 +18,11 @@ private[write] trait RowRouter extends AutoCloseable {
 
 /** The router of an unpartitioned table. */
 final private[write] class SingleRouter(files: TaskFiles) extends RowRouter {
-  private val all = files.partition(PartitionTuple.Empty)
+  private val partition = files.partition(PartitionTuple.Empty)
 
-  override def put(row: InternalRow): Unit = all.write(row)
+  override def put(row: InternalRow): Unit = partition.write(row)
 
-  override def finish(): Unit = all.finish()
+  override def finish(): Unit = partition.finish()
 }
 
 /**

@@ -37,7 +37,7 @@ private[iceberglite] object SchemaMerge {
    * @throws iceberglite.spec.IcebergError with the name of a column with incompatible types
    */
   def of(table: Table, rows: SparkStruct, caseSensitive: Boolean): Option[SchemaMerge] = {
-    val rowColumns = new Wanted(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
+    val rowColumns = new RowColumnConverter(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
     ofColumns(table, Schema(0, rowColumns), caseSensitive)
   }
 
@@ -51,25 +51,25 @@ private[iceberglite] object SchemaMerge {
     }
 
   /**
-   * Converts the columns of rows; if Spark represents the table's type by another type, as for uuid, the table's type
-   * is used.
+   * Converts the columns of rows to Iceberg types. If Spark represents a type of the table by another type, as uuid by
+   * string, the table's type is used.
    */
-  final private class Wanted(caseSensitive: Boolean) {
-    def fields(known: Vector[NestedField], given: Vector[NestedField], struct: SparkStruct): Vector[NestedField] =
-      given.zip(struct.fields).map { case (field, in) =>
-        ColumnPath.child(known, field.name, caseSensitive).fold(field) { column =>
-          field.copy(fieldType = typeOf(column.fieldType, field.fieldType, in.dataType))
+  final private class RowColumnConverter(caseSensitive: Boolean) {
+    def fields(columns: Vector[NestedField], rows: Vector[NestedField], struct: SparkStruct): Vector[NestedField] =
+      rows.zip(struct.fields).map { case (field, sparkField) =>
+        ColumnPath.child(columns, field.name, caseSensitive).fold(field) { column =>
+          field.copy(fieldType = typeOf(column.fieldType, field.fieldType, sparkField.dataType))
         }
       }
 
-    private def typeOf(known: Type, given: Type, dataType: DataType): Type = (known, given, dataType) match {
+    private def typeOf(inTable: Type, inRows: Type, dataType: DataType): Type = (inTable, inRows, dataType) match {
       case (p: PrimitiveType, _, _) if SparkTypes.toSpark(p) == dataType => p
       case (StructType(columns), StructType(parts), struct: SparkStruct) => StructType(fields(columns, parts, struct))
       case (list: ListType, ofRows: ListType, ArrayType(element, _)) =>
         ofRows.copy(element = typeOf(list.element, ofRows.element, element))
       case (map: MapType, ofRows: MapType, SparkMap(key, value, _)) =>
         ofRows.copy(key = typeOf(map.key, ofRows.key, key), value = typeOf(map.value, ofRows.value, value))
-      case _ => given
+      case _ => inRows
     }
   }
 }

@@ -12,8 +12,8 @@ import iceberglite.table.{Cleanup, DataLocations}
 private[iceberglite] object UncommittedFiles {
 
   /**
-   * The maximum number of directories to search, because a table may have very many partitions; other files are found
-   * by the removal of orphan files.
+   * The maximum number of directories to search, because a table may have very many partitions. The removal of orphan
+   * files finds the other files.
    */
   private val MaxDirectories = 1000
 
@@ -33,13 +33,13 @@ private[iceberglite] object UncommittedFiles {
       val waiting = mutable.Queue(directory)
       var searched = 0
       while (waiting.nonEmpty && searched < MaxDirectories) {
-        val (inside, files) = io.list(waiting.dequeue()).partition(_.isDirectory)
-        waiting ++= inside.map(_.path)
+        val (directories, files) = io.list(waiting.dequeue()).partition(_.isDirectory)
+        waiting ++= directories.map(_.path)
         searched += 1
-        Cleanup.delete(io, files.filter(isOf(operationId)).map(_.path))
+        Cleanup.delete(io, files.filter(hasOperationId(operationId)).map(_.path))
       }
     }
 
-  private def isOf(operationId: String)(file: FileInfo): Boolean =
+  private def hasOperationId(operationId: String)(file: FileInfo): Boolean =
     file.path.substring(file.path.lastIndexOf('/') + 1).contains(operationId)
 }

@@ -94,7 +94,9 @@ final private[iceberglite] class WriteCommit(table: Table) {
   def abort(messages: Array[WriterCommitMessage]): Unit =
     remove(messages.toVector.collect { case result: TaskResult => result.paths }.flatten)
 
-  /** Removes the files of a write, unless the table may refer to them. @param known those that tasks have reported */
+  /**
+   * Removes the files of a write, unless the table may refer to them. @param known the paths that tasks have reported
+   */
   def remove(known: Vector[String]): Unit =
     if (!maybeCommitted) UncommittedFiles.remove(table.io, locations, operationId, (known ++ driverFiles).distinct)
 }

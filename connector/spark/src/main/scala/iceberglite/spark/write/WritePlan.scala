@@ -65,7 +65,7 @@ final private[iceberglite] case class FilesToWrite(
  * @param isolation the validation of overwrites
  * @param summary entries for the snapshot's summary
  * @param application records the version of an application's write, which may be run again
- * @param merge the changes of the table's columns, which the table of the write already has
+ * @param merge the changes of the table's columns, which `WritePlan.table` already has
  */
 final private[iceberglite] case class CommitSettings(
     isolation: Option[Isolation],
@@ -191,7 +191,7 @@ private[iceberglite] object WritePlan {
       )
     }
 
-  /** Returns the columns by which Spark can distribute and sort: those in the rows. */
+  /** Returns the table's columns that the rows contain. Spark can distribute and sort only by these columns. */
   private def schemaOf(table: Table, input: Vector[InputField]): Schema = {
     val writtenIds = input.collect { case InputField(field, InputSource.Rows(_), _, _, _) => field.id }.toSet
     table.schema.copy(fields = table.schema.fields.filter(f => writtenIds(f.id)))

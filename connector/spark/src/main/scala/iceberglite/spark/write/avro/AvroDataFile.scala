@@ -22,7 +22,7 @@ final private[avro] class AvroDataFile(
   private var records = 0L
   private var current: InternalRow = _
 
-  /** One function for all rows. */
+  /** Encodes the current row. It is reused, to avoid an allocation for each row. */
   private val encode: AvroOutput => Unit = out => fields.put(current, out)
 
   override def write(row: InternalRow): Unit = {

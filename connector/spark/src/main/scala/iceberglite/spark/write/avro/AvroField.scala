@@ -13,8 +13,8 @@ private[avro] trait AvroField {
   /** Encodes the value in a row, a struct or an array; it may be null. */
   def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit
 
-  /** Handles an absent value, because the enclosing struct is null. */
-  def absent(): Unit
+  /** Counts an absent value as null, because an enclosing struct is null. */
+  def countAbsent(): Unit
 }
 
 /**
@@ -29,7 +29,7 @@ abstract private[avro] class StoredField(name: String, required: Boolean) extend
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
     val present = !values.isNullAt(ordinal)
     if (!required) out.writeBranch(present) else if (!present) RowFaults.nullIn(name)
-    if (!present) absent()
+    if (!present) countAbsent()
     present
   }
 }
@@ -53,7 +53,7 @@ final private[avro] class StructField(
       }
     }
 
-  override def absent(): Unit = fields.foreach(_.absent())
+  override def countAbsent(): Unit = fields.foreach(_.countAbsent())
 }
 
 /** A list: one block of elements, and the end marker. */
@@ -73,7 +73,7 @@ final private[avro] class ListField(name: String, required: Boolean, element: Av
       out.writeLong(0)
     }
 
-  override def absent(): Unit = ()
+  override def countAbsent(): Unit = ()
 }
 
 /** A map: one block of pairs, and the end marker. Avro's own maps have the same bytes as arrays of pairs. */
@@ -96,7 +96,7 @@ final private[avro] class MapField(name: String, required: Boolean, key: AvroFie
       out.writeLong(0)
     }
 
-  override def absent(): Unit = ()
+  override def countAbsent(): Unit = ()
 }
 
 /**
@@ -106,12 +106,12 @@ final private[avro] class MapField(name: String, required: Boolean, key: AvroFie
  */
 final private[avro] class ConstantField(field: AvroField, constant: InternalRow) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit = field.put(constant, 0, out)
-  override def absent(): Unit = field.absent()
+  override def countAbsent(): Unit = field.countAbsent()
 }
 
 /** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
 final private[avro] class UnwrittenField(name: String, fieldType: Type) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
-  override def absent(): Unit = ()
+  override def countAbsent(): Unit = ()
 }

@@ -38,11 +38,11 @@ private[avro] object AvroFieldWriters {
      */
     def fields(inputs: Vector[InputField], path: Vector[String], counted: Boolean): Vector[AvroField] =
       inputs.map { input =>
-        if (input.isStored) sourced(input, path, counted)
+        if (input.isStored) storedField(input, path, counted)
         else new UnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
       }
 
-    private def sourced(input: InputField, path: Vector[String], counted: Boolean): AvroField = {
+    private def storedField(input: InputField, path: Vector[String], counted: Boolean): AvroField = {
       val field = input.field.fieldType match {
         case t: PrimitiveType => leaf(input, t, (path :+ input.field.name).mkString("."), counted)
         case nested: NestedType => group(input, nested, path :+ input.field.name, counted)
@@ -60,10 +60,10 @@ private[avro] object AvroFieldWriters {
         case _: StructType =>
           val parts = fields(input.parts, path, counted).toArray
           new StructField(name, required, input.size, parts, input.parts.map(_.ordinal).toArray)
-        case _: ListType => new ListField(name, required, sourced(input.parts.head, path, counted = false))
+        case _: ListType => new ListField(name, required, storedField(input.parts.head, path, counted = false))
         case _: MapType =>
-          val key = sourced(input.parts.head, path, counted = false)
-          new MapField(name, required, key, sourced(input.parts.last, path, counted = false))
+          val key = storedField(input.parts.head, path, counted = false)
+          new MapField(name, required, key, storedField(input.parts.last, path, counted = false))
       }
     }
 

@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.DecimalType
 /** Encodes primitive values. There is a class for each kind of value, as in the other formats. */
 abstract private[avro] class AvroLeaf(name: String, required: Boolean, tally: ColumnTally)
     extends StoredField(name, required) {
-  final override def absent(): Unit = tally.addNull()
+  final override def countAbsent(): Unit = tally.addNull()
 }
 
 final private[avro] class BooleanLeaf(name: String, required: Boolean, tally: LongTally)

@@ -5,7 +5,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.data.WrittenFile
 import iceberglite.spec.file.FileFormat
 
-/** A format of data files. Open by design: one file for each. Serializable, because tasks create the files. */
+/**
+ * A format of data files with the settings of one write. It is sent to the tasks, which create the files. Each format
+ * has its own implementation in its own source file.
+ */
 private[iceberglite] trait DataFileFormat extends Serializable {
   def format: FileFormat
 

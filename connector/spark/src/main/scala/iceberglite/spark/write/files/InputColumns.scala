@@ -39,9 +39,9 @@ private[iceberglite] object InputSource {
 /**
  * A field of the table for which a write has values.
  *
- * @param field with its stored parts, and without defaults. It is required if Spark knows that no value is null, even
- *   if it is optional in the table: files without definition levels are read faster
- * @param isStored false for a type that cannot be written: only nulls are allowed
+ * @param field the field with only its stored parts, and without defaults. It is required if Spark knows that no value
+ *   is null, even if it is optional in the table, because files without definition levels are read faster
+ * @param isStored false for a type that cannot be written; all values must then be null
  * @param dataType the type of the values
  * @param parts the fields of a struct, the element of a list, the key and value of a map
  */
@@ -55,7 +55,7 @@ final private[iceberglite] case class InputField(
 
   /** The index of the value; not used for a field that the rows lack. */
   def ordinal: Int = source match {
-    case InputSource.Rows(place) => place
+    case InputSource.Rows(index) => index
     case InputSource.Constant(_) => 0
   }
 
@@ -71,7 +71,7 @@ final private[iceberglite] case class InputField(
  * for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that changed concurrently.
  *
  * @param name the name of the table, for messages
- * @param checkNullability whether to reject nullable columns for columns that are NOT NULL
+ * @param checkNullability whether to reject nullable input for columns that are NOT NULL
  */
 final private[iceberglite] class InputColumns(
     name: String,
@@ -83,7 +83,7 @@ final private[iceberglite] class InputColumns(
   /**
    * Returns the fields.
    *
-   * @param unstoredColumn the index of a column that is for the write itself, and not stored
+   * @param unstoredColumn the index of a column of the rows that only controls the write, and is not stored
    * @throws iceberglite.spec.IcebergError with the name of the column that does not match
    */
   def of(input: SparkStruct, unstoredColumn: Option[Int] = None): Vector[InputField] =
@@ -114,8 +114,8 @@ final private[iceberglite] class InputColumns(
   }
 
   /**
-   * Returns a column that the rows lack. Every column is written to every file: a reader would use the initial default
-   * for a missing one.
+   * Returns a column that the rows lack. Every column is written to every file, because a reader would use the
+   * initial default for a missing one.
    */
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {
@@ -193,11 +193,11 @@ final private[iceberglite] class InputColumns(
         val value = partOf(map.valueField, values, valueContainsNull, path)
         val types = map.copy(key = key.field.fieldType, value = value.field.fieldType)
         types.copy(valueRequired = value.field.required) -> Vector(key, value)
-      case (p: PrimitiveType, _) => fileType(p, dataType).getOrElse(throw unlike(t, dataType, path)) -> Vector.empty
-      case _ => throw unlike(t, dataType, path)
+      case (p: PrimitiveType, _) => fileType(p, dataType).getOrElse(throw mismatch(t, dataType, path)) -> Vector.empty
+      case _ => throw mismatch(t, dataType, path)
     }
 
-  private def unlike(t: Type, dataType: DataType, path: Vector[String]): ValidationFailed = ValidationFailed(
+  private def mismatch(t: Type, dataType: DataType, path: Vector[String]): ValidationFailed = ValidationFailed(
     s"Cannot write values of type ${dataType.catalogString} to column ${fullName(path)} of $name, which is of type " +
       s"$t. Cast them"
   )

@@ -3,7 +3,7 @@ package iceberglite.spark.write.files
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The bytes of strings without a copy: usually in the array of the row. */
+/** Access to the bytes of a string. They are not copied if they are in an array, usually that of the row. */
 private[iceberglite] object RowBytes {
 
   /** Returns the array with the bytes, which start at [[offset]]. */

@@ -18,7 +18,7 @@ private[iceberglite] object RowFaults {
     "This release can only write null to such a column: omit it, or write the rows with another engine"
   )
 
-  /** Checks a length. @param length of the column's type */
+  /** Checks the length of a value. @param length the length of the column's type, in bytes */
   def checkLength(bytes: Array[Byte], length: Int, column: String): Unit = if (bytes.length != length) {
     throw InvalidArgument(
       s"value of column $column",

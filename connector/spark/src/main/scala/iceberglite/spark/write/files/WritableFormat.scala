@@ -5,12 +5,15 @@ import iceberglite.spark.conf.Settings
 import iceberglite.spec.file.FileFormat
 import iceberglite.table.Table
 
-/** A format that Spark's rows are written in. Open by design: a member, and one line in `DataFileFormats.all`. */
+/**
+ * A format in which Spark's rows can be written. A new format needs an implementation and a line in
+ * `DataFileFormats.all`.
+ */
 private[write] trait WritableFormat {
   def format: FileFormat
 
   /**
-   * Returns the files of a write in this format.
+   * Returns this format with the settings of a write.
    *
    * @throws iceberglite.spec.IcebergError for an invalid setting, or a codec that is not available
    */

@@ -67,13 +67,13 @@ final private[write] class FileTallies(modes: MetricsModes) {
 
 private[iceberglite] object FileTallies {
 
-  /** Whether a column has bounds: bounds of geometries are not bounds of their bytes. */
+  /** Whether a column has bounds. A geometry's bounds would be coordinates, not minimum and maximum bytes. */
   private def hasBounds(t: PrimitiveType): Boolean = t match {
     case _: GeometryType | _: GeographyType => false
     case _ => true
   }
 
-  /** Converts a number of Spark to a literal. */
+  /** Returns a function that converts a number of Spark to a literal of the field. */
   private def literal(field: NestedField): Long => Literal = field.fieldType match {
     case BooleanType => v => BooleanLiteral(v != 0)
     case IntType => v => IntLiteral(v.toInt)

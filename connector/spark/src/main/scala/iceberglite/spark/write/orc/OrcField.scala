@@ -14,12 +14,12 @@ private[orc] trait OrcField {
   /**
    * Puts the value in a row, a struct or an array; it may be null.
    *
-   * @param at the index in the field's vector
+   * @param slot the index in the field's vector
    */
-  def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit
+  def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit
 
-  /** Handles an absent value, because the enclosing struct is null. */
-  def absent(): Unit
+  /** Counts an absent value as null, because an enclosing struct is null. */
+  def countAbsent(): Unit
 }
 
 /**
@@ -31,13 +31,13 @@ private[orc] trait OrcField {
 abstract private[orc] class StoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
 
   /** Returns whether there is a value to put. A null is put here. */
-  final protected def isPresent(values: SpecializedGetters, ordinal: Int, at: Int): Boolean =
+  final protected def isPresent(values: SpecializedGetters, ordinal: Int, slot: Int): Boolean =
     if (!values.isNullAt(ordinal)) true
     else {
       if (required) RowFaults.nullIn(name)
       vector.noNulls = false
-      vector.isNull(at) = true
-      absent()
+      vector.isNull(slot) = true
+      countAbsent()
       false
     }
 }
@@ -52,25 +52,25 @@ final private[orc] class StructField(
     ordinals: Array[Int]
 ) extends StoredField(name, required, vector) {
 
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val struct = values.getStruct(ordinal, size)
     var i = 0
     while (i < fields.length) {
-      fields(i).put(struct, ordinals(i), at)
+      fields(i).put(struct, ordinals(i), slot)
       i += 1
     }
   }
 
-  override def absent(): Unit = fields.foreach(_.absent())
+  override def countAbsent(): Unit = fields.foreach(_.countAbsent())
 }
 
 final private[orc] class ListField(name: String, required: Boolean, vector: ListColumnVector, element: OrcField)
     extends StoredField(name, required, vector) {
 
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val array = values.getArray(ordinal)
     val size = array.numElements
-    val first = OrcEntries.startEntries(vector, at, size)
+    val first = OrcEntries.startEntries(vector, slot, size)
     OrcEntries.ensureCapacity(vector.child, vector.childCount)
     var i = 0
     while (i < size) {
@@ -79,7 +79,7 @@ final private[orc] class ListField(name: String, required: Boolean, vector: List
     }
   }
 
-  override def absent(): Unit = ()
+  override def countAbsent(): Unit = ()
 }
 
 final private[orc] class MapField(
@@ -90,10 +90,10 @@ final private[orc] class MapField(
     value: OrcField
 ) extends StoredField(name, required, vector) {
 
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val map = values.getMap(ordinal)
     val size = map.numElements
-    val first = OrcEntries.startEntries(vector, at, size)
+    val first = OrcEntries.startEntries(vector, slot, size)
     OrcEntries.ensureCapacity(vector.keys, vector.childCount)
     OrcEntries.ensureCapacity(vector.values, vector.childCount)
     val keys = map.keyArray
@@ -106,7 +106,7 @@ final private[orc] class MapField(
     }
   }
 
-  override def absent(): Unit = ()
+  override def countAbsent(): Unit = ()
 }
 
 /**
@@ -115,13 +115,13 @@ final private[orc] class MapField(
  * @param constant a row that contains the value of the field
  */
 final private[orc] class ConstantField(field: OrcField, constant: InternalRow) extends OrcField {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = field.put(constant, 0, at)
-  override def absent(): Unit = field.absent()
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = field.put(constant, 0, slot)
+  override def countAbsent(): Unit = field.countAbsent()
 }
 
 /** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
 final private[orc] class UnwrittenField(name: String, fieldType: Type) extends OrcField {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit =
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
-  override def absent(): Unit = ()
+  override def countAbsent(): Unit = ()
 }

@@ -18,60 +18,60 @@ import iceberglite.spec.types.Type.DecimalType
  */
 abstract private[orc] class OrcLeaf(name: String, required: Boolean, vector: ColumnVector, tally: ColumnTally)
     extends StoredField(name, required, vector) {
-  final override def absent(): Unit = tally.addNull()
+  final override def countAbsent(): Unit = tally.addNull()
 }
 
 final private[orc] class BooleanLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = if (values.getBoolean(ordinal)) 1L else 0L
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
 final private[orc] class ByteLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getByte(ordinal).toLong
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
 final private[orc] class ShortLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getShort(ordinal).toLong
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
 final private[orc] class IntLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getInt(ordinal).toLong
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
 final private[orc] class LongLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getLong(ordinal)
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
 final private[orc] class TimeLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = TimeOfDay.checked(values.getLong(ordinal), name)
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
@@ -82,28 +82,28 @@ final private[orc] class TimestampLeaf(
     tally: LongTally,
     unitsPerSecond: Long
 ) extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getLong(ordinal)
     tally.add(value)
-    OrcTimestamp.put(vector, at, value, unitsPerSecond, name)
+    OrcTimestamp.put(vector, slot, value, unitsPerSecond, name)
   }
 }
 
 final private[orc] class FloatLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: FloatTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getFloat(ordinal)
     tally.add(value)
-    vector.vector(at) = value.toDouble
+    vector.vector(slot) = value.toDouble
   }
 }
 
 final private[orc] class DoubleLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: DoubleTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDouble(ordinal)
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
@@ -115,10 +115,10 @@ final private[orc] class LongDecimalLeaf(
     tally: LongTally,
     t: DecimalType
 ) extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDecimal(ordinal, t.precision, t.scale).toUnscaledLong
     tally.add(value)
-    vector.vector(at) = value
+    vector.vector(slot) = value
   }
 }
 
@@ -129,31 +129,31 @@ final private[orc] class DecimalLeaf(
     tally: DecimalTally,
     t: DecimalType
 ) extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val value = values.getDecimal(ordinal, t.precision, t.scale).toJavaBigDecimal
     tally.add(value)
-    vector.vector(at).set(HiveDecimal.create(value, false))
+    vector.vector(slot).set(HiveDecimal.create(value, false))
   }
 }
 
 /** Puts strings. The bytes are copied, because a batch is written long after the row was reused. */
 final private[orc] class StringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val text = values.getUTF8String(ordinal)
     val bytes = RowBytes.array(text)
     val offset = RowBytes.offset(text)
     tally.add(bytes, offset, text.numBytes)
-    vector.setVal(at, bytes, offset, text.numBytes)
+    vector.setVal(slot, bytes, offset, text.numBytes)
   }
 }
 
 final private[orc] class BinaryLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val bytes = values.getBinary(ordinal)
     tally.add(bytes, 0, bytes.length)
-    vector.setVal(at, bytes, 0, bytes.length)
+    vector.setVal(slot, bytes, 0, bytes.length)
   }
 }
 
@@ -164,11 +164,11 @@ final private[orc] class FixedLeaf(
     tally: BytesTally,
     length: Int
 ) extends OrcLeaf(name, required, vector, tally) {
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val bytes = values.getBinary(ordinal)
     RowFaults.checkLength(bytes, length, name)
     tally.add(bytes, 0, length)
-    vector.setVal(at, bytes, 0, length)
+    vector.setVal(slot, bytes, 0, length)
   }
 }
 
@@ -178,10 +178,10 @@ final private[orc] class UuidLeaf(name: String, required: Boolean, vector: Bytes
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)
   private val buffer = ByteBuffer.wrap(bytes)
 
-  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+  override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
     val uuid = UuidText.parse(values.getUTF8String(ordinal), name)
     buffer.putLong(0, uuid.getMostSignificantBits).putLong(8, uuid.getLeastSignificantBits)
     tally.add(bytes, 0, bytes.length)
-    vector.setVal(at, bytes, 0, bytes.length)
+    vector.setVal(slot, bytes, 0, bytes.length)
   }
 }

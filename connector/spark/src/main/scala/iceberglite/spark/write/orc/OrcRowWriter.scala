@@ -14,11 +14,11 @@ import iceberglite.spec.types.Type._
 /** Puts rows into the batch of one file. */
 final private[orc] class OrcRowWriter(fields: Array[OrcField], ordinals: Array[Int]) {
 
-  /** Adds a row. @param at its index in the batch */
-  def put(row: InternalRow, at: Int): Unit = {
+  /** Adds a row. @param slot its index in the batch */
+  def put(row: InternalRow, slot: Int): Unit = {
     var i = 0
     while (i < fields.length) {
-      fields(i).put(row, ordinals(i), at)
+      fields(i).put(row, ordinals(i), slot)
       i += 1
     }
   }
@@ -49,12 +49,17 @@ private[orc] object OrcRowWriter {
     ): Vector[OrcField] = {
       val stored = vectors.iterator
       inputs.map { input =>
-        if (input.isStored) sourced(input, stored.next(), path, counted)
+        if (input.isStored) storedField(input, stored.next(), path, counted)
         else new UnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
       }
     }
 
-    private def sourced(input: InputField, vector: ColumnVector, path: Vector[String], counted: Boolean): OrcField = {
+    private def storedField(
+        input: InputField,
+        vector: ColumnVector,
+        path: Vector[String],
+        counted: Boolean
+    ): OrcField = {
       val field = input.field.fieldType match {
         case t: PrimitiveType => leaf(input, t, vector, (path :+ input.field.name).mkString("."), counted)
         case nested: NestedType => group(input, nested, vector, path :+ input.field.name, counted)
@@ -80,11 +85,11 @@ private[orc] object OrcRowWriter {
           new StructField(name, required, vector, input.size, parts, input.parts.map(_.ordinal).toArray)
         case _: ListType =>
           val list = vector.asInstanceOf[ListColumnVector]
-          new ListField(name, required, list, sourced(input.parts.head, list.child, path, counted = false))
+          new ListField(name, required, list, storedField(input.parts.head, list.child, path, counted = false))
         case _: MapType =>
           val map = vector.asInstanceOf[MapColumnVector]
-          val key = sourced(input.parts.head, map.keys, path, counted = false)
-          val value = sourced(input.parts.last, map.values, path, counted = false)
+          val key = storedField(input.parts.head, map.keys, path, counted = false)
+          val value = storedField(input.parts.last, map.values, path, counted = false)
           new MapField(name, required, map, key, value)
       }
     }

@@ -6,8 +6,8 @@ import iceberglite.spark.write.files.RowFaults
 
 /**
  * Writes one field of every row to the columns of a Parquet file by record shredding: each value has a repetition
- * level, which tells at which list a new entry begins, and a definition level, which tells how many of the enclosing
- * optional and repeated fields are present.
+ * level, which identifies the list in which a new entry begins, and a definition level, which counts the enclosing
+ * optional and repeated fields that are present.
  *
  * @param name the full name, for messages
  * @param optional whether the field may be null

@@ -164,7 +164,7 @@ final private[parquet] class StringLeaf(d: ColumnDescriptor, id: Int, name: Stri
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val text = values.getUTF8String(ordinal)
-      // The bytes of the row, which Parquet copies if it keeps them.
+      // Refers to the bytes of the row. Parquet copies them if it stores them.
       val binary = Binary.fromReusedByteArray(RowBytes.array(text), RowBytes.offset(text), text.numBytes)
       column.write(binary, repetition, definition)
     }

@@ -54,7 +54,7 @@ private[parquet] object RowShredder {
       definition: Int,
       repetition: Int
   ) {
-    def into(group: GroupType): FieldPosition =
+    def child(group: GroupType): FieldPosition =
       if (group.isRepetition(ParquetType.Repetition.REPEATED)) {
         copy(path :+ group.getName, definition = definition + 1, repetition = repetition + 1)
       } else copy(path :+ group.getName)
@@ -66,12 +66,12 @@ private[parquet] object RowShredder {
     def fields(inputs: Vector[InputField], group: GroupType, position: FieldPosition): Vector[FieldWriter] = {
       val nodes = group.getFields.iterator
       inputs.map { input =>
-        if (input.isStored) sourced(input, nodes.next(), position)
+        if (input.isStored) storedField(input, nodes.next(), position)
         else new UnwrittenField((position.names :+ input.field.name).mkString("."), input.field.fieldType)
       }
     }
 
-    private def sourced(input: InputField, node: ParquetType, position: FieldPosition): FieldWriter = {
+    private def storedField(input: InputField, node: ParquetType, position: FieldPosition): FieldWriter = {
       val writer = field(input, node, position)
       input.source match {
         case InputSource.Rows(_) => writer
@@ -92,7 +92,7 @@ private[parquet] object RowShredder {
       input.field.fieldType match {
         case t: PrimitiveType => leaf(input, t, descriptor(ownPosition.path :+ node.getName), name, optional)
         case nested: NestedType =>
-          group(input, nested, node.asGroupType, ownPosition.into(node.asGroupType), name, optional)
+          group(input, nested, node.asGroupType, ownPosition.child(node.asGroupType), name, optional)
       }
     }
 
@@ -116,14 +116,14 @@ private[parquet] object RowShredder {
         )
       case _: ListType =>
         val entries = node.getType(0).asGroupType
-        val inside = ownPosition.into(entries)
-        val element = sourced(input.parts.head, entries.getType(0), inside)
+        val inside = ownPosition.child(entries)
+        val element = storedField(input.parts.head, entries.getType(0), inside)
         new ListWriter(name, optional, ownPosition.definition, inside.repetition, element)
       case _: MapType =>
         val entries = node.getType(0).asGroupType
-        val inside = ownPosition.into(entries)
-        val key = sourced(input.parts.head, entries.getType(0), inside)
-        val value = sourced(input.parts.last, entries.getType(1), inside)
+        val inside = ownPosition.child(entries)
+        val key = storedField(input.parts.head, entries.getType(0), inside)
+        val value = storedField(input.parts.last, entries.getType(1), inside)
         new MapWriter(name, optional, ownPosition.definition, inside.repetition, key, value)
     }
 

@@ -28,7 +28,7 @@ final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int]
   }
 }
 
-/** A field of a partition spec, which computes its value from rows. The value of null is null (spec). */
+/** A field of a partition spec, which computes its value from rows. The partition value of null is null (spec). */
 sealed abstract private[write] class PartitionColumn {
 
   /** Puts the value of a row into a key. */

@@ -33,7 +33,7 @@ final private[write] class RowTransforms(
 ) {
 
   def of(transform: Transform): PartitionColumn = {
-    val quick = transform match {
+    val specialized = transform match {
       case Void => Some(AlwaysNull)
       case Identity => identity
       case bucket: Bucket => hash.map(h => numbers(IntType)((row, i) => bucket.ofHash(h(row, i).toInt).toLong))
@@ -44,7 +44,7 @@ final private[write] class RowTransforms(
       case Hour => micros.map(m => time(transform)((row, i) => DateTime.hoursFromMicros(m(row, i)).toLong))
       case _ => None
     }
-    quick.getOrElse(general(transform))
+    specialized.getOrElse(general(transform))
   }
 
   private def numbers(result: PrimitiveType)(numberOf: NumberOf): PartitionColumn =
@@ -97,12 +97,12 @@ final private[write] class RowTransforms(
     case DecimalType(precision, _) if precision <= Decimal.MAX_LONG_DIGITS =>
       plain.map(unscaled => numbers(source)((row, i) => truncate.ofLong(unscaled(row, i))))
     case StringType =>
-      Some(new Objects(access, (row, i) => cut(row.getUTF8String(i), truncate.width), RowTransforms.text))
+      Some(new Objects(access, (row, i) => truncateText(row.getUTF8String(i), truncate.width), RowTransforms.text))
     case _ => None
   }
 
   /** Truncates text to a number of code points. Each code point has at least one byte. */
-  private def cut(text: UTF8String, width: Int): UTF8String =
+  private def truncateText(text: UTF8String, width: Int): UTF8String =
     if (text.numBytes <= width) text else text.substring(0, width)
 
   /** Returns days since 1970, for dates and timestamps. */

@@ -40,7 +40,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
 
   private def write(tasks: Vector[FileScanTask], conversion: DeleteConversion): Vector[ContentFile] = {
     val context = session.sparkContext
-    val groups = grouped(tasks, context)
+    val groups = groupsOf(tasks, context)
     if (groups.isEmpty) Vector.empty
     else ClusterJob.withDescription(context, s"Converting the equality deletes of ${table.name}") {
       val shared = new SharedDeletes(_ => ())
@@ -48,7 +48,7 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
         context.parallelize(groups.map(group => serialize(group.map(withoutPlanningInfo(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
       val settings = serialize((conversion, writeCommit.locations, deletes))
-      val results = context.runJob(parts, writing(context.broadcast(settings), writeCommit.operationId))
+      val results = context.runJob(parts, writeTask(context.broadcast(settings), writeCommit.operationId))
       results.toVector.flatMap(r => deserialize[Vector[ContentFile]](ClusterJob.decodeResult(r)))
     }
   }
@@ -59,7 +59,7 @@ private[iceberglite] object DeleteConversionJob {
   /** Maximum size of the data files that a task reads, in bytes. */
   private val GroupBytes = 256L << 20
 
-  /** Minimum weight of a data file, in bytes: opening it and its deletes. */
+  /** Minimum weight of a data file, in bytes. It represents the cost of opening the file and its deletes. */
   private val OpenCost = 4L << 20
 
   private val Lookback = 10
@@ -68,17 +68,17 @@ private[iceberglite] object DeleteConversionJob {
    * Groups whole files, because a delete file covers all rows of its data file; there are at least as many groups as
    * cores, if there are enough files.
    */
-  private def grouped(tasks: Vector[FileScanTask], context: SparkContext): Vector[Vector[FileScanTask]] = {
+  private def groupsOf(tasks: Vector[FileScanTask], context: SparkContext): Vector[Vector[FileScanTask]] = {
     val weight = tasks.iterator.map(t => math.max(t.length, OpenCost)).sum
-    val forEachCore = weight / context.defaultParallelism
-    Splits.ofWholeFiles(tasks, math.max(1, math.min(GroupBytes, forEachCore)), OpenCost, Lookback)
+    val bytesPerCore = weight / context.defaultParallelism
+    Splits.ofWholeFiles(tasks, math.max(1, math.min(GroupBytes, bytesPerCore)), OpenCost, Lookback)
   }
 
   /** Removes information that only planning needs. */
   private def withoutPlanningInfo(task: FileScanTask, shared: SharedDeletes): FileScanTask =
     task.copy(file = task.file.copy(metrics = Metrics.Empty), deletes = shared(task.deletes))
 
-  private def writing(
+  private def writeTask(
       settings: Broadcast[Array[Byte]],
       operationId: String
   ): (TaskContext, Iterator[Array[Byte]]) => Array[Byte] = { (context, parts) =>

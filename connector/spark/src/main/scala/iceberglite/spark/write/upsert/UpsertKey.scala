@@ -38,33 +38,33 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   def ordering: Array[SortOrder] =
     terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
 
-  /** Returns the columns of delete files among the columns of the rows. @throws NotFound the rows lack one */
+  /** Returns the key columns among the columns of the rows. @throws NotFound the rows lack one */
   def of(input: Vector[InputField]): Vector[InputField] = {
-    val found = narrowed(input)
-    def in(fields: Vector[InputField]): Vector[Int] = fields.flatMap(f => f.field.id +: in(f.parts))
-    fields.find(f => !in(found).contains(f.id)).foreach { f =>
+    val found = keyParts(input)
+    def idsIn(fields: Vector[InputField]): Vector[Int] = fields.flatMap(f => f.field.id +: idsIn(f.parts))
+    fields.find(f => !idsIn(found).contains(f.id)).foreach { f =>
       throw NotFound(ObjectKind.Column, schema.names(f.id), "It is a key column of the upsert: add it to the rows")
     }
     found
   }
 
-  private def narrowed(input: Vector[InputField]): Vector[InputField] = input.flatMap { f =>
-    val given = f.source.isInstanceOf[InputSource.Rows]
-    if (ids.contains(f.field.id)) Some(f).filter(_ => given)
+  private def keyParts(input: Vector[InputField]): Vector[InputField] = input.flatMap { f =>
+    val isInRows = f.source.isInstanceOf[InputSource.Rows]
+    if (ids.contains(f.field.id)) Some(f).filter(_ => isInRows)
     else f.field.fieldType match {
-      case _: StructType if given =>
-        val parts = narrowed(f.parts)
+      case _: StructType if isInRows =>
+        val parts = keyParts(f.parts)
         if (parts.isEmpty) None
         else Some(f.copy(field = f.field.copy(fieldType = StructType(parts.map(_.field))), parts = parts))
       case _ => None
     }
   }
 
-  /** Returns the positions of the fields in the rows. @param of the result of [[of]] */
-  def columns(of: Vector[InputField], properties: Map[String, String]): Vector[KeyColumn] = {
-    def walk(fields: Vector[InputField], above: Vector[Int]): Vector[(Int, Vector[Int])] =
-      fields.flatMap(f => (f.field.id -> (above :+ f.ordinal)) +: walk(f.parts, above :+ f.ordinal))
-    val ordinals = walk(of, Vector.empty).toMap
+  /** Returns the positions of the key fields in the rows. @param keyInput the result of [[of]] */
+  def columns(keyInput: Vector[InputField], properties: Map[String, String]): Vector[KeyColumn] = {
+    def walk(fields: Vector[InputField], parents: Vector[Int]): Vector[(Int, Vector[Int])] =
+      fields.flatMap(f => (f.field.id -> (parents :+ f.ordinal)) +: walk(f.parts, parents :+ f.ordinal))
+    val ordinals = walk(keyInput, Vector.empty).toMap
     fields.map(f => KeyColumn(schema.names(f.id), ordinals(f.id), spelling(f, properties)))
   }
 
@@ -89,7 +89,7 @@ private[upsert] object UpsertKey {
   def of(table: Table, names: Option[Seq[String]], caseSensitive: Boolean): UpsertKey = {
     val schema = table.schema
     val fields = names match {
-      case Some(given) => given.toVector.map(schema.require(_, caseSensitive))
+      case Some(columns) => columns.toVector.map(schema.require(_, caseSensitive))
       case None if schema.identifierFieldIds.nonEmpty => schema.identifierFieldIds.toVector.map(schema.byId)
       case None => throw InvalidArgument(
           "write option upsert",
@@ -103,8 +103,8 @@ private[upsert] object UpsertKey {
   }
 
   private def check(schema: Schema, field: NestedField): Unit = {
-    def reject(why: String): Nothing =
-      throw InvalidArgument("key of an upsert", schema.names(field.id), s"$why. Choose another column")
+    def reject(reason: String): Nothing =
+      throw InvalidArgument("key of an upsert", schema.names(field.id), s"$reason. Choose another column")
     schema.ancestors(field.id).map(_.fieldType).foreach {
       case _: StructType => ()
       case _ => reject("It is inside of a list or map, which has many values in a row")

@@ -23,7 +23,8 @@ import iceberglite.tree.MetadataTree
  *
  * @param rows how the data files are written
  * @param deletes how the delete files are written; its spec is unpartitioned if a delete must apply to all partitions
- * @param deleteColumnIndex the index of the column that marks rows that only delete; absent if there is none
+ * @param keys the key columns and their positions in the rows
+ * @param deleteColumnIndex the index of the column that marks rows to delete instead of upsert; absent if there is none
  */
 final private[iceberglite] case class UpsertPlan(
     key: UpsertKey,
@@ -58,7 +59,7 @@ private[iceberglite] object UpsertPlan {
     )
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     val key = UpsertKey.of(table, UpsertOptions.Keys.get(settings), caseSensitive)
-    val deleteColumnIndex = UpsertOptions.DeleteColumn.get(settings).map(markOf(table, info.schema, _, caseSensitive))
+    val deleteColumnIndex = UpsertOptions.DeleteColumn.get(settings).map(indexOf(table, info.schema, _, caseSensitive))
     val rows = planOf(table, info, settings, target, session, deleteColumnIndex)
     val keyInput = key.of(rows.rows.input)
     new UpsertWrite(UpsertPlan(
@@ -70,17 +71,17 @@ private[iceberglite] object UpsertPlan {
     ))
   }
 
-  /** Returns the index of the column that marks rows that only delete. */
-  private def markOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
-    def reject(why: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, why)
-    val at = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
-    if (at < 0)
+  /** Returns the index of the column that marks rows to delete instead of upsert. */
+  private def indexOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
+    def reject(reason: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, reason)
+    val index = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
+    if (index < 0)
       throw NotFound(ObjectKind.Column, name, s"The columns of the rows are ${schema.fieldNames.mkString(", ")}")
-    if (schema(at).dataType != BooleanType) reject(s"It is a ${schema(at).dataType.sql}, but must be a BOOLEAN")
+    if (schema(index).dataType != BooleanType) reject(s"It is a ${schema(index).dataType.sql}, but must be a BOOLEAN")
     if (table.schema.find(name, caseSensitive).isDefined) reject(
       "The table has a column with this name; rename the column of the rows"
     )
-    at
+    index
   }
 
   private def planOf(
@@ -108,7 +109,7 @@ private[iceberglite] object UpsertPlan {
     val deleteOptions =
       Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
     val deleteSettings = Settings(new CaseInsensitiveStringMap(deleteOptions.asJava), _ => None, properties)
-    val spec = if (reachesAll(rows, key)) rows.files.spec else PartitionSpec.Unpartitioned
+    val spec = if (canDeleteByPartition(rows, key)) rows.files.spec else PartitionSpec.Unpartitioned
     rows.copy(
       rows = rows.rows.copy(input = input),
       files = rows.files.copy(
@@ -121,17 +122,17 @@ private[iceberglite] object UpsertPlan {
   }
 
   /**
-   * Whether deletes in the partitions of the new rows apply to all rows with their keys: the key determines the
-   * partition, and all files have this spec, because a delete of a partition applies only to files of its own spec
-   * (spec: "Scan Planning").
+   * Whether deletes in the partitions of the new rows apply to all existing rows with the same keys. This requires that
+   * the key determines the partition, and that all files have the spec of the write, because a delete of a partition
+   * applies only to files of its own spec (spec: "Scan Planning").
    */
-  private def reachesAll(plan: WritePlan, key: UpsertKey): Boolean = {
+  private def canDeleteByPartition(plan: WritePlan, key: UpsertKey): Boolean = {
     val metadata = plan.table.metadata
     val spec = plan.files.spec
-    def others = plan.settings.to.head(metadata).toVector.flatMap(MetadataTree.at(_, plan.table.tree()).parts)
+    def hasOtherSpecs = plan.settings.to.head(metadata).toVector.flatMap(MetadataTree.at(_, plan.table.tree()).parts)
       .exists(p => p.content == ManifestContent.Data && p.hasLiveFiles && p.specId != spec.specId)
     spec.isPartitioned &&
     spec.fields.filter(_.transform != Void).forall(_.sourceIds.forall(key.ids.contains)) &&
-    (metadata.specs.size == 1 || !others)
+    (metadata.specs.size == 1 || !hasOtherSpecs)
   }
 }

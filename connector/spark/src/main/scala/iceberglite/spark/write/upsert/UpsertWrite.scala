@@ -40,8 +40,8 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
 }
 
 /**
- * The write of an upsert: its tasks create data files and equality delete files, and the table gets all of them in one
- * commit.
+ * The write of an upsert. Its tasks create data files and equality delete files, and one commit adds all of them to the
+ * table.
  */
 final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite {
   private val table = plan.rows.table
@@ -72,11 +72,11 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   private def pending(rows: Vector[ContentFile], deletes: Vector[ContentFile]): PendingCommit =
     if (deletes.isEmpty) plan.rows.pending(None)
     else {
-      val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.files.spec) else withGlobalSpec
-      val reached = if (plan.inPartitions) Some(spec.specId) else None
+      val (base, spec) = if (plan.inPartitions) (table, plan.deletes.files.spec) else withGlobalSpec
+      val requiredSpec = if (plan.inPartitions) Some(spec.specId) else None
       val change =
-        new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), requiredSpec = reached, to = plan.rows.settings.to)
-      plan.rows.pending(Some(change)).copy(base = ready)
+        new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), requiredSpec = requiredSpec, to = plan.rows.settings.to)
+      plan.rows.pending(Some(change)).copy(base = base)
     }
 
   private def deleteFile(file: ContentFile, spec: PartitionSpec): ContentFile = file.copy(
@@ -89,11 +89,11 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
 
   /** Returns the table with an unpartitioned spec, which deletes for all partitions need (spec: "Scan Planning"). */
   private def withGlobalSpec: (Table, PartitionSpec) = {
-    def of(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
-    val ready = if (of(table).isDefined) table else table.transaction().add(new AddUnpartitionedSpec).commit()
+    def unpartitioned(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
+    val base = if (unpartitioned(table).isDefined) table else table.transaction().add(new AddUnpartitionedSpec).commit()
     val spec =
-      of(ready).getOrElse(throw new IllegalStateException(s"${table.name} has not got the spec that it was given"))
-    (ready, spec)
+      unpartitioned(base).getOrElse(throw new IllegalStateException(s"${table.name} has no unpartitioned spec"))
+    (base, spec)
   }
 
   override def abort(messages: Array[WriterCommitMessage]): Unit = writeCommit.abort(messages)

@@ -44,7 +44,7 @@ final private[upsert] class UpsertWriterFactory(
 /**
  * Writes the rows of one task, and their keys as deletes of existing rows. The files of a failed task are removed.
  *
- * @param deleteColumnIndex the index of the column that marks rows that only delete; -1 if there is none
+ * @param deleteColumnIndex the index of the column that marks rows to delete instead of upsert; -1 if there is none
  */
 final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, keys: RowKeys, deleteColumnIndex: Int)
     extends DataWriter[InternalRow] {
@@ -59,7 +59,7 @@ final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, 
 
   private def filesOf(message: WriterCommitMessage): Array[ContentFile] = message match {
     case written: WrittenFiles => written.files
-    case other => throw new IllegalStateException(s"A writer of files answers $other")
+    case other => throw new IllegalStateException(s"Unexpected result of a task writer: $other")
   }
 
   override def abort(): Unit =
@@ -88,7 +88,7 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
   }
   private val keyOf = UnsafeProjection.create(columns)
   private val checkedKeys: Array[Int] = keys.indices.filter(keys(_).spelling.isDefined).toArray
-  private var last: UnsafeRow = _
+  private var previous: UnsafeRow = _
 
   /**
    * Checks the key of the next row. @throws ValidationFailed the previous row has the same key, or a text has another
@@ -97,11 +97,11 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
   def next(row: InternalRow): Unit = {
     val key = keyOf(row)
     checkedKeys.foreach(requireSpelling(key, _))
-    if (last != null && last == key) throw ValidationFailed(
+    if (previous != null && previous == key) throw ValidationFailed(
       s"Cannot upsert into $table: two of the rows have the key ${describe(row)}, and it is unclear which row is " +
         "newer. Remove one of them"
     )
-    if (last == null) last = key.copy() else last.copyFrom(key)
+    if (previous == null) previous = key.copy() else previous.copyFrom(key)
   }
 
   private def requireSpelling(key: UnsafeRow, ordinal: Int): Unit = if (!key.isNullAt(ordinal)) {
