@@ -43,7 +43,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
   override def extractIdentifier(options: CaseInsensitiveStringMap): Identifier = {
     val (_, ident) = resolve(options)
-    SparkErrors.in(named(options))(TimeTravel.ofOptions(options)) match {
+    SparkErrors.in(nameIn(options))(TimeTravel.ofOptions(options)) match {
       case TimeTravel.Latest | _: TimeTravel.AtVersion => ident
       case travel => Identifier.of(ident.namespace :+ ident.name, travel.selector)
     }
@@ -72,7 +72,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
   }
 
   private def resolve(options: CaseInsensitiveStringMap): (TableCatalog, Identifier) = {
-    val (session, name) = (SparkSession.active, named(options))
+    val (session, name) = (SparkSession.active, nameIn(options))
     if (PathName.isPath(name)) (IcebergSource.catalogOfPaths(session), identifierOf(name))
     else CatalogNames.resolve(session, session.sessionState.sqlParser.parseMultipartIdentifier(name)) match {
       case (catalog: LiteCatalog, ident) => (catalog, ident)
@@ -83,11 +83,11 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
   /** Returns an identifier with the complete path, which is valid regardless of the working directory. */
   private def identifierOf(path: String): Identifier = Identifier.of(Array.empty, PathTables.identifier(path).name)
 
-  private def named(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
+  private def nameIn(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
     throw SparkErrors.of(
       Providers.IcebergLite,
       InvalidArgument(
-        "what to load or save",
+        "path or table name",
         String.valueOf(options.get("paths")),
         s"Pass format(${Providers.IcebergLite}) one path, which has a slash, or the name of one table"
       )
@@ -118,8 +118,8 @@ object IcebergSource {
     })
   }
 
-  private def pathCatalog(session: SparkSession, storage: Map[String, String], withStorage: String): TableCatalog = {
-    val name = if (storage.isEmpty) PathCatalog else withStorage
+  private def pathCatalog(session: SparkSession, storage: Map[String, String], storageName: String): TableCatalog = {
+    val name = if (storage.isEmpty) PathCatalog else storageName
     val prefix = s"spark.sql.catalog.$name"
     if (session.conf.getOption(prefix).isEmpty) {
       val warehouse = session.sessionState.conf.warehousePath

@@ -34,8 +34,8 @@ import iceberglite.table.Table
  * t.retries(3).merge(changes, "target.id = source.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
  * }}}
  *
- * The object holds no state of the table, so it can be kept. Conditions are columns or SQL text. The session needs the
- * extensions.
+ * The object does not cache the state of the table, so it can be reused. Conditions are columns or SQL text. The
+ * session needs the extensions.
  */
 final class IcebergTable private (
     val spark: SparkSession,
@@ -64,6 +64,7 @@ final class IcebergTable private (
    */
   def update(set: Map[String, Column]): RowChanges = run("UPDATE", UpdateTable(relation, assignments(set), None))
 
+  /** Updates the rows that satisfy a condition. @param set the new values by column name */
   def update(condition: Condition, set: Map[String, Column]): RowChanges =
     run("UPDATE", UpdateTable(relation, assignments(set), Some(condition.expression)))
 
@@ -71,6 +72,7 @@ final class IcebergTable private (
    * Returns a builder of a MERGE statement. Its method `execute` runs the statement.
    *
    * @param source the source rows. Conditions and values call them `source`, and this table `target`.
+   * @param on the condition for matching rows
    */
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)

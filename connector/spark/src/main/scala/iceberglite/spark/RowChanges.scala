@@ -27,8 +27,8 @@ object RowChanges {
   val Nothing: RowChanges = RowChanges(0, 0, Some(0), 0, None)
 
   /**
-   * Reads the counts from the summary of the statement's snapshot. If the statement deleted whole files,
-   * the counts may include rows of these files that were deleted before.
+   * Reads the counts from the summary of the statement's snapshot. If the statement deleted whole files, the counts may
+   * include rows of these files that were deleted before.
    */
   private[iceberglite] def of(snapshot: Snapshot): RowChanges = {
     def count(key: String): Option[Long] = snapshot.count(key)

@@ -207,7 +207,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def purgeTable(ident: Identifier): Boolean = drop(ident, purge = true)
 
   private def drop(ident: Identifier, purge: Boolean): Boolean = in(ident) {
-    tables.forgetting(ident)(tables.handleOf(ident).drop(purge))
+    tables.dropAndForget(ident)(tables.handleOf(ident).drop(purge))
   }
 
   override def renameTable(from: Identifier, to: Identifier): Unit = in(from) {

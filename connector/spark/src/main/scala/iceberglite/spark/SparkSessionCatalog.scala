@@ -29,7 +29,7 @@ import iceberglite.spec.IcebergError.Unsupported
  * Spark's session catalog with iceberg-lite tables: `spark.sql.catalog.spark_catalog =
  * iceberglite.spark.SparkSessionCatalog`, with `type` and the other properties of the catalog for these tables; without
  * `type`, they are in the session's Hive Metastore. Tables created with `USING iceberg` are iceberg-lite tables; all
- * other tables, and the namespaces, are Spark's. A name belongs to one table of either kind.
+ * other tables, and the namespaces, are Spark's. A name cannot refer to both an iceberg-lite table and another table.
  */
 @nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to these by default
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
@@ -130,7 +130,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       partitions: Array[Transform],
       properties: util.Map[String, String]
   ): Table = {
-    checkFree(ident, properties)
+    checkNameIsUnused(ident, properties)
     (if (isIcebergProvider(properties)) icebergCatalog else delegate).createTable(ident, schema, partitions, properties)
   }
 
@@ -142,7 +142,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       partitions: Array[Transform],
       properties: util.Map[String, String]
   ): StagedTable = {
-    checkFree(ident, properties)
+    checkNameIsUnused(ident, properties)
     stagingIn(properties)(_.stageCreate(ident, schema, partitions, properties)) {
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
@@ -154,7 +154,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       partitions: Array[Transform],
       properties: util.Map[String, String]
   ): StagedTable = {
-    checkNotOther(ident, properties)
+    checkSameKind(ident, properties)
     stagingIn(properties)(_.stageReplace(ident, schema, partitions, properties)) {
       if (!delegate.dropTable(ident)) throw new NoSuchTableException(ident)
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
@@ -167,7 +167,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       partitions: Array[Transform],
       properties: util.Map[String, String]
   ): StagedTable = {
-    checkNotOther(ident, properties)
+    checkSameKind(ident, properties)
     stagingIn(properties)(_.stageCreateOrReplace(ident, schema, partitions, properties)) {
       delegate.dropTable(ident)
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
@@ -175,8 +175,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   }
 
   /**
-   * Stages a table in Spark's catalog, which does not support staging: a failed query leaves no table, and a replaced
-   * table is lost, as without the connector.
+   * Stages a table in the catalog for its provider. If Spark's catalog does not support staging, a failed query leaves
+   * no table, and a replaced table is lost, as without the connector.
+   *
+   * @param unstaged creates the table in Spark's catalog without staging
    */
   private def stagingIn(properties: util.Map[String, String])(
       stage: StagingTableCatalog => StagedTable
@@ -238,7 +240,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private def isIcebergProvider(properties: util.Map[String, String]): Boolean =
     properties.asScala.get(TableCatalog.PROP_PROVIDER).exists(SparkSessionCatalog.providers.contains)
 
-  private def checkFree(ident: Identifier, properties: util.Map[String, String]): Unit = {
+  private def checkNameIsUnused(ident: Identifier, properties: util.Map[String, String]): Unit = {
     if (isIcebergProvider(properties) && !namespaceExists(ident.namespace)) {
       throw new NoSuchNamespaceException(ident.namespace)
     }
@@ -246,7 +248,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   }
 
   /** Checks that an iceberg-lite table does not replace another table of the session catalog, or the reverse. */
-  private def checkNotOther(ident: Identifier, properties: util.Map[String, String]): Unit =
+  private def checkSameKind(ident: Identifier, properties: util.Map[String, String]): Unit =
     if (if (isIcebergProvider(properties)) isInDelegate(ident) && !isIcebergTable(ident) else isIcebergTable(ident)) {
       throw new TableAlreadyExistsException(ident)
     }

@@ -59,7 +59,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   def find(ident: Identifier): ResolvedName = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) =>
       path.selectors.foldLeft(ResolvedName(sharedTable(PathTable(tables, path.path)))) { (found, selector) =>
-        select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorsKnown(selector)))
+        select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorHint(selector)))
       }
     // Spark resolves the path in parquet.`/data/f` as a table first, and as a file only if there is no such table.
     case (Some(path), None) => throw NotFound(ObjectKind.Table, path.toString, insteadOfPath)
@@ -109,7 +109,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /**
-   * Removes the cached manifests of a table and makes the next access load the table again. It then sees commits of
+   * Removes the cached manifests of a table and makes the next access load the table again. That access sees commits of
    * other writers, and changed permissions on the metadata files.
    */
   def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
@@ -139,9 +139,9 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
    * Drops a table with `drop` and removes it from the cache, and from other catalogs that may have cached it under
    * other names.
    */
-  def forgetting[A](ident: Identifier)(drop: => A): A = {
+  def dropAndForget[A](ident: Identifier)(drop: => A): A = {
     val handle = handleOf(ident)
-    // A broken table can also be dropped.
+    // A table whose metadata cannot be read can also be dropped.
     val table = cache.known(handle.key).orElse(Try(handle.table()).toOption)
     try drop
     finally forget(handle.key, table)
@@ -170,14 +170,14 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def isSelector(part: String): Boolean =
     TimeTravel.ofSelector(part).isDefined || TableView.find(part).isDefined
 
-  /** Applies a selector, with at most one state and one metadata table. */
+  /** Applies a selector. @return absent if it is not valid, or if the name already has a selector of this kind */
   private def select(found: ResolvedName, selector: String): Option[ResolvedName] = {
     val view = TableView.find(selector).filter(_ => found.view.isEmpty)
     val travel = TimeTravel.ofSelector(selector).filter(_ => found.travel == TimeTravel.Latest)
     view.map(v => found.copy(view = Some(v))).orElse(travel.map(t => found.copy(travel = t)))
   }
 
-  private def selectorsKnown(selector: String): String =
+  private def selectorHint(selector: String): String =
     s"$selector is not a valid selector. After # there may be a state (at_timestamp_<ms>, snapshot_id_<id>, " +
       s"branch_<name>, tag_<name>) and a metadata table (${TableView.names.mkString(", ")})"
 }

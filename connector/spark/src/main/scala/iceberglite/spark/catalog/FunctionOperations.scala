@@ -14,20 +14,20 @@ trait FunctionOperations extends FunctionCatalog {
   def namespaceExists(namespace: Array[String]): Boolean
 
   override def listFunctions(namespace: Array[String]): Array[Identifier] =
-    if (holdsFunctions(namespace)) Functions.all.map(f => Identifier.of(namespace, f.name)).toArray
+    if (containsFunctions(namespace)) Functions.all.map(f => Identifier.of(namespace, f.name)).toArray
     else if (namespaceExists(namespace)) Array.empty
     else throw new NoSuchNamespaceException(namespace)
 
   override def loadFunction(ident: Identifier): UnboundFunction =
-    if (holdsFunctions(ident.namespace)) {
+    if (containsFunctions(ident.namespace)) {
       // Spark's own plans of writes and joins use no namespace.
       val functions = if (ident.namespace.isEmpty) Functions.inPlans else Functions.all
       functions.find(_.name.equalsIgnoreCase(ident.name)).getOrElse(throw new NoSuchFunctionException(ident))
     } else throw new NoSuchFunctionException(ident)
 
-  private def holdsFunctions(namespace: Array[String]): Boolean = namespace match {
+  private def containsFunctions(namespace: Array[String]): Boolean = namespace match {
     case Array() => true
-    case Array(one) => one.equalsIgnoreCase(FunctionOperations.SystemNamespace)
+    case Array(part) => part.equalsIgnoreCase(FunctionOperations.SystemNamespace)
     case _ => false
   }
 }

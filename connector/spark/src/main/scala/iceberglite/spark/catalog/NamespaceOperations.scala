@@ -30,11 +30,11 @@ trait NamespaceOperations extends SupportsNamespaces {
     in(namespace)(catalog.loadNamespace(namespace.toVector).asJava)
 
   override def createNamespace(namespace: Array[String], properties: util.Map[String, String]): Unit = in(namespace) {
-    val given = properties.asScala.toMap
-    try catalog.createNamespace(namespace.toVector, given)
+    val propertyMap = properties.asScala.toMap
+    try catalog.createNamespace(namespace.toVector, propertyMap)
     catch {
       // Spark always sets an owner; a catalog without namespace properties ignores it.
-      case _: Unsupported if given.keySet == Set(SupportsNamespaces.PROP_OWNER) =>
+      case _: Unsupported if propertyMap.keySet == Set(SupportsNamespaces.PROP_OWNER) =>
         catalog.createNamespace(namespace.toVector, Map.empty)
     }
   }

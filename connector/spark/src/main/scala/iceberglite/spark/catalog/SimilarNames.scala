@@ -14,5 +14,5 @@ object SimilarNames {
     Spelling.closest(id.name, Try(catalog.listTables(id.namespace)).getOrElse(Vector.empty).map(_.name))
 
   def withSuggestion(missing: NotFound, catalog: Catalog, id: TableIdentifier): NotFound =
-    of(catalog, id).fold(missing)(near => missing.copy(advice = s"Did you mean $near?"))
+    of(catalog, id).fold(missing)(similar => missing.copy(advice = s"Did you mean $similar?"))
 }

@@ -55,12 +55,12 @@ object TableChanges {
     val columnType = SparkTypes.fromSpark(add.dataType, name(path))
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
-    val longer = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
+    val extended = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
     // The statement omits `element` and `value` from the path of a struct in a list or map; the path in the schema has
     // them.
     val id = update.lastColumnId + 1
-    val declared = DeclaredTypes.parts(add.dataType, longer.schema.byId(id)).foldLeft(longer) {
-      case (sofar, (part, text)) => sofar.declareType(longer.schema.paths(id) ++ part, Some(text))
+    val declared = DeclaredTypes.parts(add.dataType, extended.schema.byId(id)).foldLeft(extended) {
+      case (sofar, (part, text)) => sofar.declareType(extended.schema.paths(id) ++ part, Some(text))
     }
     Option(add.position).fold(declared)(moveColumn(declared, path, _))
   }
@@ -96,7 +96,7 @@ object TableChanges {
   }
 
   private def propertyActions(changes: Seq[TableChange]): Seq[Action] = {
-    val (metadataKeys, plain) = lastChanges(changes).partition { case (key, _) => metadataActions.contains(key) }
+    val (metadataKeys, otherChanges) = lastChanges(changes).partition { case (key, _) => metadataActions.contains(key) }
     val actions = metadataKeys.toSeq.map {
       case (key, Some(value)) => metadataActions(key)(value)
       case (key, None) => throw InvalidArgument(
@@ -112,10 +112,10 @@ object TableChanges {
         "Set only one of them, because their order matters"
       )
     }
-    if (plain.isEmpty) actions
+    if (otherChanges.isEmpty) actions
     else {
-      val set = plain.collect { case (key, Some(value)) => key -> value }
-      actions :+ new UpdateProperties(set, plain.keySet -- set.keySet)
+      val set = otherChanges.collect { case (key, Some(value)) => key -> value }
+      actions :+ new UpdateProperties(set, otherChanges.keySet -- set.keySet)
     }
   }
 
@@ -141,7 +141,11 @@ object TableChanges {
       )
     ),
     TableDescription.Format -> (value =>
-      throw InvalidArgument("table property format", value, "It is computed from write.format.default; set that one")
+      throw InvalidArgument(
+        "table property format",
+        value,
+        "It is computed from write.format.default; set that property"
+      )
     )
   )
 
@@ -149,7 +153,7 @@ object TableChanges {
     throw InvalidArgument(s"table property $key", value, "It must be the id of a snapshot")
   )
 
-  /** Whether a change refers to a snapshot, which others may have committed after the table was loaded. */
+  /** Whether a change refers to a snapshot, which another writer may have committed after the table was loaded. */
   def namesSnapshot(changes: Seq[TableChange]): Boolean = changes.exists {
     case set: SetProperty => snapshotKeys.exists(_.equalsIgnoreCase(set.property))
     case _ => false

@@ -32,9 +32,10 @@ object ConvertEqualityDeletes extends Procedure {
     val table = context.table(name).current
     val to = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
     val counts = EqualityDeletes.of(table, to).map { deletes =>
-      val (before, after, row) = new DeleteConversionJob(context.session, table).run(deletes) { found =>
-        val (before, after) = context.commit(name)(_ => deletes.action(found))
-        (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.recordCount).sum))
+      val (before, after, row) = new DeleteConversionJob(context.session, table).run(deletes) { deleteFiles =>
+        val (before, after) = context.commit(name)(_ => deletes.action(deleteFiles))
+        val deletedRows = deleteFiles.iterator.map(_.recordCount).sum
+        (before, after, Row(deletes.files.size.toLong, deleteFiles.size.toLong, deletedRows))
       }
       // The commit has succeeded, even if this step fails.
       context.refreshCachedPlans(name, before, after)

@@ -57,13 +57,13 @@ object CreateChangelogView extends Procedure {
     val ident = context.identifier(arguments(Parameter.table))
     val changes = Identifier.of(ident.namespace :+ ident.name, ChangelogTable.Name)
     val table = changelog(context, changes)
-    val wanted = requestedView(arguments, table.tableSchema, context.session)
-    val read = arguments.get(options).getOrElse(Map.empty)
+    val requested = requestedView(arguments, table.tableSchema, context.session)
+    val readOptions = arguments.get(options).getOrElse(Map.empty)
     // Checks the options now; a query would report errors only when the view is read.
-    table.newScanBuilder(new CaseInsensitiveStringMap(read.asJava))
+    table.newScanBuilder(new CaseInsensitiveStringMap(readOptions.asJava))
     val name = viewName(arguments, ident, context.session)
     val fullName = PartitionTerm.quoted(context.catalog.name +: changes.namespace.toSeq :+ changes.name)
-    ChangelogView.of(context.session.read.options(read).table(fullName), wanted).createOrReplaceTempView(name)
+    ChangelogView.of(context.session.read.options(readOptions).table(fullName), requested).createOrReplaceTempView(name)
     Seq(Row(name))
   }
 
@@ -74,12 +74,12 @@ object CreateChangelogView extends Procedure {
     }
 
   private def requestedView(arguments: Arguments, schema: Schema, session: SparkSession): ChangelogView = {
-    val given = arguments.get(identifierColumns)
-    val identifiers = given.map(_.map(path(_, schema, session)))
+    val identifierNames = arguments.get(identifierColumns)
+    val identifiers = identifierNames.map(_.map(path(_, schema, session)))
       .getOrElse(schema.identifierFieldIds.toSeq.sorted.map(schema.paths)).distinct
       .map(identifier(_, schema, session))
     val net = arguments.get(netChanges).contains(true)
-    if (!arguments.get(computeUpdates).getOrElse(given.isDefined)) {
+    if (!arguments.get(computeUpdates).getOrElse(identifierNames.isDefined)) {
       if (net) ChangelogView.NetChanges else ChangelogView.PerCommit
     } else if (net) throw InvalidArgument(
       "argument net_changes",
@@ -117,8 +117,8 @@ object CreateChangelogView extends Procedure {
 
   private def viewName(arguments: Arguments, table: Identifier, session: SparkSession): String = {
     val name = arguments.get(view).getOrElse(PartitionTerm.quoted(Seq(s"${table.name}_changes")))
-    val isOne = Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).toOption.exists(_.size == 1)
-    if (!isOne) throw InvalidArgument(
+    val isSingle = Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).toOption.exists(_.size == 1)
+    if (!isSingle) throw InvalidArgument(
       "argument changelog_view",
       name,
       "It must be a single identifier in SQL, without a catalog or namespace, such as changes or `my changes`"

@@ -41,7 +41,7 @@ object ParameterType {
   )
 
   private def texts(array: ArrayData): Seq[String] = (0 until array.numElements).map { i =>
-    if (array.isNullAt(i)) throw InvalidArgument("a text of an argument", "NULL", "Remove it, or set a value")
+    if (array.isNullAt(i)) throw InvalidArgument("element of an argument", "NULL", "Remove it, or set a value")
     array.getUTF8String(i).toString
   }
 }
@@ -50,7 +50,7 @@ object ParameterType {
  * A parameter of a procedure. Its name is case-insensitive.
  *
  * @param required whether it must be set
- * @param doc for the documentation, without a full stop
+ * @param doc the description in the documentation, without a full stop
  */
 final case class Parameter[A](name: String, kind: ParameterType[A], required: Boolean, doc: String) {
   def isNamed(written: String): Boolean = name.equalsIgnoreCase(written)

@@ -4,8 +4,8 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 /**
- * A procedure, `CALL catalog.system.name(arguments)`. Open by design: a procedure is one file and one line in
- * [[Procedures.all]]; the statement, its checks, the documentation and the Python function are derived from this trait.
+ * A procedure, `CALL catalog.system.name(arguments)`. Each procedure has its own source file and is listed in
+ * [[Procedures.all]]. The statement, its checks, the documentation and the Python function are derived from this trait.
  */
 trait Procedure {
   def name: String

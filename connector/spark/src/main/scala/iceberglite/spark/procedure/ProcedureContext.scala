@@ -52,8 +52,8 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
   }
 
   /**
-   * Changes a table by one action. The caller refreshes cached plans with [[refreshCachedPlans]], whose failure does not
-   * undo the change.
+   * Changes a table by one action. The caller refreshes cached plans with [[refreshCachedPlans]], whose failure does
+   * not undo the change.
    */
   def commit(name: String)(action: TableMetadata => Action): (Table, Table) = {
     val before = table(name).current

@@ -3,7 +3,7 @@ package iceberglite.spark.procedure
 /** The registry of procedures. */
 object Procedures {
 
-  /** In the order of the documentation. */
+  /** All procedures, in the order of the documentation. */
   val all: Seq[Procedure] = Seq(
     RollbackToSnapshot,
     RollbackToTimestamp,

@@ -4,7 +4,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spark.convert.PartitionTerm
 
-/** A form of ALTER TABLE that Spark does not support. Open by design: a statement is one file and one line in `all`. */
+/**
+ * A form of ALTER TABLE that Spark does not support. Each form has its own source file and is listed in
+ * [[AlterTableStatement.all]].
+ */
 trait AlterTableStatement {
 
   /** The words after the table's name that identify the statement. */
@@ -72,14 +75,15 @@ object AlterTableStatement {
 /**
  * A partition field as written.
  *
- * @param arguments absent without parentheses: the name is a column's or, in DROP and REPLACE, the field's
+ * @param arguments absent without parentheses; `name` is then the name of a column or, in DROP and REPLACE, of a
+ *   partition field
  */
 final case class ParsedTerm(name: Vector[String], arguments: Option[Seq[PartitionTerm.Argument]]) {
 
   /** Returns the partition term. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
   def term: PartitionTerm = arguments match {
     case None => PartitionTerm.identity(name)
-    case Some(given) => PartitionTerm.of(name.head, given)
+    case Some(values) => PartitionTerm.of(name.head, values)
   }
 
   override def toString: String = name.mkString(".") + arguments.fold("")(_.mkString("(", ", ", ")"))

@@ -17,7 +17,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 /**
  * Runs a procedure once, when the statement is submitted.
  *
- * @param child one row with the arguments, each in a column with its parameter's name
+ * @param child a query of one row with the arguments, each in a column with its parameter's name
  */
 final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: LogicalPlan)
     extends RunnableCommand
@@ -34,9 +34,9 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
   private def arguments(session: SparkSession): Map[String, Any] = {
     val row = session.sessionState.executePlan(child).executedPlan.executeCollect().head
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    child.output.zipWithIndex.flatMap { case (given, i) =>
-      val parameter = procedure.parameters.find(_.isNamed(given.name)).get
-      val value = Option(row.get(i, given.dataType)).map(coerced(parameter, _, given.dataType, zone))
+    child.output.zipWithIndex.flatMap { case (column, i) =>
+      val parameter = procedure.parameters.find(_.isNamed(column.name)).get
+      val value = Option(row.get(i, column.dataType)).map(coerced(parameter, _, column.dataType, zone))
       if (value.isEmpty && parameter.required) throw InvalidArgument(subject(parameter), "NULL", "A value is required")
       value.map(parameter.name -> _)
     }.toMap

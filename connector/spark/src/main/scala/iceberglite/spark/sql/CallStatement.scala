@@ -12,7 +12,7 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
  * Parses `CALL catalog.system.procedure(argument, ...)`, with positional or named arguments, `name => value`. A value
- * is any expression that needs no row of a table: a constant, `map(...)`, `current_timestamp() - INTERVAL 1 DAY`.
+ * is any expression that does not refer to columns: a constant, `map(...)`, `current_timestamp() - INTERVAL 1 DAY`.
  *
  * @param expressions parses the values
  */
@@ -27,29 +27,32 @@ final class CallStatement(
    * procedure of another catalog.
    */
   def parse(reader: SqlReader): Option[LogicalPlan] = {
-    val first = reader.peek
+    val firstToken = reader.peek
     reader.multipartIfAny().filter(_.size > 1).map(CatalogNames.resolve(session, _)).collect {
       case (catalog: LiteCatalog, ident) =>
-        val procedure = named(ident.namespace.toSeq, ident.name, catalog.name, reader, first)
+        val procedure = procedureOf(ident.namespace.toSeq, ident.name, catalog.name, reader, firstToken)
         CallCommand(catalog, procedure, arguments(procedure, reader))
     }
   }
 
-  private def named(
+  private def procedureOf(
       namespace: Seq[String],
       name: String,
       catalog: String,
       reader: SqlReader,
-      at: SqlToken
+      token: SqlToken
   ): Procedure = {
-    val known = procedures.map(_.name)
-    val full = s"$catalog.${(namespace :+ name).mkString(".")}"
+    val names = procedures.map(_.name)
+    val fullName = s"$catalog.${(namespace :+ name).mkString(".")}"
     if (!namespace.map(_.toLowerCase).equals(Seq(Procedure.Namespace))) {
-      reader.failAt(at, s"there is no procedure $full; call procedures as $catalog.${Procedure.Namespace}.<procedure>")
+      reader.failAt(
+        token,
+        s"there is no procedure $fullName; call procedures as $catalog.${Procedure.Namespace}.<procedure>"
+      )
     }
     procedures.find(_.name.equalsIgnoreCase(name)).getOrElse {
-      val near = Spelling.closest(name, known).fold("")(n => s"; did you mean $n?")
-      reader.failAt(at, s"there is no procedure $full$near. The procedures are ${known.mkString(", ")}")
+      val near = Spelling.closest(name, names).fold("")(n => s"; did you mean $n?")
+      reader.failAt(token, s"there is no procedure $fullName$near. The procedures are ${names.mkString(", ")}")
     }
   }
 
@@ -71,22 +74,22 @@ final class CallStatement(
   private case class Argument(parameter: Parameter[_], isNamed: Boolean, value: Expression)
 
   private def argument(procedure: Procedure, before: Vector[Argument], reader: SqlReader): Argument = {
-    val at = reader.peek
+    val token = reader.peek
     val name = reader.namedIfAny()
     if (before.exists(_.isNamed != name.isDefined)) {
-      reader.failAt(at, "arguments must be either all positional or all named")
+      reader.failAt(token, "arguments must be either all positional or all named")
     }
     val parameter: Parameter[_] = name match {
       case Some(written) => byName(procedure, written, reader)
-      case None => atPosition(procedure, before.size, reader, at)
+      case None => atPosition(procedure, before.size, reader, token)
     }
-    if (before.exists(_.parameter == parameter)) reader.failAt(at, s"the argument ${parameter.name} is given twice")
+    if (before.exists(_.parameter == parameter)) reader.failAt(token, s"the argument ${parameter.name} is given twice")
     Argument(parameter, name.isDefined, value(parameter, reader))
   }
 
-  private def atPosition(procedure: Procedure, position: Int, reader: SqlReader, at: SqlToken): Parameter[_] =
+  private def atPosition(procedure: Procedure, position: Int, reader: SqlReader, token: SqlToken): Parameter[_] =
     procedure.parameters.lift(position).getOrElse {
-      reader.failAt(at, s"${procedure.name} takes at most $position arguments. ${signature(procedure)}")
+      reader.failAt(token, s"${procedure.name} takes at most $position arguments. ${signature(procedure)}")
     }
 
   private def byName(procedure: Procedure, name: SqlToken, reader: SqlReader): Parameter[_] =
@@ -96,14 +99,14 @@ final class CallStatement(
     }
 
   private def value(parameter: Parameter[_], reader: SqlReader): Expression = {
-    val at = reader.peek
+    val token = reader.peek
     val text = reader.expression(s"a value for ${parameter.name}")
     val parsed =
       try expressions.parseExpression(text)
       catch { case error: ParseException => throw error.withCommand(reader.sql) }
     parsed match {
       case _: UnresolvedAttribute =>
-        reader.failAt(at, s"the value of ${parameter.name} must be in quotes: '${text.trim}'")
+        reader.failAt(token, s"the value of ${parameter.name} must be in quotes: '${text.trim}'")
       case other => other
     }
   }

@@ -57,7 +57,7 @@ final case class CreateOrReplaceRef(
     case tag: SnapshotRef.Tag => tag.copy(snapshotId = id)
   }
 
-  /** Starts a branch of a table without a snapshot with an empty snapshot of its own. */
+  /** Creates a branch of a table without snapshots, by committing an empty snapshot to the branch. */
   private def newBranch: Seq[Action] =
     new FastAppend(Vector.empty, SnapshotTarget.Branch(name, create = true)) +:
       (if (options.hasRetention) Seq(new SetRetention(name, options)) else Nil)

@@ -42,10 +42,10 @@ final private[iceberglite] case class EvolvingMerge(
 }
 
 /**
- * Adds columns to the table of a MERGE: those of the source that the table lacks and that `UPDATE SET *`, `INSERT *` or
- * an assignment to a column of the same name uses; it also widens types. The table of the plan has them immediately,
- * the table of the catalog with the commit of the rows. Columns that the source lacks keep their values; in new rows
- * they are null or have the column's default.
+ * Adds columns to the table of a MERGE, and widens their types. Source columns that the table lacks are added if
+ * `UPDATE SET *`, `INSERT *` or an assignment to a column of the same name uses them. The table in the plan has them
+ * immediately; the table in the catalog gets them in the commit of the rows. Columns that the source lacks keep their
+ * values; in new rows they are null or have the column's default.
  */
 object EvolvingMerge extends Rule[LogicalPlan] {
 
@@ -67,12 +67,12 @@ object EvolvingMerge extends Rule[LogicalPlan] {
   }
 
   private def evolved(m: EvolvingMerge, relation: DataSourceV2Relation, table: SparkTable): LogicalPlan = {
-    val sourceColumns = new SourceColumns(table.table, conf.caseSensitiveAnalysis).of(named(m))
+    val sourceColumns = new SourceColumns(table.table, conf.caseSensitiveAnalysis).of(columnsToMerge(m))
     val changed = SparkErrors.in(table.name)(table.changedWith(Schema(0, sourceColumns)))
-    val fresh = DataSourceV2Relation.create(changed, relation.catalog, relation.identifier, relation.options)
-    val stars = new StarAssignments(fresh.output, m.source.output, conf.resolver)
+    val evolvedRelation = DataSourceV2Relation.create(changed, relation.catalog, relation.identifier, relation.options)
+    val stars = new StarAssignments(evolvedRelation.output, m.source.output, conf.resolver)
     MergeIntoTable(
-      m.target.transform { case r: DataSourceV2Relation if r eq relation => fresh },
+      m.target.transform { case r: DataSourceV2Relation if r eq relation => evolvedRelation },
       m.source,
       m.condition,
       m.matched.map(withoutStar(_, stars)),
@@ -88,7 +88,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
   }
 
   /** Returns the columns of the source, and fields in them, that the actions add to the table. */
-  private def named(m: EvolvingMerge): StructType = {
+  private def columnsToMerge(m: EvolvingMerge): StructType = {
     val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))
     val actions = m.matched ++ m.notMatched
     if (actions.exists(a => a.isInstanceOf[UpdateStarAction] || a.isInstanceOf[InsertStarAction])) source
@@ -98,7 +98,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
         case InsertAction(_, assignments) => assignments
         case _ => Nil
       }
-      FieldPaths.only(source, assigned.flatMap(path(_, m.target.output)), conf.resolver)
+      FieldPaths.select(source, assigned.flatMap(path(_, m.target.output)), conf.resolver)
     }
   }
 

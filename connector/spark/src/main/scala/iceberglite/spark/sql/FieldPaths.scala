@@ -7,14 +7,14 @@ import org.apache.spark.sql.types.StructType
 private[sql] object FieldPaths {
 
   /** Returns a struct with only the fields on given paths; paths of missing fields are ignored. */
-  def only(struct: StructType, paths: Seq[Seq[String]], resolver: Resolver): StructType = StructType(
+  def select(struct: StructType, paths: Seq[Seq[String]], resolver: Resolver): StructType = StructType(
     struct.fields.flatMap { field =>
-      val below = paths.filter(p => p.nonEmpty && resolver(p.head, field.name)).map(_.tail)
+      val remainders = paths.filter(p => p.nonEmpty && resolver(p.head, field.name)).map(_.tail)
       field.dataType match {
-        case _ if below.isEmpty => None
-        case _ if below.exists(_.isEmpty) => Some(field)
+        case _ if remainders.isEmpty => None
+        case _ if remainders.exists(_.isEmpty) => Some(field)
         case inner: StructType =>
-          Some(only(inner, below, resolver)).filter(_.nonEmpty).map(t => field.copy(dataType = t))
+          Some(select(inner, remainders, resolver)).filter(_.nonEmpty).map(t => field.copy(dataType = t))
         case _ => None
       }
     }

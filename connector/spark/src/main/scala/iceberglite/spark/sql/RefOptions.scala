@@ -10,7 +10,8 @@ import iceberglite.spec.metadata.SnapshotRef
  *
  * @param snapshotId `AS OF VERSION`
  * @param maxRefAgeMs `RETAIN`
- * @param minSnapshotsToKeep part of `WITH SNAPSHOT RETENTION`, like the next parameter
+ * @param minSnapshotsToKeep `WITH SNAPSHOT RETENTION n SNAPSHOTS`
+ * @param maxSnapshotAgeMs the duration in `WITH SNAPSHOT RETENTION`
  */
 final case class RefOptions(
     snapshotId: Option[Long] = None,
@@ -53,9 +54,9 @@ object RefOptions {
     } else options.copy(maxSnapshotAgeMs = Some(duration(first, reader, "SNAPSHOTS, ")))
   }
 
-  private def duration(number: Int, reader: SqlReader, orElse: String = ""): Long = {
+  private def duration(number: Int, reader: SqlReader, alternatives: String = ""): Long = {
     val unit = units.find(u => reader.peek.isWord(u._1)).getOrElse(
-      reader.fail(s"expected ${orElse}DAYS, HOURS or MINUTES")
+      reader.fail(s"expected ${alternatives}DAYS, HOURS or MINUTES")
     )
     val millis = Try(Math.multiplyExact(number.toLong, unit._2)).getOrElse(reader.fail("the time is too long"))
     reader.expectWord(unit._1)

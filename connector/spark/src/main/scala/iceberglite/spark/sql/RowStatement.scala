@@ -9,7 +9,7 @@ import iceberglite.spark.conf.StatementOptions
  * @param table the table's name as written
  * @param options `t WITH ('key' = 'value')`, before or after an alias
  * @param evolves `MERGE WITH SCHEMA EVOLUTION INTO`
- * @param extensionRanges the positions of these parts in the text
+ * @param extensionRanges the positions of the parts that Spark does not support in the text
  */
 final private[sql] case class RowStatement(
     verb: String,
@@ -19,7 +19,7 @@ final private[sql] case class RowStatement(
     extensionRanges: Vector[Range]
 ) {
 
-  /** Returns the statement for Spark: the parts are blanked, so that positions do not change. */
+  /** Returns the statement for Spark. The extensions are replaced by spaces, so that positions do not change. */
   def plainText(sql: String): String = extensionRanges.foldLeft(sql) { (text, range) =>
     text.patch(range.start, text.slice(range.start, range.end).map(c => if (c == '\n') c else ' '), range.size)
   }
@@ -31,20 +31,22 @@ private[sql] object RowStatement {
   /** The words that may follow the table's name and are therefore not an alias. */
   private val AfterTable = Seq("WHERE", "SET", "USING", "WITH", "AS")
 
-  /** Parses the beginning of a statement, if it is one; EXPLAIN and named queries may precede it. */
+  /**
+   * Parses the beginning of a statement that changes rows, if there is one. EXPLAIN and named queries may precede it.
+   */
   def begin(reader: SqlReader): Option[RowStatement] = {
     if (reader.skip("EXPLAIN")) ExplainModes.exists(reader.skip(_))
     if (reader.skip("WITH") && !skipNamedQueries(reader)) None else statement(reader)
   }
 
   private def statement(reader: SqlReader): Option[RowStatement] =
-    if (reader.skip("DELETE", "FROM")) changed("DELETE", reader)
-    else if (reader.skip("UPDATE")) changed("UPDATE", reader)
-    else if (reader.skip("MERGE", "INTO")) changed("MERGE", reader)
+    if (reader.skip("DELETE", "FROM")) ofTable("DELETE", reader)
+    else if (reader.skip("UPDATE")) ofTable("UPDATE", reader)
+    else if (reader.skip("MERGE", "INTO")) ofTable("MERGE", reader)
     else if (reader.peek.isWord("MERGE") && reader.ahead(1).isWord("WITH")) evolvingMerge(reader)
     else if (reader.skip("INSERT", "INTO") || reader.skip("INSERT", "OVERWRITE")) {
       if (reader.ahead(1).kind != SqlToken.Symbol) reader.skip("TABLE")
-      changed("INSERT", reader)
+      ofTable("INSERT", reader)
     } else None
 
   private def evolvingMerge(reader: SqlReader): Option[RowStatement] = {
@@ -54,13 +56,13 @@ private[sql] object RowStatement {
     else {
       val end = reader.peek.start
       reader.expectWord("INTO")
-      changed("MERGE", reader).map(m =>
+      ofTable("MERGE", reader).map(m =>
         m.copy(evolves = true, extensionRanges = (start until end) +: m.extensionRanges)
       )
     }
   }
 
-  private def changed(verb: String, reader: SqlReader): Option[RowStatement] = reader.multipartIfAny().map { table =>
+  private def ofTable(verb: String, reader: SqlReader): Option[RowStatement] = reader.multipartIfAny().map { table =>
     if (verb != "INSERT" && !isWithList(reader)) skipAlias(reader)
     val start = reader.peek.start
     val options = if (isWithList(reader)) {
@@ -75,10 +77,10 @@ private[sql] object RowStatement {
   private def isWithList(reader: SqlReader): Boolean = reader.peek.isWord("WITH") && reader.ahead(1).isSymbol("(")
 
   private def skipAlias(reader: SqlReader): Unit = {
-    val named = reader.skip("AS")
+    val hasAs = reader.skip("AS")
     val next = reader.peek
     val isName = next.kind == SqlToken.Quoted || next.kind == SqlToken.Word && !AfterTable.exists(next.isWord)
-    if (named || isName) reader.take()
+    if (hasAs || isName) reader.take()
     ()
   }
 
@@ -86,7 +88,7 @@ private[sql] object RowStatement {
   private def skipNamedQueries(reader: SqlReader): Boolean = {
     var hasNext = true
     while (hasNext) {
-      // Takes the name.
+      // The name of the query.
       reader.take()
       reader.skipParentheses()
       reader.skip("AS")

@@ -43,7 +43,7 @@ object SetWriteOrder extends AlterTableStatement {
     if (clauses == Clauses(distributed = false, None)) {
       reader.fail("expected DISTRIBUTED BY PARTITION, ORDERED BY, LOCALLY ORDERED BY or UNORDERED")
     }
-    // Rows of a partition in one task may be sorted there, so the order alone does not determine the distribution.
+    // With both clauses, rows are distributed by partition and sorted within each task.
     val mode = if (clauses.distributed) Some(DistributionMode.Hash) else clauses.ordering.flatMap(_.mode)
     SetWriteOrder(table, mode, clauses.ordering.fold(Vector.empty[WrittenSortField])(_.fields))
   }

@@ -18,20 +18,21 @@ final private[sql] class SourceColumns(table: Table, caseSensitive: Boolean) {
   /** Returns the columns. @throws iceberglite.spec.IcebergError.Unsupported for a new column of an unsupported type */
   def of(source: SparkStruct): Vector[NestedField] = fields(table.schema.fields, SparkTypes.fromSpark(source))
 
-  private def fields(known: Vector[NestedField], given: Vector[NestedField]): Vector[NestedField] = given.map { field =>
-    ColumnPath.child(known, field.name, caseSensitive) match {
-      case Some(column) =>
-        column.copy(id = field.id, fieldType = typeOf(column.fieldType, field.fieldType))
-      case None => field.copy(required = false)
+  private def fields(columns: Vector[NestedField], source: Vector[NestedField]): Vector[NestedField] =
+    source.map { field =>
+      ColumnPath.child(columns, field.name, caseSensitive) match {
+        case Some(column) =>
+          column.copy(id = field.id, fieldType = typeOf(column.fieldType, field.fieldType))
+        case None => field.copy(required = false)
+      }
     }
-  }
 
-  private def typeOf(known: Type, given: Type): Type = (known, given) match {
+  private def typeOf(inTable: Type, inSource: Type): Type = (inTable, inSource) match {
     case (from: PrimitiveType, to: PrimitiveType) => if (canPromote(from, to, version)) to else from
     case (StructType(columns), StructType(parts)) => StructType(fields(columns, parts))
     case (list: ListType, ofSource: ListType) => list.copy(element = typeOf(list.element, ofSource.element))
     case (map: MapType, ofSource: MapType) =>
       map.copy(key = typeOf(map.key, ofSource.key), value = typeOf(map.value, ofSource.value))
-    case _ => known
+    case _ => inTable
   }
 }

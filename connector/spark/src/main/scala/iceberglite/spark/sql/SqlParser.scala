@@ -26,12 +26,12 @@ final class SqlParser(session: SparkSession, delegate: ParserInterface) extends 
 
   private def parseOwnStatement(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
-    val plan = if (reader.skip("CALL")) calls.parse(reader) else alteration(reader)
+    val plan = if (reader.skip("CALL")) calls.parse(reader) else parseAlterTable(reader)
     plan.foreach(_ => reader.end())
     plan.orElse(rowStatements.parse(reader))
   }
 
-  private def alteration(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {
+  private def parseAlterTable(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {
     case (table, statement) if isIcebergTable(table) => statement.parse(table, reader)
   }
 

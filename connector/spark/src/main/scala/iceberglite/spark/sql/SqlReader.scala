@@ -7,108 +7,108 @@ import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * Reads the tokens of one statement from left to right. Invalid input is a ParseException with its position.
+ * Reads the tokens of one statement from left to right. Invalid input causes a ParseException with the position.
  *
- * @param sql the whole statement, which errors show
+ * @param sql the whole statement, for error messages
  */
 final class SqlReader(val sql: String) {
   private val source = new SqlTokens(sql)
   private val tokens = ArrayBuffer.empty[SqlToken]
-  private var at = 0
+  private var position = 0
 
   private def token(index: Int): SqlToken = {
     while (tokens.size <= index) tokens += source.next()
     tokens(index)
   }
 
-  def peek: SqlToken = token(at)
+  def peek: SqlToken = token(position)
 
-  /** Returns the token at a distance from the next one, without taking it. */
-  def ahead(tokens: Int): SqlToken = token(at + tokens)
+  /** Returns the token at a distance from the next one, without consuming it. */
+  def ahead(distance: Int): SqlToken = token(position + distance)
 
-  /** Takes the next token of any kind; at the end of the statement, it returns the end token repeatedly. */
+  /** Consumes the next token of any kind; at the end of the statement, it returns the end token repeatedly. */
   def take(): SqlToken = {
-    at += 1
-    token(at - 1)
+    position += 1
+    token(position - 1)
   }
 
-  /** Takes the words if all of them are next; otherwise takes nothing. */
+  /** Consumes the words if all of them are next; otherwise consumes nothing. */
   def skip(words: String*): Boolean = {
-    val fits = words.zipWithIndex.forall { case (word, i) => token(at + i).isWord(word) }
-    if (fits) at += words.size
-    fits
+    val matches = words.zipWithIndex.forall { case (word, i) => token(position + i).isWord(word) }
+    if (matches) position += words.size
+    matches
   }
 
   def skipSymbol(symbol: String): Boolean = {
-    val fits = peek.isSymbol(symbol)
-    if (fits) at += 1
-    fits
+    val matches = peek.isSymbol(symbol)
+    if (matches) position += 1
+    matches
   }
 
   def expectSymbol(symbol: String): Unit = if (!skipSymbol(symbol)) fail(s"expected '$symbol'")
 
   def expectWord(word: String): Unit = if (!skip(word)) fail(s"expected $word")
 
-  /** Takes an identifier. @param what what is expected, for messages, such as "a column" */
-  def identifier(what: String): String = if (isIdentifier(peek)) take().text else fail(s"expected $what")
+  /** Consumes an identifier. @param expected what is expected, for messages, such as "a column" */
+  def identifier(expected: String): String = if (isIdentifier(peek)) take().text else fail(s"expected $expected")
 
   private def isIdentifier(token: SqlToken): Boolean = token.kind == SqlToken.Word || token.kind == SqlToken.Quoted
 
   def multipartIfAny(): Option[Vector[String]] = if (isIdentifier(peek)) Some(multipart("a name")) else None
 
-  /** Takes a multipart name: `a.b`; a part in backticks may contain dots. */
-  def multipart(what: String): Vector[String] = {
+  /** Consumes a multipart name: `a.b`; a part in backticks may contain dots. */
+  def multipart(expected: String): Vector[String] = {
     val parts = Vector.newBuilder[String]
-    parts += identifier(what)
+    parts += identifier(expected)
     while (skipSymbol(".")) parts += identifier("a part of the name after the dot")
     parts.result()
   }
 
-  /** Takes a whole number, if it is next. */
-  def numberIfAny(): Option[Int] = wholeIfAny(Int.MaxValue).map(_.toInt)
+  /** Consumes a whole number, if it is next. */
+  def numberIfAny(): Option[Int] = wholeNumberIfAny(Int.MaxValue).map(_.toInt)
 
-  /** Takes a whole number. @param what what is expected, such as "a number of snapshots" */
-  def number(what: String): Int = numberIfAny().getOrElse(fail(s"expected $what"))
+  /** Consumes a whole number. @param expected what is expected, such as "a number of snapshots" */
+  def number(expected: String): Int = numberIfAny().getOrElse(fail(s"expected $expected"))
 
-  /** Takes a long. @param what what is expected, such as "the id of a snapshot" */
-  def long(what: String): Long = wholeIfAny(Long.MaxValue).getOrElse(fail(s"expected $what"))
+  /** Consumes a long. @param expected what is expected, such as "the id of a snapshot" */
+  def long(expected: String): Long = wholeNumberIfAny(Long.MaxValue).getOrElse(fail(s"expected $expected"))
 
-  private def wholeIfAny(max: Long): Option[Long] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
+  private def wholeNumberIfAny(max: Long): Option[Long] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
     val value = Try(token.text.toLong).filter(_ <= max).getOrElse(fail(s"the number is too large, at most $max"))
     take()
     value
   }
 
-  /** Takes `name =>` and returns the name, if it is next. */
+  /** Consumes `name =>` and returns the name, if it is next. */
   def namedIfAny(): Option[SqlToken] = {
     val name = peek
-    val named = isIdentifier(name) && token(at + 1).isSymbol("=>")
-    if (named) at += 2
+    val named = isIdentifier(name) && token(position + 1).isSymbol("=>")
+    if (named) position += 2
     Some(name).filter(_ => named)
   }
 
   /**
-   * Takes the text up to the next comma or closing parenthesis outside of parentheses and brackets. The preceding text
-   * of the statement is blanked, so that the parser of the expression reports correct positions.
+   * Consumes the text up to the next comma or closing parenthesis outside of parentheses and brackets. The preceding
+   * text of the statement is blanked, so that the parser of the expression reports correct positions.
    */
-  def expression(what: String): String = {
-    val first = at
+  def expression(expected: String): String = {
+    val first = position
     var depth = 0
     while (peek.kind != SqlToken.End && (depth > 0 || !ends(peek))) {
       depth += (if (opens(peek)) 1 else if (closes(peek)) -1 else 0)
-      at += 1
+      position += 1
     }
-    if (at == first) fail(s"expected $what")
+    if (position == first) fail(s"expected $expected")
     val start = token(first).start
-    sql.take(start).map(c => if (c == '\n') c else ' ') + sql.substring(start, token(at - 1).end)
+    sql.take(start).map(c => if (c == '\n') c else ' ') + sql.substring(start, token(position - 1).end)
   }
 
-  /** Takes a parenthesized text. @return whether one is next and is closed */
+  /** Consumes a parenthesized text. @return whether one is next and is closed */
   def skipParentheses(): Boolean = skipSymbol("(") && {
     var depth = 1
     while (depth > 0 && peek.kind != SqlToken.End) {
       depth += (if (peek.isSymbol("(")) 1 else if (peek.isSymbol(")")) -1 else 0)
-      at += 1
+      position += 1
     }
     depth == 0
   }

@@ -37,8 +37,9 @@ object SqlToken {
 }
 
 /**
- * The tokens of a statement as Spark's lexer splits it, without white space and comments. They are read on demand: most
- * statements are not the connector's, which their first word shows, and may have megabytes of VALUES.
+ * The tokens of a statement as Spark's lexer splits it, without white space and comments. They are read on demand,
+ * because the first words usually show that a statement is not one of the connector's, and it may have megabytes of
+ * VALUES.
  */
 final private[sql] class SqlTokens(sql: String) {
   private val lexer = {

@@ -21,9 +21,8 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The assignments of `UPDATE SET *` and `INSERT *` if the source need not have all columns of the table. They assign
- * the columns of the source by name. Fields of structs that the source lacks keep their values, or are null in new
- * rows.
+ * The assignments of `UPDATE SET *` and `INSERT *` if the source may lack columns of the table. They assign the columns
+ * of the source by name. Fields of structs that the source lacks keep their values, or are null in new rows.
  */
 final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Attribute], resolver: Resolver) {
 
@@ -31,12 +30,12 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
 
   def ofInsert: Seq[Assignment] = assignments(_ => None)
 
-  private def assignments(kept: Attribute => Option[Expression]): Seq[Assignment] = for {
+  private def assignments(existing: Attribute => Option[Expression]): Seq[Assignment] = for {
     column <- target
-    value <- only(source.filter(a => resolver(a.name, column.name)), column.name)
-  } yield Assignment(column, filled(value, column.dataType, kept(column)))
+    value <- atMostOne(source.filter(a => resolver(a.name, column.name)), column.name)
+  } yield Assignment(column, filled(value, column.dataType, existing(column)))
 
-  private def only[A](found: Seq[A], name: String): Option[A] = {
+  private def atMostOne[A](found: Seq[A], name: String): Option[A] = {
     if (found.size > 1) throw SparkErrors.of(
       "",
       InvalidArgument("column of the source", name, s"The source has ${found.size} columns with this name; keep one")
@@ -45,39 +44,45 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
   }
 
   /**
-   * Fills missing fields of a struct. @param kept the existing value, whose fields are used if the new value lacks them
+   * Fills missing fields of a struct. @param existing the existing value, whose fields are used if the new value lacks
+   * them
    */
-  private def filled(value: Expression, to: DataType, kept: Option[Expression]): Expression =
+  private def filled(value: Expression, to: DataType, existing: Option[Expression]): Expression =
     if (!lacksFields(value.dataType, to)) value
     else (value.dataType, to) match {
-      case (from: StructType, wanted: StructType) =>
-        val struct = CreateNamedStruct(wanted.fields.zipWithIndex.flatMap { case (field, i) =>
-          Seq(Literal(field.name), fieldOf(value, from, field, kept.map(GetStructField(_, i, Some(field.name)))))
+      case (from: StructType, columnType: StructType) =>
+        val struct = CreateNamedStruct(columnType.fields.zipWithIndex.flatMap { case (field, i) =>
+          Seq(Literal(field.name), fieldOf(value, from, field, existing.map(GetStructField(_, i, Some(field.name)))))
         })
         if (value.nullable) If(IsNull(value), Literal(null, struct.dataType), struct) else struct
-      case (ArrayType(from, containsNull), ArrayType(wanted, _)) =>
+      case (ArrayType(from, containsNull), ArrayType(columnType, _)) =>
         val element = NamedLambdaVariable("element", from, containsNull)
-        ArrayTransform(value, LambdaFunction(filled(element, wanted, None), Seq(element)))
-      case (MapType(key, from, containsNull), MapType(_, wanted, _)) =>
+        ArrayTransform(value, LambdaFunction(filled(element, columnType, None), Seq(element)))
+      case (MapType(key, from, containsNull), MapType(_, columnType, _)) =>
         val k = NamedLambdaVariable("key", key, nullable = false)
         val v = NamedLambdaVariable("value", from, containsNull)
-        TransformValues(value, LambdaFunction(filled(v, wanted, None), Seq(k, v)))
+        TransformValues(value, LambdaFunction(filled(v, columnType, None), Seq(k, v)))
       case _ => value
     }
 
-  private def fieldOf(value: Expression, from: StructType, field: StructField, kept: Option[Expression]): Expression =
+  private def fieldOf(
+      value: Expression,
+      from: StructType,
+      field: StructField,
+      existing: Option[Expression]
+  ): Expression =
     from.fields.indexWhere(f => resolver(f.name, field.name)) match {
-      case -1 => kept.getOrElse(Literal(null, field.dataType))
-      case i => filled(GetStructField(value, i, Some(from(i).name)), field.dataType, kept)
+      case -1 => existing.getOrElse(Literal(null, field.dataType))
+      case i => filled(GetStructField(value, i, Some(from(i).name)), field.dataType, existing)
     }
 
   /** Whether values lack fields of the column's type. */
   private def lacksFields(from: DataType, to: DataType): Boolean = (from, to) match {
-    case (given: StructType, wanted: StructType) => wanted.exists { field =>
-        given.find(f => resolver(f.name, field.name)).forall(f => lacksFields(f.dataType, field.dataType))
+    case (valueType: StructType, columnType: StructType) => columnType.exists { field =>
+        valueType.find(f => resolver(f.name, field.name)).forall(f => lacksFields(f.dataType, field.dataType))
       }
-    case (ArrayType(given, _), ArrayType(wanted, _)) => lacksFields(given, wanted)
-    case (MapType(_, given, _), MapType(_, wanted, _)) => lacksFields(given, wanted)
+    case (ArrayType(valueType, _), ArrayType(columnType, _)) => lacksFields(valueType, columnType)
+    case (MapType(_, valueType, _), MapType(_, columnType, _)) => lacksFields(valueType, columnType)
     case _ => false
   }
 }

@@ -25,9 +25,9 @@ final private[iceberglite] case class StatementWithOptions(child: LogicalPlan, o
 }
 
 /**
- * Passes the options of a statement to its table, when the table is resolved. Spark 3.5 could carry them in the
- * relation, but it requests the operation and the write without them; also, another relation of the statement over the
- * same table, or a cached query, would then be over a different table.
+ * Passes the options of a statement to its table, when the table is resolved. The options of Spark's relation cannot be
+ * used: Spark 3.5 does not pass them to the operation and the write. They would also make the relation differ from
+ * other relations of the same table in the statement, and from those of cached queries.
  */
 object StatementWithOptions extends Rule[LogicalPlan] {
 

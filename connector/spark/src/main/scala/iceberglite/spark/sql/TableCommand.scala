@@ -24,7 +24,7 @@ trait TableCommand extends LeafRunnableCommand {
 
   /**
    * Whether to load commits of other writers first. A statement that must not build on changes that its user has not
-   * seen uses the version of the table that the session knows.
+   * seen uses the version of the table that the session has loaded.
    */
   protected def refreshes: Boolean
 

@@ -58,8 +58,8 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   /**
-   * Sets an overwrite by a condition. @throws iceberglite.spark.error.StatementError for a condition that cannot be evaluated
-   * on files
+   * Sets an overwrite by a condition. @throws iceberglite.spark.error.StatementError for a condition that cannot be
+   * evaluated on files
    */
   override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = SparkErrors.in(table.name) {
     val where = condition(predicates)

@@ -150,7 +150,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   /** Returns the table for a statement with options. @throws InvalidArgument the name selects another branch */
   private[iceberglite] def changedWith(options: StatementOptions): SparkTable = SparkErrors.in(name) {
-    val at = options.branch.fold(travel) { branch =>
+    val selected = options.branch.fold(travel) { branch =>
       val requested = TimeTravel.OnBranch(branch)
       if (travel != TimeTravel.Latest && travel != requested) throw InvalidArgument(
         s"option ${WriteOptions.Branch.key}",
@@ -159,12 +159,12 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       )
       requested
     }
-    new SparkTable(source, at, target.withOptions(options, table))
+    new SparkTable(source, selected, target.withOptions(options, table))
   }
 
-  /** Returns the table for a statement that adds columns. @param wanted the columns of its rows, matched by name */
-  private[iceberglite] def changedWith(wanted: Schema): SparkTable =
-    new SparkTable(source, travel, target.withColumns(wanted, table))
+  /** Returns the table for a statement that adds columns. @param columns the columns of its rows, matched by name */
+  private[iceberglite] def changedWith(columns: Schema): SparkTable =
+    new SparkTable(source, travel, target.withColumns(columns, table))
 
   /** Information about the statement that Spark does not pass to a table. */
   private[iceberglite] def context: StatementContext = target.context
