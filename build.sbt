@@ -3,14 +3,14 @@ ThisBuild / version := IO.read((ThisBuild / baseDirectory).value / "VERSION").tr
 ThisBuild / scalaVersion := "2.12.18"
 ThisBuild / versionScheme := Some("semver-spec")
 
-val bundle = taskKey[Seq[File]]("Puts the connector's jar and its drivers where the Python package expects them")
+val bundle = taskKey[Seq[File]]("Copies the connector's jar and its drivers into the Python package")
 
-/** The tier of slow tests, see docs/testing.md. `Test` is both tiers. */
+/** The tiers of fast and slow tests, see docs/testing.md. `Test` contains both tiers. */
 lazy val Fast = config("fast").extend(Test)
 lazy val Slow = config("slow").extend(Test)
 
-/** Compiles what the Python tests and the servers need, and then says so to tests/run.py, which waits for it. */
-val prepare = taskKey[Unit]("Puts the jars and the class paths of the servers where the tests look for them")
+/** Builds the jars and class paths for the Python tests and the servers. tests/run.py waits for the file `prepared`. */
+val prepare = taskKey[Unit]("Builds the jars and the class paths of the servers for the tests")
 
 val compilerOptions = Seq(
   "-release",
@@ -36,14 +36,14 @@ val common = Seq(
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= Seq("-Xmx3g", "-Dfile.encoding=UTF-8", s"-Diceberglite.project=${thisProject.value.id}") ++
     Tiers.temporary ++ Dependencies.openModules,
-  // Property tests too draw the same values in every run, unless the environment gives another seed.
+  // Property tests also use the same seed in every run, unless the environment sets another one.
   Test / testOptions +=
     Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-S", sys.env.getOrElse("ICEBERG_LITE_SEED", "20240229"))
 )
 
 val tested = common ++ Tiers.settings(Fast, Tiers.fast) ++ Tiers.settings(Slow, Tiers.slow)
 
-// The JVMs of core's tests wait for servers and for each other most of the time: those of Spark's run beside them.
+// Two test JVMs run at the same time, because the tests of core mostly wait for servers and other processes.
 Global / concurrentRestrictions := Seq(
   Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
   Tags.limit(Tags.ForkedTestGroup, 2),
@@ -64,12 +64,12 @@ lazy val root = (project in file("."))
     }
   )
 
-/** The rules of the Iceberg specification: no Spark, no Hadoop, no I/O. */
+/** The rules of the Iceberg specification, without Spark, Hadoop or I/O. */
 lazy val spec = (project in file("connector/spec"))
   .configs(Fast, Slow)
   .settings(tested, name := "iceberg-lite-spec", publish / skip := true, libraryDependencies ++= Dependencies.jackson)
 
-/** Every byte format, tables, commits and catalogs: no Spark. */
+/** File formats, tables, commits and catalogs, without Spark. */
 lazy val core = (project in file("connector/core"))
   .configs(Fast, Slow)
   .dependsOn(spec % "compile->compile;test->test")
@@ -81,7 +81,7 @@ lazy val core = (project in file("connector/core"))
     libraryDependencies += Dependencies.peer % Test
   )
 
-/** Suites that every form of metadata tree must pass, with a form that exists in tests alone. */
+/** Runs the suites for metadata trees with a tree format that exists only in tests. */
 lazy val toyTree = (project in file("connector/toytree"))
   .configs(Fast, Slow)
   .settings(
@@ -89,14 +89,14 @@ lazy val toyTree = (project in file("connector/toytree"))
     name := "iceberg-lite-toy-tree",
     publish / skip := true,
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-l", "iceberglite.manifests"),
-    // After this project's own classes, which take the place of the registry of trees.
+    // These come after this project's own classes, which replace the registry of tree formats.
     Test / unmanagedClasspath ++= (core / Test / fullClasspath).value
   )
 
-/** Suites of Spark's that use servers, by name: they share a JVM, so that each server is started once. */
+/** The names of the suites of `spark` that use servers. They share a JVM, so that each server is started only once. */
 val withServers = Set("HiveSessionCatalogSuite", "SecretsSuite", "SqlScenarioSuite", "VendedCredentialsSuite")
 
-/** The DataSource V2 connector and the assembly that users take. */
+/** The DataSource V2 connector and its assembly. */
 lazy val spark = (project in file("connector/spark"))
   .configs(Fast, Slow)
   .dependsOn(core % "compile->compile;test->test")
@@ -117,7 +117,7 @@ lazy val spark = (project in file("connector/spark"))
     Tiers.split(Fast, withServers),
     Tiers.split(Slow, withServers),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
-    // Spark brings Scala and every library we use; what a later dependency adds must not meet Spark's own copy.
+    // Spark provides Scala and all libraries of the connector. Libraries that are added later must be shaded.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
     assembly / assemblyShadeRules := Dependencies.shaded,
     assembly / assemblyMergeStrategy := {
@@ -130,20 +130,20 @@ lazy val spark = (project in file("connector/spark"))
     bundle := {
       val jars = (ThisBuild / baseDirectory).value / "pyspark_iceberg" / "jars"
       val drivers = (Test / update).value.select(module = moduleFilter("org.xerial", "sqlite-jdbc"))
-      val wanted = assembly.value +: drivers
+      val bundled = assembly.value +: drivers
       IO.delete((jars * "*.jar").get)
-      wanted.foreach(jar => IO.copyFile(jar, jars / jar.getName))
-      // The name and the dependencies of the published module, which a test reads.
+      bundled.foreach(jar => IO.copyFile(jar, jars / jar.getName))
+      // Writes the POM of the published module, which a test reads.
       (LocalProject("artifact") / makePom).value
-      wanted.map(jar => jars / jar.getName)
+      bundled.map(jar => jars / jar.getName)
     }
   )
 
-/** What is published: the assembly, without dependencies, as Spark brings all libraries that it needs. */
+/** The published module: the assembly, without dependencies, because Spark provides all libraries. */
 lazy val artifact = (project in file("connector/artifact"))
   .settings(
     name := "iceberg-lite-spark-3.5",
-    // By default the name of the module is that of the project with its dot replaced.
+    // The default would replace the dot in the project's name.
     moduleName := name.value,
     description := "Spark 3.5 connector for Iceberg tables",
     licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
@@ -154,7 +154,7 @@ lazy val artifact = (project in file("connector/artifact"))
     Compile / packageDoc / publishArtifact := false
   )
 
-/** Spark's own suites on tables of ours: apart, because their jars bring settings and services of their own. */
+/** Runs Spark's suites on iceberg-lite tables. A separate project, because their jars contain settings and services. */
 lazy val sparkSuites = (project in file("connector/sparksuites"))
   .configs(Fast, Slow)
   .settings(
@@ -166,7 +166,7 @@ lazy val sparkSuites = (project in file("connector/sparksuites"))
     Test / unmanagedClasspath ++= (spark / Test / fullClasspath).value
   )
 
-/** Measurements beside Apache Iceberg, by JMH; no part of the build that users run. */
+/** JMH benchmarks that compare iceberg-lite with Apache Iceberg. They are not part of the published module. */
 lazy val bench = (project in file("connector/bench"))
   .dependsOn(core, spark)
   .enablePlugins(JmhPlugin)
@@ -180,7 +180,7 @@ lazy val bench = (project in file("connector/bench"))
 val fetch =
   taskKey[Seq[File]]("Writes the class path of each server of the tests, and of its clients, below .tools/servers")
 
-/** The servers that the tests and `make stack` start: nothing of them is compiled against, or in what users run. */
+/** The servers that the tests and `make stack` start. No code depends on them, and they are not published. */
 lazy val servers = (project in file("tests/servers"))
   .configs(Dependencies.serverConfigurations: _*)
   .settings(

@@ -24,7 +24,7 @@ object Dependencies {
     "org.xerial" % "sqlite-jdbc" % "3.50.3.0" % Test
   )
 
-  /** What a Hive Metastore's client is made of, as in Spark's jars; without what only the server needs. */
+  /** The libraries of a Hive Metastore client, with the versions in Spark's jars. */
   val hive: Seq[ModuleID] = Seq(
     "org.apache.hive" % "hive-metastore" % "2.3.9",
     "org.apache.hive" % "hive-common" % "2.3.9",
@@ -47,18 +47,21 @@ object Dependencies {
     "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262"
   ).map(_.intransitive() % Provided)
 
-  /** Servers' drivers for the tests. */
+  /** JDBC drivers for the servers of the tests. */
   val drivers: Seq[ModuleID] = Seq("org.postgresql" % "postgresql" % "42.7.7" % Test)
 
   val restServer: Configuration = Configuration.of("RestServer", "rest")
   val hiveServer: Configuration = Configuration.of("HiveServer", "hive")
   val postgresServer: Configuration = Configuration.of("PostgresServer", "postgres")
 
-  /** What a user adds to Spark to reach them. */
+  /** The libraries that a user adds to Spark to access these servers. */
   val client: Configuration = Configuration.of("Client", "client")
   val serverConfigurations: Seq[Configuration] = Seq(restServer, hiveServer, postgresServer, client)
 
-  /** A REST catalog's server; what a Hive Metastore needs besides Spark's jars; PostgreSQL for this platform. */
+  /**
+   * The libraries of a REST catalog server, those that a Hive Metastore needs in addition to Spark's jars, and the
+   * PostgreSQL binaries for this platform.
+   */
   val serverArtifacts: Seq[ModuleID] = Seq(
     ("org.apache.iceberg" % "iceberg-open-api" % "1.11.0").classifier("test-fixtures").intransitive(),
     "org.apache.iceberg" % "iceberg-core" % "1.11.0",
@@ -86,7 +89,7 @@ object Dependencies {
     "org.apache.spark" %% "spark-hive" % sparkVersion % Test
   )
 
-  /** Spark's own suites of DELETE, UPDATE and MERGE, and what they stand on. */
+  /** Spark's own suites of DELETE, UPDATE and MERGE, and the test classes that they use. */
   val sparkSuites: Seq[ModuleID] = Seq("spark-sql", "spark-catalyst", "spark-core").map(name =>
     ("org.apache.spark" %% name % sparkVersion % Test).classifier("tests").intransitive()
   )
@@ -97,19 +100,19 @@ object Dependencies {
     "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
   )
 
-  /** The other implementation that judges our files in the tests: one jar, its libraries under names of its own. */
+  /** Apache Iceberg, which reads the connector's files in the tests. Its own libraries are shaded. */
   val peer: ModuleID = "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.12.0"
 
-  /** The same libraries where no Spark brings them. */
+  /** Returns provided libraries as runtime dependencies, for programs that run without Spark. */
   def atRunTime(provided: Seq[ModuleID]): Seq[ModuleID] =
     provided.filter(_.configurations.contains("provided")).map(_.withConfigurations(None))
 
-  /** What a bundled library would be moved under, were one added: nothing of it may meet Spark's own copy. */
+  /** Shading rules for libraries that may be bundled, so that they do not conflict with Spark's copies. */
   val shaded: Seq[ShadeRule] = Seq(
     Shade.rename("com.github.benmanes.**" -> "iceberglite.shaded.@0", "org.antlr.**" -> "iceberglite.shaded.@0").inAll
   )
 
-  /** Spark on JDK 17 reaches into the JDK; Spark's own scripts set the same. */
+  /** Opens the JDK packages that Spark accesses by reflection, as Spark's own scripts do. */
   val openModules: Seq[String] = Seq(
     "java.lang",
     "java.lang.invoke",

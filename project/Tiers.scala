@@ -5,7 +5,7 @@ import sbt.Tests.{Argument, Group, SubProcess}
 /** The two tiers of tests, which tests/run.py starts: docs/testing.md. */
 object Tiers {
 
-  /** ScalaTest's own tag: an annotation of suites, and a tag of tests. */
+  /** ScalaTest's tag for slow tests. It is set by an annotation of a suite, or as a tag of a test. */
   private val slowTag = "org.scalatest.tags.Slow"
 
   /** The tag of suites with random rounds: the fast tier runs a few rounds, the slow tier all. */
@@ -18,7 +18,7 @@ object Tiers {
   val fast: Seq[Argument] = Seq(hangsAfter(120), Argument(TestFrameworks.ScalaTest, "-l", slowTag))
   val slow: Seq[Argument] = Seq(hangsAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
 
-  /** Options for JVMs that compile much code and run it a few times. The frames of C1 need a larger stack. */
+  /** Options for JVMs that run much code only a few times. Code that C1 compiles needs a larger stack. */
   val quickStart: Seq[String] = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xss4m")
 
   /** The directory of temporary files, if the environment sets one. */
@@ -38,8 +38,8 @@ object Tiers {
   def split(tier: Configuration, servers: Set[String]): Seq[Setting[_]] = Seq(
     tier / parallelExecution := true,
     tier / testGrouping := {
-      val (using, alone) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
-      Seq("servers" -> using, "alone" -> alone).map { case (name, tests) =>
+      val (withServers, withoutServers) = (Test / definedTests).value.partition(t => servers(t.name.split('.').last))
+      Seq("servers" -> withServers, "alone" -> withoutServers).map { case (name, tests) =>
         group(tier, name, tests, (Test / forkOptions).value)
       }
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Names what the machine lacks, one line each, and what to install.
+# Lists missing prerequisites, one per line, with what to install.
 missing=0
 lacks() {
   echo "Missing: $1" >&2

@@ -103,7 +103,7 @@ def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
 
 
 def _counted(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
-    """Read the counts. For changes of whole files, count the rows of the files without those deleted before."""
+    """Read the counts. If only whole files changed, count their rows, except those that were deleted before."""
     added, removed, gone = (int(summary.get(key, 0)) for key in _OF_FILES)
     merged = any(key.startswith(_MERGE) for key in summary)
     by_files = f"{_UPDATE}updated-rows" not in summary and not merged

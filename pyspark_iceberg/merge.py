@@ -133,7 +133,7 @@ class Merge:
 
 
 def equal_columns(on: str | Sequence[str]) -> str:
-    """Return the condition of a MERGE: the given SQL, or the equality of columns on both sides."""
+    """Return the condition of a MERGE: `on` as SQL, or the equality of these columns on both sides."""
     if isinstance(on, str):
         return expression(on)
     if not on:

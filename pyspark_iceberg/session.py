@@ -38,8 +38,8 @@ def iceberg_session(
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running one.
 
     Args:
-        warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. A catalog
-            server can know it by itself.
+        warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. Not
+            required for a catalog server that has its own location.
         catalog: the catalog's name in SQL.
         uri: the URI of a JDBC catalog (`jdbc:`), a REST catalog (`https:`) or a Hive Metastore (`thrift:`); without
             it, the catalog is a file-system catalog.

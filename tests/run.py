@@ -1,6 +1,6 @@
-"""Runs the tests, Scala and Python at the same time, and closes with what failed and `N passed, N failed, N skipped`.
+"""Run the Scala and Python tests at the same time, and print the failures and `N passed, N failed, N skipped`.
 
-`run.py fast` runs the fast tier, `run.py all` the slow tier too: docs/testing.md.
+`run.py fast` runs the fast tier, `run.py all` both tiers. See docs/testing.md.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ SLOW = (
 
 
 def random_seed() -> str:
-    """Return the seed of all random values; make nightly sets a new one.
+    """Return the seed of all random values. `make nightly` sets a new one.
 
-    An ordinary run uses the same seed each time: a new one may find a fault that is not of the change at hand.
+    Other runs use a fixed seed, because a new seed may find a fault that the current change did not cause.
     """
     return os.environ.get("ICEBERG_LITE_SEED", "20240229")
 
@@ -50,7 +50,7 @@ def random_seed() -> str:
 def sample_seed() -> str:
     """Return the seed that selects the sample of large sets of tests: the commit, unless the environment sets it.
 
-    What one commit leaves out thus runs with later commits.
+    Tests that are omitted for one commit therefore run for later commits.
     """
     if chosen := os.environ.get("ICEBERG_LITE_SAMPLE") or os.environ.get("ICEBERG_LITE_SEED"):
         return chosen
@@ -72,7 +72,7 @@ class Run:
         self.failures: list[str] = []
 
     def run(self) -> None:
-        """Start sbt once; when it has built the jars, Python's tests run beside it."""
+        """Start sbt once. When it has built the jars, run the Python tests in parallel."""
         for old in (*reports("fast").values(), *reports("slow").values(), REPORTS, LEFT_OUT):
             shutil.rmtree(old, ignore_errors=True)
         PREPARED.unlink(missing_ok=True)
@@ -118,14 +118,14 @@ class Run:
         return process
 
     def _listen(self, lines: IO[str]) -> None:
-        """Show what sbt says, and end the JVM of a test that hangs."""
+        """Print the output of sbt, and kill the JVM of a test that hangs."""
         for line in lines:
             print(line, end="", flush=True)
             hangs = HANGS.search(line.rstrip())
             if hangs:
-                self._end(*hangs.groups())
+                self._kill(*hangs.groups())
 
-    def _end(self, after: str, suite: str, test: str) -> None:
+    def _kill(self, after: str, suite: str, test: str) -> None:
         for pid in self._watch.jvms():
             dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True, check=False).stdout
             if f".{suite}." in dump or f".{suite}$" in dump:
@@ -136,12 +136,12 @@ class Run:
 
 
 def reports(tier: str) -> dict[str, Path]:
-    """Return where each sbt project has the reports of a tier."""
+    """Return the directory with the reports of a tier, by sbt project."""
     return {name: ROOT / "connector" / folder / "target" / f"{tier}-reports" for folder, name in PROJECTS.items()}
 
 
 def suites(tiers: list[str]) -> list[Suite]:
-    """Return all suites that have left a report."""
+    """Return all suites that have a report."""
     scala = [
         suite
         for tier in tiers
@@ -152,42 +152,42 @@ def suites(tiers: list[str]) -> list[Suite]:
 
 
 def show_costs(found: list[Suite], cpu: dict[str, float], total: float, wall: float) -> None:
-    """Print where the time went."""
+    """Print the slowest suites and the processor time of each project."""
     print("The slowest suites:", *slowest(found), sep="\n")
     print("\nProcessor time:")
     for label in sorted(cpu, key=lambda name: -cpu[name]):
         project = [suite for suite in found if suite.project == label.split()[0]]
-        said = f"  {summary(project)}" if project and " slow" not in label else ""
-        print(f"{cpu[label]:7.0f} s  {label:16}{said}")
+        counts = f"  {summary(project)}" if project and " slow" not in label else ""
+        print(f"{cpu[label]:7.0f} s  {label:16}{counts}")
     print(f"{total:7.0f} s  in all, in {wall:.0f} s\n")
 
 
 def main() -> int:
-    """Run everything; the exit code is 0 if all tests passed."""
+    """Run the tests. The exit code is 0 if all tests passed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tier", choices=["fast", "all"])
     parser.add_argument("--sbt", required=True, help="how to start sbt")
     parser.add_argument("--style", action="store_true", help="check the formatting of Scala too, in the same sbt")
     parser.add_argument("--strict", action="store_true", help="fail where tests/budget.json is not kept")
-    asked = parser.parse_args()
-    tiers = ["fast"] if asked.tier == "fast" else ["fast", "slow"]
+    options = parser.parse_args()
+    tiers = ["fast"] if options.tier == "fast" else ["fast", "slow"]
     seed, sample, start = random_seed(), sample_seed(), time.monotonic()
     print(f"ICEBERG_LITE_SEED={seed} ICEBERG_LITE_SAMPLE={sample}", flush=True)
     with ExitStack() as stack:
-        place = stack.enter_context(temporary())
+        directory = stack.enter_context(temporary())
         watch = stack.enter_context(Watch())
-        (place / "servers").mkdir()
-        (place / "servers").chmod(0o755)
+        (directory / "servers").mkdir()
+        (directory / "servers").chmod(0o755)
         environment = {
             **os.environ,
-            "TMPDIR": str(place),
+            "TMPDIR": str(directory),
             "ICEBERG_LITE_SEED": seed,
             "ICEBERG_LITE_SAMPLE": sample,
-            "ICEBERG_LITE_TIER": asked.tier,
+            "ICEBERG_LITE_TIER": options.tier,
             "ICEBERG_LITE_LEFT_OUT": str(LEFT_OUT),
-            SHARED: str(place / "servers"),
+            SHARED: str(directory / "servers"),
         }
-        run = Run(shlex.split(asked.sbt), tiers, environment, watch, asked.style)
+        run = Run(shlex.split(options.sbt), tiers, environment, watch, options.style)
         run.run()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     total = used.ru_utime + used.ru_stime
@@ -195,13 +195,13 @@ def main() -> int:
     show_costs(found, watch.cpu(), total, time.monotonic() - start)
     budget = Budget(ROOT / "tests" / "budget.json")
     broken = budget.missing(tiers, found)
-    rules = budget.slow(found, watch.load) + budget.minutes(asked.tier, total)
-    if asked.strict:
+    rules = budget.slow(found, watch.load) + budget.minutes(options.tier, total)
+    if options.strict:
         broken += rules
     else:
         print(*(f"SLOW {rule}" for rule in rules), sep="\n")
-    for said in [*failures(found), *run.failures, *broken]:
-        print(f"FAILED {said}")
+    for failure in [*failures(found), *run.failures, *broken]:
+        print(f"FAILED {failure}")
     if "slow" not in tiers:
         print(f"The slow tier was left out; make test-all has it too: {SLOW}")
     left = [file.read_text() for file in sorted(LEFT_OUT.glob("*"))]

@@ -42,8 +42,8 @@ WARM_UP = 3
 Run = Callable[[DataFrame], None]
 
 
-def collected(*columns: str) -> Run:
-    """Return a run that collects a query with one result row."""
+def collect(*columns: str) -> Run:
+    """Return a function that runs a query of these expressions, with one result row."""
 
     def run(rows: DataFrame) -> None:
         rows.selectExpr(*columns).collect()
@@ -61,17 +61,17 @@ QUERIES: dict[str, tuple[str, str, Run]] = {
     "aggregate of five columns": (
         "flat",
         "flat_deleted",
-        collected("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),
+        collect("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),
     ),
     "the same, equality deletes": (
         "flat",
         "flat_equality",
-        collected("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),
+        collect("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),
     ),
     "aggregate of nested fields": (
         "nested",
         "nested_deleted",
-        collected("sum(s.a)", "max(s.c.y)", "sum(m['k1'])", "sum(size(arr))"),
+        collect("sum(s.a)", "max(s.c.y)", "sum(m['k1'])", "sum(size(arr))"),
     ),
 }
 
@@ -184,22 +184,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", type=Path, required=True, help="the jar of Apache Iceberg's Spark runtime")
     parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
-    parser.add_argument("--version", type=int, default=2, help="of the tables: 2 or 3")
-    parser.add_argument("--rows", type=int, default=6_000_000, help="of a flat table")
+    parser.add_argument("--version", type=int, default=2, help="format version of the tables: 2 or 3")
+    parser.add_argument("--rows", type=int, default=6_000_000, help="rows of a flat table")
     parser.add_argument("--rounds", type=int, default=3, help="sessions of each connector")
-    parser.add_argument("--repeats", type=int, default=7, help="of a query in a session")
+    parser.add_argument("--repeats", type=int, default=7, help="runs of a query in a session")
     options = parser.parse_args()
     peer = Engine("Apache Iceberg", options.peer.absolute(), "org.apache.iceberg.spark.SparkCatalog")
     ours = Engine("iceberg-lite", options.jar.absolute(), "iceberglite.spark.SparkCatalog")
-    # Each connector needs a process of its own, because their classes must not meet.
-    alone = multiprocessing.get_context("spawn")
+    # Each connector needs its own process, because their classes must not be loaded into one JVM.
+    context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as directory:
         rounds: dict[Engine, list[dict[str, tuple[float, float]]]] = {peer: [], ours: []}
 
         def job(engine: Engine) -> Job:
             return Job(engine, Path(directory), options.version, options.rows, options.repeats)
 
-        with alone.Pool(1, maxtasksperchild=1) as pool:
+        with context.Pool(1, maxtasksperchild=1) as pool:
             pool.apply(make_tables, (job(peer),))
             for number in range(options.rounds):
                 for engine in (peer, ours) if number % 2 else (ours, peer):

@@ -1,6 +1,6 @@
 """Write unordered rows into many partitions in a process with little memory, and print files and time.
 
-Each of the two tasks keeps the permitted number of files open, sets the remaining rows aside, and writes them at the
+Each of the two tasks opens the permitted number of files, buffers the rows of other partitions, and writes them at the
 end. Without a shuffle before the write, every task has rows of every partition.
 
 Usage: fanout.py --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar [--memory 2g] [--partitions 1000] [--format parquet]
@@ -32,12 +32,12 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--format", default="parquet", choices=("parquet", "orc", "avro"))
-    given = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as warehouse:
         spark = (
             SparkSession.builder.master("local[2]")
-            .config("spark.driver.memory", given.memory)
-            .config("spark.jars", given.jar)
+            .config("spark.driver.memory", args.memory)
+            .config("spark.jars", args.jar)
             .config("spark.ui.enabled", "false")
             .config("spark.sql.extensions", "iceberglite.spark.SparkSessionExtensions")
             .config("spark.sql.catalog.c", "iceberglite.spark.SparkCatalog")
@@ -45,16 +45,16 @@ def main() -> None:
             .config("spark.sql.catalog.c.warehouse", warehouse)
             .getOrCreate()
         )
-        rows = spark.range(0, given.rows, 1, 2).selectExpr(*(c.format(partitions=given.partitions) for c in COLUMNS))
+        rows = spark.range(0, args.rows, 1, 2).selectExpr(*(c.format(partitions=args.partitions) for c in COLUMNS))
         rows.limit(0).writeTo("c.db.t").partitionedBy(rows["p"]).create()
-        began = time.perf_counter()
-        rows.writeTo("c.db.t").option("distribution-mode", "none").option("write-format", given.format).append()
-        seconds = time.perf_counter() - began
+        start = time.perf_counter()
+        rows.writeTo("c.db.t").option("distribution-mode", "none").option("write-format", args.format).append()
+        seconds = time.perf_counter() - start
         [(count, total)] = spark.table("c.db.t").selectExpr("count(*)", "sum(id)").collect()
-        if (count, total) != (given.rows, given.rows * (given.rows - 1) // 2):
-            raise SystemExit(f"rows were lost or came twice: {count} rows, ids add up to {total}")
+        if (count, total) != (args.rows, args.rows * (args.rows - 1) // 2):
+            raise SystemExit(f"rows were lost or duplicated: {count} rows, the sum of the ids is {total}")
         files = spark.table("c.db.t.files").count()
-        print(f"{given.rows} rows into {given.partitions} partitions: {files} {given.format} files, {seconds:.0f} s")
+        print(f"{args.rows} rows into {args.partitions} partitions: {files} {args.format} files, {seconds:.0f} s")
 
 
 if __name__ == "__main__":

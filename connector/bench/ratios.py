@@ -1,4 +1,4 @@
-"""Print JMH results as a table: each `xLite` next to its `xPeer`, with error (99.9 %) and bytes per operation.
+"""Print JMH results as a table: each `xLite` next to its `xPeer`, with errors (99.9 %) and bytes per operation.
 
 Usage: ratios.py results.json
 """
@@ -11,19 +11,19 @@ from typing import Any
 LITE, PEER = "Lite", "Peer"
 
 
-def figures(path: Path) -> dict[str, dict[str, Any]]:
+def load_results(path: Path) -> dict[str, dict[str, Any]]:
     """Return the results by class and method of the benchmark."""
     results: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return {".".join(r["benchmark"].rsplit(".", 2)[-2:]): r for r in results}
 
 
-def shown(result: dict[str, Any]) -> str:
+def mean_with_error(result: dict[str, Any]) -> str:
     """Return the mean with its error."""
     primary = result["primaryMetric"]
     return f"{primary['score']:,.1f} ± {float(primary['scoreError']):,.1f}"
 
 
-def allocated(result: dict[str, Any]) -> str:
+def bytes_per_operation(result: dict[str, Any]) -> str:
     """Return the bytes per operation; empty if the run had no `-prof gc`."""
     rates: dict[str, Any] = result["secondaryMetrics"]
     found = [v for k, v in rates.items() if k.endswith("gc.alloc.rate.norm")]
@@ -32,7 +32,7 @@ def allocated(result: dict[str, Any]) -> str:
 
 def main(path: Path) -> None:
     """Print a row for each pair."""
-    results = figures(path)
+    results = load_results(path)
     print("| benchmark | iceberg-lite | Apache Iceberg | unit | ratio of times | B/op here | B/op there |")
     print("|---|---|---|---|---|---|---|")
     for name, lite in sorted(results.items()):
@@ -43,12 +43,12 @@ def main(path: Path) -> None:
         unit = lite["primaryMetric"]["scoreUnit"]
         cells = [
             name.removesuffix(LITE),
-            shown(lite),
-            shown(peer),
+            mean_with_error(lite),
+            mean_with_error(peer),
             unit,
             f"{ratio:.2f}",
-            allocated(lite),
-            allocated(peer),
+            bytes_per_operation(lite),
+            bytes_per_operation(peer),
         ]
         print("| " + " | ".join(cells) + " |")
 

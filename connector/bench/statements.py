@@ -1,8 +1,8 @@
-"""Measures the files and the time of UPDATE, DELETE and MERGE on partitioned tables, here and in Apache Iceberg.
+"""Measure files and times of UPDATE, DELETE and MERGE on partitioned tables, in iceberg-lite and in Apache Iceberg.
 
 Each table has six data files in each partition. A statement changes about 1 % of the rows: UPDATE and DELETE in all
 partitions, MERGE updates 1 % and inserts 1 %. After each statement the table is rolled back, so that every statement
-meets the same files. The connectors take turns, round by round, each in a process of its own (two cores).
+changes the same files. The connectors run in alternating rounds, each round in a new process with two cores.
 
 Usage: statements.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """
@@ -63,7 +63,7 @@ class Job:
 
 @dataclass
 class Measured:
-    """The outcome of one statement: its times in ms, what its snapshot added, and the rows afterwards."""
+    """The results of one statement: times in ms, counts of added files and bytes, and aggregates of the rows."""
 
     times: list[float] = field(default_factory=list)
     counts: tuple[int, ...] = ()
@@ -74,7 +74,7 @@ Case = tuple[int, str, str]
 
 
 def session(job: Job) -> SparkSession:
-    """Return a session with the job's connector alone."""
+    """Return a session with only the job's connector."""
     builder: Any = SparkSession.builder
     settings = {
         "spark.ui.enabled": "false",
@@ -135,7 +135,7 @@ def measure(job: Job) -> dict[Case, Measured]:
 
 
 def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
-    """Cache the source of MERGE: 1 % of the table's rows, and as many that are new."""
+    """Cache the source of MERGE: 1 % of the table's rows with new values, and as many new rows."""
     columns = ["-1 i1" if c.endswith(" i1") else c.format(partitions=partitions) for c in COLUMNS]
     changed = f"id < {rows} AND pmod(xxhash64(id, 3), 100) = 3"
     new = f"id >= {rows} AND id < {rows * 101 // 100}"
@@ -146,7 +146,7 @@ def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
 
 
 def run(spark: SparkSession, name: str, statement: str, case: Measured, base: int, counted: bool) -> None:
-    """Run a statement once, note what it did, and roll the table back."""
+    """Run a statement once, record its time and its changes, and roll the table back."""
     start = time.perf_counter()
     spark.sql(statement.format(t=name))
     elapsed = (time.perf_counter() - start) * 1e3
@@ -188,9 +188,9 @@ def main() -> None:
     )
     conf = tuple((key, value) for key, _, value in (c.partition("=") for c in options.conf))
     rounds: dict[str, list[dict[Case, Measured]]] = {engine.name: [] for engine in engines}
-    # Each connector needs a process of its own, because their classes must not meet.
-    alone = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as directory, alone.Pool(1, maxtasksperchild=1) as pool:
+    # Each connector needs its own process, because their classes must not be loaded into one JVM.
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as directory, context.Pool(1, maxtasksperchild=1) as pool:
         for number in range(options.rounds):
             for engine in engines if number % 2 else reversed(engines):
                 job = Job(
@@ -211,14 +211,14 @@ def report(peer: list[dict[Case, Measured]], ours: list[dict[Case, Measured]]) -
     print("| partitions | mode | statement | data files | delete files | kB | ms | ratio |")
     print("|---|---|---|---|---|---|---|---|")
     for case in peer[0]:
-        theirs, mine = peer[-1][case], ours[-1][case]
+        peer_result, lite_result = peer[-1][case], ours[-1][case]
         times = [median(t for r in engine for t in r[case].times) for engine in (peer, ours)]
-        files = [f"{a} / {b}" for a, b in zip(theirs.counts[:2], mine.counts[:2])]
-        size = f"{theirs.counts[2] / 1e3:.0f} / {mine.counts[2] / 1e3:.0f}"
+        files = [f"{a} / {b}" for a, b in zip(peer_result.counts[:2], lite_result.counts[:2])]
+        size = f"{peer_result.counts[2] / 1e3:.0f} / {lite_result.counts[2] / 1e3:.0f}"
         partitions, mode, verb = case
         ms = f"{times[0]:.0f} / {times[1]:.0f}"
         row = [str(partitions), mode, verb, *files, size, ms, f"{times[1] / times[0]:.2f}"]
-        print(f"| {' | '.join(row)} |" + ("" if theirs.rows == mine.rows else " !! the rows differ"))
+        print(f"| {' | '.join(row)} |" + ("" if peer_result.rows == lite_result.rows else " !! the rows differ"))
 
 
 if __name__ == "__main__":

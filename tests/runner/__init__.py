@@ -1,1 +1,1 @@
-"""What tests/run.py is made of: reports of tests, the processor time of processes, and the rules of a budget."""
+"""Modules of tests/run.py: test reports, processor time of processes, and the limits of the test budget."""

@@ -1,4 +1,4 @@
-"""The machine that tests run on: where temporary files go, what processes cost, and how busy it is."""
+"""The machine on which tests run: its temporary directory, the processor time of processes, and its load."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABEL = re.compile(r"-Diceberglite\.(project|tier)=(\w+)")
 
 @contextlib.contextmanager
 def temporary() -> Iterator[Path]:
-    """Make a directory for the files of a run: in memory where there is room and programs may run, else on the disk."""
+    """Create a directory for the files of a run, in memory if it has enough space and allows programs, else on disk."""
     with tempfile.TemporaryDirectory(prefix="iceberg-lite-", dir=_memory(), ignore_cleanup_errors=True) as directory:
         # Some servers run as another user.
         Path(directory).chmod(0o755)
@@ -28,21 +28,21 @@ def temporary() -> Iterator[Path]:
 
 def _memory() -> Path | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
-        at = os.statvfs(MEMORY)
+        status = os.statvfs(MEMORY)
         available = int(re.findall(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[0]) << 10
-        # Drivers of databases and codecs unpack libraries there.
-        runs = not at.f_flag & os.ST_NOEXEC
-        # Twice: what tests need themselves comes on top.
+        # Database drivers and codecs unpack native libraries there.
+        runs = not status.f_flag & os.ST_NOEXEC
+        # Twice the size, because the tests themselves also need memory.
         if runs and shutil.disk_usage(MEMORY).free > NEEDED_BYTES and available > 2 * NEEDED_BYTES:
             return MEMORY
     return None
 
 
 class Watch(threading.Thread):
-    """Notes once a second what the processes below this one have cost so far, and how many want a processor.
+    """Samples, once a second, the processor time of the descendants of this process, and the load of the machine.
 
-    The time of a process counts for the project that its command line names (`-Diceberglite.project=core`), or its
-    parent's, or for one of `roots`. On systems without /proc nothing is noted.
+    The time of a process counts for the project in its command line (`-Diceberglite.project=core`) or in that of its
+    nearest ancestor, or for the label in `roots`. On systems without /proc nothing is sampled.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Watch(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        """Note it until the block ends."""
+        """Sample until the block ends."""
         while Path("/proc/self/stat").exists() and not self._ended.wait(1):
             with contextlib.suppress(OSError, ValueError):
                 running = float(Path("/proc/loadavg").read_text().split()[3].split("/")[0]) - 1
@@ -71,19 +71,19 @@ class Watch(threading.Thread):
             self._sample()
 
     def cpu(self) -> dict[str, float]:
-        """Return the seconds of each project; a project's tiers are apart: `core slow`."""
+        """Return the seconds of each project. The slow tier of a project has its own label, such as `core slow`."""
         totals: dict[str, float] = {}
         for label, seconds in list(self._seconds.values()):
             totals[label] = totals.get(label, 0.0) + seconds
         return totals
 
     def load(self, start: float, end: float) -> float:
-        """Return how many processes wanted each processor in a time, but no less than one."""
+        """Return the average number of runnable processes for each processor between two times, at least one."""
         seen = [max(1.0, busy) for at, busy in self._busy if start - 1 <= at <= end + 1]
         return sum(seen) / len(seen) if seen else 1.0
 
     def jvms(self) -> list[int]:
-        """Return the processes of tests that are at work."""
+        """Return the process ids of running test JVMs."""
         alive = {pid: int(stat[19]) for pid, stat in _processes().items()}
         return [pid for (pid, start), label in self._labels.items() if label and alive.get(pid) == start]
 
@@ -95,7 +95,7 @@ class Watch(threading.Thread):
             if found is None:
                 continue
             root, label = found
-            # What sbt's children cost counts for them.
+            # The time of sbt's children is counted for their own labels.
             fields = stat[11:13] if self.roots.get(pid) == "build" else stat[11:15]
             key = (root, int(stats[root][19]))
             seconds = sum(map(int, fields)) / self._tick
@@ -104,7 +104,7 @@ class Watch(threading.Thread):
             self._seconds[key] = (label, max(seconds, self._seconds.get(key, (label, 0.0))[1]))
 
     def _root(self, pid: int, stats: dict[int, list[str]]) -> tuple[int, str] | None:
-        """Return the nearest process above, or this one, that a project begins with."""
+        """Return the process itself or its nearest ancestor that has a label, and the label."""
         while pid in stats:
             label = self._label(pid, int(stats[pid][19])) or self.roots.get(pid)
             if label is not None:
@@ -114,19 +114,19 @@ class Watch(threading.Thread):
 
     def _label(self, pid: int, start: int) -> str | None:
         if (pid, start) not in self._labels:
-            said = ""
+            text = ""
             with contextlib.suppress(OSError):
-                said = Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
-                # sbt hands over the options of a JVM in a file.
-                for file in re.findall(r"@([^\0]*sbt-args[^\0]*)", said):
-                    said += Path(file).read_text(errors="replace")
-            found = dict(LABEL.findall(said)) if self._below(pid) else {}
+                text = Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+                # sbt passes the options of a JVM in a file.
+                for file in re.findall(r"@([^\0]*sbt-args[^\0]*)", text):
+                    text += Path(file).read_text(errors="replace")
+            found = dict(LABEL.findall(text)) if self._below(pid) else {}
             fast = found.get("tier", "fast") == "fast"
             self._labels[pid, start] = found["project"] + ("" if fast else " slow") if "project" in found else None
         return self._labels[pid, start]
 
     def _below(self, pid: int) -> bool:
-        """Whether a process is of this run: others may test at the same time."""
+        """Return whether a process belongs to this run; other runs may be active at the same time."""
         stats = _processes()
         while pid in stats:
             if pid in self.roots:

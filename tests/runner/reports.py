@@ -1,4 +1,4 @@
-"""JUnit reports: how many tests ended how, what those that failed said, and how long everything took."""
+"""JUnit reports: the numbers of tests by result, the messages of failed tests, and the durations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MESSAGE_LINES = 12
 
 @dataclass(frozen=True)
 class Case:
-    """A test that ended."""
+    """A completed test."""
 
     suite: str
     name: str
@@ -25,7 +25,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of one class or file, and when they ran, in seconds of the epoch."""
+    """The tests of one class or file, and the times of their start and end, in seconds since 1970."""
 
     project: str
     name: str
@@ -35,12 +35,12 @@ class Suite:
 
     @property
     def seconds(self) -> float:
-        """How long its tests took."""
+        """The total duration of the tests."""
         return sum(case.seconds for case in self.cases)
 
 
 def read(project: str, files: Iterable[Path], slow: bool = False) -> list[Suite]:
-    """Read the reports of a project; those of pytest say by a property which tests are slow."""
+    """Read the reports of a project. In those of pytest, a property marks slow tests."""
     suites: dict[str, list[Case]] = {}
     times: dict[str, tuple[float, float]] = {}
     for file in sorted(files):
@@ -54,7 +54,7 @@ def read(project: str, files: Iterable[Path], slow: bool = False) -> list[Suite]
 
 
 def _time(element: ElementTree.Element, project: str) -> tuple[float, float]:
-    """Return when a report's tests ran: sbt notes the end, and pytest the beginning of all tests."""
+    """Return the start and end of a report's tests. The timestamp is the end for sbt, and the start for pytest."""
     stamp = element.get("timestamp")
     if stamp is None:
         return 0.0, 0.0
@@ -65,22 +65,22 @@ def _time(element: ElementTree.Element, project: str) -> tuple[float, float]:
 def _case(test: ElementTree.Element, slow: bool) -> Case:
     properties = {(p.get("name"), p.get("value")) for p in test.iter("property")}
     failed = next((found for kind in ("failure", "error") if (found := test.find(kind)) is not None), None)
-    said = None
+    failure = None
     if failed is not None:
         message = (failed.get("message") or failed.text or "").strip().splitlines()[:MESSAGE_LINES]
-        said = "\n    ".join([f"{test.get('classname')}: {test.get('name')}", *message])
+        failure = "\n    ".join([f"{test.get('classname')}: {test.get('name')}", *message])
     return Case(
         test.get("classname", ""),
         test.get("name", ""),
         float(test.get("time") or 0),
         slow or ("tier", "slow") in properties,
         test.find("skipped") is not None,
-        said,
+        failure,
     )
 
 
 def failures(suites: Iterable[Suite]) -> list[str]:
-    """Return what each test said that failed."""
+    """Return the messages of the failed tests."""
     return [case.failure for suite in suites for case in suite.cases if case.failure is not None]
 
 
@@ -98,6 +98,6 @@ def summary(suites: Iterable[Suite]) -> str:
 
 
 def slowest(suites: Iterable[Suite], number: int = 15) -> list[str]:
-    """Render the suites that took longest."""
+    """Render the slowest suites."""
     ordered = sorted(suites, key=lambda suite: -suite.seconds)[:number]
     return [f"{suite.seconds:7.1f} s  {suite.project:11}  {suite.name}" for suite in ordered]

@@ -21,15 +21,16 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 
 /**
- * The metadata layer without Spark, for a harness that compares connectors through static methods: commits and plans of
- * files that exist only in metadata. The harness does the same with Apache Iceberg, with the same files and metrics.
+ * Runs commits and scan plans of the metadata layer without Spark jobs, on data files that exist only in metadata. A
+ * harness that compares connectors calls these methods, and does the same with Apache Iceberg, with the same files and
+ * metrics.
  */
 object BenchHelper {
   private val RowsPerFile = 100000L
   private val FileBytes = 64L << 20
   private val PartitionColumn = "p"
 
-  /** @param name the table name with the catalog in front */
+  /** Loads a table. @param name the table name, including the catalog */
   def load(session: SparkSession, name: String): SharedTable = {
     val catalog +: rest = session.sessionState.sqlParser.parseMultipartIdentifier(name)
     session.sessionState.catalogManager.catalog(catalog) match {
@@ -41,7 +42,7 @@ object BenchHelper {
   /** Appends one file, present only in metadata, `commits` times. @return milliseconds of each commit */
   def commitLoop(live: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
     val table = live.current
-    val file = fake(table, i.toLong)
+    val file = metadataOnlyFile(table, i.toLong)
     millis(table.transaction().add(new MergeAppend(Vector(file))).commit())._1
   }
 
@@ -72,7 +73,7 @@ object BenchHelper {
     case other => throw new IllegalArgumentException(s"$other is not full, part or stats")
   }
 
-  private def fake(table: Table, number: Long): ContentFile = ContentFile(
+  private def metadataOnlyFile(table: Table, number: Long): ContentFile = ContentFile(
     Content.Data,
     s"${table.location}/data/" + "%08d-fake-9f1c2b7e-0001.parquet".formatLocal(Locale.ROOT, number),
     FileFormat.Parquet,

@@ -11,7 +11,7 @@ final class MemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
 
   override def read(path: String): Array[Byte] =
-    Option(files.get(path)).getOrElse(throw UnreadableFile(path, "file", "It is not there"))
+    Option(files.get(path)).getOrElse(throw UnreadableFile(path, "file", "It does not exist"))
   override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
   override def exists(path: String): Boolean = files.containsKey(path)
   override def info(path: String): Option[FileInfo] =

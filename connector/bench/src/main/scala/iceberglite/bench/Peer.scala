@@ -18,7 +18,7 @@ import org.apache.iceberg.inmemory.InMemoryFileIO
 
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
 
-/** The sample in Apache Iceberg's classes. */
+/** The table of [[Sample]] in the classes of Apache Iceberg. */
 object Peer {
   val schema: Schema = SchemaParser.fromJson(SchemaJson.toJson(Sample.schema))
   val spec: PartitionSpec = PartitionSpecParser.fromJson(schema, PartitionSpecJson.toJson(Sample.spec))

@@ -22,8 +22,8 @@ import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersio
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
 
 /**
- * Measures the heap used by the plan of many files: writes the metadata of a table with ten columns and fifty
- * partitions to a temporary directory, and plans a scan without the manifest cache.
+ * Measures the heap that the plan of a scan with many files uses. Writes the metadata of a table with ten columns and
+ * fifty partitions to a temporary directory, and plans a scan without the manifest cache.
  *
  * The argument is the number of files; the default is 1,000,000. The JVM's `-Xmx` is the limit for the plan.
  */
@@ -43,15 +43,15 @@ object PlanMemory {
   def main(args: Array[String]): Unit = {
     val files = args.headOption.fold(1000000)(_.toInt)
     val directory = Files.createTempDirectory("plan-memory")
-    val table = written(directory, files)
+    val table = writeTable(directory, files)
     println(f"manifests: ${bytesIn(directory) / 1e6}%.1f MB, heap: ${Runtime.getRuntime.maxMemory / 1e6}%.0f MB")
     Seq("all" -> AlwaysTrue, "a tenth by bounds" -> LessThan(Named("k"), LongLiteral(files.toLong * 10))).foreach {
-      case (what, filter) => measure(table, what, filter, files)
+      case (label, filter) => measure(table, label, filter, files)
     }
   }
 
-  private def measure(table: Table, what: String, filter: Expression, files: Int): Unit = {
-    val before = used()
+  private def measure(table: Table, label: String, filter: Expression, files: Int): Unit = {
+    val before = usedBytes()
     val start = System.nanoTime()
     val plan: ScanPlan = TableScan(
       table.tree(schema),
@@ -62,12 +62,14 @@ object PlanMemory {
       StatsToKeep.Of(Set.empty)
     ).plan()
     val seconds = (System.nanoTime() - start) / 1e9
-    val taken = used() - before
-    val each = taken / math.max(1, plan.tasks.size)
-    println(f"$what: ${plan.tasks.size} of $files files in $seconds%.1f s, ${taken / 1e6}%.1f MB, $each bytes a file")
+    val bytes = usedBytes() - before
+    val bytesPerFile = bytes / math.max(1, plan.tasks.size)
+    println(
+      f"$label: ${plan.tasks.size} of $files files in $seconds%.1f s, ${bytes / 1e6}%.1f MB, $bytesPerFile bytes a file"
+    )
   }
 
-  private def used(): Long = {
+  private def usedBytes(): Long = {
     (0 until 3).foreach(_ => System.gc())
     val runtime = Runtime.getRuntime
     runtime.totalMemory - runtime.freeMemory
@@ -79,11 +81,11 @@ object PlanMemory {
     finally files.close()
   }
 
-  private def written(directory: Path, files: Int): Table = {
+  private def writeTable(directory: Path, files: Int): Table = {
     val io = new HadoopFileIO(new Configuration(false))
     val location = directory.toString
     val metadata = (0 until files by FilesPerCommit).foldLeft(empty(location)) { (at, from) =>
-      val added = (from until math.min(from + FilesPerCommit, files)).map(fake(location, _)).toVector
+      val added = (from until math.min(from + FilesPerCommit, files)).map(metadataOnlyFile(location, _)).toVector
       val id = at.snapshots.size + 1L
       val header = TreeHeader(
         id,
@@ -103,7 +105,7 @@ object PlanMemory {
     new Table(TableIdentifier(Vector("db"), "t"), "lite.db.t", TableVersion(metadata, ""), io, NoCommitter)
   }
 
-  private def fake(location: String, number: Int): ContentFile = {
+  private def metadataOnlyFile(location: String, number: Int): ContentFile = {
     val longs = (2 until Columns by 2).map(id => id -> (number.toLong * id)) :+ (Columns -> number.toLong * 100)
     val texts = (3 until Columns by 2).map(id => id -> f"text of sixteen $number%08d".take(16))
     val bounds = longs.map { case (id, v) => id -> SingleValue.encode(LongLiteral(v)) } ++
@@ -153,8 +155,8 @@ object PlanMemory {
 
   private object NoCommitter extends Committer {
     override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
-      throw IcebergError.Unsupported(s"a commit to $id", "This table is there to be planned")
+      throw IcebergError.Unsupported(s"a commit to $id", "This table can only be planned")
     override def load(id: TableIdentifier): TableVersion =
-      throw IcebergError.Unsupported(s"a look at $id", "This table is there to be planned")
+      throw IcebergError.Unsupported(s"loading $id", "This table can only be planned")
   }
 }

@@ -17,8 +17,9 @@ import iceberglite.spec.types.Literal._
 import iceberglite.tree.manifestlist.Manifests
 
 /**
- * Projects a predicate onto the partitions and evaluates both on 100,000 entries in the form that reading produces; one
- * operation per entry. Half of the partitions match, and bounds decide among their files.
+ * Projects a predicate to the partition spec and evaluates the projection and the predicate's bounds on 100,000
+ * manifest entries, as they are read from a manifest. An operation is one entry. Half of the partitions match, and
+ * column bounds select some of their files.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))
@@ -59,7 +60,10 @@ class PredicateBench {
     peerEntries =
       try reader.iterator.asScala.map(_.copy()).toArray
       finally reader.close()
-    require(evaluateLite() == evaluatePeer(), s"${evaluateLite()} files match here, ${evaluatePeer()} there")
+    require(
+      evaluateLite() == evaluatePeer(),
+      s"${evaluateLite()} files match in iceberg-lite, ${evaluatePeer()} in Apache Iceberg"
+    )
   }
 
   @Benchmark

@@ -10,7 +10,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.DateLiteral
 import iceberglite.spec.types.Type._
 
-/** The table that both implementations use: events by day, with the metrics of twelve columns for each file. */
+/** The table that both libraries use: events partitioned by day, with metrics of twelve columns for each file. */
 object Sample {
   val schema: Schema = Schema(
     0,

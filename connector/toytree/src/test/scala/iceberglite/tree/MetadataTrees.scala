@@ -3,8 +3,8 @@ package iceberglite.tree
 import iceberglite.tree.manifestlist.ManifestListTree
 
 /**
- * Replaces the registry of the connector with one that has an additional member: this one is first on the class path of
- * these tests.
+ * Replaces the connector's registry of tree formats with one that also contains [[ToyTree]]. It comes first on the
+ * class path of these tests.
  */
 object MetadataTrees {
   val all: Seq[MetadataTree] = Seq(ToyTree, ManifestListTree)

@@ -52,15 +52,15 @@ object ToyTree extends MetadataTree {
       part <- files.parts
       entry <- files.entries(part) if entry.isLive
     } yield entry -> (changes.remove.mightMatch(part) && changes.remove.removes(entry))
-    val (gone, data) = live.filter(e => isData(e._1)).partition(_._2)
+    val (removedData, data) = live.filter(e => isData(e._1)).partition(_._2)
     val numbers = (data.map(_._1) ++ added.filter(isData)).flatMap(_.sequenceNumber)
-    val obsolete = new RemovedDataFiles(gone.map(_._1.file.path).toSet, (numbers :+ header.sequenceNumber).min)
-    val (leaving, staying) = live.partition { case (e, isRemoved) => isRemoved || obsolete.makesObsolete(e) }
-    if (header.firstRowId.isDefined) staying.map(_._1).filter(isData).foreach(e => AddedFileCheck.checkExisting(e.file))
-    val removed = leaving.map(_._1)
+    val obsolete = new RemovedDataFiles(removedData.map(_._1.file.path).toSet, (numbers :+ header.sequenceNumber).min)
+    val (removals, retained) = live.partition { case (e, isRemoved) => isRemoved || obsolete.makesObsolete(e) }
+    if (header.firstRowId.isDefined) retained.map(_._1).filter(isData).foreach(e => AddedFileCheck.checkExisting(e.file))
+    val removed = removals.map(_._1)
     val deleted = removed.map(_.copy(status = Deleted, snapshotId = Some(header.snapshotId)))
     val rowIds = new RowIdAssigner(header.firstRowId)
-    val entries = (added ++ staying.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.assign)
+    val entries = (added ++ retained.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.assign)
     val path = s"${header.metadataPath}/${header.snapshotId}-${header.attempt}-${header.commitId}$Extension"
     try table.io.write(path, new ToyEntries(table.specs).toBytes(entries))
     catch {
@@ -102,8 +102,8 @@ final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) 
   override lazy val parts: Vector[ToyPart] = {
     val entries = ToyPart.read(table.io, path, table.specs)
     entries.map(e => (ToyPart.contentOf(e), e.file.specId)).distinct.map { case (content, specId) =>
-      val own = entries.filter(e => ToyPart.contentOf(e) == content && e.file.specId == specId)
-      ToyPart(path, content, specId, own, table.specs)
+      val partEntries = entries.filter(e => ToyPart.contentOf(e) == content && e.file.specId == specId)
+      ToyPart(path, content, specId, partEntries, table.specs)
     }
   }
   override def entries(part: FilePart): Iterator[ManifestEntry] = part.entries(table.io)
@@ -112,14 +112,14 @@ final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) 
     entries(part).filter(e => e.status != Existing && e.snapshotId.contains(snapshot.snapshotId))
   override def reachable(seen: SeenParts): Reachable = {
     val unseen = parts.map { part =>
-      part.copy(only = Some(entries(part).map(ToyPart.key).filter(seen.add).toSet))
+      part.copy(selectedKeys = Some(entries(part).map(ToyPart.key).filter(seen.add).toSet))
     }
     Reachable(Vector(path), unseen)
   }
   override def manifests: Vector[ManifestFile] = Vector.empty
 }
 
-/** The entries of one content and spec, with the widest of their bounds. */
+/** The entries with the same content and partition spec, with bounds over all of their files. */
 final private case class ToyPart(
     override val path: String,
     override val content: ManifestContent,
@@ -129,7 +129,7 @@ final private case class ToyPart(
     override val sequenceNumber: Long,
     override val minSequenceNumber: Long,
     override val metrics: Metrics,
-    only: Option[Set[String]] = None
+    selectedKeys: Option[Set[String]] = None
 ) extends FilePart {
   override def id: String = s"$path#${content.name}#$specId"
   override def length: Long = 0L
@@ -141,7 +141,7 @@ final private case class ToyPart(
     val shared = new SharedTuples
     ToyPart.read(io, path, specs).iterator
       .filter(e => ToyPart.contentOf(e) == content && e.file.specId == specId)
-      .filter(e => only.forall(_.contains(ToyPart.key(e)))).map(shared.share)
+      .filter(e => selectedKeys.forall(_.contains(ToyPart.key(e)))).map(shared.share)
   }
   override private[tree] def cacheKey(io: FileIO): PartKey = PartKey(io, path, length, Tuple1(id))
 }
@@ -172,14 +172,15 @@ private object ToyPart {
   /** Computes bounds over all files, for columns with bounds in every file; nulls and NaN may be anywhere. */
   private def statistics(live: Vector[ManifestEntry], schema: Schema): Metrics = {
     val types = schema.fields.map(f => f.id -> f.fieldType).collect { case (id, t: PrimitiveType) => id -> t }
-    def bounds(of: Metrics => Int => Option[java.nio.ByteBuffer], least: Boolean) = Some(types.flatMap { case (id, t) =>
-      val values = live.map(e => of(e.file.metrics)(id).flatMap(SingleValue.decodeValid(t, _)))
-      if (values.isEmpty || values.exists(_.isEmpty)) None
-      else {
-        val sorted = values.flatten.sorted(Literal.ordering)
-        Some(id -> SingleValue.encode(if (least) sorted.head else sorted.last))
-      }
-    }.toMap)
+    def bounds(boundOf: Metrics => Int => Option[java.nio.ByteBuffer], least: Boolean) =
+      Some(types.flatMap { case (id, t) =>
+        val values = live.map(e => boundOf(e.file.metrics)(id).flatMap(SingleValue.decodeValid(t, _)))
+        if (values.isEmpty || values.exists(_.isEmpty)) None
+        else {
+          val sorted = values.flatten.sorted(Literal.ordering)
+          Some(id -> SingleValue.encode(if (least) sorted.head else sorted.last))
+        }
+      }.toMap)
     MetricMaps(
       lowerBounds = bounds(m => m.lowerBound, least = true),
       upperBounds = bounds(m => m.upperBound, least = false)
@@ -187,7 +188,7 @@ private object ToyPart {
   }
 }
 
-/** The JSON form of a file's entries. */
+/** Reads and writes the entries of a tree file as JSON. */
 final private class ToyEntries(specs: PartitionSpecs) extends JsonFormat[Vector[ManifestEntry]] {
   private val files = new ContentFileJson(specs.byId, specs.sources)
 

@@ -99,8 +99,8 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
 
   private def failure(text: String): Expression = RaiseError(
     Literal(
-      s"A new row does not satisfy ${option.key}=$text. Select the rows that do, or overwrite by a condition that all " +
-        "new rows satisfy"
+      s"A new row does not satisfy ${option.key}=$text. Select the rows that do, or overwrite by a condition that " +
+        "all new rows satisfy"
     ),
     BooleanType
   )

@@ -24,8 +24,8 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
  * `ICEBERG_LITE_ALL` is set in the environment, all tests run, on tables of version 2 and of version 3; otherwise the
  * seed selects about half of the tests, and a version for each.
  *
- * The expectations of Spark's tests about columns that are read and groups that are replaced are checked on our plans
- * and snapshots.
+ * The expectations of Spark's tests about the columns that are read and the groups that are replaced are checked on the
+ * plans and snapshots of iceberg-lite.
  */
 trait LiteTables extends RowLevelOperationSuiteBase {
 
@@ -37,8 +37,8 @@ trait LiteTables extends RowLevelOperationSuiteBase {
 
   private var version = 2
 
-  /** How many tests there are, and how many of them are left to other seeds. */
-  private var (all, left) = (0, 0)
+  /** The number of tests, and the number of those that run only with other seeds. */
+  private var (total, omitted) = (0, 0)
 
   override protected def sparkConf: SparkConf =
     super.sparkConf.set("spark.sql.extensions", classOf[iceberglite.spark.SparkSessionExtensions].getName)
@@ -58,11 +58,11 @@ trait LiteTables extends RowLevelOperationSuiteBase {
   private def versions(name: String): Seq[Int] = {
     val possible = if (name.contains("default values")) Seq(3) else Seq(2, 3)
     val chosen = Math.floorMod(MurmurHash3.stringHash(getClass.getName + name) ^ Sampling.seed.toInt, 4)
-    val running = if (Sampling.isOff) possible else possible.drop(chosen).take(1)
-    all += possible.size
-    left += possible.size - running.size
-    if (!Sampling.isFast) Sampling.recordSkipped(left, all, s"tests of Spark's ${getClass.getSimpleName}")
-    running
+    val selected = if (Sampling.isOff) possible else possible.drop(chosen).take(1)
+    total += possible.size
+    omitted += possible.size - selected.size
+    if (!Sampling.isFast) Sampling.recordSkipped(omitted, total, s"tests of Spark's ${getClass.getSimpleName}")
+    selected
   }
 
   /** Attaches a warehouse for the test instead of the catalog that Spark's suites attach before each test. */

@@ -10,10 +10,11 @@ import org.apache.spark.sql.connector.{
 }
 import org.scalatest.tags.Slow
 
-private object NotOfOurs {
+/** Tests of Spark that do not apply to iceberg-lite tables, with the reasons. */
+private object InapplicableTests {
   val always: Map[String, String] = Map(
     "delete with unsupported predicates cannot be converted into delete with filters" ->
-      "whole partitions of ours go without a rewrite, whatever the predicate that chooses them"
+      "iceberg-lite deletes whole partitions without a rewrite, whatever the predicate"
   )
 }
 
@@ -21,15 +22,15 @@ private object NotOfOurs {
 trait ByCopyOnWrite extends LiteTables {
   override protected def mode: String = "copy-on-write"
 
-  override protected def skippedTests: Map[String, String] = NotOfOurs.always
+  override protected def skippedTests: Map[String, String] = InapplicableTests.always
 }
 
 /** Spark's tests of delta-based (merge-on-read) row-level operations. */
 trait ByMergeOnRead extends LiteTables {
   override protected def mode: String = "merge-on-read"
 
-  override protected def skippedTests: Map[String, String] = NotOfOurs.always +
-    ("nullable row ID attrs" -> "a row of ours is known by its file and position, which are never null")
+  override protected def skippedTests: Map[String, String] = InapplicableTests.always +
+    ("nullable row ID attrs" -> "iceberg-lite identifies a row by its file and position, which are never null")
 }
 
 @Slow
