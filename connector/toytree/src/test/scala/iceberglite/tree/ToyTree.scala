@@ -55,12 +55,12 @@ object ToyTree extends MetadataTree {
     val (removedData, data) = live.filter(e => isData(e._1)).partition(_._2)
     val numbers = (data.map(_._1) ++ added.filter(isData)).flatMap(_.sequenceNumber)
     val obsolete = new RemovedDataFiles(removedData.map(_._1.file.path).toSet, (numbers :+ header.sequenceNumber).min)
-    val (removals, retained) = live.partition { case (e, isRemoved) => isRemoved || obsolete.makesObsolete(e) }
-    if (header.firstRowId.isDefined) retained.map(_._1).filter(isData).foreach(e => AddedFileCheck.checkExisting(e.file))
+    val (removals, kept) = live.partition { case (e, isRemoved) => isRemoved || obsolete.makesObsolete(e) }
+    if (header.firstRowId.isDefined) kept.map(_._1).filter(isData).foreach(e => AddedFileCheck.checkExisting(e.file))
     val removed = removals.map(_._1)
     val deleted = removed.map(_.copy(status = Deleted, snapshotId = Some(header.snapshotId)))
     val rowIds = new RowIdAssigner(header.firstRowId)
-    val entries = (added ++ retained.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.assign)
+    val entries = (added ++ kept.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.assign)
     val path = s"${header.metadataPath}/${header.snapshotId}-${header.attempt}-${header.commitId}$Extension"
     try table.io.write(path, new ToyEntries(table.specs).toBytes(entries))
     catch {

@@ -99,7 +99,7 @@ final private[iceberglite] class ChangeWrite(
 
   override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rows, files, metadata)
 
-  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.ofChanges
+  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.ofMergeOnRead
 
   override def toString: String = description
 }

@@ -35,7 +35,7 @@ final private[iceberglite] class PositionDeletes(partitionSize: Int) {
     last.builder += position
   }
 
-  /** Switches to another file than that of the previous row. */
+  /** Switches to the deletes of a file that differs from that of the previous row. */
   private def switchTo(file: UTF8String, metadata: InternalRow): Unit = {
     last = files.get(file)
     if (last == null) {

@@ -51,7 +51,7 @@ private[rowlevel] object StatementRequirements {
    * partition, because they are few and every task writes its own files. A single task has nothing to group.
    *
    * @param rows absent for DELETE, which has no new rows
-   * @param isOneTask whether one task reads all the rows, and nothing moves them before the write
+   * @param isOneTask whether one task reads all the rows, and no shuffle precedes the write
    */
   def changing(statement: RowLevelStatement, rows: Option[WritePlan], isOneTask: Boolean): RowRequirements =
     if (!statement.isDistributed) RowRequirements.Unspecified
@@ -64,10 +64,10 @@ private[rowlevel] object StatementRequirements {
     }
 
   /**
-   * Returns the columns by which rows are grouped. It is the new partition if it may differ from the old one, so that
-   * rows that a MERGE inserts and updates share files. Rows without a new version have no new partition; they form one
-   * group, which adaptive execution divides. A delete file for each data file can be written by any task that gets all
-   * positions of that data file.
+   * Returns the columns by which rows are grouped. In a partitioned table, this is the new partition if it may differ
+   * from the old one, so that rows that a MERGE inserts and updates share files. Rows without a new version have no new
+   * partition; they form one group, which adaptive execution divides. In an unpartitioned table, positions are grouped
+   * by data file if each data file has its own delete file.
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)

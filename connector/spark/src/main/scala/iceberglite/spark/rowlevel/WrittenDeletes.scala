@@ -36,7 +36,7 @@ final private[rowlevel] case class DeletionVectorMessage(dataFile: String, vecto
   def positions: DeletionVector = DeletionVector.parse("the message of a task", dataFile, vector)
 }
 
-/** The deletes of a task: delete files, and deletion vectors that are too small for a file of their own. */
+/** The deletes of a task: delete files, and small deletion vectors that the driver writes. */
 final private[rowlevel] case class TaskDeletes(files: Array[WrittenDeletes], vectors: Array[DeletionVectorMessage])
     extends Serializable
 

@@ -84,7 +84,7 @@ private[rules] trait JoinKinds {
   def streamed(join: Join): Option[LogicalPlan]
 
   /** Whether the sides of a join are grouped by its keys. */
-  def isInPlace(join: Join): Boolean
+  def isKeyGrouped(join: Join): Boolean
 }
 
 private[rules] object JoinSide {
@@ -132,7 +132,7 @@ private[rules] object JoinSide {
       case Filter(_, child) => in(child, keys)
       case join: Join => joins.streamed(join) match {
           case Some(side) => Some(side).filterNot(_ => other(join, side).exists(isGrouped)).flatMap(in(_, keys))
-          case None if joins.isInPlace(join) => preservedSides(join).flatMap(in(_, keys)).headOption
+          case None if joins.isKeyGrouped(join) => preservedSides(join).flatMap(in(_, keys)).headOption
           case None => None
         }
       case _ => None

@@ -28,9 +28,9 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
     .map(DateTimeUtils.getZoneId)
 
   /**
-   * Returns the column value from which the expression has at least a given value.
+   * Returns the smallest column value for which the expression is at least a given value.
    *
-   * @return absent if it is always below, always at least that value, or cannot be calculated
+   * @return absent if the expression is always less, or never less, than the given value, or if it cannot be evaluated
    */
   def thresholdFor(value: Long): Option[Threshold] =
     try {

@@ -28,8 +28,8 @@ import iceberglite.spark.table.SparkTable
  * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
  *   first finds the target's rows with a match; the outer join then processes only those.
  * - If rows are only inserted, for which Spark uses an append after an anti join, the same applies.
- * - Otherwise the target's rows are joined with their matches, and the source's rows without a match come from a second
- *   read, of the columns of the condition only.
+ * - Otherwise the target's rows are joined with their matches. A second read of the target, with only the columns of the
+ *   condition, finds the source's rows without a match.
  *
  * A source is small below `spark.sql.autoBroadcastJoinThreshold`, or with a BROADCAST hint. It is evaluated more than
  * once, so it must return the same rows each time.

@@ -60,5 +60,5 @@ final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session:
       .map(side => if (side == BuildLeft) join.right else join.left)
   }
 
-  override def isInPlace(join: Join): Boolean = inPlace.contains(join)
+  override def isKeyGrouped(join: Join): Boolean = inPlace.contains(join)
 }

@@ -43,7 +43,7 @@ object SqlToken {
  */
 final private[sql] class SqlTokens(sql: String) {
   private val lexer = {
-    // Keywords are upper case in Spark's grammar. The text of a token is taken from the statement itself.
+    // Keywords are upper case in Spark's grammar. The text of a token is a part of the original statement.
     val lexer = new SqlBaseLexer(CharStreams.fromString(sql.map(SqlTokens.upper)))
     lexer.removeErrorListeners()
     lexer

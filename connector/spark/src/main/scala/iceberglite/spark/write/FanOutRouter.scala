@@ -63,7 +63,7 @@ final private[write] class FanOutRouter(
     if (current != null && nextKey == current.key) write(current, row) else switchTo(row)
   }
 
-  /** Switches to another partition than that of the previous row. */
+  /** Writes a row whose partition differs from that of the previous row. */
   private def switchTo(row: InternalRow): Unit = open.get(nextKey) match {
     case null if open.size >= bounds.files => overflowing.put(nextKey, row)
     case null =>

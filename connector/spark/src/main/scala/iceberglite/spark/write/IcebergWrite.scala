@@ -23,7 +23,7 @@ final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
   override def toBatch: BatchWrite = new IcebergBatchWrite(plan, mode)
 
   override def supportedCustomMetrics: Array[CustomMetric] =
-    if (plan.rows.changeColumnIndex.isDefined) WriteMetrics.ofCopies else WriteMetrics.all
+    if (plan.rows.changeColumnIndex.isDefined) WriteMetrics.ofCopyOnWrite else WriteMetrics.all
 
   override def toString: String = description
 }

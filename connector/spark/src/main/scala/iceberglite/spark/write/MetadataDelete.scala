@@ -43,7 +43,7 @@ object MetadataDelete {
   ): Unit = {
     val filter = condition(table.schema, predicates, session).getOrElse(
       throw new IllegalArgumentException(
-        s"Spark deletes by conditions that were refused: ${predicates.mkString(" AND ")}"
+        s"Spark requested a delete by conditions that were rejected: ${predicates.mkString(" AND ")}"
       )
     )
     val target = WriteAuditPublish.target(table, branch, session)

@@ -26,8 +26,8 @@ final private[write] class SingleRouter(files: TaskFiles) extends RowRouter {
 }
 
 /**
- * The router for rows that come partition by partition. If a partition comes again after another one, it gets another
- * file, which is also correct.
+ * The router for rows that are clustered by partition. If more rows of a partition follow after those of another
+ * partition, a second file is created, which is also correct.
  */
 final private[write] class ClusteredRouter(files: TaskFiles, partitioner: Partitioner) extends RowRouter {
   private val next = partitioner.newKey()

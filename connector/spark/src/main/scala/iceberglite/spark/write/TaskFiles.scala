@@ -38,7 +38,7 @@ final private[write] class TaskFiles(
   /** The bytes of complete files. */
   def byteCount: Long = finishedBytes
 
-  /** Starts a partition; files are created when rows come. */
+  /** Starts a partition. A file is created when the first row is written. */
   def partition(tuple: PartitionTuple): PartitionFiles = new PartitionFiles(tuple)
 
   /** Removes every file, after a failure or if the task's result is not used. */
@@ -55,7 +55,7 @@ final private[write] class TaskFiles(
     val writer: DataFileWriter = files.open(path)
   }
 
-  /** The files of one partition, one after the other: a new file begins when the previous one has the target size. */
+  /** Writes the files of one partition. When a file has the target size, the next row begins a new file. */
   final class PartitionFiles private[TaskFiles] (tuple: PartitionTuple) {
     private var current: Option[OpenFile] = None
     private var writer: DataFileWriter = _

@@ -18,12 +18,13 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
   private var updated = 0L
   private var deleted = 0L
 
-  override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || isKept(row.getInt(changeOrdinal))) {
+  override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || countChange(row.getInt(changeOrdinal))) {
     router.put(row)
     records += 1
   }
 
-  private def isKept(change: Int): Boolean = {
+  /** Counts the change of a row. @return whether the row is written */
+  private def countChange(change: Int): Boolean = {
     change match {
       case RowChangeCode.Updated => updated += 1
       case RowChangeCode.Inserted => inserted += 1

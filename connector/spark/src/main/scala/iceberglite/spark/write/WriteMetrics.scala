@@ -2,7 +2,7 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, CustomTaskMetric}
 
-/** The metrics of a write's tasks in the SQL tab. Spark instantiates them again by their class names. */
+/** A metric of a write's tasks in the SQL tab of Spark's UI. Spark instantiates the classes by name. */
 sealed abstract class WriteMetric(override val name: String, override val description: String) extends CustomSumMetric {
 
   /** Returns the value of one task. */
@@ -36,10 +36,10 @@ private[iceberglite] object WriteMetrics {
   def all: Array[CustomMetric] = Array(files, records, bytes)
 
   /** The metrics of copy-on-write. */
-  def ofCopies: Array[CustomMetric] = ofChanges :+ copied
+  def ofCopyOnWrite: Array[CustomMetric] = ofMergeOnRead :+ copied
 
   /** The metrics of merge-on-read. */
-  def ofChanges: Array[CustomMetric] = all ++ Array[CustomMetric](inserted, updated, deleted)
+  def ofMergeOnRead: Array[CustomMetric] = all ++ Array[CustomMetric](inserted, updated, deleted)
 
   /** Returns the changes of rows in one task. */
   def of(counts: RowCounts): Array[CustomTaskMetric] = Array(

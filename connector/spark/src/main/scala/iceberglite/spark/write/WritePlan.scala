@@ -35,7 +35,7 @@ final private[iceberglite] case class RowsToWrite(
  * The data files of a write.
  *
  * @param partitionType the partition type of the spec in the table; the rows may have values of narrower types
- * @param sortOrder the order of the rows in each file, if they come sorted
+ * @param sortOrder the order of the rows in each file, if they are sorted
  * @param targetSize the target size of a file, in bytes
  */
 final private[iceberglite] case class FilesToWrite(
@@ -64,7 +64,7 @@ final private[iceberglite] case class FilesToWrite(
  *
  * @param isolation the validation of overwrites
  * @param summary entries for the snapshot's summary
- * @param application records the version of an application's write, which may be run again
+ * @param application records the version of an application's write, so that a repeated write is ignored
  * @param merge the changes of the table's columns, which `WritePlan.table` already has
  */
 final private[iceberglite] case class CommitSettings(
@@ -76,7 +76,7 @@ final private[iceberglite] case class CommitSettings(
 )
 
 /**
- * The properties of a write that are known before it gets rows.
+ * The plan of a write, which does not depend on the rows.
  *
  * @param advisorySize the number of bytes of shuffled rows for one task
  */

@@ -41,7 +41,7 @@ final private[iceberglite] case class UpsertPlan(
 private[iceberglite] object UpsertPlan {
 
   /**
-   * Creates a plan.
+   * Creates the write of an upsert.
    *
    * @param info Spark's description of the rows
    * @throws iceberglite.spec.IcebergError for a setting, a key or a column that is not valid for the table
