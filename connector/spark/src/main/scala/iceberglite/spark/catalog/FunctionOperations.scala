@@ -8,7 +8,7 @@ import iceberglite.spark.function.Functions
 
 /**
  * Looks up the functions that [[Functions]] lists. They are in the namespace `system`, and also in the empty namespace,
- * where Spark looks up the functions of its own plans.
+ * where Spark looks up the functions in its own plans.
  */
 trait FunctionOperations extends FunctionCatalog {
   def namespaceExists(namespace: Array[String]): Boolean

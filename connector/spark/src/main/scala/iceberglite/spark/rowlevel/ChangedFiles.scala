@@ -39,7 +39,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
 
   /**
    * Returns the existing position deletes of a data file that are merged with the new ones. Before version 3, these are
-   * only delete files of that single data file, and only if each data file gets its own delete file.
+   * only delete files that apply to this data file alone, and only if each data file has its own delete file.
    */
   private def mergeable(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
     !d.isEquality && (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && ofFiles)

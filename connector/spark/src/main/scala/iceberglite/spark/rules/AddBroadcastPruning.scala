@@ -62,8 +62,8 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
   }
 
   /**
-   * Whether the filter pays off: Spark collects the keys on the driver, which for many keys takes longer than reading a
-   * small scan.
+   * Whether the filter pays off. Spark collects the keys on the driver. For many keys, this is slower than reading a
+   * small table without the filter.
    */
   private def isWorth(built: LogicalPlan, scan: DataSourceV2ScanRelation): Boolean =
     rows(built) <= (rows(scan) / RowsForEachKey).max(FewKeys)

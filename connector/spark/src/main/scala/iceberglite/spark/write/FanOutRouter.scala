@@ -36,8 +36,8 @@ private[write] object FanOutBounds {
 
 /**
  * Routes rows in any order: a file is open for each partition. Rows of partitions beyond [[FanOutBounds.files]] are
- * sorted by Spark's external sorter and written at the end, one partition after the other. Therefore there is one file
- * for each partition, for any number of partitions, with no more memory than a sort takes.
+ * sorted by Spark's external sorter and written at the end, one partition after the other. Therefore each partition has
+ * one file, for any number of partitions, and the memory use is limited to that of a sort.
  */
 final private[write] class FanOutRouter(
     files: TaskFiles,

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
 
-/** Stores rows with a number, and returns them in the order of the numbers. It uses the disk if memory is low. */
+/** Stores rows with numbers, and returns them in the order of the numbers. It spills to disk if memory is low. */
 private[write] trait RowOverflow extends AutoCloseable {
   def put(number: Long, row: InternalRow): Unit
 
