@@ -7,7 +7,7 @@ import org.roaringbitmap.{IntConsumer, RoaringBitmap}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The deleted rows of one data file as row positions, starting at 0 (adopted version 3: "Deletion vectors"). Immutable
+ * The deleted rows of one data file as row positions, starting at 0 (spec version 3: "Deletion vectors"). Immutable
  * and thread-safe.
  *
  * A position is split into a key, its upper 32 bits, and its lower 32 bits, which are stored in the bitmap of that key.

@@ -8,7 +8,7 @@ import org.roaringbitmap.RoaringBitmap
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 
 /**
- * Reads and writes the blob of a deletion vector (adopted version 3: "Deletion vectors"). The blob consists of a
+ * Reads and writes the blob of a deletion vector (spec version 3: "Deletion vectors"). The blob consists of a
  * length, the magic, the bitmaps and a checksum. Length and checksum refer to the magic and the bitmaps. They are
  * big-endian and the rest is little-endian, for compatibility with Delta Lake.
  */

@@ -8,7 +8,7 @@ import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 import iceberglite.storage.FileIO
 
 /**
- * A Puffin file whose footer has been read (adopted version 3: "Puffin's layout"). Blobs are read individually, without
+ * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Blobs are read individually, without
  * the rest of the file if the storage supports that.
  *
  * @param footerSizeInBytes size of the whole footer, as in table statistics

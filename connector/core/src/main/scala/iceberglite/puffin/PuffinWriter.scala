@@ -29,7 +29,7 @@ final case class WrittenPuffin(
     StatisticsFile(snapshotId, path, fileSizeInBytes, footerSizeInBytes, None, blobs.map(_.metadata))
 }
 
-/** Writes Puffin files (adopted version 3: "Puffin's layout"). */
+/** Writes Puffin files (spec version 3: "Puffin's layout"). */
 object PuffinWriter {
   private val Program = "iceberg-lite"
 

@@ -13,7 +13,7 @@ import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, Snapshot
 import iceberglite.spec.types.{Literal, SingleValue}
 
 /**
- * The approximate number of distinct values (NDV) of a column (adopted version 3: `apache-datasketches-theta-v1`).
+ * The approximate number of distinct values (NDV) of a column (spec version 3: `apache-datasketches-theta-v1`).
  * Immutable.
  */
 final class ThetaSketch private (sketch: CompactSketch) {

@@ -5,35 +5,35 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
 
 /**
- * A changelog: the rows that each commit of a range of snapshots inserted and deleted. The rows before a commit,
- * without the deleted rows and with the inserted rows, are the rows after it. Rows that a commit rewrote unchanged
- * appear both as deleted and as inserted. Commits that only rearrange rows (`replace`) are omitted and not numbered.
+ * Plans a changelog: the rows that each commit in a range of snapshots inserted and deleted. Rows that a commit copied
+ * unchanged to a new file appear both as deleted and as inserted. Commits that do not change rows (operation `replace`)
+ * are omitted and have no ordinal.
  *
  * @param table the table, with the schema that the filter's columns refer to
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
- * @param wanted selects the changes to return
- * @param cache holds decoded manifests
+ * @param includes returns whether the changelog includes a change; called with the two kinds of changes of each commit
+ * @param cache cache of decoded manifests
  */
 final case class ChangelogScan(
     table: TreeTable,
     range: SnapshotRange,
     filter: Expression,
-    wanted: RowChange => Boolean,
+    includes: RowChange => Boolean,
     caseSensitive: Boolean,
     cache: ManifestCache
 ) {
 
   /**
-   * Returns the files that may hold changed rows that match the filter, by commit, oldest first.
+   * Returns the files that may contain changed rows that match the filter, ordered by commit, oldest first.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that does not exist
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply violate the specification
+   * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata an applicable delete file violates the specification
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
     val files = new SnapshotChanges(table, bound, cache)
     val commits = range.snapshots.filterNot(SnapshotRange.isRewrite).zipWithIndex
-      .map { case (snapshot, ordinal) => new CommitChanges(files, snapshot, ordinal, wanted) }.filter(_.isWanted)
+      .map { case (snapshot, ordinal) => new CommitChanges(files, snapshot, ordinal, includes) }.filter(_.isIncluded)
     val tasks = MetadataPool.map(commits)(_.tasks).flatten
     val all = PlannedPart(tasks, commits.map(_.pruned).sum, records(tasks), tasks.iterator.map(_.length).sum)
     val report = IncrementalScan.report(table, range, commits.map(_.commit), all)
@@ -53,12 +53,12 @@ final private class CommitChanges(
     files: SnapshotChanges,
     snapshot: Snapshot,
     ordinal: Int,
-    wanted: RowChange => Boolean
+    includes: RowChange => Boolean
 ) {
   private val inserts = RowChange(ChangeType.Insert, ordinal, snapshot.snapshotId)
   private val deletes = RowChange(ChangeType.Delete, ordinal, snapshot.snapshotId)
 
-  def isWanted: Boolean = wanted(inserts) || wanted(deletes)
+  def isIncluded: Boolean = includes(inserts) || includes(deletes)
 
   lazy val commit: SnapshotChanges#Commit = files.of(snapshot)
 
@@ -75,7 +75,7 @@ final private class CommitChanges(
     val inserted = after.assignDeletes(added).map(_.copy(change = Some(inserts)))
     val kept =
       if (commitDeletes.isChanged) affectedFiles(commitDeletes).flatMap(changes(_, before, after)) else Vector.empty
-    (deleted ++ kept ++ inserted).filter(_.change.exists(wanted))
+    (deleted ++ kept ++ inserted).filter(_.change.exists(includes))
   }
 
   /** Returns the files that exist before and after the commit, and to which an added or removed delete file applies. */
@@ -88,8 +88,8 @@ final private class CommitChanges(
 
   /**
    * Returns the changes to a file that exists before and after the commit. A row is deleted if an added delete file
-   * applies to it and no earlier one did. If a delete file was removed, its rows reappear unless other deletes apply to
-   * them. Usually they do: one deletion vector replaces another.
+   * applies to it and no earlier delete file did. The rows of a removed delete file reappear unless other deletes apply
+   * to them. Usually other deletes apply, because a deletion vector was replaced by another one.
    */
   private def changes(file: FileScanTask, before: DeleteIndex, after: DeleteIndex): Vector[FileScanTask] = {
     val (fileBefore, fileAfter) = (before.assignDeletes(Vector(file)).head, after.assignDeletes(Vector(file)).head)

@@ -6,21 +6,21 @@ import java.util.concurrent.atomic.AtomicBoolean
 import iceberglite.storage.{DaemonThreads, LruCache}
 
 /**
- * A cache of decoded delete files for all tasks of the JVM. Delete files never change. Two tasks that need the same
- * file at the same time read it once. The least recently used entries are dropped first. Each caller passes its own
- * limits.
+ * A cache of decoded delete files for all tasks of the JVM. Cached values never become outdated, because delete files
+ * are immutable. If several tasks request the same file concurrently, it is read once. The least recently used entries
+ * are dropped first. Each caller passes its own limits.
  *
- * @param nowMs a monotonic clock
+ * @param nowMs a monotonic clock, in milliseconds
  */
 final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
   private val values = new LruCache[AnyRef, AnyRef](nowMs)
   private val loading = new ConcurrentHashMap[AnyRef, FutureTask[AnyRef]]
   private val isSweeping = new AtomicBoolean
 
-  /** Returns an estimate of the heap in use. */
+  /** Returns the estimated heap size of the cached values, in bytes. */
   def bytes: Long = values.bytes
 
-  /** Returns a cached or loaded value. @param key identifies the value and its source */
+  /** Returns the cached value of a key, or loads it. @param weigh returns the heap size of a value in bytes */
   def valueOf[V <: AnyRef](key: AnyRef, limits: LruCache.Limits, weigh: V => Long)(load: => V): V =
     // Safe: all values of a key have the same type.
     values.get(key).getOrElse(loadOnce(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
@@ -36,7 +36,8 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
           ()
         }
       case Some(other) =>
-        // A failure in another task may not occur in this one: that task may have been cancelled.
+        // The load is repeated here, because it may have failed only for the other task, for example if that task was
+        // cancelled.
         try other.get()
         catch { case _: ExecutionException => outcome(runTask(task)) }
     }
@@ -57,9 +58,8 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
     catch { case e: ExecutionException => throw e.getCause }
 
   /**
-   * Adds a value.
-   *
-   * If it has an idle time, it is dropped even without further calls: the memory of an executor belongs to all jobs.
+   * Adds a value. If it has an idle time, a background thread drops the value after this time, because executors share
+   * their memory between jobs.
    */
   private def put(key: AnyRef, value: AnyRef, bytes: Long, limits: LruCache.Limits): Unit = {
     values.put(key, value, bytes, limits)
@@ -87,7 +87,10 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
 
 object DeleteCache {
 
-  /** A file that is too large for the cache is read by each task, and its equality deletes are spilled to disk. */
+  /**
+   * The default limits. A file that is too large for the cache is read by each task, and its equality deletes are
+   * spilled to disk.
+   */
   val DefaultLimits: LruCache.Limits = LruCache.Limits(64L << 20, 128L << 20, 10L * 60 * 1000)
 
   /** The cache of the JVM. */
@@ -102,11 +105,11 @@ object DeleteCache {
 }
 
 /**
- * How readers share decoded delete files.
+ * The cache for decoded delete files, and the settings of a reader that uses it.
  *
- * @param cache holds the decoded delete files
- * @param owner part of the cache's keys; it distinguishes storage with other files or other credentials
- * @param spillDirectory directory for keys that do not fit into memory
+ * @param cache cache of decoded delete files
+ * @param owner part of the cache's keys. It distinguishes storage with different files or credentials
+ * @param spillDirectory local directory for keys of equality deletes that do not fit into memory
  */
 final case class DeleteSharing(cache: DeleteCache, owner: AnyRef, limits: LruCache.Limits, spillDirectory: String)
 

@@ -6,11 +6,12 @@ import iceberglite.spec.types.NestedField
 /**
  * A delete file that applies to the data file of a task.
  *
- * @param keys the columns that an equality delete file compares, in the order of its `equality_ids`
+ * @param keys the columns that an equality delete file compares, in the order of its `equality_ids`; empty for position
+ *   deletes
  */
 final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: Vector[EqualityColumn]) {
 
-  /** Returns whether it is a deletion vector (adopted version 3: "Deletion vectors"). */
+  /** Returns whether it is a deletion vector (spec version 3: "Deletion vectors"). */
   def isVector: Boolean = file.isDeletionVector
 
   def isEquality: Boolean = file.content == Content.EqualityDeletes
@@ -21,11 +22,15 @@ final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: V
   /** Returns the number of bytes to read. For a deletion vector, this is its part of the file. */
   def storedBytes: Long = file.contentSizeInBytes.filter(_ => isVector).getOrElse(file.fileSizeInBytes)
 
-  /** Returns the delete file without the metrics, which only planning needs; used before it is sent to another JVM. */
+  /**
+   * Returns the delete file without metrics. It is sent to executors in this form, because only planning needs the
+   * metrics.
+   */
   def withoutMetrics: DeleteFile = copy(file = file.copy(metrics = Metrics.Empty))
 
   /**
-   * The identity of a delete file. The offset is needed because one Puffin file holds the vectors of many data files.
+   * The identity of a delete file. The offset is needed because a Puffin file may contain the deletion vectors of
+   * several data files.
    */
   def location: (String, Option[Long]) = (file.path, file.contentOffset)
 
@@ -40,8 +45,8 @@ object DeleteFile {
 /**
  * A column that equality deletes compare.
  *
- * @param path the fields from a top-level column to the compared field. Enclosing structs contain only the next field
- *   of the path. If the compared field is not nested, it is the only element
+ * @param path the fields from the top-level column to the compared field. Each struct is reduced to the next field of
+ *   the path. A compared top-level column is the only element
  */
 final case class EqualityColumn(path: Vector[NestedField]) {
   def column: NestedField = path.head

@@ -8,19 +8,20 @@ import iceberglite.spec.file.{Content, ContentFile, KeyRanges, ManifestEntry}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * Finds the delete files of a snapshot that apply to a data file (spec: "Scan Planning"; adopted version 3: "Deletion
+ * Finds the delete files of a snapshot that apply to a data file (spec: "Scan Planning"; spec version 3: "Deletion
  * vectors"):
  *
- *   - a deletion vector applies to the data file that it references, which is in the same partition and not newer;
+ *   - a deletion vector applies to the data file that it references, which must be in the same partition and must not
+ *     be newer;
  *   - without a vector, position delete files apply if they are in the same partition (spec and values) and their data
  *     sequence number is not lower than the file's; those that reference one data file apply only to that file;
  *   - equality delete files apply if they are newer than the data, and in the same partition or of an unpartitioned
  *     spec.
  *
- * Delete files whose bounds exclude the data file are left out. Thread-safe.
+ * Delete files whose metrics exclude the data file are omitted. Thread-safe.
  *
- * @param keyIds the field ids that equality deletes compare. A data file's metrics of these fields show which equality
- *   deletes cannot apply to it
+ * @param keyIds the field ids that equality deletes compare. Planning needs the metrics of these fields, because they
+ *   show which equality deletes cannot apply to a data file
  */
 final private[scan] class DeleteIndex private (
     vectors: HashMap[String, DeleteFile],
@@ -32,8 +33,8 @@ final private[scan] class DeleteIndex private (
   val isEmpty: Boolean = vectors.isEmpty && byDataFile.isEmpty && byPartition.isEmpty && global.isEmpty
 
   /**
-   * Fills in the deletes of tasks. Files of the same manifest and partition, which share the partition tuple, are
-   * looked up once.
+   * Returns the tasks with their deletes. Only one lookup is made for files of the same manifest and partition, which
+   * share the partition tuple.
    */
   def assignDeletes(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
     val byTuple = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
@@ -50,8 +51,8 @@ final private[scan] class DeleteIndex private (
       case Some(vector) => equality :+ vector
       case None =>
         val positions = partition.fold(DeleteIndex.NoDeletes)(_.positions.of(data))
-        val own = Option(byDataFile.get(data.file.path)).fold(DeleteIndex.NoDeletes)(_.of(data))
-        concat(equality, concat(positions, own))
+        val forFile = Option(byDataFile.get(data.file.path)).fold(DeleteIndex.NoDeletes)(_.of(data))
+        concat(equality, concat(positions, forFile))
     }
   }
 
@@ -88,14 +89,14 @@ private[scan] object DeleteIndex {
     val (vectors, files) = entries.partition(_.file.isDeletionVector)
     val (byKeys, positions) = files.partition(_.file.content == Content.EqualityDeletes)
     val equality = byKeys.map(new EqualityDelete(_, keys))
-    val (everywhere, inPartition) = equality
+    val (global, inPartition) = equality
       .partition(d => specs.get(d.file.specId).forall(!_.isPartitioned))
-    val (ofOne, ofMany) = positions.map(new PositionDelete(_)).partition(_.dataFile.isDefined)
+    val (ofOneFile, ofMany) = positions.map(new PositionDelete(_)).partition(_.dataFile.isDefined)
     new DeleteIndex(
       vectorsByFile(vectors),
-      hashed(ofOne.groupBy(_.dataFile.get).mapValues(SortedDeletes.of)),
+      hashed(ofOneFile.groupBy(_.dataFile.get).mapValues(SortedDeletes.of)),
       hashed((ofMany ++ inPartition).groupBy(d => (d.file.specId, d.file.partition)).mapValues(PartitionDeletes.of)),
-      SortedDeletes.of(everywhere),
+      SortedDeletes.of(global),
       equality.iterator.flatMap(_.file.equalityIds).toSet
     )
   }
@@ -121,11 +122,11 @@ private[scan] object DeleteIndex {
   private def incomplete(vector: DeleteFile, field: String): InvalidMetadata =
     InvalidMetadata(vector.file.path, s"$$.$field", "The entry of a deletion vector must have it")
 
-  private def duplicate(path: String, one: DeleteFile, other: DeleteFile): InvalidMetadata = InvalidMetadata(
-    other.file.path,
+  private def duplicate(path: String, first: DeleteFile, second: DeleteFile): InvalidMetadata = InvalidMetadata(
+    second.file.path,
     "$.referenced_data_file",
-    s"The data file $path has two deletion vectors in one snapshot: $one and $other. Roll back to a snapshot with one, " +
-      "or rewrite the data file with the engine that wrote them"
+    s"The data file $path has two deletion vectors in one snapshot: $first and $second. Roll back to a snapshot with " +
+      "one, or rewrite the data file with the engine that wrote them"
   )
 }
 
@@ -145,8 +146,8 @@ final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber
   }
 
   /**
-   * Fails if a delete file references a data file of another partition: it would not apply, so one of the two entries
-   * is wrong.
+   * Fails if the delete file is in another partition than the data file that it references. It could not apply to the
+   * data file, so one of the two entries is wrong.
    */
   def requireSamePartition(delete: DeleteFile): Unit =
     if (delete.file.specId != file.specId || delete.file.partition != file.partition) throw InvalidMetadata(

@@ -16,8 +16,8 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
- * Reads the delete files of data files (spec: "Delete Formats"). A delete file that several data files share is read
- * once. Not thread-safe.
+ * Reads the delete files of data files (spec: "Delete Formats"). A delete file that applies to several data files is
+ * read once if it fits into the cache. Not thread-safe.
  *
  * @param nameMapping the table's name mapping, for delete files without field ids
  * @param sharing the cache of decoded delete files; by default, a cache that only this reader uses
@@ -62,8 +62,8 @@ final class DeleteReader(
     shared[FilePositions](entry.path, _.bytes)(read(entry, None))
 
   /**
-   * Returns whether the file's positions may be cached, estimated from the file's row count. A task should not hold all
-   * positions of a larger file.
+   * Returns whether the file's positions may be cached, estimated from the file's row count. The positions of a larger
+   * file are read for one data file at a time, so that a task does not hold all of them in memory.
    */
   private def canCache(entry: ContentFile): Boolean =
     entry.recordCount * DeleteReader.MaxPositionBytes <= sharing.limits.maxEntryBytes
@@ -74,7 +74,7 @@ final class DeleteReader(
     var lastPath = ""
     var last: Option[DeletionVector.Builder] = None
     foreachRow(entry, DeleteReader.PositionColumns, Some(DeleteReader.PositionNames)) { row =>
-      // The rows are sorted by path, so most rows have the path of the row before.
+      // The rows are sorted by path, so most rows have the same path as the previous row.
       val path = row(0).asInstanceOf[String]
       if (path != lastPath) {
         requireWithinBounds(entry, path)
@@ -90,7 +90,8 @@ final class DeleteReader(
   }
 
   /**
-   * Fails if the file names a data file that its manifest entry excludes: then it is not the file that was committed.
+   * Fails if the delete file refers to a data file that its manifest entry excludes, because it is then not the file
+   * that was committed.
    */
   private def requireWithinBounds(entry: ContentFile, path: String): Unit = {
     val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))
@@ -101,7 +102,7 @@ final class DeleteReader(
     if (!isWithinBounds) throw UnreadableFile(
       entry.path,
       "position delete file",
-      s"It deletes rows of $path, of which its entry in the manifest does not speak. Restore the file that was committed"
+      s"It deletes rows of $path, which its manifest entry excludes. Restore the file that was committed"
     )
   }
 
@@ -111,7 +112,7 @@ final class DeleteReader(
     val isSmall = inMemory.map(_.bytes).sum <= sharing.limits.maxEntryBytes / 2
     if (parts.size == 1 || inMemory.size < parts.size || !isSmall) new DeletedKeys(columns, parts)
     else {
-      // One set for all files: each row is tested once, and not once per file.
+      // The keys of all files are merged into one set, so that each row is tested once and not once per file.
       val union = shared[KeySet]((deletes.map(_.file.path), columns, nameMapping), _.bytes) {
         val builder = newKeys(columns)
         inMemory.foreach(builder ++= _)
@@ -140,13 +141,13 @@ final class DeleteReader(
 
   private def foreachRow(
       entry: ContentFile,
-      wanted: StructType,
+      columns: StructType,
       mapping: Option[NameMapping]
   )(f: Record => Unit): Unit = {
     val constants =
-      specs.get(entry.specId).fold(Map.empty[Int, AnyRef])(FileConstants.identities(_, entry.partition, wanted))
+      specs.get(entry.specId).fold(Map.empty[Int, AnyRef])(FileConstants.identities(_, entry.partition, columns))
     val source = DataSource(io, entry.path, entry.fileSizeInBytes, mapping, constants)
-    val rows = DataFormats.of(entry.format).read(source, wanted)
+    val rows = DataFormats.of(entry.format).read(source, columns)
     try rows.foreach(f)
     finally rows.close()
   }
@@ -169,6 +170,6 @@ private object DeleteReader {
   private val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
   val PositionColumns: StructType = StructType(columns)
 
-  /** Name mapping for files without field ids. The specification also fixes the names. */
+  /** Name mapping for files without field ids. The specification also defines the names of these columns. */
   val PositionNames: NameMapping = NameMapping(columns.map(f => MappedField(Vector(f.name), Some(f.id), Vector.empty)))
 }

@@ -8,15 +8,18 @@ import iceberglite.spec.types.Type.StructType
 
 /**
  * Computes the values of columns that are constant in a file and known from metadata. Values are returned by field id,
- * in the form that records hold.
+ * in the Java types of [[iceberglite.data.Record]].
  */
 private[scan] object FileConstants {
 
-  /** Returns the values of identity partition fields (spec: "Column Projection"). */
-  def identities(spec: PartitionSpec, partition: PartitionTuple, wanted: StructType): Map[Int, AnyRef] = {
+  /**
+   * Returns the values of the requested columns that are sources of identity partition fields (spec: "Column
+   * Projection").
+   */
+  def identities(spec: PartitionSpec, partition: PartitionTuple, requested: StructType): Map[Int, AnyRef] = {
     val positions = spec.identityPositions
     if (positions.isEmpty) Map.empty
-    else Schema.fieldsOf(wanted).flatMap(f => value(f, positions, partition).map(f.id -> _)).toMap
+    else Schema.fieldsOf(requested).flatMap(f => value(f, positions, partition).map(f.id -> _)).toMap
   }
 
   private def value(field: NestedField, positions: Map[Int, Int], partition: PartitionTuple): Option[AnyRef] =

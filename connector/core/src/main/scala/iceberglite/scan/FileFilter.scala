@@ -18,8 +18,8 @@ import iceberglite.spec.schema.Schema
 import iceberglite.tree.{PartFilter, PartitionSpecs}
 
 /**
- * A filter on the rows of a table, evaluated on the parts and files of a metadata tree. It is first evaluated on
- * partitions. Its residual for a partition is then evaluated on the metrics of the partition's files. Thread-safe.
+ * A filter on the rows of a table, evaluated on the parts and files of a metadata tree. The filter is first evaluated
+ * on partitions. The residual for a partition is then evaluated on the metrics of the partition's files. Thread-safe.
  *
  * @param bound the filter, bound to the reader's schema
  */
@@ -45,19 +45,19 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
   private val residuals = new Residual(bound, spec, sources)
 
   /**
-   * Returns whether the part may list live files that match, according to its partition summaries and, if the tree has
-   * them, the column statistics of its files.
+   * Returns whether the part may list live files that match, according to its partition summaries and, if available,
+   * the column metrics of its files.
    */
   def mightMatch(part: PartSummary): Boolean =
     mightHavePartition(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))
 
   /**
-   * Returns whether the part may list files in matching partitions, including removed files. The statistics of columns
-   * do not cover removed files.
+   * Returns whether the part may list files in matching partitions, including removed files. Column metrics are not
+   * used, because they do not cover removed files.
    */
   def mightHavePartition(part: PartSummary): Boolean = summaries.mightMatch(part)
 
-  /** Returns the filter on the rows of a partition. It is computed on each call; see [[byPartition]]. */
+  /** Returns the filter on the rows of a partition. It is computed on each call; [[byPartition]] returns a cache. */
   def in(partition: PartitionTuple): PartitionFilter =
     new PartitionFilter(if (partitions(partition)) residuals.of(partition) else AlwaysFalse)
 
@@ -79,13 +79,13 @@ final class PartitionFilter(val residual: Expression) {
   /** Whether the file may have a matching row. */
   def mightMatch(file: HasMetrics): Boolean = isAll || !isEmpty && inclusive.mightMatch(file)
 
-  /** Whether it is certain that all rows of the file match. */
+  /** Whether all rows of the file are known to match. */
   def allMatch(file: HasMetrics): Boolean = isAll || !isEmpty && strict.allMatch(file)
 }
 
 /**
- * Caches the filters of partitions, by the reference of the tuple. Files of one part and partition share the tuple, and
- * are often adjacent. Not thread-safe.
+ * Caches the filters of partitions. Tuples are compared by reference. Files of one part and partition share the tuple,
+ * and are often adjacent. Not thread-safe.
  */
 final class PartitionFilters private[scan] (filter: SpecFilter, bound: Expression) {
   private val everything = new PartitionFilter(AlwaysTrue)

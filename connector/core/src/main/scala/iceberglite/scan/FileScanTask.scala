@@ -6,13 +6,14 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.PartitionSpec
 
 /**
- * A data file, or a split of one, that a scan reads.
+ * A data file, or a split of a data file, that a scan reads.
  *
  * @param spec the partition spec of the file
  * @param residual the residual filter for the rows of this file, bound like the scan's filter
  * @param deletes the delete files that apply to the rows: equality deletes, and a deletion vector or position deletes
- * @param start the split holds the row groups (stripes, blocks) whose middle lies from `start` until `start + length`
- * @param change in a changelog: the type of change, and the rows it applies to
+ * @param start start of the split in bytes. A split contains the row groups or stripes whose middle is in the range
+ *   from `start` (inclusive) to `start + length` (exclusive), and the blocks whose start is in this range
+ * @param change the change to the rows, in a changelog; otherwise absent
  */
 final case class FileScanTask(
     file: ContentFile,
@@ -29,8 +30,8 @@ final case class FileScanTask(
   def isWholeFile: Boolean = start == 0 && length >= file.fileSizeInBytes
 
   /**
-   * Returns an upper limit for the file's live rows from metadata: the record count less the rows in deletion vectors.
-   * A file whose entry has no record count has 0.
+   * Returns an upper limit of the file's live rows: the record count minus the number of rows in deletion vectors. It
+   * is 0 if the entry has no valid record count.
    */
   def liveRecords: Long = {
     val candidates = change.flatMap(_.onlyDeletedBy).fold(file.recordCount)(FileScanTask.vectorRecords)
@@ -38,8 +39,8 @@ final case class FileScanTask(
   }
 
   /**
-   * Returns a lower limit for the live rows that match the filter, from metadata alone. It is 0 if a residual filter is
-   * left, or if a delete applies whose number of deleted rows in this file is unknown.
+   * Returns a lower limit of the live rows that match the filter, according to metadata. It is 0 if there is a residual
+   * filter, or if a delete applies whose number of deleted rows in this file is unknown.
    */
   def guaranteedRecords: Long =
     if (residual == AlwaysTrue && isWholeFile && deletes.forall(_.isVector)) liveRecords else 0L

@@ -5,12 +5,12 @@ import iceberglite.spec.metadata.{Operation, Snapshot}
 import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
 
 /**
- * The rows that appends added in a range of snapshots, even if they were deleted later. Other commits are left out,
- * because an overwrite may rewrite rows that existed before.
+ * Plans an incremental read: the rows that appends added in a range of snapshots, including rows that were deleted
+ * later. Other commits are skipped, because an overwrite may rewrite rows that existed before.
  *
  * @param table the table, with the schema that the filter's columns refer to
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
- * @param cache holds decoded manifests
+ * @param cache cache of decoded manifests
  */
 final case class IncrementalScan(
     table: TreeTable,
@@ -22,9 +22,9 @@ final case class IncrementalScan(
   private val appends = range.snapshots.filter(IncrementalScan.isAppend)
 
   /**
-   * Returns the files that may hold matching rows, oldest first.
+   * Returns the files that may contain matching rows, ordered by commit, oldest first.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that does not exist
+   * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)

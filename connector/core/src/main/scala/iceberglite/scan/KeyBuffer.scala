@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Arrays, UUID}
 
 /**
- * The key of a row as bytes; equal values give equal bytes. Sets of equality deletes store and look up keys in this
- * form. The buffer is refilled for each row. Not thread-safe.
+ * A buffer for the key of a row as bytes. Equal keys have equal bytes. [[KeySet]] stores and looks up keys in this
+ * form. The buffer is reused for each row. Not thread-safe.
  */
 final class KeyBuffer {
   private var buffer: Array[Byte] = new Array[Byte](64)
@@ -26,7 +26,7 @@ final class KeyBuffer {
   /** Appends an integer of any width, a date or a time. */
   def putLong(value: Long): Unit = {
     putTag(KeyBuffer.Value)
-    // The buffers may be replaced by this call.
+    // Must be called before `numbers` is used, because it may replace the buffers.
     val offset = reserve(java.lang.Long.BYTES)
     numbers.putLong(offset, value)
     ()
@@ -58,7 +58,7 @@ final class KeyBuffer {
     reserve(length)
   }
 
-  /** Appends a value in the form that records hold. */
+  /** Appends a value that has a Java type of [[iceberglite.data.Record]]. */
   def put(value: AnyRef): Unit = value match {
     case null => putNull()
     case v: Integer => putLong(v.longValue)
@@ -67,7 +67,7 @@ final class KeyBuffer {
     case v: java.lang.Double => putDouble(v)
     case v: java.lang.Boolean => putBoolean(v)
     case v: String => putBytes(v.getBytes(UTF_8))
-    // Queries see a UUID as text.
+    // UUIDs are compared as text, which is their type in Spark.
     case v: UUID => putBytes(v.toString.getBytes(UTF_8))
     case v: BigDecimal => putDecimal(v)
     case v: ByteBuffer =>

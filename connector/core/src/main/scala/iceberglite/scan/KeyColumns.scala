@@ -11,9 +11,9 @@ import iceberglite.spec.types.Type._
 
 /**
  * The columns of `equality_ids` (spec: "Equality Delete Files"). The specification forbids float and double, but Flink
- * writes them if they are in the key of an upsert. Apache Iceberg reads them, and so does this class. A column that the
- * table has dropped is still compared. Its type comes from the schemas that had it, and it is optional because later
- * files lack it.
+ * writes such columns if they are part of an upsert key, and Apache Iceberg reads them. Therefore this class accepts
+ * them. A column that was dropped from the table is still compared. Its type is taken from the schemas that contain it,
+ * and it is optional because later files do not have it.
  *
  * @param current the schema of the scan
  * @param others all schemas of the table
@@ -22,13 +22,16 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
   private val known = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, EqualityKey]]
 
   /**
-   * Returns the key of an equality delete file. Files with the same ids share a key.
+   * Returns the key columns of an equality delete file. Files with the same `equality_ids` share an instance.
    *
-   * @throws InvalidMetadata rows cannot be compared by the file's ids
+   * @throws InvalidMetadata the file's `equality_ids` are invalid
    */
   def of(deletes: ContentFile): EqualityKey = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
 
-  /** Returns the key, or the error in the ids as `Left`. The error matters only if the deletes apply. */
+  /**
+   * Like [[of]], but returns invalid `equality_ids` as `Left`, because they are an error only if the deletes apply to a
+   * data file.
+   */
   def keyOf(deletes: ContentFile): Either[InvalidMetadata, EqualityKey] =
     known.computeIfAbsent(
       deletes.equalityIds,
@@ -55,7 +58,10 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
     }
   }
 
-  /** Returns the path of a dropped column. If it had several types, the widest one can read all files. */
+  /**
+   * Returns the path of a dropped column. If it had several types, the widest type is used, because all files can be
+   * read with it.
+   */
   private def dropped(id: Int): Option[Vector[NestedField]] = {
     val paths = others.sortBy(-_.schemaId).flatMap(ReadColumns.path(_, id))
     paths.reduceOption { (a, b) =>
@@ -74,8 +80,8 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
 }
 
 /**
- * The columns that equality delete files compare. Metrics of these columns show to which data files the deletes cannot
- * apply.
+ * The columns that equality delete files compare. The metrics of these columns exclude data files to which the deletes
+ * cannot apply.
  */
 final private[scan] class EqualityKey(val columns: Vector[EqualityColumn]) {
   private val compared = columns.filterNot(_.isNested).map(_.field).filterNot(f => EqualityKey.isFloating(f.fieldType))
@@ -83,13 +89,17 @@ final private[scan] class EqualityKey(val columns: Vector[EqualityColumn]) {
   val overlap: KeyOverlap = new KeyOverlap(compared)
 
   /**
-   * Returns the metrics of the key columns only. The metrics of other columns say nothing about rows with the same key.
+   * Returns the metrics of the key columns. The metrics of other columns are not used, because rows with the same key
+   * may have different values.
    */
   def metricsOf(deletes: ContentFile): Metrics = deletes.metrics.only(ids)
 }
 
 private object EqualityKey {
 
-  /** Bounds do not cover NaN, and some writers treat negative zero as zero in them. */
+  /**
+   * Bounds of floating-point columns are not used, because they do not cover NaN, and because some writers write zero
+   * instead of negative zero.
+   */
   def isFloating(t: Type): Boolean = t == FloatType || t == DoubleType
 }

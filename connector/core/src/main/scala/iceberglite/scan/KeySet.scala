@@ -9,7 +9,7 @@ import iceberglite.spec.types.Type._
 sealed trait KeySet {
   def isEmpty: Boolean
 
-  /** Returns the approximate heap size. */
+  /** Returns the approximate heap size in bytes. */
   def bytes: Long
 
   def contains(key: KeyBuffer): Boolean
@@ -18,7 +18,7 @@ sealed trait KeySet {
 /** A set of keys in memory. It can be merged into another set. */
 sealed private[scan] trait InMemoryKeys extends KeySet {
 
-  /** @param key the buffer that is filled with each key in turn */
+  /** @param key a buffer that contains the current key whenever `f` is evaluated */
   def foreach(key: KeyBuffer)(f: => Unit): Unit
 }
 
@@ -59,14 +59,14 @@ private[scan] object LongKeys {
   }
 }
 
-/** Keys of any type, stored consecutively in one array, and a hash table of their positions. */
+/** A hash set of keys of any type. The keys are stored consecutively in one array. */
 final private[scan] class BytesKeys extends InMemoryKeys {
   private var keys = new Array[Byte](1 << 10)
   private var used = 0
   private var starts = new Array[Int](16)
   private var hashes = new Array[Long](16)
   private var count = 0
-  // Ordinals of keys, starting at 1; at most half of the slots are used.
+  // The hash table: ordinals of keys, starting at 1, or 0 for a free slot. At most half of the slots are used.
   private var slots = new Array[Int](64)
 
   def size: Int = count
@@ -115,11 +115,11 @@ final private[scan] class BytesKeys extends InMemoryKeys {
 
   private def slotOf(key: KeyBuffer, hash: Long): Int = {
     var slot = hash.toInt & (slots.length - 1)
-    while (slots(slot) != 0 && !holds(slots(slot) - 1, key, hash)) slot = (slot + 1) & (slots.length - 1)
+    while (slots(slot) != 0 && !isKey(slots(slot) - 1, key, hash)) slot = (slot + 1) & (slots.length - 1)
     slot
   }
 
-  private def holds(i: Int, key: KeyBuffer, hash: Long): Boolean =
+  private def isKey(i: Int, key: KeyBuffer, hash: Long): Boolean =
     hashes(i) == hash && key.equalsAt(keys, starts(i), end(i) - starts(i))
 
   private def rehash(): Unit = {
@@ -142,7 +142,7 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
 /**
  * Collects any number of keys. Not thread-safe.
  *
- * @param maxBytes memory limit, above which the keys are spilled to a file
+ * @param maxBytes memory limit in bytes; more keys are spilled to a file
  * @param directory directory of that file
  */
 final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxBytes: Long, directory: String) {
@@ -154,7 +154,11 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
   private var others = new BytesKeys
   private var spill: Option[KeySpill] = None
 
-  /** Adds a key. @param values its values in the form that records hold, in the order of the columns */
+  /**
+   * Adds a key.
+   *
+   * @param values its values in the order of the columns, with the Java types of [[iceberglite.data.Record]]
+   */
   def +=(values: Array[AnyRef]): Unit = {
     key.clear()
     values.foreach(key.put)
@@ -167,7 +171,7 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
   }
 
   def result(): KeySet = spill match {
-    case Some(to) => new SpilledKeys(to.finish(others))
+    case Some(keys) => new SpilledKeys(keys.finish(others))
     case None => if (usesLongs) new LongKeys(longs, hasNull) else others
   }
 
@@ -195,6 +199,6 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
 
 private object KeySetBuilder {
 
-  /** The minimum size of a run even if there is hardly any memory, so that single keys do not become files. */
+  /** The minimum size of a run in bytes, so that a low memory limit does not lead to a file for every few keys. */
   val MinRunBytes: Long = 16L << 10
 }

@@ -16,10 +16,11 @@ import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, MetadataTrees, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
 
 /**
- * Selects the files of a scan from the parts of a metadata tree. Serializable, so that other JVMs can read parts.
+ * Selects the files of a scan from the parts of a metadata tree. Serializable, so that executors can read parts.
  *
  * @param schemas all schemas of the table, for the columns of equality deletes
- * @param read a condition that holds for all rows to be read; these may be more than the rows that match the filter
+ * @param read a condition that all rows to be read satisfy. The rows to be read may include rows that do not match the
+ *   filter
  */
 final class PartReader private (
     io: FileIO,
@@ -42,7 +43,7 @@ final class PartReader private (
     statsToKeep
   )
 
-  /** Returns a copy that keeps these metrics of the files. */
+  /** Returns a copy that retains the given metrics of the files. */
   private[scan] def keeping(metrics: StatsToKeep): PartReader =
     new PartReader(io, specs, schema, schemas, bound, read, metrics)
 
@@ -58,7 +59,7 @@ final class PartReader private (
 
   /**
    * Returns the delete files of a part that may apply to the files that the scan reads. Delete files of partitions
-   * without matching rows are left out, because the scan reads no data of these partitions.
+   * without matching rows are omitted, because the scan does not read data of these partitions.
    */
   private[scan] def deletes(part: FilePart, entries: Iterator[ManifestEntry], oldest: Long): Vector[ManifestEntry] = {
     val partitions = filter.of(part).byPartition
@@ -68,10 +69,10 @@ final class PartReader private (
   }
 
   /**
-   * Reads a part and encodes the entries that the scan needs, to be sent to the JVM that plans the scan. Called in
-   * another JVM, which caches nothing.
+   * Reads a part and encodes the entries that the scan needs, to be sent to the JVM that plans the scan. Called on
+   * executors, which do not cache manifests.
    *
-   * @param oldest for deletes: the sequence number of the oldest data that is read
+   * @param oldest for a part with deletes, the lowest data sequence number of the data files that are read
    */
   def encode(part: FilePart, oldest: Long): Array[Byte] = {
     val entries = part.entries(io)
@@ -97,12 +98,12 @@ private object PartReader {
     ManifestEntry(EntryStatus.Existing, Some(0L), Some(dataSequenceNumber), Some(dataSequenceNumber), file)
 }
 
-/** Other JVMs that read the parts of a metadata tree for this one. */
+/** Reads parts of a metadata tree on the executors of a cluster. */
 trait PlanningCluster {
 
   /**
-   * Returns whether the cluster should read the parts, because this JVM would take longer. Either all parts list data
-   * files, or all list delete files.
+   * Returns whether the cluster should read the parts, because it is expected to be faster than this JVM. @param parts
+   * either all of them list data files, or all of them list delete files
    */
   def shouldRead(parts: Vector[FilePart]): Boolean
 
@@ -121,7 +122,7 @@ final private[scan] class PartPlanner(
     cluster: Option[PlanningCluster]
 ) {
 
-  /** Returns a planner for the same files that keeps these metrics. */
+  /** Returns a planner for the same files that retains the given metrics. */
   def keeping(metrics: StatsToKeep): PartPlanner = new PartPlanner(reader.keeping(metrics), files, cluster)
 
   def select(parts: Vector[FilePart]): Vector[PlannedPart] = clusterFor(parts) match {
@@ -149,8 +150,8 @@ final private[scan] class PartPlanner(
 
 /**
  * Selects the delete files that may delete rows that are read (spec: "Scan Planning", note 2). An equality delete file
- * without a matching key deletes none of them. The metrics of position deletes are not checked, because most files have
- * no metrics for the deleted rows.
+ * is omitted if its metrics show that none of its keys match. The metrics of position delete files are not checked,
+ * because few of these files have metrics for the deleted rows.
  */
 final private class DeleteFileFilter(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {
   private val metrics = new InclusiveMetrics(bound)

@@ -14,7 +14,10 @@ private[scan] object PlannedPart {
     parts.map(_.bytes).sum
   )
 
-  /** Selects the files to read. Selecting again from the result gives the same files. */
+  /**
+   * Selects the files to read. The selection is idempotent, so it can be applied to entries that executors have already
+   * selected.
+   */
   def of(
       entries: Iterator[ManifestEntry],
       spec: PartitionSpec,

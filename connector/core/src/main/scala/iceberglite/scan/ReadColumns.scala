@@ -11,24 +11,24 @@ import iceberglite.spec.types.Type.StructType
  */
 object ReadColumns {
 
-  /** Merges columns. A field in both lists keeps the position of `wanted` and has the subfields of both. */
-  def merge(wanted: Vector[NestedField], more: Vector[NestedField]): Vector[NestedField] =
-    more.foldLeft(wanted) { (fields, field) =>
+  /** Merges columns. A field in both lists has the position in `requested` and the subfields of both. */
+  def merge(requested: Vector[NestedField], more: Vector[NestedField]): Vector[NestedField] =
+    more.foldLeft(requested) { (fields, field) =>
       fields.indexWhere(_.id == field.id) match {
         case -1 => fields :+ field
         case i => fields.updated(i, merge(fields(i), field))
       }
     }
 
-  private def merge(wanted: NestedField, field: NestedField): NestedField =
-    (wanted.fieldType, field.fieldType) match {
-      case (StructType(a), StructType(b)) => wanted.copy(fieldType = StructType(merge(a, b)))
-      case _ => wanted
+  private def merge(requested: NestedField, field: NestedField): NestedField =
+    (requested.fieldType, field.fieldType) match {
+      case (StructType(a), StructType(b)) => requested.copy(fieldType = StructType(merge(a, b)))
+      case _ => requested
     }
 
   /**
-   * Returns a field with its enclosing columns, from the top level down. Each struct holds only the next field. Absent
-   * if the schema has no such field.
+   * Returns the path to a field, from the top-level column to the field itself. Each struct is reduced to the next
+   * field of the path. Absent if the schema has no such field.
    */
   def path(schema: Schema, id: Int): Option[Vector[NestedField]] = schema.byId.get(id).map { field =>
     val outer = Iterator.iterate(schema.parents.get(id))(_.flatMap(schema.parents.get)).takeWhile(_.isDefined).flatten
@@ -45,12 +45,13 @@ object ReadColumns {
     }
 
   /**
-   * Returns the position of a field in the rows, as ordinals from the top level down. Fields are found by their ids.
+   * Returns the position of a field in the rows, as one ordinal per level, starting at the top level. Fields are
+   * matched by id.
    */
   def ordinalPath(path: Vector[NestedField], read: Vector[NestedField]): Vector[Int] = {
-    val at = read.indexWhere(_.id == path.head.id)
-    val inside = if (path.size == 1) Vector.empty else ordinalPath(path.tail, partsOf(read(at)))
-    at +: inside
+    val ordinal = read.indexWhere(_.id == path.head.id)
+    val inside = if (path.size == 1) Vector.empty else ordinalPath(path.tail, partsOf(read(ordinal)))
+    ordinal +: inside
   }
 
   private def partsOf(field: NestedField): Vector[NestedField] = field.fieldType match {

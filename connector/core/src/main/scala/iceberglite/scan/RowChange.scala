@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-/** The type of a row's change. An update is a delete and an insert. `name` is the value in the changelog. */
+/** The type of a row's change. An update consists of a delete and an insert. `name` is the value in the changelog. */
 sealed abstract class ChangeType extends Product with Serializable {
   def name: String
 }
@@ -14,12 +14,13 @@ object ChangeType {
 }
 
 /**
- * The change of a commit to the rows of a task that are not deleted by the task's deletes.
+ * The change that a commit made to the rows of a task. It does not apply to rows that are deleted by the task's
+ * deletes.
  *
  * @param ordinal the number of the commit in the changelog, starting at 0
  * @param snapshotId the snapshot of the commit
- * @param onlyDeletedBy if given, only the rows that these delete files delete are affected; if absent, all rows of the
- *   file
+ * @param onlyDeletedBy if present, the change applies only to rows that these delete files delete; if absent, to all
+ *   rows of the file
  */
 final case class RowChange(
     changeType: ChangeType,

@@ -8,12 +8,12 @@ import iceberglite.spec.types.NestedField
  * The deleted rows of a data file.
  *
  * @param positions the rows in a deletion vector or in position delete files
- * @param keys the rows that equality delete files delete, one element for each set of delete columns
+ * @param keys the keys in equality delete files, one element per combination of delete columns
  */
 final class RowDeletes(val positions: DeletionVector, val keys: Vector[DeletedKeys]) {
   def isEmpty: Boolean = positions.isEmpty && keys.forall(_.isEmpty)
 
-  /** Returns the columns that must be read to tell whether a row is deleted, besides its position. */
+  /** Returns the columns that, together with the position, determine whether a row is deleted. */
   def columns: Vector[NestedField] = keys.filterNot(_.isEmpty).flatMap(_.columns).map(_.column)
 }
 
@@ -30,7 +30,11 @@ object RowDeletes {
 final class DeletedKeys(val columns: Vector[EqualityColumn], val sets: Vector[KeySet]) {
   def isEmpty: Boolean = sets.forall(_.isEmpty)
 
-  /** Returns a test for rows with these columns. The test is not thread-safe. */
+  /**
+   * Returns a function that returns whether a row is deleted. The function is not thread-safe.
+   *
+   * @param read the columns of the rows
+   */
   def in(read: Vector[NestedField]): Record => Boolean = {
     val keyOf = new KeyExtractor(columns, read)
     val key = new KeyBuffer

@@ -6,17 +6,17 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Converts the rows that were read from a file to the requested columns. Columns of row lineage are computed (adopted
+ * Converts the rows that were read from a file to the requested columns. Columns of row lineage are computed (spec
  * version 3: "Row lineage").
  */
-final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanTask) {
+final private[scan] class RowOutput(requested: Vector[NestedField], task: FileScanTask) {
 
   /**
-   * The columns to read. Row ids are computed from positions. A file without a first row id has no lineage, whatever
-   * its columns contain.
+   * The columns to read. Positions are read to compute row ids. In a file without a first row id, the lineage columns
+   * are null, even if they are stored.
    */
   val stored: Vector[NestedField] = {
-    val needed = wanted.flatMap { f =>
+    val needed = requested.flatMap { f =>
       f.id match {
         case MetadataColumns.RowId.id => task.file.firstRowId.toVector.flatMap(_ => Vector(f, MetadataColumns.Position))
         case MetadataColumns.LastUpdatedSequenceNumber.id => task.file.firstRowId.toVector.map(_ => f)
@@ -27,9 +27,9 @@ final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanT
   }
 
   def of(read: Vector[NestedField], isDeleted: Record => Boolean): Record => Record =
-    if (read == wanted && !wanted.exists(f => isComputed(f.id))) identity
+    if (read == requested && !requested.exists(f => isComputed(f.id))) identity
     else {
-      val columns = wanted.map(f => if (isDeletedColumn(f.id)) deletedValue(isDeleted) else column(f, read)).toArray
+      val columns = requested.map(f => if (isDeletedColumn(f.id)) deletedValue(isDeleted) else column(f, read)).toArray
       row => {
         val values = new Array[AnyRef](columns.length)
         var i = 0
@@ -66,9 +66,9 @@ final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanT
     }
   }
 
-  /** Drops the fields of structs that were read only for deletes and conditions; they come last. */
-  private def narrowed(wanted: Type, read: Type): AnyRef => AnyRef = (wanted, read) match {
-    case (StructType(fields), StructType(all)) if wanted != read =>
+  /** Removes the fields of structs that were read only for deletes and filters. They follow the requested fields. */
+  private def narrowed(requested: Type, read: Type): AnyRef => AnyRef = (requested, read) match {
+    case (StructType(fields), StructType(all)) if requested != read =>
       val parts = fields.zip(all).map { case (f, r) => narrowed(f.fieldType, r.fieldType) }.toArray
       value => if (value == null) null else narrowStruct(value.asInstanceOf[Record], parts)
     case _ => identity

@@ -7,7 +7,7 @@ import iceberglite.spec.expr.Expression
  *
  * @param tasks one per file, in the order of the manifests and of their entries
  * @param filter the scan's filter, bound
- * @param statsToKeep which metrics of the files are kept, if known
+ * @param statsToKeep the metrics that the files retain
  */
 final case class ScanPlan(
     tasks: Vector[FileScanTask],
@@ -20,15 +20,15 @@ final case class ScanPlan(
  * Statistics of the planning.
  *
  * @param totalManifests number of data manifests of the snapshot
- * @param skippedManifests number of those that were not read: they have no live files, were ruled out by their
- *   partition summaries, or were not needed because there were enough rows
+ * @param skippedManifests number of data manifests that were not read, because they have no live files, because their
+ *   partition summaries exclude them, or because enough rows were found before
  * @param totalFiles number of live data files of the snapshot; absent if a manifest that was not read does not have the
  *   count
  * @param deleteFiles number of delete files that apply to the files of the plan
- * @param deletedRecords number of rows of `resultRecords` that deletion vectors delete; for other deletes, the number
- *   is unknown
- * @param prunedFiles number of files in the manifests that were read that were ruled out by their partition or their
- *   metrics, or were not needed because there were enough rows
+ * @param deletedRecords number of rows of `resultRecords` that deletion vectors delete; other deletes are not included,
+ *   because their number of rows is unknown
+ * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition or
+ *   metrics exclude them, or because enough rows were found before
  */
 final case class ScanReport(
     table: String,
@@ -45,13 +45,13 @@ final case class ScanReport(
 ) {
   def readManifests: Int = totalManifests - skippedManifests
 
-  /** Returns the number of files that need not be read. */
+  /** Returns the number of live data files that the scan does not read. */
   def skippedFiles: Option[Long] = totalFiles.map(_ - resultFiles)
 
   /** Returns the maximum number of result rows that remain after the deletes, according to metadata. */
   def liveRecords: Long = math.max(0L, resultRecords - deletedRecords)
 
-  /** Returns one line, for EXPLAIN and logs. */
+  /** Returns a single line of text for EXPLAIN and logs. */
   override def toString: String = {
     val files = totalFiles.fold(s"$resultFiles")(total => s"$resultFiles of $total")
     val deletes = if (deleteFiles == 0) "" else s", delete files $deleteFiles"

@@ -7,8 +7,8 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, TreeTable}
 
 /**
- * Reads which data and delete files a table's commits added and removed. Files without rows that match a filter are
- * left out. Thread-safe.
+ * Finds the data and delete files that commits added and removed. Files without rows that match a filter are omitted.
+ * Thread-safe.
  *
  * @param bound the filter, bound to the table's schema
  */
@@ -34,7 +34,7 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     val totalManifests: Int = changedData.size
     val skippedManifests: Int = changedData.size - readData.size
 
-    /** The added and the removed data files that may have matching rows. Their delete files are not filled in. */
+    /** The added and the removed data files that may have matching rows. Their delete files are not assigned yet. */
     lazy val (added: PlannedPart, removed: PlannedPart) = {
       val found = readData.map { part =>
         val (added, removed) = files.changesIn(part).toVector.partition(_.status == Added)
@@ -46,10 +46,10 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     /**
      * Returns the data files that exist before and after the commit.
      *
-     * @param named if given, only files with these paths are returned
+     * @param paths if present, only files with these paths are returned
      */
-    def kept(named: Option[Set[String]]): Vector[FileScanTask] = {
-      def isKept(e: ManifestEntry): Boolean = e.isLive && !isAdded(e) && named.forall(_.contains(e.file.path))
+    def kept(paths: Option[Set[String]]): Vector[FileScanTask] = {
+      def isKept(e: ManifestEntry): Boolean = e.isLive && !isAdded(e) && paths.forall(_.contains(e.file.path))
       val read = data.filter(p => p.hasLiveFiles && reader.mightMatch(p))
       read.flatMap(p => reader.select(p, files.entries(p).filter(isKept)).tasks)
     }

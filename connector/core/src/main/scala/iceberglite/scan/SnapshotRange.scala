@@ -10,20 +10,20 @@ import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 sealed trait RangeStart
 object RangeStart {
 
-  /** The oldest commit that is still in the metadata. */
+  /** Starts with the oldest snapshot in the metadata. */
   case object Oldest extends RangeStart
 
-  /** The commits after this snapshot. */
+  /** Starts after the given snapshot. */
   final case class After(snapshotId: Long) extends RangeStart
 
-  /** The commits after this time, in milliseconds since 1970. */
+  /** Starts after the given time, in milliseconds since the epoch. */
   final case class AfterTime(epochMs: Long) extends RangeStart
 }
 
 /** The last commit of an incremental read. */
 sealed trait RangeEnd {
 
-  /** The read option that gives the end, for messages. */
+  /** The read option that sets the end, for messages. */
   def option: String
 }
 object RangeEnd {
@@ -38,7 +38,7 @@ object RangeEnd {
     override def option: String = s"end-snapshot-id=$snapshotId"
   }
 
-  /** The newest commit at or before this time, in milliseconds since 1970. */
+  /** The newest commit at or before the given time, in milliseconds since the epoch. */
   final case class NotAfter(epochMs: Long) extends RangeEnd {
     override def option: String = s"end-timestamp=$epochMs"
   }
@@ -48,8 +48,8 @@ object RangeEnd {
  * The snapshots of an incremental read. Each snapshot is the child of the previous one.
  *
  * @param start the start that the user requested
- * @param snapshots oldest first; empty if nothing was committed
- * @param end the state of the table after them; absent if the table is empty
+ * @param snapshots oldest first; empty if there are no commits in the range
+ * @param end the snapshot at the end of the range; absent if the table is empty
  */
 final case class SnapshotRange(start: RangeStart, snapshots: Vector[Snapshot], end: Option[Snapshot]) {
 
@@ -66,17 +66,17 @@ final case class SnapshotRange(start: RangeStart, snapshots: Vector[Snapshot], e
 
 object SnapshotRange {
 
-  /** Returns whether a snapshot only rearranges rows (spec: "Snapshots", `replace`). */
+  /** Returns whether a snapshot rewrites files without changing rows (spec: "Snapshots", `replace`). */
   def isRewrite(snapshot: Snapshot): Boolean = snapshot.operation.contains(Operation.Replace.name)
 
   /**
    * Returns the snapshots between two bounds.
    *
    * @param head the head of the branch that is read; absent while the branch is empty
-   * @param branch the branch's name if the user gave it; then the last snapshot must be on that branch
+   * @param branch the branch that the user requested, if any; the last snapshot must be in its history
    * @throws NotFound a snapshot does not exist, or has expired
-   * @throws InvalidArgument the bounds are not in the same history in this order, or the history does not go back to
-   *   the requested time
+   * @throws InvalidArgument the bounds are not in the same history, are in the wrong order, or refer to a time whose
+   *   snapshots have expired
    */
   def of(
       table: TableMetadata,
@@ -137,11 +137,11 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     throw NotFound(
       ObjectKind.Snapshot,
       s"$id ($which-snapshot-id)",
-      "It has expired, or never was. The metadata table `snapshots` lists those there are"
+      "It has expired, or never was. The metadata table `snapshots` lists the existing ones"
     )
   )
 
-  /** Returns the snapshots after a given one. That snapshot may have expired, as long as its child exists. */
+  /** Returns the snapshots after a given one, newest first. The given snapshot may have expired if its child exists. */
   private def after(id: Long, history: Vector[Snapshot], last: Option[Snapshot]): Vector[Snapshot] = {
     val found = history.takeWhile(_.snapshotId != id)
     val isStart = found.size < history.size || history.lastOption.exists(_.parentSnapshotId.contains(id))
@@ -156,14 +156,14 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
       "start-snapshot-id",
       start.snapshotId.toString,
       if (follows) s"It is newer than $end; swap start and end"
-      else s"It is no ancestor of $end. The metadata table `history` tells which snapshots are"
+      else s"It is no ancestor of $end. The metadata table `history` lists the ancestors"
     )
   }
 
   /**
    * Returns the history of a snapshot.
    *
-   * @throws InvalidArgument the history may lack snapshots that existed at the time
+   * @throws InvalidArgument snapshots from the time have expired
    */
   private def historyOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
     val history = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)

@@ -13,7 +13,9 @@ sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
   val file: ContentFile = entry.file
   protected val sequenceNumber: Long = entry.sequenceNumber.getOrElse(0L)
 
-  /** The highest data sequence number that it applies to; it also applies to all lower ones. */
+  /**
+   * The highest data sequence number of files to which the deletes apply. They also apply to files with lower numbers.
+   */
   def newestData: Long
 
   def delete: DeleteFile
@@ -21,9 +23,7 @@ sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
   def mayApplyTo(data: DeleteTarget): Boolean
 }
 
-/**
- * A position delete file. The metrics of `pos` and `file_path` rule out data files, regardless of the scan's filter.
- */
+/** A position delete file. The bounds of `file_path` exclude data files. */
 final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDelete(entry) {
   override val delete: DeleteFile = DeleteFile(file, sequenceNumber, Vector.empty)
 
@@ -34,8 +34,8 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
   private val last: Option[Array[Byte]] = file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).map(bytes)
 
   /**
-   * The only data file that it applies to: the referenced one, or the path that is both lower and upper bound. Bounds
-   * of paths are never truncated.
+   * The path of the data file to which the deletes apply, if they apply to a single one. This is the referenced data
+   * file or, without one, the path if its lower and upper bounds are equal. Bounds of paths are never truncated.
    */
   val dataFile: Option[String] = file.referencedDataFile.orElse {
     first.filter(low => last.exists(Arrays.equals(low, _))).map(new String(_, UTF_8))
@@ -57,8 +57,8 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
 }
 
 /**
- * An equality delete file. Its ids are validated only if there is data that it may apply to, so that an error in it
- * does not affect other data.
+ * An equality delete file. Its `equality_ids` are validated only if it may apply to a data file of the scan, so that
+ * invalid ids do not affect scans of other data.
  */
 final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns) extends IndexedDelete(entry) {
 
@@ -82,11 +82,14 @@ private[scan] object PartitionDeletes {
   }
 }
 
-/** Deletes of one partition or of the whole table, sorted by the newest data that they apply to. */
+/** The delete files of one partition or of the whole table, sorted by [[IndexedDelete.newestData]]. */
 final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) {
   private val newestData: Array[Long] = deletes.map(_.newestData)
 
-  /** For each index, the list of all deletes from this index on. Data files to which they all apply share the list. */
+  /**
+   * For each index, a cached list of all deletes from this index on. Data files to which all of these apply share the
+   * list.
+   */
   private val shared = new AtomicReferenceArray[Vector[DeleteFile]](deletes.length)
 
   def isEmpty: Boolean = deletes.isEmpty
@@ -108,7 +111,9 @@ final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) 
     all
   }
 
-  /** Returns the index of the first delete that applies to data with this sequence number; all later ones apply too. */
+  /**
+   * Returns the index of the first delete that applies to data with this sequence number; all later ones apply as well.
+   */
   private def firstFor(sequenceNumber: Long): Int = {
     var from = 0
     var until = deletes.length

@@ -12,8 +12,8 @@ import iceberglite.spec.IcebergError.StorageFailed
 
 /**
  * Keys in a file on the local disk, sorted by their hashes. The first hash of each page and a Bloom filter are in
- * memory; for nearly all rows that are not deleted, the file is not read. The file is already unlinked, and its space
- * is freed when the last reference to it is dropped.
+ * memory, so that lookups of rows that are not deleted rarely read the file. The directory entry of the file is already
+ * deleted; the operating system frees the space when the file is closed.
  *
  * @param pages the first hash of each page
  * @param offsets the start of each page and, as the last element, the end of the last page
@@ -35,8 +35,8 @@ final private[scan] class SpilledFile(
 
   /** Searches the pages. Keys with the same hash may be on several pages. */
   private def isInPages(key: KeyBuffer, hash: Long): Boolean = {
-    val at = Arrays.binarySearch(pages, hash)
-    var page = if (at >= 0) at else -at - 2
+    val index = Arrays.binarySearch(pages, hash)
+    var page = if (index >= 0) index else -index - 2
     while (page > 0 && pages(page) == hash) page -= 1
     var found = false
     while (!found && page >= 0 && page < pages.length && pages(page) <= hash) {
@@ -75,8 +75,8 @@ final private[scan] class SpilledFile(
 /** A Bloom filter of hashes. */
 final private[scan] class HashFilter(expected: Long, maxBytes: Long) {
   private val words: Array[Long] = {
-    val wanted = math.min(expected * HashFilter.BitsPerKey / 64 + 1, maxBytes / 8)
-    new Array[Long](math.max(1L, math.min(wanted, 1L << 27)).toInt)
+    val wordCount = math.min(expected * HashFilter.BitsPerKey / 64 + 1, maxBytes / 8)
+    new Array[Long](math.max(1L, math.min(wordCount, 1L << 27)).toInt)
   }
   private val bits = words.length * 64L
   private val probes = math.max(1L, math.min(7L, math.round(bits * 0.69 / math.max(1L, expected)))).toInt
@@ -107,7 +107,7 @@ private object HashFilter {
 /**
  * Writes keys to sorted runs, and merges these into one file.
  *
- * @param maxBytes memory limit for the keys
+ * @param maxBytes memory limit in bytes; the Bloom filter uses at most half of it
  */
 final private[scan] class KeySpill(directory: String, maxBytes: Long) {
   import KeySpill._
@@ -137,13 +137,13 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
       val index = merge(merged)
       new SpilledFile(new RandomAccessFile(merged, "r"), index.count, index.pages, index.offsets, index.filter)
     } finally {
-      // The open file stays readable after its deletion.
+      // The open file can be read after its directory entry was deleted.
       merged.delete()
       discard()
     }
   }
 
-  /** Merges runs so that a process does not have too many files open at once. */
+  /** Merges the runs written so far into one, to limit the number of open files. */
   private def joinRuns(): Unit = {
     val joined = newFile()
     val count =
@@ -209,7 +209,7 @@ private object KeySpill {
   /** A run that is being read. */
   final class Run(written: WrittenRun) {
     private val in = new DataInputStream(new BufferedInputStream(new FileInputStream(written.file), BufferBytes))
-    private var left = written.count
+    private var remaining = written.count
     var hash = 0L
     var key: Array[Byte] = Array.emptyByteArray
 
@@ -217,8 +217,8 @@ private object KeySpill {
      * Moves to the next key. A file that ends before its last key is an error, because the rows of the lost keys would
      * reappear.
      */
-    def advance(): Boolean = left > 0 && {
-      left -= 1
+    def advance(): Boolean = remaining > 0 && {
+      remaining -= 1
       try {
         hash = in.readLong()
         key = new Array[Byte](in.readInt())
@@ -235,7 +235,7 @@ private object KeySpill {
     def close(): Unit = in.close()
   }
 
-  /** The index and the filter of the merged file, which stay in memory. */
+  /** The index and the Bloom filter of the merged file, which are kept in memory. */
   final class MergedRuns(val filter: HashFilter) {
     private val firsts = new ArrayBuffer[Long]
     private val starts = new ArrayBuffer[Long]

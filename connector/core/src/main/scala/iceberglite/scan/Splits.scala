@@ -13,7 +13,7 @@ object Splits {
    * @param tasks files, or splits of files
    * @param targetSize the desired size of a group in bytes
    * @param openCost the minimum weight of a split in bytes, so that no group gets too many small files
-   * @param lookback the number of groups that are kept open for further splits
+   * @param lookback the maximum number of groups that are open for further splits at the same time
    * @return groups; adjacent splits of a file in the same group are joined
    */
   def of(
@@ -27,9 +27,9 @@ object Splits {
   }
 
   /**
-   * Combines single row groups, including those of files smaller than the target size. A task can then be filled by row
-   * groups of more than half the target size of one file and smaller ones of another. The cost is that more files are
-   * opened by two tasks.
+   * Combines single row groups, including those of files smaller than the target size. A group can then combine a large
+   * row group of one file with smaller ones of other files. The disadvantage is that more files are opened by several
+   * tasks.
    */
   def ofRowGroups(
       tasks: Vector[FileScanTask],
@@ -48,12 +48,13 @@ object Splits {
   }
 
   /**
-   * Returns the weight of a file, or of a split, in a group: its bytes and those of the deletes that apply only to it,
-   * but at least the cost of opening these files. Delete files of a whole partition are read once for all its files.
+   * Returns the weight of a file or split in bytes: its length and that of the delete files that apply only to this
+   * data file, but at least the cost of opening these files. Delete files that apply to several data files are not
+   * included, because they are read once for all of these.
    */
   def weight(task: FileScanTask, openCost: Long): Long = {
-    val own = task.deletes.iterator.filter(_.appliesToOneFile)
-    val (files, bytes) = own.foldLeft((1L, task.length)) { case ((n, sum), d) => (n + 1, sum + d.storedBytes) }
+    val deletes = task.deletes.iterator.filter(_.appliesToOneFile)
+    val (files, bytes) = deletes.foldLeft((1L, task.length)) { case ((n, sum), d) => (n + 1, sum + d.storedBytes) }
     math.max(bytes, files * openCost)
   }
 
@@ -77,7 +78,7 @@ object Splits {
     val targetSize = math.max(1L, (total + groups - 1) / groups)
     var before = 0L
     tasks.iterator.flatMap(splitsOf(_, targetSize)).foreach { piece =>
-      // The middle of a split decides, so that groups differ by at most one split.
+      // The position of the split's middle in all files determines its group.
       val middle = before + piece.length / 2
       bins(math.min(groups - 1L, middle / targetSize).toInt).tasks += piece
       before += piece.length
@@ -86,8 +87,8 @@ object Splits {
   }
 
   /**
-   * Returns the splits of a task: at most the target size, but at least a row group or stripe. Metadata has no offsets
-   * for the blocks of Avro files; they are smaller than any split.
+   * Returns the splits of a task. A split has at most the target size, but at least one row group or stripe. Avro files
+   * are split at any offset, because metadata has no offsets of their blocks, which are small.
    */
   private[scan] def splitsOf(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
     if (task.length <= targetSize) Iterator.single(task)
@@ -112,15 +113,18 @@ object Splits {
     val offsets = task.file.splitOffsets
     val ascending = offsets.size < 2 || offsets.iterator.sliding(2).forall(pair => pair.head < pair.last)
     val inFile = offsets.nonEmpty && offsets.head >= 0 && offsets.last < task.file.fileSizeInBytes
-    // The bytes before the first row group are the file's header; they belong to the first split.
+    // The first offset is not a boundary, because the file header before it belongs to the first split.
     if (ascending && inFile) Some(offsets.tail.filter(o => o > task.start && o < task.end)) else None
   }
 
-  /** Splits at any offsets: readers select row groups and stripes by their middle, and blocks by their start. */
+  /**
+   * Returns boundaries at multiples of the target size. They need not be boundaries of row groups, because readers
+   * select row groups and stripes by their middle, and blocks by their start.
+   */
   private def evenly(task: FileScanTask, targetSize: Long): Vector[Long] =
     Iterator.iterate(task.start + targetSize)(_ + targetSize).takeWhile(_ < task.end).toVector
 
-  /** Returns the ends of runs of row groups that are as long as the target size allows. */
+  /** Combines adjacent row groups up to the target size. @return the ends of the combined ranges */
   private def joined(start: Long, cuts: Vector[Long], targetSize: Long): Vector[Long] = {
     val ends = ArrayBuffer.empty[Long]
     var from = start

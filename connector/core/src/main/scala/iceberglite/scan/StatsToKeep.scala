@@ -2,25 +2,25 @@ package iceberglite.scan
 
 import iceberglite.spec.file.{ContentFile, Metrics, PartSummary}
 
-/** Which metrics to keep with the files of a plan. Metrics that are not needed later would only fill the heap. */
+/** Determines which metrics the files of a plan retain. All other metrics are dropped to save heap memory. */
 sealed trait StatsToKeep extends Product with Serializable {
 
-  /** Returns the file with these metrics only. */
+  /** Returns the file with only the retained metrics. */
   def of(file: ContentFile): ContentFile
 
-  /** Returns whether the metrics of all these fields are kept. */
+  /** Returns whether the metrics of all these fields are retained. @param ids field ids */
   def has(ids: Set[Int]): Boolean
 
-  /** Keeps the metrics of additional fields too. */
+  /** Returns a copy that also retains the metrics of additional fields. @param more field ids */
   def and(more: Set[Int]): StatsToKeep
 
-  /** Returns what to keep for the files of these parts. */
+  /** Returns the metrics to retain for the files of these parts. */
   private[scan] def forParts(parts: Vector[PartSummary]): StatsToKeep
 }
 
 object StatsToKeep {
 
-  /** Keeps all metrics. Metrics that were read from a manifest keep its decoded blocks in memory. */
+  /** Retains all metrics. Metrics that were read from a manifest also retain its decoded blocks in memory. */
   case object All extends StatsToKeep {
     override def of(file: ContentFile): ContentFile = file
     override def has(ids: Set[Int]): Boolean = true
@@ -29,9 +29,9 @@ object StatsToKeep {
   }
 
   /**
-   * Keeps the metrics of some fields, by their ids. The scan adds the fields of its filter and its deletes.
+   * Retains the metrics of some fields. The scan adds the fields of its filter and of the equality deletes.
    *
-   * @param fromBytes the minimum total size of the parts in bytes; for smaller ones, all metrics are kept
+   * @param fromBytes the minimum total length of the parts in bytes; if the total is smaller, all metrics are retained
    */
   final case class Of(ids: Set[Int], fromBytes: Long = 0L) extends StatsToKeep {
     override def of(file: ContentFile): ContentFile =

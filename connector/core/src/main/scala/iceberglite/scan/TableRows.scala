@@ -11,27 +11,26 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
- * Reads the rows of a plan's files one by one, in any format. Columns are found by field id. Deleted rows are left out
+ * Reads the rows of a task one by one, in any file format. Columns are matched by field id. Deleted rows are omitted
  * or, if `_deleted` is requested, marked. Not thread-safe.
  *
  * @param schema the scan's schema, for the columns of residual filters
- * @param wanted columns of the table, with structs reduced to the requested fields, and metadata columns, identified by
- *   their ids
- * @param filtered whether to leave out rows that do not match a task's residual filter
- * @param sharing shares decoded delete files with other readers
+ * @param requested the requested columns, with structs reduced to the requested fields, including metadata columns
+ * @param filtered whether to omit rows that do not match a task's residual filter
+ * @param sharing the cache of decoded delete files; by default, a cache that only this reader uses
  */
 final class TableRows(
     io: FileIO,
     specs: Map[Int, PartitionSpec],
     nameMapping: Option[NameMapping],
     schema: Schema,
-    wanted: Vector[NestedField],
+    requested: Vector[NestedField],
     filtered: Boolean,
     sharing: DeleteSharing = DeleteSharing.privateCache
 ) {
 
-  /** If `_deleted` is requested, deleted rows are returned too. */
-  private val marksRows: Boolean = wanted.exists(_.id == MetadataColumns.Deleted.id)
+  /** Whether `_deleted` is requested. If so, deleted rows are also returned. */
+  private val marksRows: Boolean = requested.exists(_.id == MetadataColumns.Deleted.id)
   private val deleteReader = new DeleteReader(io, specs, nameMapping, sharing)
 
   /**
@@ -47,7 +46,7 @@ final class TableRows(
     )
     val deletes = deleteReader.of(task.file.path, task.deletes)
     val onlyDeletedBy = task.change.flatMap(_.onlyDeletedBy).map(deleteReader.of(task.file.path, _))
-    val output = new RowOutput(wanted, task)
+    val output = new RowOutput(requested, task)
     val additional = deletes.columns ++ onlyDeletedBy.toVector.flatMap(_.columns) ++ filterColumns(task)
     val columns = ReadColumns.merge(output.stored, additional)
     val hasPositionDeletes = (onlyDeletedBy.toVector :+ deletes).exists(!_.positions.isEmpty)
@@ -75,7 +74,7 @@ final class TableRows(
       case (MetadataColumns.ChangeType.id, _) => task.change.map(_.changeType.name)
       case (MetadataColumns.ChangeOrdinal.id, _) => task.change.map(c => Int.box(c.ordinal))
       case (MetadataColumns.CommitSnapshotId.id, _) => task.change.map(c => Long.box(c.snapshotId))
-      // The partition is null for a table that never had partition fields.
+      // For a table that never had partition fields, `_partition` is null.
       case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty =>
         Some(FileConstants.partition(struct, task.spec, task.file.partition))
       case _ => None

@@ -17,11 +17,11 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
  *   snapshot
  * @param snapshot the snapshot to scan; `None` for a table without snapshots, which has no files
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
- * @param cache holds decoded manifests
- * @param statsToKeep which metrics to keep with the files of the plan
- * @param cluster reads the parts of the tree if there are too many for one JVM
- * @param wholeFiles whether all rows of the files are read, and not only those that match the filter; then all deletes
- *   of the files are needed
+ * @param cache cache of decoded manifests
+ * @param statsToKeep the metrics that the files of the plan retain
+ * @param cluster reads the parts of the tree on executors if there are many of them; absent to read them in this JVM
+ * @param wholeFiles whether all rows of the selected files are read, including those that do not match the filter; if
+ *   so, all deletes of these files are needed
  */
 final case class TableScan(
     table: TreeTable,
@@ -35,18 +35,19 @@ final case class TableScan(
 ) {
 
   /**
-   * Returns the data files that may hold matching rows (spec: "Scan Planning").
+   * Returns the data files that may contain matching rows (spec: "Scan Planning").
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that does not exist
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply violate the specification
+   * @throws iceberglite.spec.IcebergError.NotFound the filter refers to a column that does not exist
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata an applicable delete file violates the specification
    */
   def plan(): ScanPlan = plan(None)
 
   /**
-   * Returns the data files that may hold matching rows. If `untilRows` is given, the plan ends as soon as its files are
-   * guaranteed to hold that many matching rows. The files are then the first ones of the complete plan.
+   * Returns the data files that may contain matching rows. With `untilRows`, planning stops when the files found so far
+   * are guaranteed to contain this number of matching rows. These files are the first ones of the complete plan.
    *
-   * @param untilRows the number of matching rows that suffices, counted by [[FileScanTask.guaranteedRecords]]
+   * @param untilRows the sufficient number of matching rows, counted by [[FileScanTask.guaranteedRecords]]; absent for
+   *   the complete plan
    */
   def plan(untilRows: Option[Long]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
@@ -54,23 +55,23 @@ final case class TableScan(
     val parts = tree.fold(Vector.empty[FilePart])(_.parts)
     val (data, deletes) = parts.partition(_.content == ManifestContent.Data)
     val reader = new PartReader(table, bound, if (wholeFiles) AlwaysTrue else bound, StatsToKeep.All)
-    val wanted = data.filter(p => p.hasLiveFiles && reader.mightMatch(p))
-    val kept = statsToKeep.forParts(wanted).and(bound.fieldIds)
+    val matching = data.filter(p => p.hasLiveFiles && reader.mightMatch(p))
+    val kept = statsToKeep.forParts(matching).and(bound.fieldIds)
     val files = new PartPlanner(reader.keeping(kept), tree, cluster)
-    lazy val allDeletes = index(files, deletes, if (wanted.isEmpty) 0L else wanted.map(_.minSequenceNumber).min)
+    lazy val allDeletes = index(files, deletes, if (matching.isEmpty) 0L else matching.map(_.minSequenceNumber).min)
     val (read, found, tasks) = untilRows match {
-      case Some(rows) => firstOf(wanted, rows, files, allDeletes)
+      case Some(rows) => firstOf(matching, rows, files, allDeletes)
       case None if kept == StatsToKeep.All || deletes.isEmpty =>
-        val found = files.select(wanted)
+        val found = files.select(matching)
         val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber)
         (
-          wanted,
+          matching,
           found,
           assignDeletes(found, if (oldest.isEmpty) DeleteIndex.Empty else index(files, deletes, oldest.min))
         )
       case None =>
-        val found = files.keeping(kept.and(allDeletes.keyIds)).select(wanted)
-        (wanted, found, assignDeletes(found, allDeletes))
+        val found = files.keeping(kept.and(allDeletes.keyIds)).select(matching)
+        (matching, found, assignDeletes(found, allDeletes))
     }
     val planned = report(data, read, found, tasks)
     val hasDeletes = tasks.exists(_.deletes.nonEmpty)
@@ -78,7 +79,7 @@ final case class TableScan(
   }
 
   /**
-   * Reads parts in waves of doubling size until there are enough rows.
+   * Reads parts in batches, doubling the number of parts, until there are enough rows.
    *
    * @return the parts that were read, and their tasks
    */
@@ -93,10 +94,10 @@ final case class TableScan(
     val found = Vector.newBuilder[PlannedPart]
     val tasks = Vector.newBuilder[FileScanTask]
     while (read < parts.size && guaranteed < rows) {
-      val wave = files.select(parts.slice(read, math.max(1, math.min(2 * read, read + MetadataPool.Width))))
-      found ++= wave
-      read += wave.size
-      assignDeletes(wave, deletes).foreach { task =>
+      val batch = files.select(parts.slice(read, math.max(1, math.min(2 * read, read + MetadataPool.Width))))
+      found ++= batch
+      read += batch.size
+      assignDeletes(batch, deletes).foreach { task =>
         if (guaranteed < rows) tasks += task
         guaranteed += task.guaranteedRecords
       }
@@ -109,8 +110,8 @@ final case class TableScan(
   )
 
   /**
-   * Returns the deletes that may apply to the planned files; `oldest` is the lowest data sequence number of these
-   * files.
+   * Returns the index of the deletes that may apply to the planned files. @param oldest the lowest data sequence number
+   * of these files
    */
   private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): DeleteIndex = {
     val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reader.mightMatch(p))
@@ -129,7 +130,7 @@ final case class TableScan(
   ): ScanReport = {
     val pruned = found.map(_.pruned.toLong).sum
     val selected = found.map(_.tasks.size.toLong).sum
-    val isWhole = selected == tasks.size
+    val isComplete = selected == tasks.size
     val readIds = read.map(_.id).toSet
     val unread = data.filterNot(p => readIds(p.id)).map(_.liveFiles)
     ScanReport(
@@ -140,8 +141,8 @@ final case class TableScan(
       totalFiles = if (unread.forall(_.isDefined)) Some(pruned + selected + unread.flatten.sum) else None,
       prunedFiles = pruned + selected - tasks.size,
       resultFiles = tasks.size.toLong,
-      resultRecords = if (isWhole) found.map(_.records).sum else tasks.iterator.map(_.file.recordCountOrZero).sum,
-      resultBytes = if (isWhole) found.map(_.bytes).sum else tasks.iterator.map(_.length).sum
+      resultRecords = if (isComplete) found.map(_.records).sum else tasks.iterator.map(_.file.recordCountOrZero).sum,
+      resultBytes = if (isComplete) found.map(_.bytes).sum else tasks.iterator.map(_.length).sum
     )
   }
 }

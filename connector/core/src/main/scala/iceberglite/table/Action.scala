@@ -4,9 +4,9 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.TableMetadata
 
 /**
- * A change to a table, as a part of a transaction. [[changeFor]] returns the metadata updates for a base version of the
- * table. If another commit came first, it is called again with the newer base, and may reuse files that it has written
- * before. An instance belongs to a single transaction.
+ * A step of a transaction that changes a table. [[changeFor]] returns the metadata updates for a base version of the
+ * table. If another commit came first, the transaction calls it again with the newer base. The action may then reuse
+ * the files that it has already written. An instance belongs to a single transaction.
  */
 trait Action {
 
@@ -22,14 +22,18 @@ trait Action {
   def changeFor(base: TableMetadata, context: CommitContext): Change
 
   /**
-   * Called after the commit happened; `metadata` includes it. Files of unsuccessful earlier attempts may be deleted.
+   * Called after a successful commit; deletes the files of earlier attempts that the commit does not use. @param
+   * metadata the table metadata that includes the commit
    */
   def committed(metadata: TableMetadata, context: CommitContext): Unit
 
   /** Called after the commit definitely failed. Deletes the files that the action wrote, and no others. */
   def abandoned(context: CommitContext): Unit
 
-  /** The data and delete files that a writer made for this action. The writer is responsible for removing them. */
+  /**
+   * The data and delete files that were written before this action was created. Their writer deletes them if the commit
+   * fails.
+   */
   def writtenFiles: Vector[ContentFile]
 }
 

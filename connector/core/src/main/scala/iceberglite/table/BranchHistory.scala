@@ -29,7 +29,8 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   private val ancestry = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
 
   /**
-   * Returns the commits since a snapshot, newest first; without a snapshot, all commits of the branch.
+   * Returns the snapshots that were committed after the given one, newest first; without an id, all snapshots of the
+   * branch.
    *
    * @throws ValidationFailed the snapshot is not in the branch's history
    */
@@ -44,7 +45,7 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
     ancestry.takeWhile(s => !snapshotId.contains(s.snapshotId))
   }
 
-  /** Returns the commits since a snapshot, except those that this transaction has added so far. */
+  /** Like [[commitsSince]], without the snapshots that this transaction itself has added so far. */
   def concurrentCommits(snapshotId: Option[Long]): Vector[Snapshot] =
     commitsSince(snapshotId).filterNot(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
@@ -56,24 +57,24 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   def changes(snapshots: Vector[Snapshot], where: PartFilter): Vector[FileChange] =
     MetadataPool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten
 
-  /** Returns the ids of the partition specs that live files at the head may have. */
+  /** Returns the ids of the partition specs of all parts with live files at the head. */
   def liveSpecIds(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
     .filter(p => p.content == content && p.hasLiveFiles).map(_.specId).toSet
 
-  /** Returns the live entries at the head that `wanted` accepts. Parts that `where` rejects are not read. */
+  /** Returns the live entries at the head that `isWanted` accepts. Parts that `where` rejects are not read. */
   def liveEntries(
       content: ManifestContent,
       where: PartFilter
-  )(wanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
-    liveEntriesAt(parent, content, where)(wanted)
+  )(isWanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
+    liveEntriesAt(parent, content, where)(isWanted)
 
   /** Like [[liveEntries]], for an earlier snapshot. */
   def liveEntriesAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
-      wanted: ManifestEntry => Boolean
+      isWanted: ManifestEntry => Boolean
   ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>
     val files = filesOf(s)
     val parts = files.parts.filter(p => p.content == content && p.hasLiveFiles && where.mightMatch(p))
-    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && wanted(e)).toVector).flatten
+    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && isWanted(e)).toVector).flatten
   }
 
   private def filesOf(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table)

@@ -17,17 +17,17 @@ object Cleanup {
     ()
   }
 
-  /** Deletes files. @return the files that could not be deleted */
+  /** Deletes files. @return the paths of the files that could not be deleted */
   def deleteOrList(io: FileIO, paths: Iterable[String]): Vector[String] =
     paths.iterator.filterNot(path => succeeds(s"delete $path")(io.delete(path))).toVector
 
-  /** Runs an operation whose failure does no harm. */
+  /** Runs an operation whose failure is only logged. @param what completes the log message "Could not ..." */
   def quietly(what: String)(body: => Unit): Unit = {
     succeeds(what)(body)
     ()
   }
 
-  /** Runs an operation that may fail without harm. @return false if it failed; the failure is logged */
+  /** Runs an operation and logs its failure. @return whether it succeeded */
   private def succeeds(what: String)(body: => Unit): Boolean =
     try {
       body

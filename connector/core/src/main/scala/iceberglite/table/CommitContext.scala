@@ -6,12 +6,14 @@ import java.util.concurrent.ThreadLocalRandom
 import iceberglite.storage.FileIO
 
 /**
- * The clock, the sleep function and the random generators of commits. Code that commits uses no others, so that tests
- * can control them.
+ * The clock, the sleep function and the random generators of commits. All code that commits uses these, so that tests
+ * can replace them.
  *
+ * @param nowMs returns the current time in milliseconds since the epoch
  * @param sleep waits for the given number of milliseconds
  * @param randomLong returns any long
  * @param randomFraction returns a number from 0 (inclusive) to 1 (exclusive)
+ * @param uuid returns a random UUID
  */
 final case class Environment(
     nowMs: () => Long,
@@ -32,10 +34,11 @@ object Environment {
 }
 
 /**
- * The input that an action may use to describe its part of a commit.
+ * The properties of a commit that its actions share.
  *
  * @param table the table's full name, for messages
- * @param commitId written to the summary of every snapshot of the commit, so that a retry recognises its own snapshots
+ * @param commitId unique id of the commit. It is written to the summary of every snapshot of the commit, so that a
+ *   retry can recognize them
  * @param summary entries that the engine adds to the summary of every snapshot, such as `engine-name` and
  *   `spark.app.id`
  */

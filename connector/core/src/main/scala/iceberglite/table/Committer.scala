@@ -14,37 +14,41 @@ final case class TableIdentifier(namespace: Vector[String], name: String) {
 /**
  * A table's metadata and the location of its metadata file.
  *
- * @param io reads and writes the table's files; present if the catalog vended credentials for the table
- * @param isWhole whether all snapshots are loaded, and not only those that branches and tags refer to
+ * @param io storage with the credentials that the catalog vended for the table; absent if it vended none
+ * @param hasAllSnapshots whether all snapshots are loaded, and not only those that branches and tags refer to
  */
 final case class TableVersion(
     metadata: TableMetadata,
     metadataLocation: String,
     io: Option[FileIO] = None,
-    isWhole: Boolean = true
+    hasAllSnapshots: Boolean = true
 )
 
 /**
- * The updates of a commit and the requirements that the table must still meet. A commit request to a REST catalog
- * consists of the same data.
+ * The updates of a commit, and the requirements that the table must meet at commit time. These are the fields of a
+ * commit request to a REST catalog.
  */
 final case class Change(updates: Vector[MetadataUpdate], requirements: Vector[Requirement]) {
   def ++(that: Change): Change =
     Change(updates ++ that.updates, (requirements ++ that.requirements).distinct)
 }
 
-/** The change to one table in a commit to several tables. @param base the version that the change was described for */
+/**
+ * The change to one table in a commit to several tables.
+ *
+ * @param base the version of the table that the change is based on
+ */
 final case class TableChange(id: TableIdentifier, base: TableVersion, change: Change)
 
 /** Swaps a table's metadata atomically. Catalogs implement it. */
 trait Committer {
 
   /**
-   * Applies a change to the table if its current version is still `base`; `None` creates the table.
+   * Applies a change to the table if its current version is still `base`. If `base` is absent, the table is created.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict another commit came first; nothing of this commit remains
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown it is unknown whether the commit happened; every file is
-   *   kept
+   * @throws iceberglite.spec.IcebergError.CommitConflict another commit came first; this commit had no effect
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown it is unknown whether the commit succeeded; no file is
+   *   deleted
    */
   def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion
 
@@ -52,10 +56,10 @@ trait Committer {
   def load(id: TableIdentifier): TableVersion
 
   /**
-   * Returns the newest version of a table that was loaded before. A catalog that keeps a pointer to the metadata file
-   * returns `known` if the pointer has not changed, without reading metadata.
+   * Returns the newest version of a table that was loaded before. A catalog that stores the location of the metadata
+   * file returns `known`, without reading metadata, if the location has not changed.
    */
-  @nowarn("cat=unused-params") // unused by catalogs without a pointer
+  @nowarn("cat=unused-params") // unused by catalogs that do not store the location
   def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
 
   /** Returns the table's directories as known from sources other than its metadata; see [[OwnedPaths]]. */

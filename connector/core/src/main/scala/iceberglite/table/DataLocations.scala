@@ -13,7 +13,7 @@ import iceberglite.spec.types.Murmur3
  * Locations of new data files of a table. Serializable, for use in tasks.
  *
  * @param directory directory of data files
- * @param spread how files are spread over hashed directories; absent if there is one directory per partition
+ * @param spread the layout of hash directories for object storage; absent if there is one directory per partition
  */
 final case class DataLocations private (directory: String, spread: Option[DataLocations.Spread]) {
 
@@ -34,7 +34,7 @@ object DataLocations {
   /**
    * Returns the locations for a table with these properties.
    *
-   * @throws Unsupported if the table sets a location provider that is not supported
+   * @throws Unsupported the table properties set a location provider, none of which is supported
    */
   def of(tableLocation: String, properties: Map[String, String]): DataLocations = {
     properties.get(Provider).foreach { name =>
@@ -104,7 +104,7 @@ object DataLocations {
  *
  * @param partitionId Spark's partition id
  * @param taskId id of the task attempt
- * @param operationId id of the write; all of its files can be found by it
+ * @param operationId id of the write, part of the names of all its files
  */
 final class DataFileNames(partitionId: Int, taskId: Long, operationId: String, extension: String) {
   private var count = 0

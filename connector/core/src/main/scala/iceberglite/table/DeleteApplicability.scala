@@ -13,8 +13,9 @@ import iceberglite.spec.types.PrimitiveType
 private[table] object DeleteApplicability {
 
   /**
-   * Returns the only data file that position deletes apply to: the referenced data file or, without one, the path that
-   * is both the lower and the upper bound. Bounds of paths are never truncated.
+   * Returns the path of the data file to which a position delete file applies, if it applies to a single one. This is
+   * the referenced data file or, without one, the path if its lower and upper bounds are equal. Bounds of paths are
+   * never truncated.
    */
   def dataFile(file: ContentFile): Option[String] =
     if (file.content != Content.PositionDeletes) None
@@ -23,8 +24,8 @@ private[table] object DeleteApplicability {
     }
 
   /**
-   * Returns one of the data files that the deletes may apply to, if any. Sequence numbers are not compared: the data
-   * files must have existed when the deletes were committed.
+   * Returns one of the data files that the deletes may apply to, if any. Sequence numbers are not compared, because
+   * callers pass only data files that existed when the deletes were committed.
    *
    * @param data the data files, by path
    */
@@ -44,7 +45,7 @@ private[table] object DeleteApplicability {
   }
 
   /**
-   * Returns the keys made of those delete columns that the table still has. With fewer columns, the keys match at least
+   * Returns the keys of the equality delete columns that the schema still has. Keys with fewer columns match at least
    * as many rows.
    */
   private def keysOf(file: ContentFile, base: TableMetadata): KeyOverlap =
@@ -53,7 +54,7 @@ private[table] object DeleteApplicability {
       case _ => false
     }))
 
-  /** Returns whether these are equality deletes of an unpartitioned spec, which apply to all partitions. */
+  /** Returns whether the file has equality deletes of an unpartitioned spec, which apply to all partitions. */
   def isGlobal(file: ContentFile, base: TableMetadata): Boolean =
     file.content == Content.EqualityDeletes && base.specsById.get(file.specId).forall(!_.isPartitioned)
 

@@ -4,7 +4,7 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.spec.Redaction
 
-/** The reason why a file that a table's metadata names is not deleted. */
+/** The reason why a file that table metadata refers to was not deleted. */
 sealed trait KeptReason {
 
   /** Completes the sentence "Kept, because ...". */
@@ -18,7 +18,7 @@ object KeptReason {
       "they are outside of the directories that the table owns; the catalog's setting owned-locations adds directories"
   }
 
-  /** Storage systems interpret such a path differently, so it is unclear which file would be deleted. */
+  /** Storage systems may interpret the path differently, so it is unclear which file would be deleted. */
   case object UnclearPath extends KeptReason {
     override def text: String =
       "their paths are relative, begin with two slashes, or contain the steps . or .. or control characters"
@@ -57,7 +57,7 @@ object KeptReason {
   }
 }
 
-/** Files that were kept for one reason. @param example the path of one of them */
+/** The files that were kept for the same reason. @param example the path of one of these files */
 final case class RetainedFiles(reason: KeptReason, count: Long, example: String)
 
 /**

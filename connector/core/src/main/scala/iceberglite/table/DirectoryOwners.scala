@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 
 /**
- * Finds other tables at a directory, by metadata folders in the file system and by the catalog.
+ * Finds other tables in or around a directory, by the metadata folders in the file system and by the catalog.
  *
  * @param version the version of the table whose files are checked
  */
@@ -30,8 +30,8 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isVisibleTable)
 
   /**
-   * Returns whether a directory belongs to a table. Listing a directory far above the table's may be forbidden; then
-   * the failure is logged, and the directory is assumed to belong to no table.
+   * Returns whether a directory belongs to a table. The credentials may not permit listing a directory above that of
+   * the table. In this case, the failure is logged, and the directory is assumed to belong to no table.
    */
   private def isVisibleTable(directory: StoragePath): Boolean = {
     var found = false
@@ -49,9 +49,9 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     (tablesInFolder(directory) ++ Seq(directory, resolveLinks(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**
-   * Finds other tables by the UUIDs in the newest metadata files that are not in this table's metadata log. The current
-   * metadata file of a table in use is among the newest files. In the folder of a JDBC, Hive or REST table, files named
-   * `v<N>.metadata.json` belong to another table, whatever their UUID.
+   * Finds other tables by the UUIDs in the metadata files that are not in this table's metadata log. Only the newest
+   * files are read, because the current metadata file of a table in use is one of these. In the folder of a JDBC, Hive
+   * or REST table, files named `v<N>.metadata.json` belong to another table, whatever their UUID.
    */
   private def tablesInFolder(directory: StoragePath): Vector[OtherTable] = {
     val (byVersion, byUuid) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
@@ -72,7 +72,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
 private[table] object DirectoryOwners {
   private val Metadata = "metadata"
 
-  /** The number of metadata files outside the table's log that are read. */
+  /** The maximum number of metadata files outside of the table's log that are read. */
   private val NewestFiles = 10
 
   private def isMetadata(path: String): Boolean =

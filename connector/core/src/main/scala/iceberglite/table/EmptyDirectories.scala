@@ -5,10 +5,9 @@ import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.tree.MetadataPool
 
 /**
- * Removes the directories that writers made for a table that was not created or that was dropped. In a file-system
- * catalog they would look like a namespace. Only empty directories at or below the table's directory are removed, so
- * that a table that another writer creates there in the meantime keeps its files. Object stores have no directories, so
- * nothing is removed there.
+ * Removes the empty directories of a table that was dropped or whose creation failed. A file-system catalog would list
+ * them as a namespace. Files are never removed, because another writer may create a table in the same directory
+ * concurrently. Object stores have no directories, so nothing is removed there.
  */
 private[iceberglite] object EmptyDirectories {
 
@@ -30,7 +29,7 @@ private[iceberglite] object EmptyDirectories {
   /**
    * Removes all empty directories below a directory, then the directory itself if it is empty.
    *
-   * @return a file or link that remains; absent if nothing remains, or on failures, which are logged
+   * @return the path of a remaining file or link; absent if nothing remains, or if the removal failed, which is logged
    */
   def removeAll(io: FileIO, directory: String): Option[String] = {
     var remaining: Option[String] = None

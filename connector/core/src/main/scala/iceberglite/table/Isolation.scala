@@ -12,7 +12,7 @@ object IsolationLevel {
   /** Tolerates neither added nor removed rows that match the write's filter. */
   case object Serializable extends IsolationLevel("serializable")
 
-  /** Tolerates rows that were added concurrently: the write is consistent with the snapshot that it read. */
+  /** Tolerates rows that were added concurrently. The write is consistent with the snapshot that it read. */
   case object Snapshot extends IsolationLevel("snapshot")
 
   val all: Seq[IsolationLevel] = Seq(Serializable, Snapshot)
@@ -23,10 +23,15 @@ object IsolationLevel {
   )
 }
 
-/** The files that a write reads or replaces. It is used to find concurrent changes that conflict with the write. */
+/**
+ * Accepts the files that a write reads or replaces. It is used to find concurrent changes that conflict with the write.
+ */
 trait ConflictFilter extends PartFilter {
 
-  /** Returns whether a data file may hold a row that the write reads or replaces, or a delete file may delete one. */
+  /**
+   * Returns whether a data file may contain a row that the write reads or replaces, or a delete file may delete such a
+   * row.
+   */
   def mightMatch(entry: ManifestEntry): Boolean
 
   /** Description for messages: `where ...`. */
@@ -94,8 +99,8 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     else Some(if (change.isData) AddedRows else AddedDeletes)
 
   /**
-   * Returns the data files that the write touches and that concurrent deletes refer to. Deletes of a single data file
-   * conflict with a write only if the write touches that data file.
+   * Returns the paths of the data files that match the write's filter and to which concurrent deletes apply. Deletes of
+   * a single data file conflict with a write only if the data file matches its filter.
    */
   private def affectedFiles(
       conflicts: Vector[FileChange],

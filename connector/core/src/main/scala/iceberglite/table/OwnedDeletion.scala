@@ -4,7 +4,7 @@ import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.tree.MetadataPool
 
 /**
- * Deletes those of the given files that the table owns. A file that cannot be deleted is reported, and the remaining
+ * Deletes files, except those that the table does not own. A file that cannot be deleted is reported, and the remaining
  * files are still deleted.
  */
 final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
@@ -12,7 +12,7 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   def apply(paths: Vector[String]): DeletionReport = deleteUnlessKept(paths)(owned.reasonToKeep)
 
   /**
-   * Deletes metadata files that fell out of the table's log.
+   * Deletes metadata files that were removed from the metadata log.
    *
    * @param version the table's version; only files in the folder of its current metadata file are deleted
    * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`
@@ -31,14 +31,14 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
 
   private def deleteUnlessKept(paths: Vector[String])(reason: String => Option[KeptReason]): DeletionReport = {
     val reasons = paths.map(path => path -> reason(path))
-    val own = reasons.collect { case (path, None) => path }
-    val failed = MetadataPool.map(own)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
+    val deletable = reasons.collect { case (path, None) => path }
+    val failed = MetadataPool.map(deletable)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
     val kept = reasons.collect { case (path, Some(kept)) => path -> kept }
-    DeletionReport.of(own.size.toLong - failed.size, kept ++ failed.map(_ -> KeptReason.NotDeleted))
+    DeletionReport.of(deletable.size.toLong - failed.size, kept ++ failed.map(_ -> KeptReason.NotDeleted))
   }
 
   private def isInSameFolder(path: String, other: String): Boolean = {
-    def folder(of: String) = StoragePath.of(of, io.defaultFileSystem).map(_.parent)
+    def folder(file: String) = StoragePath.of(file, io.defaultFileSystem).map(_.parent)
     folder(path).isDefined && folder(path) == folder(other)
   }
 

@@ -11,7 +11,7 @@ import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
  * must not be able to cause the deletion of another owner's files. Therefore a table owns only
  *
  *   - the directory that is known from sources other than its metadata, and the directories that the catalog's settings
- *     give it;
+ *     assign to the table;
  *   - the location in its metadata, if its current metadata file is in the metadata folder there and neither the file
  *     system nor the catalog shows another table in, at or around it.
  *
@@ -28,20 +28,21 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   private lazy val ownedDirectories: Vector[OwnedDirectory] = {
     val known = (ownership.directory.toVector ++ ownership.locations.of(ownership.names)).flatMap(directoryOf).distinct
-    // With dots in names, two tables could have the same directory.
+    // If names contain dots, two tables could have the same directory below a prefix.
     val prefixes =
       if (ownership.names.exists(_.contains('.'))) Vector.empty
       else ownership.locations.prefixes.flatMap(owners.pathOf)
-    val stated = directoryOf(version.metadata.location).filterNot(known.contains)
-    known.map(new CatalogDirectory(_)) ++ prefixes.map(new ConfiguredPrefix(_)) ++ stated.map(new MetadataLocation(_))
+    val fromMetadata = directoryOf(version.metadata.location).filterNot(known.contains)
+    known.map(new CatalogDirectory(_)) ++ prefixes.map(new ConfiguredPrefix(_)) ++
+      fromMetadata.map(new MetadataLocation(_))
   }
 
   /** Returns why the file is kept; absent if the table may delete it. */
   def reasonToKeep(path: String): Option[KeptReason] = reason(path, isOwnMetadata = false)
 
   /**
-   * Like [[reasonToKeep]], for a metadata file whose content proves that this table wrote it. In a directory that the
-   * catalog knows, other tables are not looked up, which saves storage requests in every commit.
+   * Like [[reasonToKeep]], for a metadata file with this table's UUID. In a directory that the catalog knows, other
+   * tables are not looked up, which saves storage requests in every commit.
    */
   def reasonToKeepOwnMetadata(path: String): Option[KeptReason] = reason(path, isOwnMetadata = true)
 
@@ -55,7 +56,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
           ))
         case owned =>
           owned.reasonToKeepAll.orElse(reasonIfLinkedOutside(owned.directory, file)).orElse(reasonIfNestedTable(
-            owned.topOf(file),
+            owned.tableDepth(file),
             file
           ))
             .orElse(owned.reasonToKeepFile(file))
@@ -94,11 +95,11 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     resolved.computeIfAbsent(directory, owners.resolveLinks(_))
 
   /**
-   * Looks for a nested table between the directory and the file. Directories of partitions and hashes are skipped,
-   * because there can be as many of them as files.
+   * Looks for a nested table between the directory and the file. Partition and hash directories are skipped, because a
+   * table can have as many of these as files.
    */
-  private def reasonIfNestedTable(top: Int, file: StoragePath): Option[KeptReason] =
-    (top + 1).until(file.names.size).map(n => file.copy(names = file.names.take(n)))
+  private def reasonIfNestedTable(depth: Int, file: StoragePath): Option[KeptReason] =
+    (depth + 1).until(file.names.size).map(n => file.copy(names = file.names.take(n)))
       .filterNot(directory => isLayout(directory.names.last)).find(owners.isTable)
       .map(directory => KeptReason.InOtherTable(directory.text, "it has a metadata folder"))
 
@@ -112,15 +113,15 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     def contains(file: StoragePath): Boolean =
       file.isBelow(directory) && (directory.names.nonEmpty || file.names.headOption.exists(TopDirectories))
 
-    /** Returns how many leading names of the file's path form the table's directory. */
-    def topOf(file: StoragePath): Int = math.min(directory.names.size, file.names.size)
+    /** Returns the number of leading elements of the file's path that form the table's directory. */
+    def tableDepth(file: StoragePath): Int = math.min(directory.names.size, file.names.size)
 
     /** Returns why all files of the directory are kept; absent if each file is checked on its own. */
     def reasonToKeepAll: Option[KeptReason]
 
     /**
-     * Returns why the table's own metadata files are kept. Subclasses may make fewer checks, because every commit calls
-     * this.
+     * Returns why the table's own metadata files are kept. Subclasses may omit checks, because every commit calls this
+     * method.
      */
     def reasonToKeepMetadata: Option[KeptReason] = reasonToKeepAll
 
@@ -140,7 +141,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       owners.others(directory).headOption.map(other => KeptReason.InOtherTable(directory.text, other.name))
   }
 
-  /** A directory known from sources other than the metadata. Only files that other tables in it need are kept. */
+  /**
+   * A directory known from sources other than the metadata. Only files that other tables in this directory refer to are
+   * kept.
+   */
   final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
     override def reasonToKeepMetadata: Option[KeptReason] = None
 
@@ -168,8 +172,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   }
 
   /**
-   * A directory that several tables share according to the catalog's settings. Each table has a subdirectory of its own
-   * name.
+   * A directory that several tables share according to the catalog's settings. Each table owns the subdirectory with
+   * its name.
    */
   final private class ConfiguredPrefix(directory: StoragePath) extends OwnedDirectory(directory) {
     private val tableNames = Vector(ownership.names.dropRight(1).mkString("."), ownership.names.last)
@@ -178,10 +182,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     /** Returns the number of hash directories that object storage layouts put first. */
     private def hashLevels(file: StoragePath): Int = file.names.drop(directory.names.size).takeWhile(isHash).size
 
-    override def topOf(file: StoragePath): Int = directory.names.size + hashLevels(file) + tableNames.size
+    override def tableDepth(file: StoragePath): Int = directory.names.size + hashLevels(file) + tableNames.size
 
-    override def contains(file: StoragePath): Boolean = file.isBelow(directory) && topOf(file) < file.names.size &&
-      file.names.slice(directory.names.size + hashLevels(file), topOf(file)) == tableNames
+    override def contains(file: StoragePath): Boolean = file.isBelow(directory) && tableDepth(file) < file.names.size &&
+      file.names.slice(directory.names.size + hashLevels(file), tableDepth(file)) == tableNames
 
     override lazy val reasonToKeepAll: Option[KeptReason] =
       keepOnFailure(reasonIfEnclosed(ownDirectory).orElse(reasonIfShared(ownDirectory)))
@@ -189,7 +193,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     override def reasonToKeepFile(file: StoragePath): Option[KeptReason] = None
   }
 
-  /** A directory that only the metadata names. */
+  /** A directory that is known only from the table metadata. */
   final private class MetadataLocation(directory: StoragePath) extends OwnedDirectory(directory) {
     override lazy val reasonToKeepMetadata: Option[KeptReason] = keepOnFailure {
       if (!owners.hasCurrentMetadata(directory)) Some(KeptReason.Unproven(directory.text))

@@ -3,12 +3,12 @@ package iceberglite.table
 import iceberglite.spec.property.TableProperty
 
 /**
- * Limits on retries, with exponential backoff. Waits are shortened at random, so that two writers that collided do not
- * collide again.
+ * Limits on retries, with exponential backoff. Each wait is shortened by a random fraction, so that two writers that
+ * conflicted do not retry at the same time.
  *
  * @param retries the maximum number of retries after the first attempt
- * @param totalMs the maximum total time in milliseconds. No retry begins later than this after the start, or after this
- *   much waiting in total
+ * @param totalMs the maximum total time in milliseconds, measured both as time since the start and as the sum of all
+ *   waits. No retry begins later
  */
 final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs: Long, environment: Environment) {
   private val startedMs = environment.nowMs()

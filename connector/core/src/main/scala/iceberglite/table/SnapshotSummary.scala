@@ -35,10 +35,10 @@ object SnapshotSummary {
   val ReplacePartitions = "replace-partitions"
   val SourceSnapshotId = "source-snapshot-id"
 
-  /** The key of the write-audit-publish id under which a snapshot was staged. */
+  /** The key of the write-audit-publish id of a staged snapshot. */
   val WapId = "wap.id"
 
-  /** The key of the write-audit-publish id of the staged snapshot that this one publishes. */
+  /** The key of the write-audit-publish id of the staged snapshot whose changes the snapshot publishes. */
   val PublishedWapId = "published-wap-id"
 
   val TotalRecords = "total-records"
@@ -48,7 +48,7 @@ object SnapshotSummary {
   val TotalPositionDeletes = "total-position-deletes"
   val TotalEqualityDeletes = "total-equality-deletes"
 
-  /** Each total, with the count that increases it and the count that decreases it. */
+  /** Keys of each total, of the count that increases it, and of the count that decreases it. */
   private val totals: Vector[(String, String, String)] = Vector(
     (TotalRecords, AddedRecords, DeletedRecords),
     (TotalFilesSize, AddedFilesSize, RemovedFilesSize),
@@ -138,8 +138,8 @@ object SnapshotSummary {
     files.groupBy(f => (f.specId, f.partition))
 
   /**
-   * Returns the totals after the changes to the parent's totals. A total stays unknown if the parent does not have it
-   * or has a negative value.
+   * Returns the totals of the new snapshot, computed from those of its parent. A total is omitted if the parent does
+   * not have it or has a negative value.
    */
   private def totalsAfter(parent: Option[Snapshot], changes: Map[String, String]): Map[String, String] = {
     def change(key: String): Long = changes.get(key).fold(0L)(_.toLong)

@@ -5,10 +5,10 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.MetadataUpdate
 
 /**
- * Collects the actions of writes to a table that does not exist yet or is to be replaced. [[StagedTable.commit]]
- * applies them all in one commit.
+ * Collects the actions of writes to a table that is being created or replaced. [[StagedTable.commit]] applies all
+ * actions in one commit.
  *
- * @param replaces whether the table exists and is replaced
+ * @param replaces whether an existing table is replaced
  */
 final class StagedCommitter private[table] (staged: TableVersion, private[table] val replaces: Boolean)
     extends Committer {
@@ -40,9 +40,9 @@ final private class FixedChange(change: Change) extends MetadataAction {
 
 /**
  * A table that is being created or replaced. Everything written through [[table]] becomes visible with [[commit]], in
- * one commit. Until then, no other reader or writer sees any of it.
+ * one commit. Until then, other readers and writers do not see the changes.
  *
- * @param table the table as it will be, for writers
+ * @param table the table with its future metadata, for writers
  */
 final class StagedTable private[table] (
     val table: Table,
@@ -73,7 +73,10 @@ final class StagedTable private[table] (
     }
   }
 
-  /** Abandons the table. The data files written to it are deleted, unless a commit happened or may have happened. */
+  /**
+   * Ends the operation without a commit and deletes the written data files. It has no effect after a commit that
+   * succeeded or has an unknown outcome.
+   */
   def abort(): Unit = if (!ended) {
     ended = true
     Cleanup.delete(target.io, staged.actions.flatMap(_.writtenFiles).map(_.path))

@@ -11,7 +11,7 @@ import iceberglite.tree.TreeTable
  * A table at one version. This object is immutable; [[refresh]] returns the newest version.
  *
  * @param name the full name including the catalog, for messages
- * @param committer swaps the metadata: the catalog or, for a table that is being created or replaced, a
+ * @param committer commits changes. This is the catalog or, for a table that is being created or replaced, a
  *   [[StagedCommitter]]
  */
 final class Table(
@@ -25,7 +25,11 @@ final class Table(
   def metadataLocation: String = version.metadataLocation
   def location: String = metadata.location
 
-  /** Returns the table as its metadata trees use it, with its current schema or that of an old snapshot. */
+  /**
+   * Returns the input for reading and writing the metadata trees of the table.
+   *
+   * @param schema the current schema, or that of an old snapshot
+   */
   def tree(schema: Schema = metadata.schema): TreeTable = TreeTable(name, io, metadata, schema)
   def schema: Schema = metadata.schema
   def spec: PartitionSpec = metadata.spec
@@ -57,7 +61,11 @@ final class Table(
     case _ => false
   }
 
-  /** Begins a transaction on this version of the table: add actions, then commit. */
+  /**
+   * Begins a transaction on this version of the table.
+   *
+   * @param summary entries that are added to the summary of every snapshot
+   */
   def transaction(
       summary: Map[String, String] = Map.empty,
       environment: Environment = Environment.system

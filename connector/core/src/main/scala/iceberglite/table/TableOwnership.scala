@@ -19,7 +19,10 @@ final case class OtherTable(name: String, directory: StoragePath, metadataLocati
 
 object OtherTable {
 
-  /** Returns a table in the given directory; absent if storage systems interpret the path differently. */
+  /**
+   * Returns a table in the given directory; absent if the path is ambiguous, because storage systems may interpret it
+   * differently.
+   */
   def at(io: FileIO, name: String, directory: String, metadataLocation: Option[String]): Option[OtherTable] =
     StoragePath.of(directory, io.defaultFileSystem).map(OtherTable(name, _, metadataLocation))
 
@@ -33,7 +36,7 @@ object OtherTable {
 }
 
 /**
- * The directories that another table's metadata names. Any file there may belong to that table.
+ * The directories that the metadata of another table refers to. Any file in these directories may belong to that table.
  *
  * @param name for messages
  */
@@ -42,10 +45,10 @@ final case class TableClaims(name: String, uuid: Option[UUID], directories: Vect
 object TableClaims {
 
   /**
-   * Returns the claims of the listed tables, from their metadata. Commits may replace and delete metadata files in the
-   * meantime. If a file cannot be read, the table is looked up again, and left out if the catalog no longer lists it.
+   * Returns the claims of the listed tables, from their metadata. Concurrent commits may replace and delete metadata
+   * files. If a file cannot be read, the table is listed again. It is left out if the catalog no longer lists it.
    *
-   * @param listed returns the name and the current metadata file of each table; called again after a failure
+   * @param listed the name and the current metadata file of each table; evaluated again after a failure
    * @throws iceberglite.spec.IcebergError a metadata file that is still current cannot be read
    */
   def all(io: FileIO)(listed: => Vector[(String, String)]): Vector[TableClaims] = {
@@ -97,16 +100,16 @@ object TableClaims {
 
 /**
  * The directories of a table, as known from sources other than its metadata. The metadata is not trusted, because a
- * writer could have set locations in it that belong to another owner.
+ * writer may have set locations that belong to another owner.
  *
- * @param directory the table's directory by its path or by its name in the catalog; for a REST catalog, the location in
- *   the metadata that the server returned
- * @param names the table's name, with its namespace
+ * @param directory the table's directory according to its path or its name in the catalog; for a REST catalog, the
+ *   location in the metadata that the server returned; absent if it is unknown
+ * @param names the levels of the namespace, followed by the table's name
  * @param locations further directories, from the catalog's settings
  * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, as in file-system tables
  * @param others returns the catalog's other tables that are below a directory, above it, or at it
  * @param claims returns the directories that the metadata of the catalog's other tables names. It reads all of this
- *   metadata, and is called only if a table's location is known from the table's metadata alone
+ *   metadata, so it is called only if a table's location is known solely from its own metadata
  * @param currentMetadata returns those current metadata files of the catalog's other tables that have the given file
  *   name
  */
@@ -122,18 +125,15 @@ final case class TableOwnership(
 
 object TableOwnership {
 
-  /**
-   * Returns the ownership of a table about which nothing is known. Then only the metadata folder at the table's
-   * location counts.
-   */
+  /** Returns the ownership of a table whose directories are known only from its metadata. */
   def unknown(id: TableIdentifier): TableOwnership = TableOwnership(None, id.namespace :+ id.name)
 }
 
 /**
- * Directories besides the catalog's own that a catalog's tables may own.
+ * Additional directories that the tables of a catalog own, according to the catalog's settings.
  *
- * @param prefixes directories in each of which a table owns the directory of its name, `<prefix>/<namespace>/<table>`
- * @param directories directories that belong to one table each, by the table's name with its namespace
+ * @param prefixes directories that tables share; a table owns `<prefix>/<namespace>/<table>`
+ * @param directories the directories of single tables, by the full table name `<namespace>.<table>`
  */
 final case class OwnedLocations(prefixes: Vector[String], directories: Map[String, Vector[String]]) {
   def of(names: Vector[String]): Vector[String] = directories.getOrElse(names.mkString("."), Vector.empty)

@@ -13,9 +13,9 @@ import iceberglite.spec.update.{MetadataUpdate, Requirement}
 /**
  * A table to be created, as a user describes it.
  *
- * @param schema with any field ids; the table assigns fresh ones
+ * @param schema the columns; their field ids are replaced by newly assigned ids
  * @param location if absent, the catalog's default location; a replaced table keeps its location
- * @param properties the user's properties, including `format-version` if it is given
+ * @param properties the user's properties, which may include `format-version`
  * @param caseSensitive whether `partitioning` and `order` match column names exactly
  */
 final case class TableCreation(
@@ -30,7 +30,9 @@ final case class TableCreation(
     NewTable(schema, partitioning, order, location, properties, caseSensitive)
 }
 
-/** Whether a table of the name must exist, must not exist, or may exist. */
+/**
+ * Whether a table with the name must not exist (`Create`), must exist (`Replace`), or may exist (`CreateOrReplace`).
+ */
 sealed trait StageMode
 object StageMode {
   case object Create extends StageMode
@@ -48,7 +50,7 @@ trait TableStart {
   def mayCreate: Boolean
 
   /**
-   * Returns the metadata that the first action starts from, and the change that leads to it from `base`.
+   * Returns the metadata that the first action is applied to, and the change from `base` to this metadata.
    *
    * @param table the table's name in messages
    */
@@ -57,25 +59,25 @@ trait TableStart {
 
 object TableStart {
 
-  /** Metadata, and the change that leads to it. */
+  /** Metadata, and the change that produced it. */
   final case class InitialState(metadata: TableMetadata, change: Change)
 
-  /** An existing table. A later table of the same name with another UUID is a conflict. */
+  /** An existing table. If the name now belongs to a table with another UUID, the commit fails. */
   final class Existing(uuid: Option[UUID]) extends TableStart {
     override def mayCreate: Boolean = false
 
     override def initialState(table: String, base: Option[TableMetadata], nowMs: Long): InitialState = {
       val metadata = base.getOrElse(throw NotFound(ObjectKind.Table, table, "It was dropped in the meantime"))
-      val same = uuid.map(Requirement.AssertTableUuid).toVector
-      same.foreach(_.check(base, table))
-      InitialState(metadata, Change(Vector.empty, same))
+      val requirements = uuid.map(Requirement.AssertTableUuid).toVector
+      requirements.foreach(_.check(base, table))
+      InitialState(metadata, Change(Vector.empty, requirements))
     }
   }
 
   /**
    * A table that is created or replaced.
    *
-   * @param defaultLocation the table's location, unless the creation gives one or the table exists
+   * @param defaultLocation the location of a new table if the creation does not set a location
    * @param uuid the UUID of a new table; a replaced table keeps its own
    */
   final class Creation(creation: TableCreation, mode: StageMode, defaultLocation: String, uuid: UUID)
@@ -87,7 +89,7 @@ object TableStart {
         case (Some(_), StageMode.Create) =>
           throw AlreadyExists(ObjectKind.Table, table, "Drop it first, replace it, or choose another name")
         case (None, StageMode.Replace) =>
-          throw NotFound(ObjectKind.Table, table, "CREATE OR REPLACE makes it where it is not there")
+          throw NotFound(ObjectKind.Table, table, "CREATE OR REPLACE creates a missing table")
         case (None, _) =>
           val updates = creation.at(creation.location.getOrElse(defaultLocation)).creation(uuid)
           InitialState(MetadataUpdate.create(updates, nowMs), Change(updates, Vector(Requirement.AssertCreate)))

@@ -13,13 +13,13 @@ import iceberglite.storage.{FileIO, MetadataFiles}
 final case class CommitTarget(id: TableIdentifier, name: String, io: FileIO, committer: Committer)
 
 /**
- * A change to a table that is applied completely or not at all. It consists of actions; each is described on the result
- * of the previous one.
+ * A change to a table that is applied completely or not at all. It consists of actions. Each action is applied to the
+ * result of the previous one.
  *
- * This is the only place that retries (spec: "Commit Conflict Resolution and Retry"). When another commit came first,
- * the transaction refreshes the table, describes the actions again, waits and commits. After a definite failure, the
- * actions remove the files that they wrote. When the outcome is unknown, the transaction checks the table; if that does
- * not settle the outcome, all files are kept. An instance commits once.
+ * Only this class retries commits (spec: "Commit Conflict Resolution and Retry"). If another commit came first, the
+ * transaction waits, reloads the table, applies the actions again and commits. After a definite failure, the actions
+ * delete the files that they wrote. If the outcome is unknown, the transaction checks the table; if the outcome stays
+ * unknown, no file is deleted. An instance commits once.
  */
 final class Transaction private[table] (
     target: CommitTarget,
@@ -42,9 +42,10 @@ final class Transaction private[table] (
    * Commits all actions.
    *
    * @return the table as it was committed
-   * @throws CommitConflict other commits came first until the retries ran out, or one cannot be reconciled; no files
-   *   remain
-   * @throws CommitStateUnknown the outcome is unknown; every file is kept, and the writer's data files must be kept too
+   * @throws CommitConflict other commits came first until the retries were exhausted, or another commit conflicts; the
+   *   files of the actions are deleted
+   * @throws CommitStateUnknown the outcome is unknown; no file is deleted, and the caller must not delete its data
+   *   files
    */
   def commit(): Table = target.committer match {
     case staged: StagedCommitter =>
@@ -64,11 +65,11 @@ final class Transaction private[table] (
     private var interrupted = false
 
     /**
-     * Runs the attempts. If snapshots without a reference are not loaded, the table is reloaded first; otherwise
+     * Runs the attempts. If only the snapshots of branches and tags are loaded, the table is reloaded first, because
      * concurrent changes could be missed.
      */
     def run(): TableVersion =
-      try attempt(if (base.forall(_.isWhole)) base else abandonOnFailure(reload()))
+      try attempt(if (base.forall(_.hasAllSnapshots)) base else abandonOnFailure(reload()))
       finally if (interrupted) Thread.currentThread.interrupt()
 
     @tailrec
@@ -89,8 +90,8 @@ final class Transaction private[table] (
     }
 
     /**
-     * Returns the change on a base. If the base is outdated, the expiry of snapshots may have deleted its files; then
-     * the newest version is returned to continue with.
+     * Returns the change to a base version. If a file of an outdated base cannot be read, snapshot expiration may have
+     * deleted it. In this case, the newest version is returned, to be used as the base instead.
      */
     private def changeOrReload(at: Option[TableVersion]): Either[Option[TableVersion], Change] =
       abandonOnFailure {
@@ -104,8 +105,8 @@ final class Transaction private[table] (
       }
 
     /**
-     * Describes the start and the actions in turn. A requirement that holds only because of an earlier action is not a
-     * requirement on the base.
+     * Applies the start and then each action. Requirements that are met only as a result of an earlier action are
+     * dropped, because the base does not meet them.
      */
     private def applyActions(at: Option[TableMetadata]): TableStart.InitialState = {
       val now = at.fold(environment.nowMs())(NextVersion.commitTime(_, environment.nowMs()))
@@ -135,15 +136,15 @@ final class Transaction private[table] (
         case conflict: CommitConflict => Left(conflict)
         case unknown: CommitStateUnknown => resolveUnknown(unknown, at)
         case error: IcebergError => abandonOnFailure(throw error)
-        // Out of memory or interrupted: the swap may already have happened.
+        // On other failures, such as an interrupt, the commit may already have succeeded.
         case other: Throwable =>
           resolveUnknown(CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other)), at)
       }
 
     /**
-     * Checks whether a commit with an unknown outcome happened. Proof that it did is success. Proof that other commits
-     * were based on its base instead is a conflict. In all other cases the check is repeated within the limits of
-     * `commit.status-check.*`; after that, the outcome stays unknown.
+     * Checks whether a commit with an unknown outcome succeeded. If the table contains the commit, it succeeded. If
+     * another commit replaced the same base, the result is a conflict. In all other cases the check is repeated within
+     * the limits of `commit.status-check.*`; after that, the outcome stays unknown.
      */
     private def resolveUnknown(
         unknown: CommitStateUnknown,
@@ -161,10 +162,10 @@ final class Transaction private[table] (
           case Right(version) if containsThisCommit(version) || Transaction.hadFile(version, unknown.metadataFile) =>
             Right(version)
           case Right(version) if Transaction.excludes(version, unknown.metadataFile, at) =>
-            // The committer kept the file because it did not know the outcome.
+            // The committer did not delete the file, because it did not know the outcome.
             Cleanup.delete(target.io, Vector(unknown.metadataFile))
             Left(CommitConflict(target.name, s"others committed before ${unknown.metadataFile}"))
-          // Not there yet: the request may still be in flight.
+          // The commit is not visible yet, but the request may still be in progress.
           case _ if waitForRetry(checks) => check()
           case Right(_) => throw unknown
           case Left(failure) =>
@@ -187,22 +188,22 @@ final class Transaction private[table] (
       }
 
     /**
-     * Returns whether a snapshot of the table belongs to this commit. Then the commit succeeded, but the
-     * acknowledgement was lost.
+     * Returns whether a snapshot of the table belongs to this commit. If so, the commit succeeded, but its response was
+     * lost.
      */
     private def containsThisCommit(version: TableVersion): Boolean =
       version.metadata.snapshots.exists(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
     /**
-     * Reloads the table after a conflict. The reported conflict may be wrong: the commit may have succeeded, and only
-     * its response was distorted. Therefore the outcome is unknown if the reload fails.
+     * Reloads the table after a conflict. The commit may have succeeded in spite of the reported conflict, for example
+     * if the request was repeated after a lost response. Therefore the outcome is unknown if the reload fails.
      */
     private def afterConflict(conflict: CommitConflict): Option[TableVersion] =
       try reload()
       catch {
         case missing @ (_: NotFound | _: ValidationFailed) => abandonOnFailure(throw missing)
         case failure: Throwable =>
-          val reason = s"${conflict.getMessage}, and the table cannot be looked at (${failure.getMessage})"
+          val reason = s"${conflict.getMessage}, and the table cannot be loaded (${failure.getMessage})"
           throw CommitStateUnknown(target.name, "a file that it wrote", reason, Some(failure))
       }
 
@@ -215,7 +216,7 @@ final class Transaction private[table] (
       version
     }
 
-    /** Runs a step whose failure means that the commit did not happen. */
+    /** Runs a step before the commit. If it fails, the files of all actions are deleted. */
     private def abandonOnFailure[A](part: => A): A =
       try part
       catch {
@@ -238,15 +239,15 @@ object Transaction {
   )
 
   /**
-   * Returns whether a metadata file is, or was, the table's current one. A file named only by its version number may
-   * belong to another commit.
+   * Returns whether a metadata file is or was the current one of the table. A file name that consists only of the
+   * version number may belong to another commit.
    */
   private def hadFile(version: TableVersion, metadataFile: String): Boolean =
     isUnique(metadataFile) && filesOf(version).contains(metadataFile)
 
   /**
-   * Returns whether other commits continued from the base without this metadata file. Then the file can no longer
-   * become the current one.
+   * Returns whether another commit replaced the base. In this case, this metadata file can no longer become the current
+   * one.
    */
   private def excludes(version: TableVersion, metadataFile: String, base: Option[TableVersion]): Boolean =
     isUnique(metadataFile) && !filesOf(version).contains(metadataFile) &&

@@ -3,7 +3,10 @@ package iceberglite.table
 import iceberglite.spec.update.{ViewRequirement, ViewUpdate}
 import iceberglite.spec.view.ViewMetadata
 
-/** A view's metadata and its metadata file's location; the location is empty if only the server knows the file. */
+/**
+ * The metadata of a view and the location of its metadata file. The location is empty if the catalog server does not
+ * return it.
+ */
 final case class ViewState(metadata: ViewMetadata, metadataLocation: String)
 
 /** The updates of a commit to a view, and the requirements that must still hold. */

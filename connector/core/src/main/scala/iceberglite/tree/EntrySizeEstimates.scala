@@ -3,12 +3,12 @@ package iceberglite.tree
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
 
 /**
- * Estimates sizes of manifest entries. The cache uses their size on the heap; a commit uses their size in a manifest to
- * keep manifests near the target size.
+ * Estimates sizes of manifest entries. The cache uses the size on the heap. A commit uses the encoded size to write
+ * manifests of about the target size.
  */
 private[tree] object EntrySizeEstimates {
 
-  /** An entry, its file, their boxed values and the object headers. */
+  /** Bytes of an entry, its file, their boxed values and the object headers. */
   private val EntryOverhead = 400L
   private val PartitionValue = 40L
   private val MapSlot = 64L
@@ -16,21 +16,25 @@ private[tree] object EntrySizeEstimates {
   private val SummaryOverhead = 120L
 
   /**
-   * The assumed ratio of a manifest's uncompressed blocks to its file size. Metrics that were read keep these blocks in
-   * memory.
+   * The assumed ratio of a manifest's uncompressed blocks to its file size. Metrics that were read from a manifest
+   * retain its blocks in memory.
    */
   private val Inflation = 8L
 
-  /** The estimated encoded size of metrics that were read from another manifest. */
+  /** The assumed encoded size of the metrics of a file that was read from another manifest, in bytes. */
   private val ReadMetrics = 200L
 
-  /** Returns the estimated heap size of a manifest's decoded entries. @param length length of the manifest */
+  /**
+   * Returns the estimated heap size of a manifest's decoded entries, in bytes.
+   *
+   * @param length length of the manifest in bytes
+   */
   def heapBytes(entries: Array[ManifestEntry], length: Long): Long = {
     val blocks = if (entries.exists(e => !hasDecodedMetrics(e.file))) length * Inflation else 0L
     blocks + entries.iterator.map(e => heapBytes(e.file)).sum
   }
 
-  /** Returns the minimum size of the entries of a part, without their metrics. */
+  /** Returns the minimum heap size of the entries of a part in bytes, without their metrics. */
   def minHeapBytes(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
 
   private def heapBytes(file: ContentFile): Long =
@@ -51,7 +55,7 @@ private[tree] object EntrySizeEstimates {
     ManifestOverhead + m.path.length + SummaryOverhead * m.partitions.fold(0)(_.size)
   }.sum
 
-  /** Returns the compressed size of a new file's entry in a manifest, in bytes. */
+  /** Returns the estimated compressed size of an entry in a manifest, in bytes. */
   def encodedBytes(file: ContentFile): Long = {
     val metricsBytes = file.metrics match {
       case m: MetricMaps => 3L * counts(m) + bounds(m).map(_ + 3L).sum

@@ -9,7 +9,7 @@ import iceberglite.storage.FileIO
  */
 trait FilePart extends PartSummary with Serializable {
 
-  /** Identifies what the part lists; the id is the same in all snapshots that share the part. */
+  /** The id of the part, which is the same in all snapshots that share the part. */
   def id: String
 
   /**
@@ -21,17 +21,17 @@ trait FilePart extends PartSummary with Serializable {
    */
   def entries(io: FileIO): Iterator[ManifestEntry]
 
-  /** Returns the part without data that only its planner needs, to be sent to another JVM. */
+  /** Returns the part without data that only planning needs, to be sent to executors. */
   def forReading: FilePart
 
-  /** Identifies the decoded entries in a cache, including the values that they inherit. */
+  /** Returns the key of the decoded entries, with their inherited values, in [[ManifestCache]]. */
   private[tree] def cacheKey(io: FileIO): PartKey
 }
 
 /** Decides which parts of a tree are read. */
 trait PartFilter {
 
-  /** Returns false only if no file of the part is wanted; then the part is not read. */
+  /** Returns whether the part may list a file that the filter accepts. If not, the part is not read. */
   def mightMatch(part: PartSummary): Boolean
 }
 
@@ -43,7 +43,7 @@ object PartFilter {
   }
 }
 
-/** The ids of parts or files that were already seen in the trees of several snapshots. Not thread-safe. */
+/** The ids of the parts and files that were found so far in the trees of several snapshots. Not thread-safe. */
 final class SeenParts {
   private val ids = new java.util.HashSet[String]
 

@@ -6,13 +6,14 @@ import iceberglite.spec.file.{ManifestEntry, ManifestFile, PartSummary}
 import iceberglite.storage.{CacheBounds, FileIO, LruCache}
 
 /**
- * A cache of the decoded contents of manifests and manifest lists that were read or written. The files never change.
- * When the estimated heap size exceeds the limit, the least recently used entries are dropped.
+ * A cache of the decoded contents of manifests and manifest lists that were read or written. The cached contents never
+ * become outdated, because the files are immutable. When the estimated heap size exceeds the limit, the least recently
+ * used entries are dropped.
  *
- * @param maxBytes 0 disables the cache
- * @param maxFileBytes longer manifests are not cached
- * @param idleMs an entry that is not used for this time is dropped; absent for no time limit
- * @param nowMs a monotonic clock
+ * @param maxBytes the maximum estimated heap size in bytes; 0 disables the cache
+ * @param maxFileBytes the maximum length of a cached manifest in bytes
+ * @param idleMs the time in milliseconds after which an unused entry is dropped; absent for no time limit
+ * @param nowMs a monotonic clock, in milliseconds
  */
 final class ManifestCache(
     maxBytes: Long,
@@ -25,15 +26,17 @@ final class ManifestCache(
   private val entries = new LruCache[PartKey, Array[ManifestEntry]](nowMs)
   private val lists = new LruCache[ListKey, Vector[ManifestFile]](nowMs)
 
-  /** A value of more than half of the cache is not cached, because it would displace most others. */
+  /** A single value may use at most half of the cache, because larger values would displace most others. */
   private def limits(bytes: Long) = LruCache.Limits(bytes / 2, bytes, idleMs.getOrElse(Long.MaxValue))
 
   def enabled: Boolean = maxBytes > 0
 
-  /** Returns an estimate of the heap in use. */
+  /** Returns the estimated heap size of the cached values, in bytes. */
   def bytes: Long = entries.bytes + lists.bytes
 
-  /** Drops the entries of all files below a directory. `REFRESH TABLE` needs this after files were repaired or lost. */
+  /**
+   * Drops the entries of all files below a directory. `REFRESH TABLE` uses this, in case files were repaired or lost.
+   */
   def invalidate(io: FileIO, directory: String): Unit = {
     val below = directory.stripSuffix("/") + "/"
     entries.remove(key => (key.io eq io) && key.path.startsWith(below))
@@ -66,10 +69,10 @@ object ManifestCache {
   private val MaxBytes = 512L << 20
   private val HeapShare = 0.15
 
-  /** Manifest lists are small: they get this fraction of the cache (one part in 16). */
+  /** The divisor for the share of manifest lists, which are small: one sixteenth of the cache. */
   private val ListShare = 16
 
-  /** A cache that holds nothing, for a catalog with `io.manifest.cache-enabled=false`. */
+  /** A cache that is always empty, for catalogs with `io.manifest.cache-enabled=false`. */
   val Disabled: ManifestCache = new ManifestCache(0)
 
   /** Returns the cache for files that are read through `io`. */
@@ -81,7 +84,7 @@ object ManifestCache {
 
   private lazy val defaultBytes = math.min(MaxBytes, (Runtime.getRuntime.maxMemory * HeapShare).toLong)
 
-  /** Catalogs with the same limits share a cache; a JVM has few of them. */
+  /** The caches with other limits than the default. Catalogs with the same limits share a cache. */
   private val bounded = new ConcurrentHashMap[CacheBounds, ManifestCache]
 
   private def ofBounds(bounds: CacheBounds): ManifestCache = bounded.computeIfAbsent(
@@ -101,6 +104,6 @@ final private[tree] case class ListKey(io: FileIO, path: String)
  * differs between attempts of a commit), on its first row id (which an upgrade to version 3 assigns), and on the types
  * of partition values (which depend on the schema).
  *
- * @param inherited these other values
+ * @param inherited the sequence number, first row id and partition type
  */
 final private[tree] case class PartKey(io: FileIO, path: String, length: Long, inherited: Product)

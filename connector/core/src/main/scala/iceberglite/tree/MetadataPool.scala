@@ -13,12 +13,14 @@ import iceberglite.storage.DaemonThreads
  * Runs operations on many metadata files in parallel. There are more threads than cores, because most operations wait
  * for storage. The threads are daemons, are shared by the whole JVM, and end when idle.
  *
- * The calling thread works too. A single item therefore needs no other thread, and a full pool, or a call from within
- * the pool, is slower but does not block.
+ * The calling thread also processes items. Therefore a single item is processed without the pool, and a call does not
+ * block if the pool is busy or if the call comes from a pool thread.
  */
 object MetadataPool {
 
-  /** The maximum number of items in progress at once. */
+  /**
+   * The number of threads of the pool, and the maximum number of items of one call that are processed at the same time.
+   */
   val Width: Int = 16
   private val IdleSeconds = 30L
 
@@ -41,7 +43,7 @@ object MetadataPool {
   def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] =
     if (items.size <= 1 || isSequential.get) items.iterator.map(f).toVector else new Run(items, f).results()
 
-  /** Runs `body` without other threads, so that its storage requests come in the same order every time. */
+  /** Runs `body` without other threads, so that the order of its storage requests is deterministic. */
   def sequentially[A](body: => A): A = {
     isSequential.set(true)
     try body
@@ -60,8 +62,8 @@ object MetadataPool {
   }
 
   /**
-   * An operation that is run by a pool thread or, if none has started it yet, by the thread that waits for it. A full
-   * pool therefore does not block.
+   * An operation that is run by a pool thread or, if none has started it yet, by the thread that waits for it.
+   * Therefore waiting does not block if the pool is busy.
    */
   final private[tree] class Submitted(work: () => Unit) {
     private val task = new FutureTask[Unit](() => work())
@@ -114,12 +116,12 @@ object MetadataPool {
     private val unfinished = new CountDownLatch(items.size)
 
     def results(): Vector[B] = {
-      // Storage may depend on the caller's identity (Hadoop's doAs): use the caller's context, not that of the thread
-      // that started the pool thread.
+      // Storage may depend on the caller's identity (Hadoop's doAs): the items run with the caller's context, not with
+      // that of the thread that created the pool thread.
       val caller = AccessController.getContext
-      val helper: PrivilegedAction[Unit] = () => work()
+      val action: PrivilegedAction[Unit] = () => work()
       (1 until math.min(items.size, Width)).foreach { _ =>
-        pool.execute(() => AccessController.doPrivileged(helper, caller))
+        pool.execute(() => AccessController.doPrivileged(action, caller))
       }
       work()
       awaitOthers()

@@ -8,34 +8,34 @@ import iceberglite.spec.metadata.{Encryption, Snapshot}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A form of metadata tree. It defines how the files of a snapshot are listed, and how a commit writes this list. To add
- * a form, add a member to [[MetadataTrees]]; code outside of this package does not depend on a form's files.
+ * A layout of metadata trees. It defines how the files of a snapshot are listed, and how a commit writes this list. To
+ * add a layout, add a member to [[MetadataTrees]]. Code outside of this package does not depend on the layout.
  */
 trait MetadataTree {
 
   /**
-   * Returns whether a tree has this form.
+   * Returns whether a tree has this layout.
    *
-   * @param path the path in the snapshot
-   * @param head the first bytes of the file at `path`, read only if needed
+   * @param path the `manifest-list` of the snapshot
+   * @param head the first bytes of the file at `path`; evaluated only if needed
    */
   def canRead(path: String, head: => Array[Byte]): Boolean
 
-  /** Returns whether commits to tables of the version write this form. */
+  /** Returns whether commits to tables with this format version write this layout. */
   def canWrite(version: FormatVersion): Boolean
 
   /** Returns the files of a snapshot. @param cache holds decoded parts; [[ManifestCache.Disabled]] holds none */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
   /**
-   * Writes the tree of a new snapshot, i.e. all of its metadata files. Table metadata is not written. On failure, the
-   * files written so far are deleted.
+   * Writes the tree of a new snapshot, i.e. all of its metadata files except the table metadata. On failure, the files
+   * written so far are deleted.
    *
    * @param table the version of the table that the commit is based on
-   * @param parent the files of the parent snapshot, in any form
-   * @param earlier what an earlier attempt of the same commit wrote, with the same snapshot id; unchanged parts are
-   *   reused
-   * @param cache keeps what is written
+   * @param parent the files of the parent snapshot, in any layout
+   * @param earlier the result of an earlier attempt of the same commit, with the same snapshot id; its unchanged parts
+   *   are reused
+   * @param cache receives the contents of the written files
    */
   def write(
       header: TreeHeader,
@@ -55,14 +55,15 @@ object MetadataTree {
 
   /**
    * @param cache holds decoded parts; [[ManifestCache.Disabled]] holds none
-   * @throws IcebergError.Unsupported the table is encrypted; all reads and writes of its files pass through here
+   * @throws IcebergError.Unsupported the table is encrypted; this check covers all reads, because every read of the
+   *   table's files calls this method
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
     Encryption.reject(table.metadata)
     of(snapshot, table).at(snapshot, table, cache)
   }
 
-  /** Writes the tree of a new snapshot in the form of the table's format version. */
+  /** Writes the tree of a new snapshot in the layout of the table's format version. */
   def write(
       header: TreeHeader,
       table: TreeTable,
@@ -79,8 +80,8 @@ object MetadataTree {
   }
 
   /**
-   * Returns the form of a snapshot's tree. A version 1 snapshot may list its manifests in table metadata instead of
-   * naming a manifest list; its tree has the oldest form.
+   * Returns the layout of a snapshot's tree. A version 1 snapshot without a manifest list, whose manifests are listed
+   * in table metadata, has the oldest layout.
    */
   private def of(snapshot: Snapshot, table: TreeTable): MetadataTree = snapshot.manifestList match {
     case Some(path) if MetadataTrees.all.size > 1 =>
@@ -95,12 +96,14 @@ object MetadataTree {
   }
 }
 
-/** Selects the files that a commit removes from a snapshot. A part that cannot match is carried over unread. */
+/**
+ * Selects the files that a commit removes from a snapshot. Parts that cannot match are carried over without being read.
+ */
 trait FileSelector extends PartFilter {
 
   /**
-   * Returns whether a live entry is removed. Called once per attempt for each live entry of the parts that might match,
-   * by several threads.
+   * Returns whether the commit removes a live entry. Each commit attempt calls this once for each live entry of the
+   * parts that might match, from several threads.
    *
    * @throws iceberglite.spec.IcebergError.ValidationFailed the entry prevents the commit
    */
@@ -117,11 +120,11 @@ object FileSelector {
 }
 
 /**
- * A new file with the data sequence number of an earlier snapshot, such as a compacted file to whose rows the deletes
- * of later snapshots still apply (spec: "Sequence Number Inheritance").
+ * A new file with the data sequence number of an earlier snapshot. For example, a compacted file has such a number so
+ * that the deletes of later snapshots still apply to its rows (spec: "Sequence Number Inheritance").
  *
- * @param sequenceNumber the data sequence number, which the commit does not assign; the file sequence number is the
- *   commit's, as for every new file
+ * @param sequenceNumber the data sequence number of the file; its file sequence number is that of the commit, as for
+ *   every new file
  */
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 
@@ -139,7 +142,7 @@ trait ManifestRewrite {
  * The changes of a commit to the files of a snapshot.
  *
  * @param added new files, data or deletes, of any spec; the commit assigns their sequence numbers and first row ids
- * @param addedOlder new files with data sequence numbers of their own
+ * @param addedOlder new files with the data sequence numbers of earlier snapshots
  * @param mergesManifests whether small manifests may be merged, according to the table's properties
  * @param rewrite rewrites manifests without changing their files
  */
@@ -162,7 +165,8 @@ final case class FileChanges(
  * @param firstRowId the table's next row id; `None` before version 3
  * @param metadataPath the directory of the metadata files
  * @param commitId part of this snapshot's file names; unique per snapshot, even within a transaction
- * @param attempt number of earlier attempts of this commit; each attempt uses different file names
+ * @param attempt number of earlier attempts of this commit; part of the file names, so that they differ between
+ *   attempts
  */
 final case class TreeHeader(
     snapshotId: Long,
@@ -174,7 +178,7 @@ final case class TreeHeader(
     attempt: Int
 )
 
-/** What an attempt of a commit has written. Only the tree knows what a later attempt can reuse. */
+/** The tree that a commit attempt has written. The implementation determines what a later attempt can reuse. */
 trait WrittenTree {
 
   /** Returns the path for the snapshot's `manifest-list`. */
@@ -183,21 +187,24 @@ trait WrittenTree {
   /** Returns the number of row ids that the snapshot assigns (its `added-rows`); version 3. */
   def addedRows: Option[Long]
 
-  /** Returns the added files, as they were passed in. */
+  /** Returns the added files, as passed to [[MetadataTree.write]]. */
   def added: Vector[ContentFile]
 
-  /** Returns the removed entries, as they were while live. */
+  /** Returns the removed entries as they were in the parent snapshot. */
   def removed: Vector[ManifestEntry]
 
-  /** Returns whether the tree lists other files than its parent's tree, or lists them differently. */
+  /** Returns whether the tree differs from the parent's tree in its files or its parts. */
   def changesFiles: Boolean
 
-  /** Returns all files that this attempt wrote, without those that it reuses from an earlier one. */
+  /**
+   * Returns the paths of all metadata files that this attempt wrote, without those that it reuses from an earlier
+   * attempt.
+   */
   def written: Vector[String]
 
   /**
-   * Returns the files of the tree. Once this attempt is committed, all other files that the attempts wrote may be
-   * deleted.
+   * Returns the paths of the metadata files of the tree. After this attempt is committed, all other metadata files that
+   * the attempts wrote can be deleted.
    */
   def references: Set[String]
 

@@ -4,7 +4,7 @@ import iceberglite.tree.manifestlist.{EncodedEntries, ManifestListTree}
 
 object MetadataTrees {
 
-  /** All forms of metadata trees, the oldest last. A table's snapshots may have different forms. */
+  /** All layouts of metadata trees, the oldest last. The snapshots of a table may have different layouts. */
   val all: Seq[MetadataTree] = Seq(ManifestListTree)
 
   /** Encodes the entries of all forms of trees. */

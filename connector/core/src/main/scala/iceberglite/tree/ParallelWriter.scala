@@ -7,8 +7,8 @@ import scala.collection.JavaConverters._
 import iceberglite.storage.{FileIO, FileSink}
 
 /**
- * Writes the new files of a commit. Files on remote storage are written in parallel, so that the commit waits for about
- * one request instead of one per file. Local files are written one after the other.
+ * Writes the new metadata files of a commit. Files on remote storage are written in parallel, so that the commit waits
+ * for about one request instead of one per file. Local files are written one after the other.
  *
  * @param directory directory of the files
  */
@@ -19,12 +19,12 @@ final private[tree] class ParallelWriter(io: FileIO, directory: String) extends 
   override def write(path: String, contents: Array[Byte]): Unit =
     if (isRemote) submitted.add(MetadataPool.submit(io.write(path, contents))) else io.write(path, contents)
 
-  /** Returns when all files are written. If several writes fail, the first failure is thrown. */
+  /** Waits until all files are written. If several writes failed, the first failure is thrown. */
   def await(): Unit = {
     awaitQuietly()
     submitted.asScala.foreach(_.await())
   }
 
-  /** Returns when no file is being written any more. */
+  /** Waits until all writes have ended, successfully or not. */
   def awaitQuietly(): Unit = submitted.asScala.foreach(_.awaitQuietly())
 }

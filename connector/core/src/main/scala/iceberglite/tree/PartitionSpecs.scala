@@ -8,10 +8,10 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
 
 /**
- * The partition specs of a table, with the columns that their values come from. Serializable, so that executors read
- * partition values.
+ * The partition specs of a table, with the columns that their values come from. Serializable, because executors use it
+ * to read partition values.
  *
- * @param sources gives partition values their types; see [[PartitionSpecs.sources]]
+ * @param sources a schema with all source columns; see [[PartitionSpecs.sources]]
  */
 final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) {
 
@@ -40,10 +40,10 @@ object PartitionSpecs {
     PartitionSpecs(metadata.specsById, sources(metadata, current))
 
   /**
-   * Returns a schema that gives partition values their types. It has the columns of `current` and the dropped source
-   * columns of all specs. A dropped column is taken from the newest schema that has it, because files still have values
-   * of that type. Dropped columns are at the top level, even if they were nested, because this schema is used only for
-   * lookups by id.
+   * Returns a schema that determines the types of partition values. It has the columns of `current` and the dropped
+   * source columns of all specs. A dropped column has its type in the newest schema that contains it, because files
+   * still have values of that type. Dropped columns are at the top level, even if they were nested, because this schema
+   * is used only for lookups by id.
    */
   def sources(metadata: TableMetadata, current: Schema): Schema = {
     val newestFirst = current +: metadata.schemas.sortBy(-_.schemaId)

@@ -5,7 +5,7 @@ import java.util.HashMap
 import iceberglite.spec.file.ManifestEntry
 import iceberglite.spec.partition.PartitionTuple
 
-/** Makes the files of one partition share one tuple. */
+/** Replaces equal partition tuples with a shared instance. */
 final private[tree] class SharedTuples {
   private val tuples = new HashMap[PartitionTuple, PartitionTuple]
 

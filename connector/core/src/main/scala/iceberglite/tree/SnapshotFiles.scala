@@ -20,15 +20,16 @@ trait SnapshotFiles {
 
   /**
    * Returns the files that this snapshot added (status `Added`) and removed (status `Deleted`), for a part that records
-   * its changes. A removal also counts if its entry has the id of another snapshot, provided that the parent still had
-   * the file; this is assumed for an expired parent.
+   * its changes. A removed file is also returned if its entry has the id of another snapshot, provided that the file
+   * was live in the parent snapshot. If the parent has expired, this is assumed.
    */
   def changesIn(part: FilePart): Iterator[ManifestEntry]
 
   /**
    * Returns the files that this snapshot added and removed. Parts that `where` rejects are not read.
    *
-   * @param where must also accept parts with wanted files that were removed, which a part's metrics do not cover
+   * @param where must also accept parts that list only removed files of interest; the metrics of a part cover only its
+   *   live files
    */
   final def changes(where: PartFilter): Iterator[ManifestEntry] =
     changedParts.iterator.filter(where.mightMatch).flatMap(changesIn)
@@ -36,11 +37,11 @@ trait SnapshotFiles {
   /**
    * Returns the files that the snapshot refers to.
    *
-   * @param seen files that other snapshots refer to; they are left out, so that each file is listed once
+   * @param seen the parts of other snapshots, which are left out; the parts of this snapshot are added
    */
   def reachable(seen: SeenParts): Reachable
 
-  /** Returns the manifests; only for the metadata tables `manifests` and `all_manifests`. */
+  /** Returns the manifests of the snapshot, for the metadata tables `manifests` and `all_manifests`. */
   def manifests: Vector[ManifestFile]
 }
 
@@ -48,6 +49,6 @@ trait SnapshotFiles {
  * The files that a snapshot refers to.
  *
  * @param metadata paths of the files of its metadata tree
- * @param parts list the data and delete files
+ * @param parts the parts that list its data and delete files
  */
 final case class Reachable(metadata: Vector[String], parts: Vector[FilePart])

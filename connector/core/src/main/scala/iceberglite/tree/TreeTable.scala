@@ -5,10 +5,10 @@ import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
 /**
- * A table as its metadata trees use it.
+ * The properties of a table that are needed to read and write its metadata trees.
  *
  * @param name the full name including the catalog, for messages
- * @param schema gives partition values their types; the table's, or that of an old snapshot
+ * @param schema determines the types of partition values; the table's schema, or that of an old snapshot
  */
 final case class TreeTable(name: String, io: FileIO, metadata: TableMetadata, schema: Schema) {
 

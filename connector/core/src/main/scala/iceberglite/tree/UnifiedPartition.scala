@@ -36,8 +36,8 @@ final class UnifiedPartition(metadata: TableMetadata) {
     }
 
   /**
-   * Returns a unified field. Its type comes from a spec that still has values, because a field that was dropped in
-   * version 1 is void in newer specs.
+   * Returns the unified field of a partition field id. Its type is that in the newest spec in which its transform is
+   * not void, because a field that is dropped in format version 1 becomes void in newer specs.
    */
   private def unified(id: Int): NestedField = {
     val uses = newestFirst.flatMap(s => s.fields.zip(s.partitionType(sources).fields)).filter(_._1.fieldId == id)
@@ -46,9 +46,9 @@ final class UnifiedPartition(metadata: TableMetadata) {
     (valued ++ uses).head._2.copy(name = uses.head._1.name)
   }
 
-  private def refuse(one: PartitionField, other: PartitionField): Nothing = throw Unsupported(
-    s"a partition column with two definitions of partition field ${one.fieldId}: ${describe(one)} and " +
-      describe(other),
+  private def refuse(first: PartitionField, second: PartitionField): Nothing = throw Unsupported(
+    s"a partition column with two definitions of partition field ${first.fieldId}: ${describe(first)} and " +
+      describe(second),
     "Version 1 tables may have such specs; read the metadata tables without `partition`, such as manifests"
   )
 

@@ -98,7 +98,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
         s"The name already selects a state of the table, ${resolved.travel.selector}; remove one of them"
       )
     }
-    val partial = resolved.view.isDefined && !resolved.table.current.version.isWhole
+    val partial = resolved.view.isDefined && !resolved.table.current.version.hasAllSnapshots
     // Other writers may have created the state after the table was loaded.
     if (partial || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
     resolved.view match {

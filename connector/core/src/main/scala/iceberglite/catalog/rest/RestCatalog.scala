@@ -60,7 +60,7 @@ final class RestCatalog private (
    * Returns the server's current version. If `known` has only the snapshots of branches and tags, so has the result.
    */
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
-    tables.load(id, refsOnly = !known.isWhole).getOrElse(throw tables.notFound(id))
+    tables.load(id, refsOnly = !known.hasAllSnapshots).getOrElse(throw tables.notFound(id))
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = tables.load(id, refsOnly = false)
 

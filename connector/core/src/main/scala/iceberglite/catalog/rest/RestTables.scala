@@ -69,7 +69,7 @@ final private[catalog] class RestTables(
       throw InvalidMetadata(responseName, "$.metadata-location", "It is missing, although the table is committed")
     )
     val access = TableAccess.of(table, io)
-    val version = TableVersion(table.metadata, location, access.io, isWhole = !refsOnly)
+    val version = TableVersion(table.metadata, location, access.io, hasAllSnapshots = !refsOnly)
     table.config.get(TokenKey).fold(tokens.remove(id))(tokens.put(id, _))
     response.headers.get("etag").fold(cache.invalidate(id))(cache.put(id, refsOnly, _, version, access.expiresMs))
     version

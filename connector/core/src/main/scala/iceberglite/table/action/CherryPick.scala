@@ -10,10 +10,10 @@ import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, TreeTable, WrittenTree}
 
 /**
- * Applies a snapshot of the table, staged or from another branch, to a branch. If the snapshot's parent is the head of
- * the branch, the branch is fast-forwarded; otherwise the changes are applied again in a new snapshot. This is possible
- * for appends, and for overwrites of partitions that have not changed since. A snapshot is not picked twice, nor are
- * two snapshots with the same write-audit-publish id.
+ * Applies the changes of a snapshot, which is staged or belongs to another branch, to a branch. If the snapshot's
+ * parent is the head of the branch, the branch is fast-forwarded; otherwise the changes are applied again in a new
+ * snapshot. This is possible for appends, and for overwrites of partitions that have not changed since. A snapshot
+ * cannot be picked twice, and neither can two snapshots with the same write-audit-publish id.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private val reapply = new CherryPick.ReapplySnapshot(snapshotId, to)
@@ -22,7 +22,7 @@ final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTar
     val source = base.snapshot(snapshotId)
     val head = to.head(base)
     if (source.parentSnapshotId == head.map(_.snapshotId)) {
-      // An earlier attempt may have met another head and written files for a snapshot that is not needed.
+      // An earlier attempt with another head may have written files that are not needed for a fast-forward.
       reapply.abandoned(context)
       MoveBranch(base, to.name, snapshotId)
     } else {
@@ -48,7 +48,7 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
 
   private def staged(base: TableMetadata, context: CommitContext): Snapshot =
     base.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(wapId)) match {
-      case Vector(one) => one
+      case Vector(snapshot) => snapshot
       case Vector() =>
         throw NotFound(ObjectKind.WapId, wapId, s"No snapshot of ${context.table} was written with spark.wap.id=$wapId")
       case several => throw ValidationFailed(
@@ -89,8 +89,8 @@ private[action] object CherryPick {
   }
 
   /**
-   * Returns the id of the snapshot that first made the changes of a snapshot. A picked snapshot may itself have been
-   * picked from another. A cycle of sources ends the search.
+   * Returns the id of the snapshot in which the changes of a snapshot were first committed. The source of a picked
+   * snapshot may itself have been picked. The search stops if the sources form a cycle.
    */
   @tailrec
   private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
@@ -131,7 +131,7 @@ private[action] object CherryPick {
     private def changesOf(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] =
       MetadataTree.at(picked, TreeTable(context.table, context.io, base)).changes(PartFilter.All).toVector
 
-    /** Checks that the partitions that the snapshot replaces have not changed since it was made. */
+    /** Checks that the partitions that the snapshot replaces have not changed since the snapshot was committed. */
     private def requireUnchanged(
         picked: Snapshot,
         partitions: Partitions,

@@ -7,11 +7,14 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
 
 /**
- * Replaces equality deletes by position deletes; the table's rows do not change.
+ * Replaces equality deletes with position deletes. The rows of the table do not change.
  *
- * It fails if a concurrent commit added older rows to which the equality deletes apply, as a compaction may (spec:
- * "Sequence Number Inheritance"), removed a data file to which the new deletes apply, or gave such a file another
- * deletion vector.
+ * The commit fails if a concurrent commit
+ *
+ *   - added rows with a lower sequence number to which the equality deletes apply, for example as a compaction (spec:
+ *     "Sequence Number Inheritance");
+ *   - removed a data file to which the new deletes apply; or
+ *   - added another deletion vector for such a data file.
  *
  * @param converted the equality delete files
  * @param replaced deletion vectors that are merged into the new ones
@@ -44,8 +47,8 @@ final class ConvertDeletes(
   }
 
   /**
-   * Fails if concurrent commits added rows that the equality deletes apply to: a delete also applies to older rows that
-   * were added later.
+   * Fails if concurrent commits added rows that the equality deletes apply to. These are rows with a lower data
+   * sequence number than the deletes.
    */
   private def checkOlderRows(
       found: Vector[ManifestEntry],

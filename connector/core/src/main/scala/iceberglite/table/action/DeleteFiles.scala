@@ -6,7 +6,7 @@ import iceberglite.table.{CommitContext, Isolation, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Removes the files all of whose rows match a filter. A file in which only some rows match fails the commit. If no file
+ * Removes the files in which all rows match a filter. The commit fails if only some rows of a file match. If no file
  * matches, nothing is committed.
  *
  * @param filter an unbound filter on the table's columns

@@ -5,8 +5,7 @@ import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table._
 
 /**
- * The data files that a row delta changes: the data files that its deletes apply to, and the data files that it
- * removes.
+ * The targets of a row delta: the data files that its deletes apply to, and the data files that it removes.
  *
  * @param removed the removed data files, by path
  */
@@ -32,14 +31,14 @@ final private[action] class DeleteTargets(
   /**
    * Returns the targets that no longer exist.
    *
-   * @param allowDeleted whether to tolerate a data file that was deleted with all its rows
+   * @param allowDeleted whether to tolerate that a data file was removed because all of its rows were deleted
    * @throws iceberglite.spec.IcebergError.ValidationFailed a target was removed in another way
    */
   def removedTargets(isolation: Option[Isolation], allowDeleted: Boolean): Set[String] = isolation match {
     case None =>
-      val wanted = named ++ removed.keySet
-      val live = liveData(wanted).map(_.path).toSet
-      (wanted -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "change rows in", context))
+      val targets = named ++ removed.keySet
+      val live = liveData(targets).map(_.path).toSet
+      (targets -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "change rows in", context))
       Set.empty
     case Some(i) =>
       val removals =
@@ -52,8 +51,8 @@ final private[action] class DeleteTargets(
   }
 
   /**
-   * Returns a concurrent delete file that may delete the same rows. Deletion vectors count only for data files that
-   * this commit removes.
+   * Returns a concurrent delete file that may delete the same rows. Concurrent deletion vectors are considered only for
+   * data files that this commit removes.
    */
   def otherDeletes(isolation: Isolation): Option[(FileChange, ContentFile)] = {
     val kept = liveData(named).map(f => f.path -> f).toMap
@@ -66,6 +65,6 @@ final private[action] class DeleteTargets(
     if (paths.isEmpty) Vector.empty
     else history.liveEntries(ManifestContent.Data, mightHold(_))(e => paths(e.file.path)).map(_.file)
 
-  /** A data file that is known only by its path may be in any partition. */
+  /** Returns whether the part may list a target. A target that is known only by its path may be in any partition. */
   private def mightHold(part: PartSummary): Boolean = affectedDataFiles.nonEmpty || partitions.mightMatch(part)
 }

@@ -6,7 +6,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{CommitContext, DataLocations}
 
 /**
- * A deletion vector of this writer, and the deletion vector that another commit gave the same data file.
+ * The deletion vectors that this writer and another commit wrote for the same data file.
  *
  * @param own the deletion vector that this writer wrote
  * @param concurrent the deletion vector that is live at the head of the branch
@@ -14,14 +14,14 @@ import iceberglite.table.{CommitContext, DataLocations}
 final private[action] case class VectorPair(own: ContentFile, concurrent: ContentFile)
 
 /**
- * Merges deletion vectors that two writers made for the same data file (adopted version 3: a data file has at most
- * one). A merged vector is reused by every later attempt that meets the same pair.
+ * Merges deletion vectors that two writers wrote for the same data file (spec version 3: a data file has at most one).
+ * Later attempts reuse a merged vector if the pair is the same.
  */
 final private[action] class DeletionVectorMerge {
   private var merged = Map.empty[(FileKey, FileKey), ContentFile]
   private var written = Set.empty[String]
 
-  /** All files that were written. */
+  /** The paths of all Puffin files that were written, in any attempt. */
   def writtenPaths: Set[String] = written
 
   /**
@@ -44,9 +44,9 @@ final private[action] class DeletionVectorMerge {
   private def deletedRows(pair: VectorPair, positions: DeletionVector): DeletedRows =
     DeletedRows(pair.own.referencedDataFile.mkString, pair.own.specId, pair.own.partition, positions)
 
-  private def newPath(of: ContentFile, base: TableMetadata, context: CommitContext): String = {
+  private def newPath(vector: ContentFile, base: TableMetadata, context: CommitContext): String = {
     val name = s"${context.environment.uuid()}-merged-deletes${FileFormat.Puffin.extension}"
-    DataLocations.of(base.location, base.properties).path(base.specsById(of.specId), of.partition, name)
+    DataLocations.of(base.location, base.properties).path(base.specsById(vector.specId), vector.partition, name)
   }
 
   private def key(pair: VectorPair): (FileKey, FileKey) = (FileKey.of(pair.own), FileKey.of(pair.concurrent))

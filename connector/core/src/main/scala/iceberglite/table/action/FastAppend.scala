@@ -6,8 +6,8 @@ import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Adds files without rewriting existing manifests. This is the fastest commit, but scans have more manifests to open.
- * It can always be applied (spec: "Commit Conflict Resolution and Retry").
+ * Adds files without rewriting existing manifests. This is the fastest kind of commit, but the number of manifests
+ * grows with every commit. The change can always be applied (spec: "Commit Conflict Resolution and Retry").
  */
 final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {
@@ -21,7 +21,7 @@ final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = Snapshot
 
 /**
  * Adds files and merges small manifests according to `commit.manifest.target-size-bytes` and
- * `commit.manifest.min-count-to-merge`. It can always be applied.
+ * `commit.manifest.min-count-to-merge`. The change can always be applied.
  */
 final class MergeAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {

@@ -16,7 +16,7 @@ private[action] object FileKey {
   def of(file: ContentFile): FileKey = FileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
 }
 
-/** Selects the files that an action names, by path and offset. It skips manifests that cannot list these files. */
+/** Selects the files that an action names, by path and offset. Manifests that cannot list these files are not read. */
 final private[action] class NamedFiles(val files: Vector[ContentFile], base: TableMetadata) extends FileSelector {
   private val keys = files.map(FileKey.of).toSet
   private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
@@ -27,7 +27,7 @@ final private[action] class NamedFiles(val files: Vector[ContentFile], base: Tab
 
   override def removes(entry: ManifestEntry): Boolean = keys(FileKey.of(entry.file))
 
-  /** Returns the entries of those files that are live at the head. */
+  /** Returns the entries of the named files that are live at the head. */
   def live(history: BranchHistory): Vector[ManifestEntry] =
     contents.toVector.flatMap(history.liveEntries(_, this)(removes))
 }

@@ -8,9 +8,9 @@ import iceberglite.table.{BranchHistory, DeleteApplicability, FileChange}
 private[action] object NewDeletes {
 
   /**
-   * Returns the first such delete file, with the data file. Deletes that a rewrite added are ignored, because they
-   * existed before in other files. The exception is a rewrite that converted equality deletes which were committed
-   * after `since`.
+   * Returns the first such delete file, with the data file. Delete files that a rewrite added are ignored, because
+   * their deletes existed before in other files. The exception is a rewrite that converted equality deletes which were
+   * committed after `since`.
    *
    * @param data the data files, by path
    * @param isRelevant selects the delete files to check
@@ -46,10 +46,10 @@ private[action] object NewDeletes {
 private[action] object LiveDeletionVectors {
 
   /**
-   * Returns the live vectors of the same data files. A data file has at most one vector, which another commit may have
-   * added.
+   * Returns the live deletion vectors of the data files that the given vectors reference, except the removed ones.
+   * Another commit may have added them.
    *
-   * @param vectors vectors of those data files, in the same partitions as the data files
+   * @param vectors deletion vectors in the same partitions as their data files
    * @param removed files that are removed in the same commit
    */
   def ofSameDataFiles(
@@ -67,7 +67,7 @@ private[action] object LiveDeletionVectors {
     }.map(_.file)
   }
 
-  /** Returns the vector that the data file of another vector had at a snapshot. */
+  /** Returns the deletion vector that the data file of the given vector had at a snapshot. */
   def at(
       snapshotId: Option[Long],
       vector: ContentFile,

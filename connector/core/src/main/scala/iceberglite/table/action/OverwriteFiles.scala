@@ -9,13 +9,13 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
 
 /**
- * Replaces rows by new files: the rows that match a filter, the rows of given files, or both. The filter removes whole
- * files only; a file in which only some rows match fails the commit. Named files must be live.
+ * Replaces the files whose rows match a filter, the given files, or both, with new files. The commit fails if only some
+ * rows of a file match the filter, or if one of the given files is not live.
  *
- * @param filter an unbound filter on the table's columns; `AlwaysFalse` if only named files are replaced
- * @param isolation which concurrent changes to reject; by default nothing is checked, because an overwrite is usually
- *   meant to win
- * @param removed data files whose rows the writer has read; the rows that stay are written again
+ * @param filter an unbound filter on the table's columns; `AlwaysFalse` if only the files in `removed` are replaced
+ * @param isolation the concurrent changes to reject; by default nothing is checked, because an overwrite usually
+ *   replaces concurrent changes as well
+ * @param removed data files that the writer has read and whose remaining rows are in `added`
  * @param read a filter for the rows that the statement reads; by default `filter`. It is used to find conflicting
  *   concurrent commits
  */
@@ -42,10 +42,10 @@ final class OverwriteFiles(
 
   private def check(isolation: Isolation, base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val readFilter = new RowFilter(read.getOrElse(filter), caseSensitive, base)
-    val refused: Set[Conflict] =
+    val rejected: Set[Conflict] =
       if (filter == AlwaysFalse) isolation.rejectedConflicts & Set[Conflict](Conflict.AddedRows)
       else isolation.rejectedConflicts
-    isolation.check(history, context, readFilter, refused)
+    isolation.check(history, context, readFilter, rejected)
     val data = removed.map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, isolation.since, base, history, _ => true).foreach { case (change, file) =>
       throw ValidationFailed(
@@ -61,10 +61,10 @@ final class OverwriteFiles(
 }
 
 private object OverwriteFiles {
-  def either(one: FileSelector, other: NamedFiles): FileSelector =
-    if (other.files.isEmpty) one
+  def either(matching: FileSelector, named: NamedFiles): FileSelector =
+    if (named.files.isEmpty) matching
     else new FileSelector {
-      override def mightMatch(part: PartSummary): Boolean = one.mightMatch(part) || other.mightMatch(part)
-      override def removes(e: ManifestEntry): Boolean = other.removes(e) || one.removes(e)
+      override def mightMatch(part: PartSummary): Boolean = matching.mightMatch(part) || named.mightMatch(part)
+      override def removes(e: ManifestEntry): Boolean = named.removes(e) || matching.removes(e)
     }
 }

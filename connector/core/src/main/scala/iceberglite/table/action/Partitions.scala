@@ -17,10 +17,10 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
   private val tuples: Map[Int, Set[PartitionTuple]] = files.groupBy(_.specId).map { case (id, fs) =>
     id -> fs.map(_.partition).toSet
   }
-  private val evaluators: Map[Int, ManifestEvaluator] = tuples.map { case (id, wanted) =>
+  private val evaluators: Map[Int, ManifestEvaluator] = tuples.map { case (id, values) =>
     val spec = base.specsById(id)
     val fields = spec.partitionType(sources).fields
-    val condition = fields.indices.map(i => valueFilter(fields(i), wanted.map(_.values(i))))
+    val condition = fields.indices.map(i => valueFilter(fields(i), values.map(_.values(i))))
     val all = condition.foldLeft[Expression](AlwaysTrue)(Expression.and)
     id -> new ManifestEvaluator(all, spec, spec.partitionType(sources))
   }

@@ -8,9 +8,9 @@ import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Records an application's progress in the table's properties, in the commit of the data. A job that missed the
- * acknowledgement of its commit and is run again finds the record and writes nothing twice. Snapshots are not suitable
- * for this, because they expire.
+ * Records an application's progress in the table's properties, in the commit of the data. If a job did not receive the
+ * response of its commit and is run again, it finds the record and does not write the data twice. Snapshot summaries
+ * are not suitable for the record, because snapshots expire.
  *
  * @param application the application's name, unique among applications
  * @param version increases with every write of the application

@@ -35,7 +35,7 @@ private[action] object Removal {
     else Operation.Overwrite
 
   /**
-   * Selects the files all of whose rows match.
+   * Selects the files in which all rows match. The selection fails if only some rows of a file match.
    *
    * @param verb for messages, such as `delete`
    */
@@ -70,7 +70,8 @@ final private[action] class ReplacedPartitions(files: Vector[ContentFile], base:
     isWholeTable || partitions.mightMatch(part) || DeleteApplicability.mayBeGlobal(part, base)
 
   /**
-   * Equality deletes of an unpartitioned spec may delete rows of any partition. They stay when a partition is replaced.
+   * Equality deletes of an unpartitioned spec may delete rows of any partition. They are not removed when a partition
+   * is replaced.
    */
   override def mightMatch(entry: ManifestEntry): Boolean =
     contains(entry) || DeleteApplicability.isGlobal(entry.file, base)

@@ -6,10 +6,10 @@ import iceberglite.table.{BranchHistory, CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**
- * Removes data files by their paths as written in metadata, together with the deletes that apply only to them. If no
- * file is left to remove, nothing is committed.
+ * Removes data files by path, together with the deletes that apply only to these files. The paths must be equal to
+ * those in the metadata. If no file remains to be removed, nothing is committed.
  *
- * @param mustExist whether a path that is not (or no longer) in the table fails the commit
+ * @param mustExist whether the commit fails if a path is not in the table
  */
 final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {

@@ -29,8 +29,8 @@ final class ReplacePartitions(
   }
 
   /**
-   * Fails if a concurrent compaction moved rows between the replaced partitions and files of another spec. A compaction
-   * is normally no conflict, but it changes here which rows the write replaces.
+   * Fails if a concurrent compaction moved rows between the replaced partitions and files of another spec. Other
+   * compactions do not conflict, but such a compaction changes which rows the write replaces.
    */
   private def checkNotMoved(
       history: BranchHistory,
@@ -39,21 +39,21 @@ final class ReplacePartitions(
       partitions: ReplacedPartitions
   ): Unit = {
     val specs = added.map(_.specId).toSet
-    def isOther(change: FileChange): Boolean = !specs(change.entry.file.specId)
+    def hasOtherSpec(change: FileChange): Boolean = !specs(change.entry.file.specId)
     def isReplaced(change: FileChange): Boolean = partitions.contains(change.entry)
     val rewrites = history.concurrentCommits(since).filter(_.operation.contains(Operation.Replace.name))
     val changes = history.changes(rewrites, p => !specs(p.specId) || partitions.mightMatch(p)).filter(_.isData)
     changes.groupBy(_.snapshot).foreach { case (snapshot, moves) =>
-      def rejectIf(leaves: FileChange => Boolean, arrives: FileChange => Boolean): Unit = for {
-        from <- moves.find(c => c.isRemoved && leaves(c))
-        to <- moves.find(c => c.isAdded && arrives(c))
+      def rejectIf(isSource: FileChange => Boolean, isTarget: FileChange => Boolean): Unit = for {
+        from <- moves.find(c => c.isRemoved && isSource(c))
+        to <- moves.find(c => c.isAdded && isTarget(c))
       } throw ValidationFailed(
         s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted rows ${partitions.description} " +
           s"across partition specs, from ${from.entry.file.path} to ${to.entry.file.path}. Run the statement again",
         isConflict = true
       )
-      rejectIf(isReplaced, isOther)
-      rejectIf(isOther, isReplaced)
+      rejectIf(isReplaced, hasOtherSpec)
+      rejectIf(hasOtherSpec, isReplaced)
     }
   }
 

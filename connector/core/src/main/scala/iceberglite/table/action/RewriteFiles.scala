@@ -7,11 +7,11 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
 
 /**
- * Replaces files by others with the same rows: compaction of data files and of delete files.
+ * Replaces files with new files that have the same rows, as in a compaction of data files or delete files.
  *
  * The new files get the sequence number of the snapshot that was read, so that equality deletes committed since then
- * still apply to them (spec: "Sequence Number Inheritance"). The commit fails if a file that was read is gone, or if it
- * has new position deletes or a new deletion vector, because their rows would reappear.
+ * still apply to them (spec: "Sequence Number Inheritance"). The commit fails if a removed file is no longer live, or
+ * if it has new position deletes or a new deletion vector, because the deleted rows would reappear.
  *
  * @param removed data and delete files of the snapshot that was read
  * @param added the new data and delete files
@@ -41,7 +41,10 @@ final class RewriteFiles(
     FileChanges(Vector.empty, new NamedFiles(removed, base), older)
   }
 
-  /** Checks the row counts. Deleted rows may be omitted, but no row can be new. */
+  /**
+   * Checks that the new files do not have more rows than the removed files. They may have fewer, because deleted rows
+   * can be omitted.
+   */
   private def checkRows(context: CommitContext): Unit = {
     def rows(files: Vector[ContentFile]): Long = files.filter(_.content == Content.Data).map(_.recordCount).sum
     val counted = (removed ++ added).forall(_.hasRecordCount)

@@ -10,8 +10,8 @@ import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 
 /**
- * Rewrites manifests with their entries sorted by partition, so that a filter skips most of them. The entries do not
- * change. If there is only one manifest, nothing is committed.
+ * Rewrites manifests with their entries sorted by partition, so that scans with a partition filter skip most manifests.
+ * The entries do not change. If there is only one manifest, nothing is committed.
  *
  * @param specId spec of the manifests to rewrite; by default the table's default spec
  * @param sortBy partition fields to sort by first; by default in the order of the spec
@@ -38,8 +38,8 @@ final class RewriteManifests(
   private class SpecRewrite(id: Int, byPartition: PartitionOrder) extends ManifestRewrite {
     override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>
-        val all = parts.filter(p => p.specId == id && p.content == content)
-        if (all.size > 1) all else Vector.empty
+        val manifests = parts.filter(p => p.specId == id && p.content == content)
+        if (manifests.size > 1) manifests else Vector.empty
       }
 
     override def order(spec: PartitionSpec): Ordering[PartitionTuple] = byPartition
@@ -55,10 +55,10 @@ final private[action] class PartitionOrder(spec: PartitionSpec, sortBy: Vector[S
     extends Ordering[PartitionTuple] {
   private val positions: Vector[Int] = {
     val first = sortBy.map { name =>
-      val at = spec.fields.indexWhere(_.name == name)
-      if (at < 0)
+      val index = spec.fields.indexWhere(_.name == name)
+      if (index < 0)
         throw NotFound(ObjectKind.PartitionField, name, s"There are ${spec.fields.map(_.name).mkString(", ")}")
-      at
+      index
     }
     first ++ spec.fields.indices.filterNot(first.contains)
   }

@@ -7,8 +7,8 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Rolls `main` back to a snapshot in its history. Commits that come first are rolled back too, because the table is to
- * be as it was.
+ * Rolls `main` back to a snapshot in its history. On a retry, the concurrent commits that came first are rolled back
+ * too.
  */
 final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
@@ -30,7 +30,7 @@ final class RollbackToTimestamp(timestampMs: Long) extends MetadataAction {
       Instant.ofEpochMilli(timestampMs).toString,
       s"The history of ${context.table} has no snapshot that is older"
     )
-    // Clocks differ: the newest snapshot by timestamp is not always the last one in the history.
+    // Timestamps are not always ascending in the history, because the clocks of writers differ.
     Rollback.to(older.maxBy(_.timestampMs), base)
   }
 }

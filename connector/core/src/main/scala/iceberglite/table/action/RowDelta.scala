@@ -9,22 +9,23 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Deletes single rows by delete files and adds rows: merge-on-read DELETE, UPDATE and MERGE, which keep data files.
+ * Adds delete files and data files: the commit of a merge-on-read DELETE, UPDATE or MERGE, which does not rewrite data
+ * files.
  *
- * If another commit also added a deletion vector for the same data file, the two are merged, and the other entry is
- * replaced. If a data file was deleted with all its rows in the meantime, a delete of its rows has nothing left to do.
- * If the file was rewritten or overwritten, the commit fails, because the rows may be in another file.
+ * If another commit also added a deletion vector for the same data file, the merged vector replaces that of the other
+ * commit. Deletes for a data file that a concurrent delete removed with all its rows are dropped. The commit fails if a
+ * data file was rewritten or overwritten, because its rows may be in another file.
  *
  * @param added data files and delete files. A deletion vector holds all deleted rows of its data file, including those
  *   of position delete files
- * @param removed data files that the writer has replaced, and delete files that are merged into the new ones
- * @param isolation which concurrent changes to reject. Without it, only the validity of the snapshot is checked, and
- *   the last writer wins
+ * @param removed data files that the writer has replaced, and delete files that it has merged into the new ones
+ * @param isolation the concurrent changes to reject; if absent, only the validity of the snapshot is checked, and the
+ *   last writer wins
  * @param read an unbound filter for the rows that the statement reads
- * @param isRowByRow whether the change to a row depends on that row alone, as in UPDATE without subqueries; then
- *   deletes of other rows do not matter
- * @param affectedDataFiles the data files that added position deletes apply to. If it is empty, and an entry does not
- *   name its data file, the deletes count for every data file that they may apply to
+ * @param isRowByRow whether the change to a row depends only on that row, as in UPDATE without subqueries; if so,
+ *   concurrent deletes of other rows do not conflict
+ * @param affectedDataFiles the data files that added position deletes apply to. If it is empty, deletes whose entry
+ *   does not reference a data file are assumed to apply to every data file that they may apply to
  * @param requiredSpec the spec that all live data files must have, so that equality deletes of its partitions apply to
  *   all intended rows (spec: "Scan Planning"); absent if there are no such deletes, or if they apply to the whole table
  */
@@ -100,8 +101,8 @@ final class RowDelta(
   }
 
   /**
-   * The concurrent changes to reject among the rows that the statement read. The result of a pure delete does not
-   * depend on what else is deleted.
+   * Returns the concurrent changes to reject among the rows that the statement read. A statement that only deletes rows
+   * does not conflict with other deletes.
    */
   private def rejectedConflicts(level: IsolationLevel): Set[Conflict] = level match {
     case IsolationLevel.Snapshot => Set.empty
@@ -112,8 +113,8 @@ final class RowDelta(
 
   /**
    * Returns the pairs whose deleted rows must be compared. Two commits that delete the same row do not conflict, unless
-   * one of them wrote a new version of the row. At level serializable, a pure delete compares no rows, because its
-   * filter is checked against every added file, and so against the new version.
+   * one of them wrote a new version of the row. With serializable isolation, a statement that only deletes rows needs
+   * no comparison, because its filter is checked against all added files, including those with new versions.
    */
   private def changedByBoth(
       isolation: Isolation,
@@ -130,8 +131,8 @@ final class RowDelta(
     }
 
   /**
-   * Fails if both commits changed the same row: a row that the other commit deleted would reappear in the new version
-   * that this commit wrote.
+   * Fails if both commits changed the same row, because a row that the other commit deleted would reappear in the new
+   * version that this commit wrote.
    */
   private def checkSameRows(
       pair: VectorPair,

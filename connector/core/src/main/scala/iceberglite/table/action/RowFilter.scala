@@ -12,7 +12,7 @@ import iceberglite.tree.PartitionSpecs
 
 /**
  * Whether none, some or all rows of a file match a filter, according to the file's partition and metrics. The result is
- * `SomeRows` if these do not decide it.
+ * `SomeRows` if partition and metrics are not sufficient.
  */
 sealed trait Match
 object Match {
@@ -31,12 +31,15 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   private val files = new FileFilter(Bind(filter, base.schema, caseSensitive), specs)
   private val partitions = new ConcurrentHashMap[(Int, PartitionTuple), PartitionFilter]
 
-  /** Removed files may conflict too, so that statistics of live files do not rule out a part. */
+  /**
+   * Checks only the partitions of a part, because removed files may also conflict, and the part's metrics cover only
+   * live files.
+   */
   override def mightMatch(part: PartSummary): Boolean = files.of(part).mightHavePartition(part)
 
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.NoRows
 
-  /** Returns how many rows match. A delete file matches completely if all rows match that it can apply to. */
+  /** Returns whether the rows match. For a delete file, these are the rows that it can apply to. */
   def matches(entry: ManifestEntry): Match = {
     val file = entry.file
     val rows = partitions.computeIfAbsent((file.specId, file.partition), _ => filterOf(file))

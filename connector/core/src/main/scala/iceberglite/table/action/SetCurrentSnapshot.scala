@@ -17,8 +17,8 @@ final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {
 }
 
 /**
- * Fast-forwards a branch to the head of another branch or a tag, if the branch's head is an ancestor of it. A missing
- * branch is created.
+ * Fast-forwards a branch to the snapshot of another branch or tag. The branch's head must be an ancestor of this
+ * snapshot. A missing branch is created.
  */
 final class FastForward(branch: String, to: String) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
@@ -38,19 +38,19 @@ final class FastForward(branch: String, to: String) extends MetadataAction {
   }
 }
 
-/** Sets a branch to a snapshot and keeps its retention. */
+/** Sets a branch to a snapshot, without changing the branch's retention. */
 private[action] object MoveBranch {
   def main(base: TableMetadata, snapshotId: Long): Change = apply(base, Main, snapshotId)
 
   def apply(base: TableMetadata, name: String, snapshotId: Long): Change = {
-    val at = base.refs.get(name)
-    val ref = at match {
+    val existing = base.refs.get(name)
+    val ref = existing match {
       case Some(branch: Branch) => branch.copy(snapshotId = snapshotId)
       case _ => Branch(snapshotId)
     }
     Change(
-      if (at.exists(_.snapshotId == snapshotId)) Vector.empty else Vector(SetSnapshotRef(name, ref)),
-      Vector(AssertRefSnapshotId(name, at.map(_.snapshotId)))
+      if (existing.exists(_.snapshotId == snapshotId)) Vector.empty else Vector(SetSnapshotRef(name, ref)),
+      Vector(AssertRefSnapshotId(name, existing.map(_.snapshotId)))
     )
   }
 }

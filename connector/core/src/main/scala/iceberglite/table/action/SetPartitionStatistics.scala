@@ -6,7 +6,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a file with the partition statistics of a snapshot (spec: "Partition Statistics"). A snapshot has at most
- * one; an earlier one is replaced. It can be applied as long as the snapshot exists.
+ * one such file; an earlier file is replaced. The change can be applied as long as the snapshot exists.
  */
 final class SetPartitionStatistics(file: PartitionStatisticsFile) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {

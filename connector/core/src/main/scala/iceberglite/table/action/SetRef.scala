@@ -7,7 +7,10 @@ import iceberglite.spec.update.MetadataUpdate.{RemoveSnapshotRef, SetSnapshotRef
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
-/** Creates or moves a branch or tag. It fails without a retry if another commit moves it at the same time. */
+/**
+ * Creates or moves a branch or tag. The commit fails without a retry if another commit changes the reference
+ * concurrently.
+ */
 final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
   if (name.trim.isEmpty) throw InvalidArgument("name of a branch or tag", s"'$name'", "It must not be blank")
   private val baseRequirements =

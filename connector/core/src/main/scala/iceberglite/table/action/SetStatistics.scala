@@ -6,7 +6,7 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a Puffin file with statistics of a snapshot (spec: "Table Statistics"), and replaces the snapshot's earlier
- * file. It can be applied as long as the snapshot exists.
+ * file. The change can be applied as long as the snapshot exists.
  */
 final class SetStatistics(file: StatisticsFile) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {

@@ -12,12 +12,12 @@ import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
 
 /**
- * An action that adds a snapshot. It tracks the files that its attempts wrote. The next attempt reuses the manifests of
- * new files; all other files are deleted when the outcome is known.
+ * An action that adds a snapshot. It tracks the metadata files that its attempts wrote. A later attempt reuses the
+ * manifests of new files. Files that the committed snapshot does not need are deleted when the outcome is known.
  */
 abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
-  /** Chosen once, so that manifests that name the snapshot can be reused. */
+  /** Chosen once, so that a later attempt can reuse manifests that contain the snapshot id. */
   private var identity: Option[SnapshotAction.Identity] = None
   private var attempts = Vector.empty[WrittenTree]
 
@@ -30,13 +30,13 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
   protected def operation(tree: WrittenTree): Operation
 
-  /** Additional entries of the summary, for the last call of [[changes]]. */
+  /** Additional entries of the snapshot's summary, according to the last call of [[changes]]. */
   protected def summary: Map[String, String] = Map.empty
 
   /** Whether to commit a snapshot that changes no files. */
   protected def commitsEmpty: Boolean = true
 
-  /** Content files that the action itself wrote, in any attempt. */
+  /** Paths of the content files that the action itself wrote, in any attempt. */
   protected def ownFiles: Set[String] = Set.empty
 
   override def writtenFiles: Vector[ContentFile] = Vector.empty
@@ -72,7 +72,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
   private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
     val ids = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
-      // Another snapshot took the id: manifests that name it cannot be reused.
+      // Another snapshot has the same id, so manifests that contain it cannot be reused.
       deleteAttempts(context)
       SnapshotAction.Identity(SnapshotAction.unusedId(base, context.environment), context.environment.uuid())
     }
@@ -115,7 +115,8 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
   /**
    * Deletes the files that the snapshot does not need, including content files that it does not list. If nothing was
-   * committed, all files are deleted. If the snapshot has expired by now, its files are left to maintenance.
+   * committed, all files are deleted. If the snapshot has already expired, its files are left to snapshot expiration
+   * and orphan file removal.
    */
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
@@ -153,8 +154,8 @@ object SnapshotAction {
       .find(id => id > 0 && !base.snapshotsById.contains(id)).get
 
   /**
-   * Rejects new data in specs with unknown transforms, because they give no partition values (adopted version 3: no
-   * data is committed with such a spec).
+   * Rejects new data in specs with unknown transforms, because their partition values cannot be computed (spec version
+   * 3: no data is committed with such a spec).
    */
   private def checkSpecs(base: TableMetadata, added: Vector[ContentFile]): Unit =
     added.map(_.specId).distinct.foreach { id =>

@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.metadata.TableMetadata
 
-/** The sequence number of a snapshot. It is kept because the snapshot may expire before a later commit attempt. */
+/** The sequence number of a snapshot. It is cached because the snapshot may expire before a later commit attempt. */
 final private[action] class SnapshotSequenceNumber(snapshotId: Long) {
   private var known: Option[Long] = None
 

@@ -6,10 +6,10 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.update.MetadataUpdate.{RemoveProperties, SetProperties}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
-/** Sets and removes table properties. It can always be applied. */
+/** Sets and removes table properties. The change can always be applied. */
 final class UpdateProperties(set: Map[String, String], remove: Set[String] = Set.empty) extends MetadataAction {
   (set.keySet ++ remove).find(TableProperty.Reserved).foreach { key =>
-    throw InvalidArgument("table property", key, "It stands for another part of the metadata and is not set directly")
+    throw InvalidArgument("table property", key, "It represents other metadata and cannot be set directly")
   }
   set.keySet.find(remove).foreach { key =>
     throw InvalidArgument("table property", key, "It cannot be set and removed at once")

@@ -12,8 +12,8 @@ import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertLastAss
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Changes the columns, and the properties that name them. It is not retried if a concurrent commit changed the columns
- * (spec: "Commit Conflict Resolution and Retry").
+ * Changes the columns, and the table properties that refer to columns. It is not retried if a concurrent commit changed
+ * the columns (spec: "Commit Conflict Resolution and Retry").
  *
  * @param edit the changes; it may be called for several bases
  */
@@ -37,14 +37,14 @@ final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Bool
 }
 
 /**
- * Updates the table properties that name columns when the columns change: the name mapping, and the properties with the
- * prefixes of [[TableProperty.ColumnPrefixes]].
+ * Updates the table properties that refer to columns by name: the name mapping, and the properties with the prefixes of
+ * [[TableProperty.ColumnPrefixes]].
  */
 final private[action] class ColumnProperties(from: Schema, to: Schema) {
 
   /**
-   * Returns the property updates. A name mapping that is not valid JSON, or not as the specification requires, stays
-   * unchanged, as with Apache Iceberg; the error is reported when a file is read with it.
+   * Returns the property updates. An invalid name mapping is not changed, as in Apache Iceberg; the error is reported
+   * when a file is read with the mapping.
    */
   def updates(properties: Map[String, String]): Vector[MetadataUpdate] = {
     val mapping = properties.get(NameMappingDefault.key).flatMap { json =>
@@ -67,7 +67,8 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
 }
 
 /**
- * The requirements that the first base of an action meets. If a later base does not meet them, the conflict is final.
+ * Determines the requirements of an action from its first base. If a later base does not meet them, the commit fails
+ * without a retry.
  */
 final private[action] class BaseRequirements(requirementsOf: TableMetadata => Vector[Requirement]) {
   private var first: Option[Vector[Requirement]] = None

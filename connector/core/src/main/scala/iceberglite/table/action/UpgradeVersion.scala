@@ -23,8 +23,8 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
   }
 
   /**
-   * Checks that all row counts are known. Version 3 assigns every row an id and needs the counts for that (as adopted:
-   * "Row lineage"); a file without a count would fail every later commit of its branch.
+   * Checks that all row counts are known. Version 3 assigns row ids by these counts (spec version 3: "Row lineage").
+   * With a file whose count is unknown, every later commit to its branch would fail.
    */
   private def checkCounts(base: TableMetadata, context: CommitContext): Unit = {
     val heads = base.refs.values.collect { case b: SnapshotRef.Branch => base.snapshot(b.snapshotId) }.toVector.distinct

@@ -5,7 +5,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.tree.{TreeHeader, TreeTable}
 
-/** Checks the files that a commit adds (spec: "Manifests", "Delete Formats"; version 3 as adopted). */
+/** Checks the files that a commit adds (spec: "Manifests", "Delete Formats", and version 3). */
 private[iceberglite] object AddedFileCheck {
 
   /**
@@ -39,8 +39,8 @@ private[iceberglite] object AddedFileCheck {
   }
 
   /**
-   * Checks that the row count of an existing file is known. Version 3 assigns every row an id and needs the count for
-   * that (as adopted: "Row lineage").
+   * Checks that the row count of an existing file is known. Version 3 assigns row ids by this count (spec version 3:
+   * "Row lineage").
    *
    * @throws ValidationFailed a file of an earlier snapshot has no row count
    */

@@ -7,9 +7,9 @@ import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, Met
 import iceberglite.spec.partition.PartitionTuple
 
 /**
- * The struct `data_file` (spec: "Manifests"; fields 142 to 145 by version 3 as adopted). The spec deprecates 106
- * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts`, which must not be written, and reserves 141. All of
- * these are skipped.
+ * The struct `data_file` (spec: "Manifests"; fields 142 to 145 are those of spec version 3). The fields 106
+ * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts` are deprecated and must not be written; 141 is reserved.
+ * When read, these fields are skipped.
  *
  * @param partition the partition struct, which depends on the partition spec of the manifest
  */
@@ -36,7 +36,7 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
       Some(f.fileSizeInBytes)
     )
 
-  /** No reader uses this field, but version 1 requires a value (spec: "Always write a default in v1"). */
+  /** The field is deprecated, but version 1 requires a value (spec: "Always write a default in v1"). */
   column(105, "block_size_in_bytes", Int64, Required, Absent, Absent, "Deprecated: always the same")(_ =>
     Some(DataFileColumns.BlockSize)
   )
@@ -74,8 +74,8 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
   )(f => Some(f.equalityIds).filter(_.nonEmpty))
 
   /**
-   * Position deletes are sorted by file and position, regardless of the table's sort order (spec: note 3 of
-   * `data_file`).
+   * Not written for position deletes, which are sorted by file and position, not by a sort order of the table (spec:
+   * note 3 of `data_file`).
    */
   private val SortOrderId =
     column(140, "sort_order_id", Int32, Optional, Optional, Optional, "Sort order of the rows")(f =>
@@ -164,7 +164,7 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
 
   /**
    * Checks the fields that locate a deletion vector: the referenced data file, the content offset and the content size
-   * (version 3 as adopted).
+   * (spec version 3).
    */
   private def checkVector(file: ContentFile): Unit = {
     if (file.referencedDataFile.isEmpty) failMissing(file, ReferencedDataFile)

@@ -5,8 +5,8 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.TreeTable
 
 /**
- * The manifests of a version 1 snapshot that lists them in table metadata (spec: "Snapshots", `manifests`). The values
- * that a manifest list would have are computed from the manifests themselves.
+ * Reads the manifests of version 1 snapshots without a manifest list (spec: "Snapshots", `manifests`). The values that
+ * a manifest list would contain are computed from the manifests themselves.
  */
 private[manifestlist] object EmbeddedManifests {
 
@@ -29,8 +29,8 @@ private[manifestlist] object EmbeddedManifests {
       partitions = None
     )
     val rows = new ManifestPart(withoutCounts, table.specs).entries(io).toVector
-    // A manifest records added and deleted files only for its own snapshot. For a manifest with only existing files,
-    // that snapshot is unknown.
+    // Added and deleted entries belong to the snapshot that added the manifest. If all entries are existing ones, that
+    // snapshot is unknown.
     val snapshotId =
       rows.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(withoutCounts.addedSnapshotId)
     ManifestCounts.withCounts(withoutCounts.copy(addedSnapshotId = snapshotId), rows.iterator)

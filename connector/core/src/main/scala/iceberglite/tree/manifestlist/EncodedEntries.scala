@@ -8,12 +8,15 @@ import iceberglite.spec.file.ManifestEntry
 import iceberglite.storage.FileSink
 import iceberglite.tree.{EntryCodec, FilePart, PartitionSpecs}
 
-/** Encodes entries as a small manifest. Names and types are written only once. */
+/**
+ * Encodes manifest entries as a small manifest, to send them to another JVM. Field names and types are written only
+ * once.
+ */
 object EncodedEntries extends EntryCodec {
 
   /** The newest version can hold entries of all versions. */
   private val Version = FormatVersion.V3
-  private val Fast = AvroCodec.Deflate(1)
+  private val FastCodec = AvroCodec.Deflate(1)
 
   override def encode(
       part: FilePart,
@@ -28,7 +31,7 @@ object EncodedEntries extends EntryCodec {
     val spec = specs.of(part)
     val sources = specs.sources
     val partitionSources = sources.copy(fields = spec.fields.flatMap(_.sourceIds).distinct.flatMap(sources.byId.get))
-    Manifests.write(sink, part.path, Version, part.content, partitionSources, spec, 0L, entries, Fast)
+    Manifests.write(sink, part.path, Version, part.content, partitionSources, spec, 0L, entries, FastCodec)
     ByteBuffer.allocate(Integer.BYTES + encoded.length).putInt(pruned).put(encoded).array
   }
 

@@ -4,20 +4,20 @@ import iceberglite.avro.{AvroFault, AvroInput}
 
 /**
  * Reads maps with int keys directly in Avro's binary encoding. A manifest consists mostly of such maps. [[skipMap]]
- * walks over a map and checks it, using local variables only. A lookup allocates no object; planning makes one lookup
- * per file and bound.
+ * traverses a map and checks it without allocating objects. [[find]] does not allocate objects either, because planning
+ * makes one lookup per file and bound.
  */
 private[manifestlist] object EncodedMap {
   val Absent: Int = -1
   private val MarkedKeys = 64
 
   /**
-   * Walks over a map.
+   * Traverses a map.
    *
    * @param end end of the bytes that may be read
    * @param lengthPrefixed whether a value is a length followed by that many bytes; otherwise it is a varint
-   * @return the end of the map; its bitwise complement if duplicate keys cannot be ruled out. Keys below 64 are tracked
-   *   in a bit mask, all others must be in ascending order
+   * @return the end of the map; its bitwise complement if duplicate keys cannot be ruled out. Duplicates of keys below
+   *   64 are found with a bit mask; all other keys must be in ascending order
    * @throws AvroFault if the map does not end within the bytes, or a key is not an int
    */
   def skipMap(bytes: Array[Byte], start: Int, end: Int, lengthPrefixed: Boolean): Int = {

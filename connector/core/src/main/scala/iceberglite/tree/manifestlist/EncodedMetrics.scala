@@ -45,13 +45,13 @@ private[manifestlist] object MetricsMap {
 }
 
 /**
- * The metrics of a file in the encoded form of a manifest block. A lookup walks over one map and decodes nothing else.
- * Most plans need no metrics, or those of a few field ids. The block is retained as long as the metrics of any of its
- * files are in use; serialization writes only the bytes of this file's metrics.
+ * The metrics of a file in the encoded form of a manifest block. A lookup traverses one map and decodes nothing else,
+ * because most plans need no metrics, or only those of a few field ids. The block is retained as long as the metrics of
+ * any of its files are in use; serialization writes only the bytes of this file's metrics.
  *
  * @param bytes must not be modified
  * @param ranges start and end of each map, by [[MetricsMap.index]]; -1 if the entry omits the map. The maps have been
- *   walked over once, so a later walk stays inside of them
+ *   checked by [[EncodedMap.skipMap]], so a lookup does not read beyond their ends
  */
 final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) extends Metrics {
   import EncodedMetrics._
@@ -133,7 +133,7 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     new EncodedMetrics(out.toBytes, newRanges)
   }
 
-  /** Java serialization: drops the rest of the block. */
+  /** Java serialization writes a copy without the rest of the block. */
   private def writeReplace(): AnyRef = {
     val starts = (0 until MetricsMap.Size).map(i => ranges(i * 2))
     val lengths = (0 until MetricsMap.Size).map(i => ranges(i * 2 + 1) - ranges(i * 2))

@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type.StructType
 /**
  * Computes the partition field summaries of a manifest while it is written (spec: `field_summary`).
  *
- * @param partitionType the types of the bounds, equal to those of the values in the manifest
+ * @param partitionType the types of the partition values in the manifest, which are also the types of the bounds
  */
 final private[manifestlist] class FieldSummaries(partitionType: StructType) {
   private val fields = partitionType.fields.map(f => new SummaryBuilder(f.fieldType)).toArray

@@ -6,7 +6,8 @@ import scala.collection.AbstractMap
 import scala.collection.immutable
 
 /**
- * A map by field id in two arrays. It is faster to build than a tree and is rarely used for more than one lookup.
+ * A map by field id in two sorted arrays. It is faster to build than a tree, and most maps are used for at most one
+ * lookup.
  *
  * @param ids ascending, without duplicates
  */
@@ -17,8 +18,8 @@ final private[manifestlist] class IdMap[V] private (ids: Array[Int], values: Arr
   override def size: Int = ids.length
 
   override def get(id: Int): Option[V] = {
-    val at = Arrays.binarySearch(ids, id)
-    if (at < 0) None else Some(values(at))
+    val index = Arrays.binarySearch(ids, id)
+    if (index < 0) None else Some(values(index))
   }
 
   override def iterator: Iterator[(Int, V)] = ids.indices.iterator.map(i => ids(i) -> values(i))

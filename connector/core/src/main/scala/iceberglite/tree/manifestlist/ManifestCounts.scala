@@ -19,7 +19,7 @@ final private[manifestlist] class ManifestCounts {
     }
   }
 
-  /** Returns the uncommitted manifest with these counts. */
+  /** Returns an uncommitted manifest with these counts. */
   def manifest(
       path: String,
       length: Long,
@@ -33,7 +33,7 @@ final private[manifestlist] class ManifestCounts {
     specId,
     content,
     sequenceNumber = Manifests.Unassigned,
-    // If every live file inherits its sequence number, the minimum is also that of the commit.
+    // If every live file inherits its sequence number, the minimum is the sequence number of the commit.
     minSequenceNumber = minSequenceNumber.getOrElse(Manifests.Unassigned),
     addedSnapshotId = snapshotId,
     addedFilesCount = None,
@@ -55,9 +55,7 @@ final private[manifestlist] class ManifestCounts {
   )
 }
 
-/**
- * The counts that are optional in a version 1 manifest list and required in later versions (spec: "Manifest Lists").
- */
+/** Adds the counts to manifests from version 1 manifest lists, where they are optional (spec: "Manifest Lists"). */
 private[manifestlist] object ManifestCounts {
   def hasCounts(m: ManifestFile): Boolean =
     Seq(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount).forall(_.isDefined) &&

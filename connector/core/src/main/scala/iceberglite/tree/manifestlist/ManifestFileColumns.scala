@@ -5,7 +5,9 @@ import iceberglite.avro.ColumnType.{Bytes, Int32, Int64, Structs, Text}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
 import iceberglite.spec.file.{ManifestContent, ManifestFile}
 
-/** The struct `manifest_file`, a row of a manifest list (spec: "Manifest Lists"; field 520 by version 3 as adopted). */
+/**
+ * The struct `manifest_file`, a row of a manifest list (spec: "Manifest Lists"; field 520 is that of spec version 3).
+ */
 private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFile]("manifest_file") {
   private val Path =
     column(500, "manifest_path", Text, Required, Required, Required, "Location of the manifest")(m => Some(m.path))
@@ -101,8 +103,8 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
   )
 
   /**
-   * Returns a row count; absent if it is negative. A sum over files with a count of [[ContentFile.UnknownRecords]] may
-   * be negative, and then carries no information.
+   * Returns a row count; absent if it is negative. Negative counts result from files whose count is
+   * [[ContentFile.UnknownRecords]].
    */
   private def rows(row: AvroRow, column: StructColumn[ManifestFile, Long]): Option[Long] =
     row.longOption(column).filter(_ >= 0)
@@ -113,7 +115,7 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
     partitionSpecId = row.int(SpecId),
     content = content(row.intOption(Content).getOrElse(ManifestContent.Data.code)),
     sequenceNumber = row.number(SequenceNumber),
-    // A negative value carries no information, just like 0.
+    // A negative value, like 0, means that the number is not known.
     minSequenceNumber = math.max(0L, row.number(MinSequenceNumber)),
     addedSnapshotId = row.long(AddedSnapshotId),
     addedFilesCount = row.intOption(AddedFiles),

@@ -21,8 +21,8 @@ import iceberglite.tree.{
 }
 
 /**
- * The metadata tree of versions 1 to 3: a manifest list, or the paths in table metadata in old version 1 tables, and
- * manifests (spec: "Manifests", "Manifest Lists").
+ * The metadata tree of format versions 1 to 3 (spec: "Manifests", "Manifest Lists"). It consists of a manifest list and
+ * manifests. Old version 1 snapshots have no manifest list; their manifests are listed in table metadata.
  */
 object ManifestListTree extends MetadataTree {
 
@@ -108,8 +108,8 @@ final private[iceberglite] class ManifestListFiles(
   }
 
   /**
-   * Reads the manifest list. A list that was truncated right after its Avro header is a valid empty list, so an empty
-   * list is checked against the snapshot's summary.
+   * Reads the manifest list. A file that was truncated right after its Avro header is a valid empty list. To detect
+   * this, an empty list is checked against the snapshot's summary.
    */
   private def readList(path: String): Vector[ManifestFile] = {
     val manifests = ManifestLists.read(io, path)
@@ -127,6 +127,9 @@ final private[iceberglite] class ManifestListFiles(
 private object ManifestListFiles {
   private val TotalDataFiles = "total-data-files"
 
-  /** The identity of a file. The offset is needed because a Puffin file has the deletion vectors of many data files. */
+  /**
+   * The identity of a file. The offset is needed because a Puffin file may contain the deletion vectors of several data
+   * files.
+   */
   private def fileKey(e: ManifestEntry): (String, Option[Long]) = (e.file.path, e.file.contentOffset)
 }

@@ -27,7 +27,7 @@ import iceberglite.tree.{
   TreeTable
 }
 
-/** An attempt of a commit to write the tree of its snapshot; see [[ManifestListTree]]. */
+/** Writes the tree of a snapshot in one commit attempt; see [[ManifestListTree]]. */
 final private[manifestlist] class ManifestListWriter(
     header: TreeHeader,
     table: TreeTable,
@@ -37,7 +37,10 @@ final private[manifestlist] class ManifestListWriter(
     cache: ManifestCache
 ) {
 
-  /** The result for a manifest of the parent. At most one of `kept` and `rewritten` is present. */
+  /**
+   * A manifest of the parent after removing files: either unchanged (`kept`), written again without the removed files
+   * (`rewritten`), or dropped because it had no live files.
+   */
   private case class FilteredManifest(
       kept: Option[ManifestPart],
       rewritten: Option[WrittenManifest],
@@ -140,12 +143,12 @@ final private[manifestlist] class ManifestListWriter(
   private def withCounts(m: ManifestFile): ManifestFile =
     if (ManifestCounts.hasCounts(m)) m else ManifestCounts.withCounts(m, entries(partOf(m)))
 
-  /** Returns whether writing the list assigns the manifest its first row id (adopted version 3: "Row lineage"). */
+  /** Returns whether writing the list assigns the manifest its first row id (spec version 3: "Row lineage"). */
   private def needsRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 
   /**
-   * Checks that all row counts are known, because row ids are assigned by count. Manifests from before version 3 are
-   * read for this check, only in the commit that assigns their row ids.
+   * Checks that all row counts are known, because row ids are assigned by count. This check reads the manifests that
+   * were written before the upgrade to version 3, once, in the commit that assigns their row ids.
    */
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.map(w => w.manifest.path -> w.rows).toMap
@@ -171,14 +174,14 @@ final private[manifestlist] class ManifestListWriter(
     new RemovedDataFiles(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
   }
 
-  /** Filters the manifests. An append reads no manifest, so it needs no threads. */
+  /** Applies [[filter]] to the manifests. An append does not use threads, because it does not read manifests. */
   private def filterAll(manifests: Vector[ManifestPart], removedFiles: RemovedDataFiles): Vector[FilteredManifest] =
     if (removedFiles.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, removedFiles))
     else MetadataPool.map(manifests)(filter(_, removedFiles))
 
   /**
-   * Removes the files of a manifest that the commit removes. Entries that earlier snapshots deleted are dropped if the
-   * manifest is rewritten.
+   * Returns a manifest without the files that the commit removes. If it is rewritten, entries that earlier snapshots
+   * deleted are dropped.
    *
    * @param removedFiles the removed data files, which determine the delete files to remove with them
    */
@@ -200,8 +203,8 @@ final private[manifestlist] class ManifestListWriter(
   private def asExisting(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
 
   /**
-   * Returns the entry as deleted. It keeps its sequence numbers, and its snapshot is the one that deletes it (spec:
-   * "Manifest Entry Fields").
+   * Returns the entry as deleted. Its sequence numbers do not change, and its snapshot id is that of the new snapshot
+   * (spec: "Manifest Entry Fields").
    */
   private def asDeleted(e: ManifestEntry): ManifestEntry =
     e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
@@ -217,8 +220,8 @@ final private[manifestlist] class ManifestListWriter(
     }
 
   /**
-   * Returns the added files. Their entries inherit the values that a commit assigns, so they stay valid when the commit
-   * is retried.
+   * Returns the added files. Their manifests stay valid in a retry, because their entries inherit the values that a
+   * commit assigns.
    */
   private def newFiles: Vector[NewFile] = {
     val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
@@ -230,7 +233,7 @@ final private[manifestlist] class ManifestListWriter(
   private def entryOf(f: NewFile): ManifestEntry =
     ManifestEntry(Added, Some(header.snapshotId), f.sequenceNumber, None, f.file.copy(firstRowId = None))
 
-  /** Groups the added files into manifests: each has one spec and one content, and about the target size. */
+  /** Groups the added files by manifest. A manifest has a single spec and content, and about the target size. */
   private def groupFiles(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
     val keys = files.map(f => specAndContent(f.file)).distinct
@@ -279,7 +282,7 @@ final private[manifestlist] class ManifestListWriter(
     }
   }
 
-  /** Returns the rows as a reader would see them, with inherited values. */
+  /** Returns the rows as a reader would return them, with inherited values. */
   private def withInheritedValues(rows: Vector[ManifestEntry], listed: ManifestFile): Array[ManifestEntry] = {
     val number = Some(listed.sequenceNumber)
     val shared = new SharedTuples

@@ -6,23 +6,23 @@ import iceberglite.spec.file.{ManifestContent, ManifestFile, PartSummary}
 import iceberglite.spec.property.TableProperty
 
 /**
- * Chooses which of the manifests that a commit carries over to merge, so that a table with many small commits does not
- * have many small manifests. Manifests that the commit itself writes are not merged: a retry can reuse them, and the
- * changes can be seen without reading old entries.
+ * Chooses the carried-over manifests that a commit merges, so that many small commits do not lead to many small
+ * manifests. Manifests that the commit itself writes are not merged, so that a retry can reuse them, and so that the
+ * changes of the snapshot can be read without old entries.
  *
- * The bin packing is that of Apache Iceberg: manifests of the same spec and content are packed into bins of the target
- * size, from the oldest to the newest, without changing the order. A full bin is merged at once. The newest bin, if its
- * spec is that of the new files, is merged only when there are enough manifests.
+ * Bins are packed as in Apache Iceberg. Manifests of the same spec and content are packed into bins of the target size,
+ * from the oldest to the newest, without changing the order. Full bins are merged. The newest bin of the spec that new
+ * files have is merged only if it has at least `commit.manifest.min-count-to-merge` manifests.
  */
 private[manifestlist] object ManifestMerging {
 
-  /** Manifests to merge, or a single one that stays, in the order of the list. */
+  /** Manifests to merge, in the order of the manifest list. A bin with a single manifest is not rewritten. */
   type Bin = Vector[ManifestPart]
 
   /**
    * Returns the bins of the manifests that are carried over.
    *
-   * @param kept these manifests, newest first
+   * @param kept the carried-over manifests, newest first
    * @param newManifests the manifests that the commit itself writes
    */
   def bins(

@@ -9,7 +9,7 @@ import iceberglite.spec.types.Type.StructType
 /** Decodes the entries of manifests with the same Avro schema. Thread-safe. */
 final private[iceberglite] class ManifestDecoder private (columns: ManifestEntryColumns, record: RecordDecoder) {
 
-  /** False for manifests of version 1. */
+  /** Whether the manifests have sequence numbers; false for manifests of version 1. */
   private val hasSequenceNumbers: Boolean = record.reads(columns.SequenceNumber)
 
   /** Returns the entries of one manifest with all inherited values. */
@@ -45,15 +45,15 @@ private[iceberglite] object ManifestDecoder {
 }
 
 /**
- * The values that entries inherit from their manifest. Must be called once per entry in file order (spec: "Manifest
- * Entry Fields", "Sequence Number Inheritance"; row ids by version 3 as adopted).
+ * The values that entries inherit from their manifest. Its methods must be called once per entry, in file order (spec:
+ * "Manifest Entry Fields", "Sequence Number Inheritance"; spec version 3: "Row lineage").
  */
 final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: Boolean) {
   private val isData = manifest.content == ManifestContent.Data
   private val committed = manifest.sequenceNumber != Manifests.Unassigned
   private val addedSnapshotId: Option[Long] = Some(manifest.addedSnapshotId)
 
-  /** The sequence number of added files; absent before the commit, when it is not known yet. */
+  /** The sequence number of added files; absent in an uncommitted manifest. */
   private val assigned: Option[Long] = if (committed) Some(manifest.sequenceNumber) else None
   private val assignsRowIds = manifest.firstRowId.isDefined
   private var nextRowId = manifest.firstRowId.getOrElse(0L)
@@ -94,10 +94,10 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
     else None
 
   /**
-   * Returns the first row id of a file. Live files without one get the next row ids. If the manifest has no first row
-   * id, there are two cases: a committed manifest is from before version 3, and its files have no row ids; in an
-   * uncommitted manifest, files keep their own. A file with an unknown record count gets no row id, because its range
-   * would overlap that of the next file.
+   * Returns the first row id of a file. Live files without one get the next row ids. A committed manifest without a
+   * first row id was written before version 3, so its files have no row ids. In an uncommitted manifest, files keep
+   * their own first row id. A file with an unknown record count gets no row id, because its range would overlap that of
+   * the next file.
    */
   def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
     if (!assignsRowIds) { if (committed) None else own }

@@ -16,13 +16,13 @@ final private[manifestlist] case class RewrittenManifests(
 ) {
   private val replaced = replacement.oldManifests.map(_.path).toSet
 
-  /** Returns whether a manifest of the parent stays. */
+  /** Returns whether a manifest of the parent was not replaced. */
   def isKept(part: ManifestPart): Boolean = !replaced(part.path)
 }
 
 /**
- * Rewrites manifests. Their live entries are written to new manifests in an order that lets a scan skip most of these.
- * The files keep their sequence numbers, row ids and the snapshots that added them.
+ * Rewrites manifests. Their live entries are written to new manifests in a given order, so that scans skip more
+ * manifests. The files keep their sequence numbers, row ids and the snapshots that added them.
  *
  * @param entries reads a manifest of the parent
  * @param write writes rows to a new manifest
@@ -39,7 +39,7 @@ final private[manifestlist] class ManifestRewriter(
    * Returns the rewritten manifests; absent if no manifest is chosen.
    *
    * @param kept the manifests of the parent that may be rewritten
-   * @param earlier the result of an earlier attempt, valid as long as all manifests that it replaces are still listed
+   * @param earlier the result of an earlier attempt. It is reused if all manifests that it replaces are still listed
    */
   def rewriteChosen(
       kept: Vector[ManifestPart],

@@ -26,7 +26,10 @@ import iceberglite.storage.{FileIO, FileSink, ReadBounds}
 /** Reads and writes manifest files (spec: "Manifests"). */
 object Manifests {
 
-  /** The sequence number of a manifest that is not committed yet. The manifest list assigns the actual one. */
+  /**
+   * The sequence number of a manifest that is not committed yet. The actual number is assigned when the manifest list
+   * is written.
+   */
   val Unassigned: Long = -1L
 
   private val Role = "manifest"
@@ -43,7 +46,7 @@ object Manifests {
   )
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
 
-  /** Caches schemas. Most programs write to a few tables. */
+  /** Caches schemas as JSON by format version and partition type. */
   private val schemas = new Memo[(FormatVersion, StructType), String](64)({ case (version, partitionType) =>
     val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
     AvroSchemas.of(columns.struct(version), columns.name).toString
@@ -72,7 +75,8 @@ object Manifests {
   }
 
   /**
-   * Returns the entries of a manifest in memory that belongs to no snapshot, so its entries inherit no values.
+   * Returns the entries of a manifest that was encoded in memory. It belongs to no snapshot, so its entries inherit no
+   * values.
    *
    * @param path for messages
    */
@@ -103,8 +107,8 @@ object Manifests {
   }
 
   /**
-   * Opens a manifest. If it is longer than usual, it is streamed as its entries are requested instead of being read as
-   * a whole.
+   * Opens a manifest. An unusually long manifest is streamed as its entries are requested; all others are read
+   * completely.
    */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
     if (manifest.length > MaxUnstreamedBytes)
@@ -143,9 +147,9 @@ object Manifests {
     }
 
     /**
-     * Checks the counts at the end of the file. A file that is shorter than its manifest list states may have lost
-     * blocks at the end, and would otherwise read as complete. The counts reveal that; some writers record only a wrong
-     * length.
+     * Checks the counts at the end of the file. A file that is shorter than the length in the manifest list may have
+     * lost blocks at the end, which Avro does not detect. It is accepted if the entry count is correct, because some
+     * writers record a wrong length.
      *
      * @return false, because there are no more entries
      */

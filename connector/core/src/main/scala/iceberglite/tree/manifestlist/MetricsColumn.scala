@@ -117,7 +117,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
   }
 }
 
-/** A map that a writer encoded with another layout. It is decoded immediately. */
+/** Decodes a map that a writer encoded with a different layout. The map is decoded immediately. */
 final private[manifestlist] class NonStandardMapDecoder(
     map: MetricsMap,
     keyId: Int,
@@ -152,7 +152,7 @@ final private[manifestlist] class NonStandardMapDecoder(
       if (seen.contains(key)) throw AvroFault(s"Its ${map.name} have column $key twice")
       seen += key
       map match {
-        // A null that the spec does not allow: the column's metric is treated as unknown.
+        // The spec does not allow null here; the metric of the column is treated as unknown.
         case _: MetricsMap.Counts => pair.longOption(CountColumns.Value).foreach(counts += key -> _)
         case _: MetricsMap.Bounds => pair.option(BoundColumns.Value).foreach(bounds += key -> _)
       }

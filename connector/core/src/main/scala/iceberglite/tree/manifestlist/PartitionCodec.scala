@@ -32,7 +32,7 @@ import iceberglite.spec.types.Type.StructType
 final private[iceberglite] class PartitionCodec(partitionType: StructType) extends ColumnType[PartitionTuple] {
   override def iceberg(version: FormatVersion): Type = partitionType
 
-  /** A writer may omit the empty struct of an unpartitioned spec. */
+  /** False for an unpartitioned spec, because writers may omit the empty struct. */
   override def isMandatory: Boolean = partitionType.fields.nonEmpty
 
   private lazy val writers: Vector[LiteralWriter] =
@@ -60,9 +60,9 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
     val usedPositions = positions.filter(_ >= 0)
     if (usedPositions.distinct.length < usedPositions.length)
       throw AvroFault("Its partition struct has a field id twice")
-    val values = fields.zip(positions).map { case (f, at) =>
-      if (at < 0) LiteralDecoder.skipping(f.schema)
-      else LiteralDecoder.of(f.schema, primitive(partitionType.fields(at).fieldType), f.name)
+    val values = fields.zip(positions).map { case (f, position) =>
+      if (position < 0) LiteralDecoder.skipping(f.schema)
+      else LiteralDecoder.of(f.schema, primitive(partitionType.fields(position).fieldType), f.name)
     }
     new PartitionDecoder(values, positions, partitionType.fields.size, FieldDecoder.skipper(schema))
   }
@@ -89,10 +89,10 @@ private[iceberglite] object PartitionCodec {
 }
 
 /**
- * Skips partition tuples, and decodes a tuple only on request, because most tuples of a manifest equal the previous
+ * Skips partition tuples when a row is read. [[tuple]] decodes a tuple later, and only if it differs from the previous
  * one.
  *
- * @param positions the position in the tuple of each field of the file; -1 means skip
+ * @param positions for each field of the file, its position in the tuple; -1 if the field is skipped
  */
 final private[iceberglite] class PartitionDecoder(
     fields: Array[AvroInput => Option[Literal]],

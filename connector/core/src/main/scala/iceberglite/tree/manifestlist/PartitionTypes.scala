@@ -10,10 +10,10 @@ import iceberglite.spec.types.Type.StructType
 private[manifestlist] object PartitionTypes {
 
   /**
-   * Takes the types from the schema. If the schema does not determine a type (the source column was dropped, or the
-   * transform is of a later format version), uses the type that the values were read with.
+   * Returns the partition type of a manifest to write. If the schema does not determine the type of a field, because
+   * the source column was dropped or the transform is unknown, the type of the read values is used.
    *
-   * @return the type, and the entries to continue with
+   * @return the type, and an iterator over the same entries, to be used instead of `entries`
    */
   def ofEntries(
       spec: PartitionSpec,
@@ -36,7 +36,10 @@ private[manifestlist] object PartitionTypes {
   private def isUndetermined(field: PartitionField, schema: Schema): Boolean =
     !field.sourceIds.forall(schema.byId.contains) || field.transform.isInstanceOf[UnknownTransform]
 
-  /** Returns the type of a value. A decimal literal has the narrowest type, and later values may be wider. */
+  /**
+   * Returns the type of a value. For decimals, this is the type with the maximum precision, because later values may
+   * have a higher precision.
+   */
   private def typeOf(value: Literal): PrimitiveType = value.dataType match {
     case Type.DecimalType(_, scale) => Type.DecimalType(38, scale)
     case other => other

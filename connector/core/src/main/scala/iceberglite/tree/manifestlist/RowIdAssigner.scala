@@ -2,7 +2,7 @@ package iceberglite.tree.manifestlist
 
 import iceberglite.spec.file.{Content, ManifestEntry}
 
-/** Assigns first row ids to the files of a manifest, in the order of its entries (adopted version 3: "Row lineage"). */
+/** Assigns first row ids to the files of a manifest, in the order of its entries (spec version 3: "Row lineage"). */
 final private[iceberglite] class RowIdAssigner(first: Option[Long]) {
   private var next = first
 

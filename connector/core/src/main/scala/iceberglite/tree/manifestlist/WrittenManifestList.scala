@@ -4,7 +4,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile}
 import iceberglite.tree.WrittenTree
 
-/** A file that a commit adds, with its own data sequence number if it has one. */
+/** A file that a commit adds. @param sequenceNumber the data sequence number; absent if the commit assigns it */
 final private[iceberglite] case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
 
 /** A manifest of added files. A later attempt reuses it if it adds the same files. */
@@ -15,8 +15,8 @@ final private[iceberglite] case class NewManifest(
 ) {
 
   /**
-   * Returns whether the manifest holds the files. The action holds the same instances, so comparing references is
-   * enough.
+   * Returns whether the manifest lists exactly these files. They are compared by reference, because the action passes
+   * the same instances in every attempt.
    */
   def matches(others: Vector[NewFile], formatVersion: FormatVersion): Boolean =
     version == formatVersion && files.size == others.size &&
@@ -24,9 +24,9 @@ final private[iceberglite] case class NewManifest(
 }
 
 /**
- * Manifests that replace others, with the same live files.
+ * The replacement of manifests by new manifests with the same live files.
  *
- * @param processed the number of those files
+ * @param processed the number of live entries
  */
 final private[iceberglite] case class ManifestReplacement(
     oldManifests: Vector[ManifestFile],
@@ -41,8 +41,8 @@ final private[iceberglite] case class ManifestReplacement(
  * @param manifests all manifests of the snapshot
  * @param newManifests the manifests of the added files
  * @param replaced the rewritten manifests, if a rewrite was requested and changed anything
- * @param createdCount number of `manifests` that are new with this snapshot
- * @param keptCount number of manifests of the parent
+ * @param createdCount number of manifests that the snapshot adds
+ * @param keptCount number of manifests of the parent that are carried over
  * @param replacedCount number of manifests of the parent with live files that were rewritten or merged
  */
 final private[iceberglite] case class WrittenManifestList(

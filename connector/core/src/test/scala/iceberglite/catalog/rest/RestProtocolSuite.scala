@@ -155,8 +155,8 @@ class RestProtocolSuite extends AnyFunSuite {
     withStub { stub =>
       stub.on(s"GET $path")(table(metadata, first))
       val catalog = stub.catalog("snapshot-loading-mode" -> "refs")
-      assert(!catalog.table(id).version.isWhole)
-      assert(catalog.table(id).refresh().version.isWhole)
+      assert(!catalog.table(id).version.hasAllSnapshots)
+      assert(catalog.table(id).refresh().version.hasAllSnapshots)
       assert(stub.lines.last == s"GET $path" && stub.lines.head == s"GET $path?snapshots=refs")
     }
   }

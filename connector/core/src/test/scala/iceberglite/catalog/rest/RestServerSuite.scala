@@ -188,7 +188,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val table = Seq("a", "b", "c").foldLeft(catalog().create(id, unpartitioned()))(append)
       val part = catalog("snapshot-loading-mode" -> "REFS").table(id)
       assert(part.metadata.snapshots.map(_.snapshotId) == table.metadata.currentSnapshotId.toVector)
-      assert(!part.version.isWhole && part.metadata.snapshotLog.size == 3)
+      assert(!part.version.hasAllSnapshots && part.metadata.snapshotLog.size == 3)
       assert(part.refresh().metadata.snapshots.size == 3)
       val more = append(part, "d")
       assert(liveFiles(more) == Vector("a", "b", "c", "d") && more.metadata.snapshots.size == 4)

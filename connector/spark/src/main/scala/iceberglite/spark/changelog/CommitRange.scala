@@ -10,7 +10,7 @@ import iceberglite.table.Table
 object CommitRange {
 
   /** Returns the table with all its snapshots. A catalog may have loaded only those of branches and tags. */
-  def withAllSnapshots(table: Table): Table = if (table.version.isWhole) table else table.refresh()
+  def withAllSnapshots(table: Table): Table = if (table.version.hasAllSnapshots) table else table.refresh()
 
   /**
    * Returns the range.

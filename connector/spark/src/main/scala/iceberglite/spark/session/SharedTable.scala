@@ -52,7 +52,7 @@ final class SharedTable(loaded: Table) extends Committer {
    */
   override def load(id: TableIdentifier): TableVersion = {
     val known = newest.version
-    val version = if (known.isWhole) loaded.committer.reload(id, known) else loaded.committer.load(id)
+    val version = if (known.hasAllSnapshots) loaded.committer.reload(id, known) else loaded.committer.load(id)
     loaded.metadata.uuid.foreach(AssertTableUuid(_).check(Some(version.metadata), loaded.name))
     advance(version)
   }
@@ -68,7 +68,7 @@ final class SharedTable(loaded: Table) extends Committer {
     val known = newest.version
     val older = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
     // The same version can have more snapshots loaded, or newer credentials for the table's files.
-    val same = known.metadataLocation == version.metadataLocation && (known.isWhole || !version.isWhole)
+    val same = known.metadataLocation == version.metadataLocation && (known.hasAllSnapshots || !version.hasAllSnapshots)
     if (!older && (!same || version.io.isDefined)) newest = newest.at(version)
     version
   }
