@@ -5,8 +5,8 @@ import java.util.Arrays
 /**
  * A part of an Avro file: the blocks that begin between `start` (inclusive) and `start + length` (exclusive), in bytes.
  *
- * @param tracksPositions whether record positions in the file are needed. If so, the blocks before the part are walked
- *   one by one to count their records; otherwise they are skipped without being read
+ * @param tracksPositions whether record positions in the file are needed. If so, the headers of the blocks before the
+ *   part are read to count their records; otherwise these blocks are skipped
  */
 final private[iceberglite] case class AvroPart(start: Long, length: Long, tracksPositions: Boolean) {
   def endsBefore(position: Long): Boolean = position - start >= length

@@ -63,7 +63,7 @@ final private[iceberglite] class AvroContainerReader private (
     new DecodedRecords(source, new AvroBlocks(source, sync, codec, part, limits), codec, decode, limits)
   }
 
-  /** Closes the file. Only needed by callers that stop before the end; reaching the end closes the file too. */
+  /** Closes the file. Only needed by callers that stop before the end, because the file is closed at its end. */
   override def close(): Unit = source.close()
 }
 
@@ -154,8 +154,8 @@ private[iceberglite] object AvroContainerReader {
     }
 
   /**
-   * Parses the header. Its length is not known in advance: if the buffered bytes are too few, parsing is retried with
-   * more.
+   * Parses the header. Its length is not known in advance. If there are not enough buffered bytes, parsing is repeated
+   * with more bytes.
    */
   @tailrec
   private def header(source: AvroSource, bytes: Int): AvroContainerReader = {
@@ -187,7 +187,10 @@ private[iceberglite] object AvroContainerReader {
   }
 }
 
-/** Writes records to an Avro file in memory. The file is returned as a whole, or drained block by block. */
+/**
+ * Writes records to an Avro file in memory. The file is either returned as a whole by [[finish]], or drained block by
+ * block.
+ */
 final private[iceberglite] class AvroContainerWriter(
     schema: String,
     metadata: Seq[(String, String)],
@@ -211,7 +214,7 @@ final private[iceberglite] class AvroContainerWriter(
     if (block.size >= AvroContainer.BlockSize) endBlock()
   }
 
-  /** Bytes that have not been drained yet. The unfinished block counts with its uncompressed size. */
+  /** Number of bytes that have not been drained yet, including the uncompressed size of the unfinished block. */
   def size: Int = file.size + block.size
 
   /** Bytes of finished blocks that have not been drained yet. */

@@ -1,8 +1,8 @@
 package iceberglite.avro
 
 /**
- * One decoded record of a struct: a slot for each of its columns, with unboxed numbers. The object is reused for the
- * next record, so callers must not retain it.
+ * A decoded record of a struct. It has a slot for each column of the struct and stores numbers unboxed. The object is
+ * reused for the next record, so callers must not retain it.
  *
  * @param size the number of columns; at most 64
  */
@@ -66,7 +66,7 @@ final private[iceberglite] class AvroRow(size: Int) {
         current
     }
 
-  /** Returns the object that the slot held for an earlier record, for reuse. */
+  /** Returns the object that the slot contained for an earlier record, so that it can be reused. */
   def previous(slot: Int): Option[AnyRef] = Option(objects(slot))
 
   /**

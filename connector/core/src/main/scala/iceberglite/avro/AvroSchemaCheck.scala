@@ -11,8 +11,8 @@ import org.apache.avro.Schema.Type._
 private[iceberglite] object AvroSchemaCheck {
 
   /**
-   * Maximum number of nodes in a schema. The schemas of manifests are far smaller: six hundred partition fields yield
-   * about two thousand nodes.
+   * Maximum number of nodes in a schema. The schemas of manifests are far smaller: 600 partition fields result in about
+   * 2000 nodes.
    */
   private val MaxParts = 20000L
 

@@ -8,13 +8,13 @@ import org.apache.parquet.io.SeekableInputStream
 
 import iceberglite.storage.StorageErrors.wrapReadErrors
 
-/** The bytes of an Avro file in order, either all in memory or read from a stream. */
+/** Provides the bytes of an Avro file sequentially, from memory or from a stream. */
 sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
 
   /** The buffered bytes. Their array is never overwritten, so ranges of it can be retained. */
   def input: AvroInput
 
-  /** Buffers this many bytes, or as many as are left. */
+  /** Reads until this number of bytes is buffered, or until the end of the file. */
   def fill(bytes: Int): Unit
 
   /**
@@ -92,15 +92,15 @@ private[iceberglite] object AvroSource {
     override def position: Long = before + current.position
 
     override def fill(bytes: Int): Unit = if (current.remaining < bytes && !atEnd) {
-      val wanted = math.max(bytes - current.remaining, ChunkBytes)
-      // `readNBytes` allocates as bytes arrive, so a false length costs no memory.
-      val more = wrapReadErrors(path)(stream.readNBytes(wanted))
+      val chunkSize = math.max(bytes - current.remaining, ChunkBytes)
+      // `readNBytes` allocates memory as bytes arrive, so a wrong length in the file does not cause a large allocation.
+      val more = wrapReadErrors(path)(stream.readNBytes(chunkSize))
       val left = current.remaining
       val joined = Arrays.copyOf(Arrays.copyOfRange(current.bytes, current.position, current.end), left + more.length)
       System.arraycopy(more, 0, joined, left, more.length)
       before += current.position
       current = new AvroInput(joined, 0, joined.length)
-      if (more.length < wanted) {
+      if (more.length < chunkSize) {
         atEnd = true
         close()
       }

@@ -9,7 +9,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.ListType
 
-/** Writes and reads the values of a column. Not sealed: columns with a special layout define their own type. */
+/** Writes and reads the values of a column. Columns with a special layout define their own subclasses. */
 abstract private[iceberglite] class ColumnType[V] {
   def iceberg(version: FormatVersion): Type
 
@@ -94,7 +94,9 @@ private[iceberglite] object ColumnType {
         decoding(schema)((in, row, slot) => row.setObject(slot, numbers(in, previousValues(row, slot))))
       } else mismatch(schema, column)
 
-    /** Returns the list of the previous record. The cast is safe: the slot never holds anything but a list. */
+    /**
+     * Returns the list of the previous record. The cast is safe, because only this decoder stores values in the slot.
+     */
     private def previousValues(row: AvroRow, slot: Int): Vector[V] =
       row.previous(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
 

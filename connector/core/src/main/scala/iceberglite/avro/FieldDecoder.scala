@@ -21,7 +21,7 @@ private[iceberglite] object FieldDecoder {
   }
 
   /**
-   * Returns the decoder of a column. For a union with null, a null leaves the column absent.
+   * Returns the decoder of a column. If the schema is a union with null, a null value leaves the column absent.
    *
    * @param schema the schema in the file
    * @param of returns the decoder for the schema without its union

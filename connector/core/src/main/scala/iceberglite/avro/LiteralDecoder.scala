@@ -105,8 +105,8 @@ private[iceberglite] object LiteralDecoder {
   }
 
   /**
-   * Converts days to nanoseconds. Nanoseconds cover only the years 1677 to 2262; dates outside of that range fail here
-   * (version 3: "failing at run time").
+   * Converts days to nanoseconds. Nanoseconds cover only the years 1677 to 2262. Dates outside of that range are an
+   * error (spec version 3: "failing at run time").
    */
   private def ofDays(days: Int): Long =
     Try(Math.multiplyExact(days.toLong, NanosOfDay)).getOrElse(

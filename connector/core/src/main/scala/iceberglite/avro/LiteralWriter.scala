@@ -17,7 +17,7 @@ import iceberglite.spec.types.Type._
  */
 final private[iceberglite] class LiteralWriter(what: String, target: PrimitiveType) {
 
-  /** Writes the value of an optional field. A value of type `unknown` is always null and takes no byte. */
+  /** Writes the value of an optional field. A value of type `unknown` is always null and is encoded in zero bytes. */
   def writeOptional(value: Option[Literal], out: AvroOutput): Unit =
     if ((target: PrimitiveType) == UnknownType) value.foreach(refuse)
     else {

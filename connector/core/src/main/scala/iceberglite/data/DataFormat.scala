@@ -10,29 +10,30 @@ import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**
- * Reads and writes the rows of one file format (spec: "Appendix A: Format-specific Requirements"), with field ids on
- * every node. The trait is not sealed: to add a format, add an implementation and list it in [[DataFormats.all]].
+ * Reads and writes data files of one file format, with field ids on every node (spec: "Appendix A: Format-specific
+ * Requirements"). To add a format, implement this trait and list the implementation in [[DataFormats.all]].
  */
 trait DataFormat {
   def format: FileFormat
 
   /**
-   * Reads the rows of a file. The fields of `wanted` are matched by id at every level, and their values are converted
-   * to its types (promoted if the file has a narrower type). Fields that the file lacks are filled by [[ColumnSource]].
-   * A wanted field with the id of `MetadataColumns.Position` is the row's position in the whole file.
+   * Reads the rows of a file. The fields of `expected` are matched by id at every level. Values of narrower types are
+   * promoted to the expected types. The values of fields that the file lacks are determined by [[ColumnSource]]. A
+   * field with the id of `MetadataColumns.Position` contains the row's position in the whole file. @param expected the
+   * columns to read
    *
    * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file; it names the file and the column
    */
-  def read(source: DataSource, wanted: StructType): RecordIterator
+  def read(source: DataSource, expected: StructType): RecordIterator
 
-  /** Creates a new file. It is not visible to readers before [[RecordWriter.close]]. */
+  /** Creates a new file. It becomes visible to readers with [[RecordWriter.close]]. */
   def write(target: DataTarget): RecordWriter
 }
 
 /**
  * A data or delete file to read.
  *
- * @param nameMapping used for files whose fields have no ids
+ * @param nameMapping the table's name mapping, for files without field ids
  * @param constants values of columns that the file lacks, by field id and in the representation of [[Record]]: identity
  *   partition fields and metadata columns such as `_file`
  */
@@ -47,7 +48,7 @@ final case class DataSource(
 /**
  * A data or delete file to write.
  *
- * @param schema the columns of the file, all of which are written
+ * @param schema the columns of the file
  * @param properties table properties, such as compression and sizes
  * @param modes metrics mode of each column
  * @param keyValues additional key-value metadata for the file's footer
@@ -90,7 +91,7 @@ final case class WrittenFile(
     splitOffsets: Vector[Long]
 ) {
 
-  /** Returns the metadata of a data file. @param sortOrderId the order of its rows */
+  /** Returns the metadata of a data file. @param sortOrderId id of the sort order of its rows */
   def dataFile(specId: Int, partition: PartitionTuple, sortOrderId: Int): ContentFile = ContentFile(
     Content.Data,
     path,

@@ -19,7 +19,7 @@ private[iceberglite] object FileFaults {
 
   /**
    * Converts a failure to an `UnreadableFile`. Damaged lengths can make a library request more memory than available,
-   * and damaged schemas can cause endless recursion; the process can continue safely after either.
+   * and damaged schemas can cause endless recursion; the process can continue safely after both kinds of errors.
    */
   def unreadable(path: String, e: Throwable): Throwable = e match {
     case e: IcebergError => e

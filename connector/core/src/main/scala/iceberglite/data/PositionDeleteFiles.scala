@@ -7,7 +7,7 @@ import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.storage.FileIO
 
 /**
- * Writes position delete files without the optional column of deleted rows (spec: "Position Delete Files").
+ * Writes position delete files without the optional column `row` (spec: "Position Delete Files").
  *
  * @param properties properties of the files, with the keys of table properties
  */
@@ -18,8 +18,8 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
    * Writes one file. If that fails, the incomplete file is deleted.
    *
    * @param deleted paths of data files in ascending order with the positions of their deleted rows; not empty
-   * @param targetSize file size in bytes after which no further data file is started
-   * @return the file, and the number of data files that it covers; at least one
+   * @param targetSize file size in bytes from which on the deletes of no further data file are added
+   * @return the file, and the number of entries of `deleted` that it contains, which is at least one
    */
   def write(path: String, deleted: Vector[(String, DeletionVector)], targetSize: Long): (WrittenFile, Int) = {
     val writer = DataFormats.of(format).write(DataTarget(io, path, Columns, properties, Modes))

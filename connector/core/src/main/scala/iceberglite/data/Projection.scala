@@ -6,7 +6,7 @@ import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
-/** The source of a wanted field's values. */
+/** The source of the values of a requested field. */
 sealed private[iceberglite] trait FieldSource[+V]
 
 private[iceberglite] object FieldSource {
@@ -22,24 +22,24 @@ private[iceberglite] object FieldSource {
 }
 
 /**
- * Matches the fields of wanted structs to those of one file by id (spec: "Column Projection").
+ * Matches the requested fields to the fields of a file by id (spec: "Column Projection").
  *
  * @param file the path of the file, for messages
- * @param absent returns the value of a field that the file lacks, in the caller's representation; or, as `Left`, the
- *   path from that field to a required field without a value
+ * @param absent returns the value of a field that is not in the file, in the caller's representation. If there is no
+ *   value for a required field, returns its path, relative to that field, as `Left`
  */
 final private[iceberglite] class Projection[V](file: String, absent: NestedField => Either[Vector[String], V]) {
 
   /**
-   * Returns the source of each field of a wanted struct.
+   * Returns the source of each requested field of a struct.
    *
    * @param ids ids of the fields of the file's struct, in file order
-   * @param where path of the struct
-   * @throws UnreadableFile if the file has a field twice, or lacks a required field
+   * @param where path of the struct, for messages
+   * @throws UnreadableFile if the file has a field id more than once, or lacks a required field
    */
-  def sources(wanted: StructType, ids: Vector[Option[Int]], where: Vector[String]): Array[FieldSource[V]] = {
+  def sources(expected: StructType, ids: Vector[Option[Int]], where: Vector[String]): Array[FieldSource[V]] = {
     val indexes = ids.zipWithIndex.collect { case (Some(id), i) => id -> i }.groupBy(_._1)
-    wanted.fields.map { field =>
+    expected.fields.map { field =>
       val sources = indexes.getOrElse(field.id, Vector.empty)
       if (sources.size > 1) fail(where :+ field.name, s"The file has the field id ${field.id} more than once")
       if (field.id == MetadataColumns.Position.id) FieldSource.RowPosition
@@ -56,7 +56,7 @@ final private[iceberglite] class Projection[V](file: String, absent: NestedField
       case Left(path) => fail(where ++ path, "The file lacks this column, which is required and has no initial default")
     }
 
-  /** Throws an `UnreadableFile` that names the column that cannot be read. */
+  /** Throws an `UnreadableFile` for a column that cannot be read. */
   def fail(column: Vector[String], reason: String): Nothing =
     throw UnreadableFile(file, FileFaults.Role, s"Column ${FileFaults.column(column)}: $reason")
 }

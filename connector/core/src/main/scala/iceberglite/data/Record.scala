@@ -3,7 +3,7 @@ package iceberglite.data
 import java.util.{Arrays, Objects}
 
 /**
- * The values of a struct in the order of its fields; a null value is represented by null.
+ * The values of a struct in the order of its fields. A null value is represented by null, and other values as follows.
  *
  * | type | value |
  * |---|---|
@@ -40,5 +40,7 @@ object Record {
   def of(values: Any*): Record = new Record(values.map(_.asInstanceOf[AnyRef]).toArray)
 }
 
-/** A variant in two encoded parts (Parquet's variant encoding). Buffers are used from position to limit. */
+/**
+ * A variant in Parquet's variant encoding, which consists of two parts. The parts are the bytes from position to limit.
+ */
 final case class Variant(metadata: java.nio.ByteBuffer, value: java.nio.ByteBuffer)

@@ -13,10 +13,10 @@ import iceberglite.spec.types.{Literal, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`), for formats whose own
- * statistics are incomplete: Avro has none, and ORC has neither bounds for binary columns nor bounds that exclude NaN.
+ * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`). Used for Avro, which has
+ * no statistics, and for ORC, whose statistics have neither bounds of binary columns nor bounds that exclude NaN.
  *
- * Columns in lists and maps are omitted because their counts do not refer to rows; Apache Iceberg does the same.
+ * Columns in lists and maps are omitted, as in Apache Iceberg, because their counts do not refer to rows.
  */
 final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
   private val columns = new StructColumn(schema.asStruct)

@@ -9,7 +9,10 @@ import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Converts partition values and defaults to the representation of [[Record]], and back to literals for filters. */
+/**
+ * Converts literals, such as partition values and defaults, to the representation of [[Record]], and record values to
+ * literals for filters.
+ */
 object RecordValues extends ValueFactory[AnyRef] {
   override def nullValue: AnyRef = null
 

@@ -12,9 +12,10 @@ import iceberglite.spec.types.{DateTime, Literal}
 import iceberglite.spec.types.Literal._
 
 /**
- * Converts variants to JSON text (Parquet: "Variant Binary Encoding", types and "Conversion to JSON"). Dates and times
- * are ISO 8601 strings, UUIDs are strings in the usual form, and bytes are Base64. NaN and the infinities are strings,
- * because JSON has no numbers for them. The fields of an object are in the order of the encoding, which is by name.
+ * Converts variants to JSON text (Parquet specification: "Variant Binary Encoding" and its section "Conversion to
+ * JSON"). Dates and times are ISO 8601 strings, UUIDs are strings in the usual form, and bytes are Base64. NaN and the
+ * infinities are strings, because JSON has no numbers for them. The fields of an object have the order of the encoding,
+ * i.e. they are sorted by name.
  */
 object VariantJson {
 
@@ -34,9 +35,7 @@ object VariantJson {
   def fields(metadata: ByteBuffer, value: ByteBuffer): Option[Vector[(String, String)]] =
     new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).fields
 
-  /**
-   * Converts a shredded value, that is, one that a writer stored in a column of its own type outside of the encoding.
-   */
+  /** Converts a shredded value, i.e. a value that a writer stored in a typed column outside of the variant encoding. */
   def of(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => v.toString
@@ -56,7 +55,7 @@ object VariantJson {
     case BinaryLiteral(bytes) => quoted(base64(bytes))
   }
 
-  /** Returns an object whose values are JSON texts. */
+  /** Returns the JSON text of an object. @param fields names, and values as JSON text */
   def ofFields(fields: Seq[(String, String)]): String =
     fields.map { case (name, value) => s"${quoted(name)}:$value" }.mkString("{", ",", "}")
 
@@ -86,7 +85,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
     buffer.get(start + at) & 0xff
   }
 
-  /** Reads an unsigned number of 1 to 4 bytes: a size or an offset. */
+  /** Reads an unsigned number of 1 to 4 bytes, such as a size or an offset. */
   def unsigned(at: Int, bytes: Int): Int = {
     val value = signed(at, bytes) & (if (bytes == 8) -1L else (1L << (bytes * 8)) - 1)
     if (value > Int.MaxValue) fail(s"it claims a size of $value")
@@ -149,8 +148,8 @@ final private class VariantNames(bytes: VariantBytes) {
 final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 
-  // The number of values read so far. In a valid variant, no two values share a byte. A malformed variant in which they
-  // do could produce text of any size.
+  // The number of values read so far. It is limited, because the values of a malformed variant may overlap, and the
+  // text could then have any size.
   private var values = 0
 
   def append(out: StringBuilder): Unit = append(out, 0, 0)

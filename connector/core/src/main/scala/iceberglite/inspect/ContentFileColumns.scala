@@ -7,7 +7,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
-/** The columns of a file (spec: `data_file`), as the metadata tables show them. */
+/** The columns of metadata tables that describe a data or delete file (spec: `data_file`). */
 final private[inspect] class ContentFileColumns(partition: PartitionStruct) {
   import ContentFileColumns._
 

@@ -46,7 +46,7 @@ object FilesTable {
   )
 }
 
-/** The snapshots whose files a metadata table shows. A part that several snapshots share is read once. */
+/** Selects the snapshots whose files a metadata table shows. A manifest that several snapshots share is read once. */
 sealed private[inspect] trait FileScope {
   def entries(table: Table, snapshot: Option[Snapshot], contents: Seq[ManifestContent]): Iterator[ManifestEntry]
 }

@@ -10,12 +10,12 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.types.Type._
 import iceberglite.tree.{PartitionSpecs, SnapshotFiles}
 
-/** The columns of a manifest (spec: `manifest_file`), as the metadata tables show them. */
+/** The columns of metadata tables that describe a manifest (spec: `manifest_file`). */
 private[inspect] object ManifestColumns {
 
   /**
-   * The columns of `manifests`. As in Apache Iceberg, all columns are required except the parts of partition summaries
-   * that may be unknown.
+   * The columns of `manifests`. As in Apache Iceberg, all columns are required, except for fields of partition
+   * summaries that may be unknown.
    */
   val ofSnapshot: Vector[NestedField] = columns(NestedField.required(_, _, _), nanRequired = false)
 

@@ -6,7 +6,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, StringType, TimestampTzType}
 import iceberglite.table.Table
 
-/** The metadata files of the table, the current one last, with the snapshot that was current in each. */
+/** The metadata files of the table, the current one last, each with its current snapshot. */
 object MetadataLogEntriesTable extends MetadataTable {
   override val name = "metadata_log_entries"
   override val isOfSnapshot = false

@@ -21,10 +21,10 @@ object MetadataRow {
   def of(values: Any*): MetadataRow = MetadataRow(values.toVector)
 }
 
-/** A table's metadata as a table. To add a metadata table, add a file and a line in [[MetadataTables]]. */
+/** A metadata table. To add one, implement this trait and list the implementation in [[MetadataTables.all]]. */
 trait MetadataTable {
 
-  /** The name that users write after the table's name, such as `snapshots`. */
+  /** The name of the metadata table in SQL, such as `snapshots`. */
   def name: String
 
   def schema(table: Table): Schema
@@ -32,7 +32,8 @@ trait MetadataTable {
   /**
    * Returns the rows, with a value for each field of the schema.
    *
-   * @param snapshot the snapshot to show; ignored by tables about the history
+   * @param snapshot the snapshot to show; ignored by metadata tables that show all snapshots; absent for a table
+   *   without snapshots
    */
   def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow]
 

@@ -9,7 +9,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
-/** The contents of each partition of each spec in a snapshot. An unpartitioned table has a single row. */
+/** The totals of each partition of each spec in a snapshot. An unpartitioned table has a single row. */
 object PartitionsTable extends MetadataTable {
   override val name = "partitions"
   override val isOfSnapshot = true

@@ -21,7 +21,7 @@ import iceberglite.tree.{MetadataPool, MetadataTree}
  * The equality deletes of a snapshot, and the data files that they apply to. They can be converted to deletion vectors
  * or, before version 3, to position delete files.
  *
- * @param files all live equality delete files, including those that apply to no data file
+ * @param files all live equality delete files, including those that do not apply to any data file
  * @param tasks the data files that at least one of `files` applies to, each as a whole file with all of its deletes
  */
 final class EqualityDeletes private (
@@ -32,7 +32,7 @@ final class EqualityDeletes private (
     to: SnapshotTarget
 ) {
 
-  /** Returns the conversion that finds the deleted rows. It is serializable and can run in any JVM. */
+  /** Returns the conversion to position deletes. It is serializable, so that tasks can run it. */
   def conversion: DeleteConversion = DeleteConversion(
     table.io,
     table.metadata.specsById,
@@ -44,7 +44,7 @@ final class EqualityDeletes private (
     DeleteFileProperties.of(table.properties)
   )
 
-  /** Returns the commit action. @param found the deletes of the tasks; a data file without deleted rows needs none */
+  /** Returns the commit action. @param found the new delete files; none for data files without deleted rows */
   def action(found: Vector[ContentFile]): ConvertDeletes = {
     val byPath = tasks.map(t => t.file.path -> t).toMap
     val replaced = for {
@@ -77,8 +77,8 @@ object EqualityDeletes {
 }
 
 /**
- * Finds the rows that deletes remove from data files, and writes their positions. Serializable, so that tasks can run
- * it.
+ * Finds the deleted rows of data files and writes their positions to new delete files. Serializable, so that tasks can
+ * run it.
  *
  * @param schema schema of the table
  * @param usesDeletionVectors whether to write deletion vectors; these include all earlier deletes of the data files
@@ -100,13 +100,13 @@ final case class DeleteConversion(
 
   /**
    * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
-   * rows are left out. On failure, no file remains.
+   * rows are omitted. On failure, the written files are deleted.
    *
-   * @param sharing shares decoded delete files with other readers
+   * @param sharing cache of decoded delete files
    * @param newPath returns a new path for each file
    */
   def write(tasks: Vector[FileScanTask], sharing: DeleteSharing, newPath: () => String): Vector[ContentFile] = {
-    val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Wanted, filtered = false, sharing)
+    val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Columns, filtered = false, sharing)
     val found = tasks.map { t =>
       DeletedRows(t.file.path, t.file.specId, t.file.partition, positions(rows, t))
     }.filterNot(_.positions.isEmpty)
@@ -144,5 +144,5 @@ final case class DeleteConversion(
 }
 
 private object DeleteConversion {
-  val Wanted: Vector[NestedField] = Vector(MetadataColumns.Position, MetadataColumns.Deleted)
+  val Columns: Vector[NestedField] = Vector(MetadataColumns.Position, MetadataColumns.Deleted)
 }

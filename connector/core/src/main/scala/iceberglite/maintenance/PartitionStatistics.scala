@@ -14,8 +14,9 @@ import iceberglite.tree.UnifiedPartition
  *
  * @param partition in the order of the unified partition type; `None` is null
  * @param totalRecordCount the number of rows after all deletes; absent if they were not counted
- * @param lastUpdatedAt when a file of the partition was last added or removed, in milliseconds since the epoch
- * @param lastUpdatedSnapshotId the snapshot of that change
+ * @param lastUpdatedAt the commit time of the last snapshot that added or removed a file of the partition, in
+ *   milliseconds since the epoch
+ * @param lastUpdatedSnapshotId the id of that snapshot
  */
 final case class PartitionStatistics(
     partition: Vector[Option[Literal]],
@@ -116,8 +117,8 @@ final private class PartitionSum {
   def recordUpdate(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
 
   /**
-   * Returns the row. The total record count is omitted, although it would be known for partitions without deletes: when
-   * Apache Iceberg updates a file incrementally, it keeps the old count unchanged.
+   * Returns the row. The total record count is omitted even for partitions without deletes, where it is known, because
+   * Apache Iceberg does not change the old count when it updates a file incrementally.
    */
   def result(partition: Vector[Option[Literal]], specId: Int): PartitionStatistics = PartitionStatistics(
     partition,

@@ -31,7 +31,8 @@ private[maintenance] object PartitionStatisticsColumns {
   ) {
     def field(version: FormatVersion): NestedField = {
       val required = requiredFrom.exists(version >= _)
-      // A file of an older version has no such column. What the column counts did not exist then, so the default is 0.
+      // A file of an older version does not have the column. The default is 0, because the counted files did not exist
+      // in that version.
       val default = if (since > V1) Some(OfPrimitive(IntLiteral(0))) else None
       NestedField(id, name, columnType, required, Some(doc), initialDefault = default, writeDefault = default)
     }
@@ -111,7 +112,7 @@ private[maintenance] object PartitionStatisticsColumns {
   )
 
   /** Returns the columns to read from a file of any version. */
-  def wanted(unified: StructType): StructType = StructType(
+  def readColumns(unified: StructType): StructType = StructType(
     NestedField.required(PartitionId, PartitionName, unified, PartitionDoc) +:
       measures.map(c => if (c.since > V1) c.field(V3) else c.field(V2))
   )
@@ -133,7 +134,7 @@ private[maintenance] object PartitionStatisticsColumns {
   }
 
   /**
-   * Converts a row that was read with [[wanted]].
+   * Converts a row that was read with [[readColumns]].
    *
    * @throws UnreadableFile a value is missing that every version requires
    */

@@ -29,10 +29,10 @@ object PartitionStatisticsFiles {
   }
 
   /**
-   * Writes the statistics of a snapshot, in the table's format of data files. The file takes effect when the table's
-   * metadata refers to it: see `SetPartitionStatistics`.
+   * Writes the statistics of a snapshot, in the table's format of data files. The file is not used until
+   * `SetPartitionStatistics` adds it to the table metadata.
    *
-   * @param unique distinguishes the file from others of the snapshot
+   * @param unique part of the file name, to distinguish it from other files of the snapshot
    * @return absent for a snapshot without files
    */
   def write(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, unique: UUID): Option[PartitionStatisticsFile] =
@@ -74,7 +74,7 @@ object PartitionStatisticsFiles {
       throw UnreadableFile(path, "partition statistics", "Its name does not tell its format: .parquet, .orc or .avro")
     )
     val source = DataSource(io, path, file.fileSizeInBytes)
-    val rows = DataFormats.of(format).read(source, PartitionStatisticsColumns.wanted(unified))
+    val rows = DataFormats.of(format).read(source, PartitionStatisticsColumns.readColumns(unified))
     try rows.map(PartitionStatisticsColumns.statistics(_, unified, path)).toVector
     finally rows.close()
   }

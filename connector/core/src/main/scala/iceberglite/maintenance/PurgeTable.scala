@@ -26,10 +26,10 @@ object PurgeTable {
    * of the others.
    *
    * @param table the table's name, for messages
-   * @param ownership what the catalog knew of the table's directories before it dropped the table
-   * @param metadataFolder metadata folder of a file-system table: its metadata files are deleted first, so that no
-   *   reader finds the table without its data; the caller deletes all else in the folder
-   * @return what was deleted and what was kept; the kept files are also logged
+   * @param ownership the table's directories according to the catalog, determined before it dropped the table
+   * @param metadataFolder metadata folder of a file-system table. The metadata files in it are deleted first, so that
+   *   readers do not find a table without its data. The caller deletes the remaining files of the folder
+   * @return the number of deleted files, and the files that were kept, which are also logged
    */
   def apply(
       io: FileIO,
@@ -48,12 +48,13 @@ object PurgeTable {
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
     metadataFolder.foreach { folder =>
-      // Check the ownership before the files are deleted that prove it.
+      // The owned directories are determined here, because this requires metadata files that are deleted below.
       owned.reasonToKeep(version.metadataLocation)
       io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }
     val ofParts = MetadataPool.map(reachable.flatMap(_.parts))(part => deletion(contentPaths(io, part)))
-    // Delete the data first: if this attempt fails, its metadata lists the remaining files for another attempt.
+    // The data is deleted first, so that after a failure the metadata still lists the remaining files for another
+    // attempt.
     val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
     val report = (ofParts :+ deletion(ofMetadata)).reduce(_ ++ _)

@@ -9,7 +9,7 @@ import iceberglite.spec.types.Literal._
 
 /**
  * Lower and upper bounds of a column as metadata stores them (spec: `data_file`, notes 1 and 2). Strings and binaries
- * are truncated. Values of type fixed are not, because a shorter value is not valid for the type.
+ * are truncated. Values of type fixed are not truncated, because a shorter value is not valid for the type.
  */
 object ColumnBounds {
 
@@ -33,8 +33,8 @@ object ColumnBounds {
   }
 
   /**
-   * Converts the minimum and maximum from a file's own statistics. These do not always preserve the sign of zero, and
-   * -0.0 sorts before 0.0.
+   * Converts the minimum and maximum in a file's own statistics to bounds. The statistics do not always preserve the
+   * sign of zero, so a lower bound of zero becomes -0.0, and an upper bound of zero becomes 0.0.
    */
   def ofStatistics(minimum: Literal, maximum: Literal): (Literal, Literal) = {
     val lower = minimum match {
@@ -71,8 +71,8 @@ object ColumnBounds {
     }
 
   /**
-   * Returns the prefix with its last code point incremented. If that is the maximum code point, it is dropped and the
-   * one before it is incremented.
+   * Returns the prefix with its last code point incremented. If the last code point is the maximum, it is removed and
+   * the previous code point is incremented.
    */
   private def above(text: String, length: Int): Option[String] = {
     val cut = prefix(text, length)
@@ -81,7 +81,7 @@ object ColumnBounds {
       val points = cut.codePoints.toArray
       points.lastIndexWhere(_ < Character.MAX_CODE_POINT) match {
         case -1 => None
-        case at => Some(new String(points.updated(at, next(points(at))), 0, at + 1))
+        case last => Some(new String(points.updated(last, next(points(last))), 0, last + 1))
       }
     }
   }
@@ -96,7 +96,7 @@ object ColumnBounds {
       val cut = prefix(bytes, length).array
       cut.lastIndexWhere(_ != -1) match {
         case -1 => None
-        case at => Some(ByteBuffer.wrap(cut.updated(at, (cut(at) + 1).toByte), 0, at + 1).slice())
+        case last => Some(ByteBuffer.wrap(cut.updated(last, (cut(last) + 1).toByte), 0, last + 1).slice())
       }
     }
 }

@@ -16,9 +16,9 @@ final case class ColumnMetrics(id: Int, nulls: Long, nans: Option[Long], bounds:
 object ColumnMetrics {
 
   /**
-   * Returns the metrics of a file that metadata stores (spec: `data_file`).
+   * Returns the metrics of a file for its manifest entry (spec: `data_file`).
    *
-   * @param records number of records in the file; each has a value for each of the columns
+   * @param records number of records in the file, which is also the value count of each column
    * @param sizes sizes of the columns in the file; absent for row-oriented formats
    */
   def metrics(

@@ -14,19 +14,23 @@ final case class MetricsModes(byId: Map[Int, MetricsMode]) {
 
 object MetricsModes {
 
-  /** Mode of sorted columns. Their bounds are useful even if bounds of other columns are not stored. */
+  /**
+   * Mode of the columns in the sort order, for which bounds are useful even if bounds of other columns are not stored.
+   */
   private val SortedColumnMode = Truncate(16)
 
   /**
-   * Returns the modes for position delete files. Paths and positions are never truncated, so that the deletes of a data
-   * file can be found by them. The columns of deleted rows have the modes of data files (spec: "Delete File Stats").
+   * Returns the modes for position delete files. Bounds of paths and positions are never truncated, because they are
+   * used to find the deletes of a data file. The columns of deleted rows have the modes of data files (spec: "Delete
+   * File Stats").
    */
   def ofPositionDeletes(ofTable: MetricsModes): MetricsModes =
     MetricsModes(ofTable.byId ++ Seq(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition).map(_.id -> Full))
 
   /**
-   * Returns the modes of a table's columns. A column has the mode that is set for it, or else the mode of sort columns,
-   * or else the table's default. If no default is set, only the first columns of a very wide table get metrics.
+   * Returns the modes of a table's columns. The mode of a column is the one set for it, otherwise the mode of sorted
+   * columns, otherwise the table's default. If no default is set, only the first columns of a very wide table have
+   * metrics.
    *
    * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names it
    */

@@ -3,9 +3,9 @@ package iceberglite.parquet
 import java.nio.ByteBuffer
 
 /**
- * Checks the footer of a Parquet file before Parquet's library reads it. The library trusts every length: one damaged
- * byte can make it allocate gigabytes. This check only follows the structure (Thrift, compact protocol) and decodes no
- * values.
+ * Checks the footer of a Parquet file before Parquet's library reads it. The library does not validate lengths, so a
+ * single damaged byte can make it allocate gigabytes. This check only traverses the structure (Thrift, compact
+ * protocol) and does not decode values.
  */
 final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   import ParquetFooterCheck._
@@ -105,7 +105,8 @@ private[iceberglite] object ParquetFooterCheck {
   private val MaxDepth = 64
 
   /**
-   * The id of the type UUID in parquet.thrift. This version of the Parquet library does not support the types after it.
+   * The id of the type UUID in parquet.thrift. This version of the Parquet library does not support types with higher
+   * ids.
    */
   private val LastKnownType = 14
 

@@ -13,9 +13,9 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
 
 /**
- * Opens Parquet files so that Parquet's library can read them safely. Files whose footer contains a length beyond its
- * end are rejected. Logical types that are newer than the library (variant, geometry) are removed from the footer,
- * because the library would fail on them even if their columns are not read.
+ * Opens Parquet files so that Parquet's library can read them safely. Files whose footer contains an invalid length are
+ * rejected. Logical types that are newer than the library (variant, geometry) are removed from the footer, because the
+ * library would fail on them even if their columns are not read.
  */
 object ParquetInput {
   private val Magic = "PAR1"
@@ -32,7 +32,7 @@ object ParquetInput {
   }
 
   /**
-   * Opens a file. Exceptions of the storage are passed on.
+   * Opens a file. Exceptions of the storage are not converted.
    *
    * @throws DamagedFooter if it is not a Parquet file, or is damaged
    */
@@ -89,7 +89,7 @@ object ParquetInput {
   private def trailerOf(size: Int): Array[Byte] =
     ByteBuffer.allocate(TrailerSize).putInt(Integer.reverseBytes(size)).put(Magic.getBytes(US_ASCII)).array
 
-  /** A file whose tail is already in memory and need not be read again. */
+  /** A file whose tail is in memory and is not read again. */
   final private class WithTail(file: InputFile, start: Long, tail: Array[Byte]) extends InputFile {
     override def getLength: Long = start + tail.length
 
@@ -104,7 +104,9 @@ object ParquetInput {
     final private class Joined extends InputStream {
       var position = 0L
 
-      /** The stream, opened on demand: a caller that only needs the footer does not use it. */
+      /**
+       * The stream of the file. It is opened on demand, because a caller that only reads the footer does not need it.
+       */
       private var opened = Option.empty[SeekableInputStream]
 
       private def head: SeekableInputStream = opened.getOrElse {
@@ -114,8 +116,8 @@ object ParquetInput {
       }
 
       override def read(): Int = {
-        val one = new Array[Byte](1)
-        if (read(one, 0, 1) < 0) -1 else one(0) & 0xff
+        val bytes = new Array[Byte](1)
+        if (read(bytes, 0, 1) < 0) -1 else bytes(0) & 0xff
       }
 
       override def read(bytes: Array[Byte], offset: Int, length: Int): Int = {

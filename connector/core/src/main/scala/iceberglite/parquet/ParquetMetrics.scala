@@ -28,11 +28,11 @@ object ParquetMetrics {
 
   /**
    * Returns counts and bounds of the columns by field id (spec: `data_file`). Columns without an id in the file are
-   * omitted. Columns in lists and maps have only sizes, because their counts do not refer to rows; Apache Iceberg does
-   * the same.
+   * omitted. Columns in lists and maps have only sizes, as in Apache Iceberg, because their counts do not refer to
+   * rows.
    *
-   * @param floating metrics that the writer collected for floating point columns. Other columns, and files from other
-   *   writers, use the footer's statistics, which are not usable if there is a NaN
+   * @param floating metrics that the writer collected for floating point columns. For other columns, and for files of
+   *   other writers, the statistics in the footer are used, which are not usable if there is a NaN
    */
   def of(
       footer: ParquetMetadata,

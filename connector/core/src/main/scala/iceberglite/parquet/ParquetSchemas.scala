@@ -22,7 +22,7 @@ object ParquetSchemas {
    * Returns the schema of data files. Columns of type `unknown` are not stored. Names that Parquet's tools do not
    * support are escaped. Geometry and geography are binaries. A variant is a group of two fields without ids.
    *
-   * @throws Unsupported for a struct, list or map of which nothing would be stored
+   * @throws Unsupported for a struct, list or map that has only columns of type `unknown`
    */
   def of(schema: Schema, name: String = "table"): MessageType = {
     val fields = schema.fields.filter(isStored).map(field)
@@ -51,8 +51,8 @@ object ParquetSchemas {
   }
 
   /**
-   * Returns the group of a variant. This version of Parquet has no annotation for it; Iceberg's readers recognize it by
-   * the table's schema.
+   * Returns the group of a variant. This version of the Parquet library has no annotation for variants. Readers
+   * recognize the column by the table's schema.
    */
   private def variant(repetition: ParquetType.Repetition): Types.GroupBuilder[GroupType] =
     Types.buildGroup(repetition).required(BINARY).named("metadata").required(BINARY).named("value")

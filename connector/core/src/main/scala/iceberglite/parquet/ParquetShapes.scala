@@ -17,7 +17,7 @@ object ParquetShapes {
   sealed trait Shape
   case object Struct extends Shape
 
-  /** A list. @param twoLevel whether the repeated field itself is the element, as in the layout of old writers */
+  /** A list. @param twoLevel whether the repeated field itself is the element, as in files of old writers */
   final case class ListShape(repeated: ParquetType, twoLevel: Boolean) extends Shape {
     def element: ParquetType = if (twoLevel) repeated else repeated.asGroupType.getType(0)
   }
@@ -54,8 +54,8 @@ object ParquetShapes {
     if (group.getFieldCount == 1 && group.getType(0).isRepetition(REPEATED)) Some(group.getType(0)) else None
 
   /**
-   * Applies the backward-compatibility rules for two-level lists. Spark's reader has these rules too, and both must
-   * give the same result.
+   * Applies the backward-compatibility rules for two-level lists. The result must be the same as that of Spark's
+   * reader, which has these rules as well.
    */
   private def isElement(repeated: ParquetType, listName: String): Boolean = repeated match {
     case _: ParquetPrimitive => true

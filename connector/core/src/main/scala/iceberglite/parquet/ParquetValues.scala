@@ -22,8 +22,9 @@ import iceberglite.spec.types.Type._
 private[parquet] object ParquetValues {
 
   /**
-   * Returns the value as a literal of the column's type. `None` if the file's type gives no such value, or if an
-   * imported file has a value that the type does not allow: no bound is better than a wrong one.
+   * Returns the value as a literal of the column's type. `None` if the file's type cannot be converted, or if an
+   * imported file has a value that the column's type does not allow. The column then has no bound, because a wrong
+   * bound would hide rows.
    */
   def literal(value: Any, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = (value, target) match {
     case (v: Boolean, BooleanType) => Some(BooleanLiteral(v))

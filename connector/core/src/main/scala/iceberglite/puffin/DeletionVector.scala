@@ -17,7 +17,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
  */
 final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitmap]) {
 
-  /** The bitmap of key 0: nearly all files have fewer rows than one bitmap can hold. */
+  /** The bitmap of key 0, which is the only one in nearly all files. */
   private val first: RoaringBitmap = if (keys.nonEmpty && keys(0) == 0) bitmaps(0) else DeletionVector.NoPositions
 
   /** Returns whether the row at a position is deleted. */
@@ -103,7 +103,7 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
 
   override def toString: String = s"$cardinality deleted positions"
 
-  /** Passes each bitmap to `f`. Used only by the builder, which copies the bitmaps. */
+  /** Passes each key and bitmap to `f`, which must not modify the bitmap. */
   private def eachBitmap(f: (Int, RoaringBitmap) => Unit): Unit = keys.indices.foreach(i => f(keys(i), bitmaps(i)))
 }
 

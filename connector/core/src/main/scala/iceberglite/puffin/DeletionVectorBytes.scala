@@ -26,8 +26,8 @@ private[puffin] object DeletionVectorBytes {
 
   /**
    * Gaps between keys are filled only if all keys are below this limit. Apache Iceberg writes an empty bitmap for each
-   * missing key below the highest one, without a limit. The output here has the same bytes for every file of realistic
-   * size. Without the limit, a position of 2^60 would produce a vector of gigabytes.
+   * missing key below the highest one, without a limit. The limit does not change the bytes for files of realistic
+   * size. Without it, a position of 2^60 would produce a blob of gigabytes.
    */
   private val MaxFilledKey = 1 << 10
 

@@ -5,8 +5,9 @@ import java.nio.ByteBuffer
 import org.roaringbitmap.RoaringBitmap
 
 /**
- * A 32-bit bitmap in Roaring's portable format. All parts are checked before the library reads them: it does not
- * validate its input, and an unsorted part would give wrong answers while a truncated one would fail later.
+ * A 32-bit bitmap in Roaring's portable format. All parts are checked before the library reads them, because the
+ * library does not validate its input. An unsorted part would lead to wrong lookups, and a truncated part to a later
+ * failure.
  */
 private[puffin] object PortableBitmap {
   private val CookieWithRuns = 12347

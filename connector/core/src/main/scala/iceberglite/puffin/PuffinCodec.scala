@@ -37,7 +37,10 @@ object PuffinCodec {
     override private[iceberglite] def decompress(compressed: Array[Byte]): Array[Byte] = compressed
   }
 
-  /** One LZ4 frame with its content size, in pure Java: the native decompressor does not validate its input. */
+  /**
+   * One LZ4 frame with its content size. A decompressor in Java is used, because the native one does not validate its
+   * input.
+   */
   case object Lz4 extends PuffinCodec {
 
     /** One byte of a match length represents at most 255 bytes. */

@@ -8,8 +8,8 @@ import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 import iceberglite.storage.FileIO
 
 /**
- * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Blobs are read individually, without
- * the rest of the file if the storage supports that.
+ * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Blobs are read individually. The rest
+ * of the file is not read if the storage supports range reads.
  *
  * @param footerSizeInBytes size of the whole footer, as in table statistics
  */
@@ -48,7 +48,9 @@ object PuffinFile {
   /** Size of a footer without payload. */
   private[iceberglite] val MinFooterSize: Int = Magic.length + TailSize
 
-  /** Maximum footer size. A longer footer is treated as damaged: it would describe hundreds of thousands of blobs. */
+  /**
+   * Maximum footer size. A longer footer, which would describe hundreds of thousands of blobs, is treated as damaged.
+   */
   private val MaxFooter = 1 << 26
   private val Role = "Puffin file"
 

@@ -34,7 +34,7 @@ object PuffinWriter {
   private val Program = "iceberg-lite"
 
   /**
-   * Writes a new file. It is not visible before it is complete.
+   * Writes a new file. It becomes visible when it is complete.
    *
    * @param blobs consumed one by one, so that only compressed blobs are held in memory
    * @param properties the file's properties; `created-by` is added

@@ -71,7 +71,7 @@ object ThetaSketch {
       case NonFatal(e) => throw UnreadableFile(file, "theta sketch in", s"It is damaged (${e.getMessage})", Some(e))
     }
 
-  /** Checks the hash count. The library trusts it and would read past the end of the array. */
+  /** Checks the hash count. The library does not validate it and would read beyond the end of the array. */
   private def check(bytes: Array[Byte]): Unit = {
     def fail(reason: String): Nothing = throw DamagedBlob(reason)
     if (bytes.length < LongBytes) fail(s"It has ${bytes.length} bytes, too few for a sketch")

@@ -22,23 +22,27 @@ private[iceberglite] object AvroColumn {
   /** A map: an Avro map or an array of pairs. Both are encoded as entries of a key followed by a value. */
   final case class OfMap[V](key: AvroColumn[V], value: AvroColumn[V]) extends AvroColumn[V]
 
-  /** A variant. It is a record of two parts in the file. */
+  /**
+   * A variant, which is a record with two fields in the file.
+   *
+   * @param metadataFirst whether the metadata precedes the value
+   */
   final case class OfVariant(metadataFirst: Boolean, name: String) extends AvroColumn[Nothing]
 
   /**
    * A record.
    *
-   * @param sources the sources of the wanted fields
+   * @param sources the sources of the requested fields
    * @param fields the fields of the file in file order
    */
   final case class Struct[V](sources: Vector[FieldSource[V]], fields: Vector[Field[V]]) extends AvroColumn[V]
 
-  /** A field of a record in the file, wanted or not. */
+  /** A field of a record in the file. */
   sealed trait Field[+V]
 
-  /** A wanted field. @param target position in the wanted struct */
+  /** A requested field. @param target its position in the expected struct */
   final case class ReadField[V](target: Int, column: AvroColumn[V]) extends Field[V]
 
-  /** A field that is not wanted. @param skip skips its value */
+  /** A field that is not requested. @param skip skips its value */
   final case class SkippedField(skip: AvroInput => Unit) extends Field[Nothing]
 }

@@ -8,7 +8,7 @@ import iceberglite.spec.types.Type.StructType
 object AvroData extends DataFormat {
   override def format: FileFormat = FileFormat.Avro
 
-  override def read(source: DataSource, wanted: StructType): RecordIterator = AvroRecords.open(source, wanted)
+  override def read(source: DataSource, expected: StructType): RecordIterator = AvroRecords.open(source, expected)
 
   override def write(target: DataTarget): RecordWriter = AvroRecordWriter.open(target)
 }

@@ -23,7 +23,7 @@ private[iceberglite] object AvroLeaf {
     override def read(in: AvroInput): AnyRef = Long.box(in.readLong())
   }
 
-  /** Numbers in a coarser unit than the column's: milliseconds, or days of a date column that was promoted. */
+  /** Numbers in a coarser unit than that of the column, such as milliseconds, or days if a date column was promoted. */
   final class Scaled(factor: Long, column: String) extends AvroLeaf {
     override def read(in: AvroInput): AnyRef = Long.box(readLong(in))
 

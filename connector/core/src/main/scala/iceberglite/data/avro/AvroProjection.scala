@@ -12,32 +12,32 @@ import iceberglite.data.avro.AvroLeaf._
 import iceberglite.spec.types.{DateTime, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Plans how the records of one Avro file are converted to the wanted columns. */
+/** Determines how the records of an Avro file are converted to the requested columns. */
 final private[avro] class AvroProjection[V](projection: Projection[V]) {
   private val MicrosPerMilli = 1000L
   private val NanosPerMicro = 1000L
   private val NanosPerMilli = 1000000L
 
-  def struct(record: AvroSchema, wanted: StructType, ids: FieldIds, path: Vector[String]): Struct[V] = {
+  def struct(record: AvroSchema, expected: StructType, ids: FieldIds, path: Vector[String]): Struct[V] = {
     val fields = record.getFields.asScala.toVector
-    val sources = projection.sources(wanted, fields.map(ids.of), path).toVector
+    val sources = projection.sources(expected, fields.map(ids.of), path).toVector
     val inFile = fields.zipWithIndex.map { case (f, i) =>
       val target = sources.indexOf(FieldSource.Stored(i))
       if (target < 0) SkippedField(FieldDecoder.skipper(f.schema))
       else {
-        val field = wanted.fields(target)
+        val field = expected.fields(target)
         ReadField(target, values(f.schema, field.fieldType, ids.inside(f), path :+ field.name))
       }
     }
     Struct(sources, inFile)
   }
 
-  private def values(schema: AvroSchema, wanted: Type, ids: FieldIds, path: Vector[String]): AvroColumn[V] =
-    (schema.getType, wanted) match {
+  private def values(schema: AvroSchema, expected: Type, ids: FieldIds, path: Vector[String]): AvroColumn[V] =
+    (schema.getType, expected) match {
       case (UNION, _) =>
-        if (AvroTypes.valueOf(schema).isEmpty) mismatch(schema, wanted, path)
+        if (AvroTypes.valueOf(schema).isEmpty) mismatch(schema, expected, path)
         val union = AvroUnion.of(schema)
-        Optional(union, values(union.value, wanted, ids, path))
+        Optional(union, values(union.value, expected, ids, path))
       case (NULL, _) => Nulls
       case (RECORD, s: StructType) => struct(schema, s, ids, path)
       case (RECORD, VariantType) if AvroTypes.isVariant(schema) =>
@@ -48,8 +48,8 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       case (MAP, map: MapType) if map.key == StringType =>
         OfMap(Leaf(Strings), values(schema.getValueType, map.value, ids.part("value"), path :+ "value"))
       case (_, primitive: PrimitiveType) =>
-        Leaf(leaf(schema, primitive, path).getOrElse(mismatch(schema, wanted, path)))
-      case _ => mismatch(schema, wanted, path)
+        Leaf(leaf(schema, primitive, path).getOrElse(mismatch(schema, expected, path)))
+      case _ => mismatch(schema, expected, path)
     }
 
   private def entries(array: AvroSchema, map: MapType, ids: FieldIds, path: Vector[String]): AvroColumn[V] =
@@ -63,14 +63,14 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
     }
 
   /**
-   * Returns the reader of a primitive; the file has the wanted type or one that can be promoted to it (spec: "Schema
-   * Evolution").
+   * Returns the decoder of a primitive column; absent if the file's type is neither the expected type nor a type that
+   * can be promoted to it (spec: "Schema Evolution").
    */
-  private def leaf(schema: AvroSchema, wanted: PrimitiveType, path: Vector[String]): Option[AvroLeaf] = {
+  private def leaf(schema: AvroSchema, expected: PrimitiveType, path: Vector[String]): Option[AvroLeaf] = {
     val column = FileFaults.column(path)
-    (schema.getType, wanted) match {
+    (schema.getType, expected) match {
       case (BOOLEAN, BooleanType) => Some(Booleans)
-      case (INT | LONG, _) => number(schema, wanted, column)
+      case (INT | LONG, _) => number(schema, expected, column)
       case (FLOAT, FloatType) => Some(Floats)
       case (FLOAT, DoubleType) => Some(FloatsAsDoubles)
       case (DOUBLE, DoubleType) => Some(Doubles)
@@ -94,12 +94,12 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
     } else None
 
   /**
-   * Returns the reader of a number. A long without a logical type may represent any of the wanted types.
+   * Returns the decoder of a number. A long without a logical type may represent a value of any of the expected types.
    * `adjust-to-utc` is not checked, because few other writers set it.
    */
-  private def number(schema: AvroSchema, wanted: PrimitiveType, column: String): Option[AvroLeaf] = {
+  private def number(schema: AvroSchema, expected: PrimitiveType, column: String): Option[AvroLeaf] = {
     val plain = if (schema.getType == INT) Ints else Longs
-    (AvroTypes.logicalName(schema).map(_.stripPrefix("local-")), wanted) match {
+    (AvroTypes.logicalName(schema).map(_.stripPrefix("local-")), expected) match {
       case (None | Some("date"), DateType) if schema.getType == INT => Some(plain)
       case (Some("date"), TimestampType) => Some(new Scaled(DateTime.MicrosPerDay, column))
       case (Some("date"), TimestampNsType) => Some(new Scaled(DateTime.NanosPerDay, column))
@@ -119,6 +119,6 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
   private def isNoTime(logicalName: String): Boolean =
     !logicalName.startsWith("time") && logicalName != "date" && logicalName != "decimal"
 
-  private def mismatch(schema: AvroSchema, wanted: Type, path: Vector[String]): Nothing =
-    projection.fail(path, s"Its Avro type ${AvroSchemaCheck.describe(schema)} cannot be read as $wanted")
+  private def mismatch(schema: AvroSchema, expected: Type, path: Vector[String]): Nothing =
+    projection.fail(path, s"Its Avro type ${AvroSchemaCheck.describe(schema)} cannot be read as $expected")
 }

@@ -46,12 +46,12 @@ final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyR
 }
 
 private[avro] object AvroRecords {
-  def open(source: DataSource, wanted: StructType): AvroRecords = {
+  def open(source: DataSource, expected: StructType): AvroRecords = {
     val projection = Projection.ofRecords(source.path, source.constants)
-    val rows = AvroRows.open(source, AvroPart.Whole, wanted, projection) { columns =>
+    val rows = AvroRows.open(source, AvroPart.Whole, expected, projection) { columns =>
       val values = AvroValues.of(columns)
       (in: AvroInput) => values.read(in)
     }
-    new AvroRecords(source.path, rows, wanted.fields.indexWhere(_.id == MetadataColumns.Position.id))
+    new AvroRecords(source.path, rows, expected.fields.indexWhere(_.id == MetadataColumns.Position.id))
   }
 }

@@ -47,13 +47,13 @@ private[iceberglite] object AvroRows {
    * @param decode called once with the columns of the file; returns a function that decodes one row
    * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file
    */
-  def open[V, A](source: DataSource, part: AvroPart, wanted: StructType, projection: Projection[V])(
+  def open[V, A](source: DataSource, part: AvroPart, expected: StructType, projection: Projection[V])(
       decode: AvroColumn.Struct[V] => AvroInput => A
   ): AvroRows[V, A] = FileFaults.reading(source.path) {
     val stream = DataInput.of(source.io, source.path).newStream()
     val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
     try {
-      val (schema, columns) = matched(source, container, wanted, projection)
+      val (schema, columns) = matched(source, container, expected, projection)
       val limits = AvroLimits.ofRows(emptyRecords = AvroSchemaCheck.isEmpty(schema))
       new AvroRows(columns, container, container.records(decode(columns), limits, part))
     } catch {
@@ -66,7 +66,7 @@ private[iceberglite] object AvroRows {
   private def matched[V](
       source: DataSource,
       container: AvroContainerReader,
-      wanted: StructType,
+      expected: StructType,
       projection: Projection[V]
   ): (AvroSchema, AvroColumn.Struct[V]) = {
     // Names are not validated: other implementations are less strict than Avro's own.
@@ -76,7 +76,7 @@ private[iceberglite] object AvroRows {
       throw AvroFault(s"Its rows are of Avro type ${schema.getType}, not records")
     }
     // Without a name mapping, the names of the columns to read are used as one, as in Apache Iceberg.
-    val ids = AvroNameMapping.ids(schema, source.nameMapping.getOrElse(NameMapping.of(Schema(0, wanted.fields))))
-    schema -> new AvroProjection(projection).struct(schema, wanted, ids, Vector.empty)
+    val ids = AvroNameMapping.ids(schema, source.nameMapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
+    schema -> new AvroProjection(projection).struct(schema, expected, ids, Vector.empty)
   }
 }

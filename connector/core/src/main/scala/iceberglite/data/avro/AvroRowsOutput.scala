@@ -38,7 +38,7 @@ final private[iceberglite] class AvroRowsOutput(io: FileIO, path: String, settin
     if (container.finishedBytes > 0) FileFaults.writing(path)(container.drainTo(stream))
   }
 
-  /** Bytes written so far. The unfinished block counts with its uncompressed size. */
+  /** Bytes written so far, including the uncompressed size of the unfinished block. */
   def length: Long = stream.getPos + container.size
 
   /** Bytes buffered in memory. */

@@ -59,8 +59,8 @@ private[avro] object AvroSinks {
   }
 
   /**
-   * Returns the sink of an element, key or value. Its values must take at least one byte each, because otherwise a
-   * count could claim any number of items.
+   * Returns the sink of an element, key or value. Its values must take at least one byte each, because readers reject a
+   * block with more items than bytes.
    */
   private def part(f: NestedField, path: Vector[String]): AvroSink =
     if ((f.fieldType: Type) != UnknownType) of(f, path :+ f.name)

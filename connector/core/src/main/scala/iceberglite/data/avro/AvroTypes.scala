@@ -60,7 +60,7 @@ object AvroTypes {
     if (values.size == 1) values.headOption else None
   }
 
-  /** Returns whether an array represents a map, whose keys need not be strings. */
+  /** Returns whether an array represents a map. Maps whose keys are not strings are written as arrays. */
   private[avro] def isMap(array: AvroSchema): Boolean = logicalName(array).contains("map")
 
   /** Returns key and value of an array of pairs. */
@@ -72,8 +72,8 @@ object AvroTypes {
     }
 
   /**
-   * Returns whether a record is a variant. This is decided by its parts, because the first files with variants are
-   * older than the logical type.
+   * Returns whether a record is a variant. The fields are checked instead of the logical type, because the first files
+   * with variants were written before the logical type existed.
    */
   private[avro] def isVariant(record: AvroSchema): Boolean =
     record.getFields.asScala.map(f => f.name -> f.schema.getType).toSet == Set("metadata" -> BYTES, "value" -> BYTES) &&

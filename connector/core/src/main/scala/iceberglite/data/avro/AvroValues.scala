@@ -49,10 +49,11 @@ private[avro] object AvroValues {
   /**
    * Decodes the fields of a record in file order.
    *
-   * @param readers absent for a field that is not wanted
+   * @param readers decoders of the fields; absent for a field that is not requested
    * @param skippers functions that skip a field
-   * @param targets the position of each field in the wanted struct
-   * @param template a wanted record that contains the values of fields that the file lacks
+   * @param targets the position of each field in the expected struct
+   * @param template the values of an expected record, with the values of fields that the file lacks and null for all
+   *   others
    */
   final class Structs(
       readers: Array[Option[AvroValues]],

@@ -13,7 +13,7 @@ import iceberglite.spec.types.Type.StructType
 /**
  * Reads the batches of a part of one file. The batch object is reused.
  *
- * @param rows the location of the wanted columns in the batch
+ * @param rows the positions of the requested columns in the batch
  */
 final private[iceberglite] class OrcBatchReader[V] private (
     path: String,
@@ -57,7 +57,7 @@ private[iceberglite] object OrcBatchReader {
   def open[V](
       source: DataSource,
       part: OrcPart,
-      wanted: StructType,
+      expected: StructType,
       projection: Projection[V],
       batchSize: Int,
       decimals: RowBatchVersion
@@ -69,9 +69,9 @@ private[iceberglite] object OrcBatchReader {
         val reason = s"Its rows are of ORC type ${reader.getSchema.getCategory}, not structs"
         throw UnreadableFile(source.path, FileFaults.Role, reason)
       }
-      val file = withIds(reader.getSchema, source.nameMapping, wanted)
+      val file = withIds(reader.getSchema, source.nameMapping, expected)
       val matched = new OrcProjection(file, projection)
-      val rows = matched.rows(wanted)
+      val rows = matched.rows(expected)
       val size = math.min(batchSize.toLong, rowsInMemory(reader, matched.included)).toInt
       val batch = batchOf(file, matched.included, size, decimals)
       val skipping = new OrcSkipping(file, part.filter, part.withoutNan, reader.getWriterVersion)
@@ -85,7 +85,8 @@ private[iceberglite] object OrcBatchReader {
   }
 
   /**
-   * Returns the number of rows per batch. It is limited because the library stores all strings of a batch in one array.
+   * Returns the number of rows per batch. The number is limited, because the library stores all strings of a batch in
+   * one array.
    */
   private def rowsInMemory(reader: ReaderImpl, included: Array[Boolean]): Long = {
     val statistics = reader.getOrcProtoFileStatistics
@@ -117,7 +118,7 @@ private[iceberglite] object OrcBatchReader {
    * Assigns ids to a file without any: by the table's name mapping or, if it has none, by the names of the columns to
    * read, as in Apache Iceberg.
    */
-  private def withIds(file: TypeDescription, mapping: Option[NameMapping], wanted: StructType): TypeDescription =
+  private def withIds(file: TypeDescription, mapping: Option[NameMapping], expected: StructType): TypeDescription =
     if (OrcSchemas.hasIds(file)) file
-    else OrcNameMapping(file, mapping.getOrElse(NameMapping.of(Schema(0, wanted.fields))))
+    else OrcNameMapping(file, mapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
 }

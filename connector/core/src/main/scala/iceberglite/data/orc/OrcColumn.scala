@@ -18,8 +18,8 @@ private[iceberglite] object OrcColumn {
   /**
    * A struct.
    *
-   * @param sources the sources of the wanted fields
-   * @param stored the columns of the wanted fields that are in the file, by index in the file's struct
+   * @param sources the sources of the requested fields
+   * @param stored the columns of the requested fields that the file has, by index in the file's struct
    */
   final case class Struct[V](sources: Vector[FieldSource[V]], stored: Map[Int, OrcColumn[V]]) extends OrcColumn[V]
   final case class OfList[V](element: OrcColumn[V]) extends OrcColumn[V]

@@ -8,7 +8,7 @@ import iceberglite.spec.types.Type.StructType
 object OrcData extends DataFormat {
   override def format: FileFormat = FileFormat.Orc
 
-  override def read(source: DataSource, wanted: StructType): RecordIterator = OrcRecords.open(source, wanted)
+  override def read(source: DataSource, expected: StructType): RecordIterator = OrcRecords.open(source, expected)
 
   override def write(target: DataTarget): RecordWriter = OrcRecordWriter.open(target)
 }

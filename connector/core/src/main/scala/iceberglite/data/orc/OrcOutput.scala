@@ -33,7 +33,7 @@ final private[iceberglite] class OrcFileSettings(
   private var memory = 0L
   private var written = 0L
 
-  /** Records the size in the file of a stripe that took `inMemory` bytes of memory before it was complete. */
+  /** Records the sizes of a complete stripe in bytes: in memory before it was written, and in the file. */
   private[orc] def recordSizes(inMemory: Long, inFile: Long): Unit = if (inMemory > 0) {
     memory += inMemory
     written += inFile
@@ -46,7 +46,9 @@ final private[iceberglite] class OrcFileSettings(
 
 private[orc] object OrcFileSettings {
 
-  /** Initial estimate, as in Apache Iceberg: short stripes consist mostly of partly filled buffers. */
+  /**
+   * Initial estimate, as in Apache Iceberg. It is low because short stripes consist mostly of partly filled buffers.
+   */
   private val InitialRatio = 0.2
 }
 
@@ -72,7 +74,7 @@ final private[iceberglite] class OrcOutput private (
 
   /**
    * Returns the index in the batch for one more row, to be filled before [[endRow]]. A full batch is passed to the
-   * library only at this point, so that a stripe that is to end always has rows in the batch.
+   * library only at this point, so that the batch always has rows when [[flush]] ends a stripe.
    */
   def beginRow(): Int = {
     if (batch.size == batch.getMaxSize || inBatch > OrcOutput.MaxBatchBytes) push()
@@ -132,7 +134,10 @@ final private[iceberglite] class OrcOutput private (
     sizes(writer.getSchema).toMap
   }
 
-  /** Stops writing. The caller must delete the file. The library's writer holds only memory. */
+  /**
+   * Stops writing. The caller must delete the file. The library's writer need not be closed, because it uses no other
+   * resources than memory.
+   */
   def abandon(): Unit = {
     Try(storage.endOutput())
     ()
@@ -141,7 +146,7 @@ final private[iceberglite] class OrcOutput private (
 
 private[iceberglite] object OrcOutput {
 
-  /** Maximum bytes in a batch: with long values, a batch is not filled completely. */
+  /** Maximum size of a batch in bytes. With long values, a batch has fewer rows than its capacity. */
   private val MaxBatchBytes = 16L << 20
 
   /** Creates an empty file. */
@@ -173,8 +178,8 @@ private[iceberglite] object OrcOutput {
 final private[iceberglite] case class FinishedOrc(length: Long, stripes: Vector[Long])
 
 /**
- * Tells the library when the stripe of one file ends. The library's own manager shares memory among all writers of a
- * process, so the stripes of a file would depend on concurrent writers.
+ * Determines when a stripe of one file ends. The library's own memory manager is not used, because it shares memory
+ * among all writers of a process, so that the stripes of a file would depend on concurrent writers.
  */
 final private class StripeEnds extends MemoryManager {
 

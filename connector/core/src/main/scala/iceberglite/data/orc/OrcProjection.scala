@@ -9,8 +9,7 @@ import iceberglite.spec.types.{DateTime, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Plans how the rows of one file are converted to the wanted columns: which nodes are read, and in which
- * representation.
+ * Determines which nodes of a file's schema are read, and how their values are converted to the requested columns.
  *
  * @param file the schema of the file, with ids
  */
@@ -22,21 +21,21 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
   /** The nodes of the file to read, by the library's column numbers. */
   val included = new Array[Boolean](file.getMaximumId + 1)
 
-  def rows(wanted: StructType): OrcColumn.Struct[V] = struct(file, wanted, Vector.empty)
+  def rows(expected: StructType): OrcColumn.Struct[V] = struct(file, expected, Vector.empty)
 
-  private def struct(t: TypeDescription, wanted: StructType, path: Vector[String]): OrcColumn.Struct[V] = {
+  private def struct(t: TypeDescription, expected: StructType, path: Vector[String]): OrcColumn.Struct[V] = {
     included(t.getId) = true
     val children = OrcSchemas.children(t)
-    val sources = projection.sources(wanted, children.map(c => OrcSchemas.idOf(c._2)), path).toVector
-    val stored = sources.zip(wanted.fields).collect { case (FieldSource.Stored(i), field) =>
+    val sources = projection.sources(expected, children.map(c => OrcSchemas.idOf(c._2)), path).toVector
+    val stored = sources.zip(expected.fields).collect { case (FieldSource.Stored(i), field) =>
       i -> node(children(i)._2, field, path :+ field.name)
     }
     OrcColumn.Struct(sources, stored.toMap)
   }
 
-  private def node(t: TypeDescription, wanted: NestedField, path: Vector[String]): OrcColumn[V] = {
+  private def node(t: TypeDescription, expected: NestedField, path: Vector[String]): OrcColumn[V] = {
     included(t.getId) = true
-    (wanted.fieldType, t.getCategory) match {
+    (expected.fieldType, t.getCategory) match {
       case (s: StructType, Category.STRUCT) => struct(t, s, path)
       case (list: ListType, Category.LIST) =>
         OrcColumn.OfList(node(t.getChildren.get(0), list.elementField, path :+ "element"))
@@ -45,7 +44,7 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
         OrcColumn.OfMap(key, node(t.getChildren.get(1), map.valueField, path :+ "value"))
       case (VariantType, Category.STRUCT) => variant(t, path)
       case (primitive: PrimitiveType, _) =>
-        val kind = leaf(t, primitive).getOrElse(mismatch(t, wanted.fieldType, path))
+        val kind = leaf(t, primitive).getOrElse(mismatch(t, expected.fieldType, path))
         OrcColumn.Leaf(kind, FileFaults.column(path))
       case (other, _) => mismatch(t, other, path)
     }
@@ -64,11 +63,11 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
   }
 
   /**
-   * Returns the reader of a primitive; the file has the wanted type or one that can be promoted to it (spec: "Schema
-   * Evolution").
+   * Returns the target representation of a primitive column; absent if the file's type is neither the expected type nor
+   * a type that can be promoted to it (spec: "Schema Evolution").
    */
-  private def leaf(t: TypeDescription, wanted: PrimitiveType): Option[OrcLeaf] =
-    (t.getCategory, wanted) match {
+  private def leaf(t: TypeDescription, expected: PrimitiveType): Option[OrcLeaf] =
+    (t.getCategory, expected) match {
       case (Category.BOOLEAN, BooleanType) => Some(Booleans)
       case (Category.BYTE | Category.SHORT | Category.INT, IntType) => Some(Ints)
       case (Category.BYTE | Category.SHORT | Category.INT, LongType) => Some(Longs)
@@ -90,8 +89,8 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
       case _ => None
     }
 
-  private def mismatch(t: TypeDescription, wanted: Type, path: Vector[String]): Nothing = {
+  private def mismatch(t: TypeDescription, expected: Type, path: Vector[String]): Nothing = {
     val text = t.toString
-    projection.fail(path, s"Its ORC type ${text.take(200)} cannot be read as $wanted")
+    projection.fail(path, s"Its ORC type ${text.take(200)} cannot be read as $expected")
   }
 }

@@ -52,11 +52,11 @@ final private[orc] class OrcRecords private (path: String, batches: OrcBatchRead
 }
 
 private[orc] object OrcRecords {
-  def open(source: DataSource, wanted: StructType): OrcRecords = {
+  def open(source: DataSource, expected: StructType): OrcRecords = {
     val projection = Projection.ofRecords(source.path, source.constants)
     val batchSize = VectorizedRowBatch.DEFAULT_SIZE
     val batches =
-      OrcBatchReader.open(source, OrcPart.Whole, wanted, projection, batchSize, RowBatchVersion.ORIGINAL)
+      OrcBatchReader.open(source, OrcPart.Whole, expected, projection, batchSize, RowBatchVersion.ORIGINAL)
     new OrcRecords(source.path, batches)
   }
 }

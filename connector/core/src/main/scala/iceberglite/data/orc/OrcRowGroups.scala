@@ -15,7 +15,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
  *
  * @param start the part contains the stripes whose middle is between `start` (inclusive) and `start + length`
  *   (exclusive), in bytes
- * @param filter used for skipping only: all matching rows are read, and rows that do not match may be read too
+ * @param filter used only to skip stripes and row groups; rows that do not match may also be read
  * @param withoutNan the columns of the filter that are known to contain no NaN
  */
 final private[iceberglite] case class OrcPart(

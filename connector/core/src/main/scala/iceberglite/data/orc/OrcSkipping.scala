@@ -21,7 +21,8 @@ import iceberglite.spec.types.Type._
  * Uses the statistics of a file to find the parts that cannot contain matching rows. Individual rows are not tested.
  *
  * @param schema schema of the file, with field ids
- * @param withoutNan the columns that are known to contain no NaN: the library's bounds of other columns are not usable
+ * @param withoutNan the columns that are known to contain no NaN. The bounds of other floating point columns are not
+ *   used
  */
 final private[orc] class OrcSkipping(
     schema: TypeDescription,
@@ -156,8 +157,8 @@ private[orc] object OrcSkipping {
   private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
 
   /**
-   * Returns whether a bound is valid text. The library puts a replacement character for bytes that are not valid text,
-   * and such a bound sorts differently.
+   * Returns whether a bound is valid text. The library replaces bytes that are not valid text with a replacement
+   * character, which changes the order of the bound.
    */
   private def isText(bound: String): Boolean = bound.indexOf('\ufffd') < 0
 

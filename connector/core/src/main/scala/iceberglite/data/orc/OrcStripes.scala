@@ -12,8 +12,9 @@ import org.apache.orc.impl.reader.StripePlanner
 import org.apache.orc.impl.reader.tree.TypeReader.ReadPhase
 
 /**
- * Reads the stripes of a part of a file in order with the library's decoders. The library's own loop over stripes is
- * not used: it does not allow replacing the streams, and its decoders do not stop at the end of a truncated stream.
+ * Reads the stripes of a part of a file in order with the library's decoders. The library's own record reader is not
+ * used, because it does not allow replacing the streams. The streams are replaced because the decoders do not stop at
+ * the end of a truncated stream.
  *
  * @param included the nodes of the file's schema to read
  */
@@ -112,8 +113,8 @@ private object OrcStripes {
   private val MaxReadsAtEnd = 64
 
   /**
-   * A stream that fails if it is read repeatedly at its end. The decoders add up the results of reads and count the end
-   * marker, -1, as a number; they would read billions of times.
+   * A stream that fails if it is read repeatedly at its end. The decoders add the results of reads, including the end
+   * marker -1, to a count, so they would read billions of times.
    */
   final private class EndingStream(streamName: StreamName, in: InStream) extends InStream(streamName, 0L, 0L) {
     private var readsAtEnd = 0

@@ -9,7 +9,7 @@ import iceberglite.data.FileFaults
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.ReadBounds
 
-/** Checks what the tail of an ORC file states about its parts against the file, before the library relies on it. */
+/** Validates the lengths and counts in the tail of an ORC file before the library uses them. */
 private[orc] object OrcTail {
   private val MaxPostScriptBytes = 256
 
@@ -72,9 +72,9 @@ private[orc] object OrcTail {
   }
 
   /**
-   * Opens a file. Dates and timestamps are read without conversion: the calendar that the file states is the one
-   * requested. Files from Iceberg's writers state the hybrid calendar, although they never use it; files from other
-   * writers state the actual one.
+   * Opens a file. Dates and timestamps are read without conversion between calendars, because the library is configured
+   * with the calendar in the file footer. The footers of Iceberg's writers contain the hybrid calendar, although their
+   * values do not use it. The footers of other writers contain the calendar of the values.
    */
   def open(path: String, storage: OrcStorage): ReaderImpl = {
     check(path, storage)

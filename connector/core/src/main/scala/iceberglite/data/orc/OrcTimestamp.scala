@@ -11,7 +11,7 @@ private[iceberglite] object OrcTimestamp {
    * Reads a timestamp from a vector of milliseconds and of nanoseconds within the second; both contain the fraction of
    * the second. In files from Arrow's writer, both are negative for times before 1970.
    *
-   * @param unitsPerSecond units per second of the result, which counts from 1970
+   * @param unitsPerSecond units per second of the result, which is the time since 1970
    * @throws ArithmeticException if the result is out of the range of a long
    */
   def exactly(times: TimestampColumnVector, row: Int, unitsPerSecond: Long): Long = {

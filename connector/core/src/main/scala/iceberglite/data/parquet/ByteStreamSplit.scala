@@ -10,9 +10,9 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 /**
- * Decodes pages in which the first bytes of all values come first, then all second bytes, and so on (Parquet: "Byte
- * Stream Split"). Parquet's library supports this encoding only for floats and doubles; newer writers use it for all
- * types of fixed width.
+ * Decodes pages that contain the first bytes of all values, followed by the second bytes of all values, and so on
+ * (Parquet specification: "Byte Stream Split"). Parquet's library supports this encoding only for floats and doubles;
+ * newer writers use it for all types of fixed width.
  */
 private[iceberglite] object ByteStreamSplit {
 

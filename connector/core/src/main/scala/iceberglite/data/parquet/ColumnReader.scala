@@ -11,9 +11,10 @@ import iceberglite.spec.types.PrimitiveType
 import iceberglite.spec.types.Type._
 
 /**
- * The read plan for one node of a file's schema: the part to request, and the converter for its values.
+ * The read plan of one node of a file's schema.
  *
- * @param converter returns a new converter that puts its values into a slot
+ * @param requested the part of the node that is read
+ * @param converter creates the converter that sets its values in a slot
  */
 final private[parquet] case class ColumnReader(requested: ParquetType, converter: Slot => Converter)
 
@@ -26,17 +27,17 @@ private[parquet] object ColumnReader {
   /**
    * Returns the read plan of a primitive column.
    *
-   * @param fail called for a value that is not valid for the wanted type
-   * @return absent if the file's type cannot be read as the wanted type
+   * @param fail called with a reason if a value is not valid for the expected type
+   * @return absent if the file's type cannot be read as the expected type
    */
-  def of(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): Option[ColumnReader] =
-    converter(file, wanted, fail).map(ColumnReader(file, _))
+  def of(file: ParquetPrimitive, expected: PrimitiveType, fail: String => Nothing): Option[ColumnReader] =
+    converter(file, expected, fail).map(ColumnReader(file, _))
 
   private type ConverterFactory = Option[Slot => PrimitiveConverter]
 
-  private def converter(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): ConverterFactory = {
+  private def converter(file: ParquetPrimitive, expected: PrimitiveType, fail: String => Nothing): ConverterFactory = {
     val logical = Option(file.getLogicalTypeAnnotation)
-    (wanted, file.getPrimitiveTypeName) match {
+    (expected, file.getPrimitiveTypeName) match {
       case (BooleanType, BOOLEAN) => Some(new BooleanConverter(_))
       case (IntType, INT32) if isInteger(logical, 32) => ints(v => Int.box(v))
       case (LongType, INT32) if isInteger(logical, 32) => ints(v => Long.box(v.toLong))
@@ -50,8 +51,8 @@ private[parquet] object ColumnReader {
       case (DateType, INT32) if logical.forall(_.isInstanceOf[DateLogicalTypeAnnotation]) => ints(v => Int.box(v))
       case (TimeType, _) => time(file, logical)
       case (TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType, _) =>
-        timestamp(file, logical, wanted, fail)
-      case _ => bytes(file, logical, wanted)
+        timestamp(file, logical, expected, fail)
+      case _ => bytes(file, logical, expected)
     }
   }
 
@@ -62,9 +63,9 @@ private[parquet] object ColumnReader {
   private def bytes(
       file: ParquetPrimitive,
       logical: Option[LogicalTypeAnnotation],
-      wanted: PrimitiveType
+      expected: PrimitiveType
   ): ConverterFactory =
-    (wanted, file.getPrimitiveTypeName) match {
+    (expected, file.getPrimitiveTypeName) match {
       case (StringType, BINARY) if logical.forall(isText) => binaries(_.toStringUsingUTF8)
       case (UuidType, FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == ReadValues.UuidSize => binaries(ReadValues.uuid)
       case (FixedType(length), FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == length => binaries(ReadValues.buffer)
@@ -75,12 +76,16 @@ private[parquet] object ColumnReader {
 
   private def binaries(convert: Binary => AnyRef): ConverterFactory = Some(new BinaryConverter(_, convert))
 
-  private def decimal(file: ParquetPrimitive, d: DecimalLogicalTypeAnnotation, wanted: DecimalType): ConverterFactory =
-    if (d.getScale != wanted.scale || d.getPrecision > wanted.precision) None
+  private def decimal(
+      file: ParquetPrimitive,
+      d: DecimalLogicalTypeAnnotation,
+      expected: DecimalType
+  ): ConverterFactory =
+    if (d.getScale != expected.scale || d.getPrecision > expected.precision) None
     else file.getPrimitiveTypeName match {
-      case INT32 => ints(v => java.math.BigDecimal.valueOf(v.toLong, wanted.scale))
-      case INT64 => longs(v => java.math.BigDecimal.valueOf(v, wanted.scale))
-      case BINARY | FIXED_LEN_BYTE_ARRAY => binaries(ReadValues.decimal(_, wanted.scale))
+      case INT32 => ints(v => java.math.BigDecimal.valueOf(v.toLong, expected.scale))
+      case INT64 => longs(v => java.math.BigDecimal.valueOf(v, expected.scale))
+      case BINARY | FIXED_LEN_BYTE_ARRAY => binaries(ReadValues.decimal(_, expected.scale))
       case _ => None
     }
 
@@ -96,13 +101,13 @@ private[parquet] object ColumnReader {
   private def timestamp(
       file: ParquetPrimitive,
       logical: Option[LogicalTypeAnnotation],
-      wanted: PrimitiveType,
+      expected: PrimitiveType,
       fail: String => Nothing
   ): ConverterFactory = {
     def exact(value: Any, converted: => Long): AnyRef =
       try Long.box(converted)
-      catch { case _: ArithmeticException => fail(s"Its value $value is out of range of $wanted") }
-    val nanos = wanted == TimestampNsType || wanted == TimestampTzNsType
+      catch { case _: ArithmeticException => fail(s"Its value $value is out of range of $expected") }
+    val nanos = expected == TimestampNsType || expected == TimestampTzNsType
     (file.getPrimitiveTypeName, logical) match {
       case (INT64, None) => longs(v => Long.box(v))
       case (INT64, Some(t: TimestampLogicalTypeAnnotation)) =>
@@ -114,7 +119,7 @@ private[parquet] object ColumnReader {
       // Occurs only in imported files.
       case (INT96, _) => binaries(v => exact(v, ReadValues.int96(v, nanos)))
       case (INT32, Some(_: DateLogicalTypeAnnotation)) =>
-        wanted match {
+        expected match {
           case TimestampType | TimestampNsType => ints(days => exact(days, ReadValues.startOfDay(days, nanos)))
           case _ => None
         }

@@ -11,10 +11,10 @@ import iceberglite.spec.types.{NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * The read plan of a file for the wanted columns, by field id at every level (spec: "Column Projection").
+ * The read plan of a file. Columns are matched by field id at every level (spec: "Column Projection").
  *
- * @param requested the part of the file's schema to read
- * @param positions indexes of the columns that contain the row position
+ * @param requested the part of the file's schema that is read
+ * @param positions indexes in a record of the columns that contain the row position
  */
 final private[parquet] case class FileReadPlan(requested: MessageType, records: Records, positions: Array[Int])
 
@@ -23,13 +23,13 @@ private[parquet] object FileReadPlan {
   /**
    * Returns the read plan of a file.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile if a column's type does not match the table, or a required
-   *   column is missing
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the type of a column cannot be read as the expected type,
+   *   or a required column is missing
    */
-  def of(file: MessageType, source: DataSource, wanted: StructType): FileReadPlan = {
+  def of(file: MessageType, source: DataSource, expected: StructType): FileReadPlan = {
     val matching = new SchemaMatcher(source)
-    val positions = wanted.fields.indices.filter(i => wanted.fields(i).id == MetadataColumns.Position.id).toArray
-    val parts = matching.struct(ParquetNameMapping.withIds(file, source.nameMapping, wanted), wanted, Vector.empty)
+    val positions = expected.fields.indices.filter(i => expected.fields(i).id == MetadataColumns.Position.id).toArray
+    val parts = matching.struct(ParquetNameMapping.withIds(file, source.nameMapping, expected), expected, Vector.empty)
     val root = new StructConverter(parts.template, parts.children, _: Slot)
     FileReadPlan(withChildren(file, parts.requested), new Records(root), positions)
   }
@@ -43,12 +43,12 @@ private[parquet] object FileReadPlan {
 
     private val projection = Projection.ofRecords(source.path, source.constants)
 
-    def struct(group: GroupType, wanted: StructType, path: Vector[String]): Parts = {
+    def struct(group: GroupType, expected: StructType, path: Vector[String]): Parts = {
       val stored = childrenOf(group)
-      val template = new Array[AnyRef](wanted.fields.size)
-      val sources = projection.sources(wanted, stored.map(idOf), path)
-      val children = wanted.fields.indices.flatMap { i =>
-        val field = wanted.fields(i)
+      val template = new Array[AnyRef](expected.fields.size)
+      val sources = projection.sources(expected, stored.map(idOf), path)
+      val children = expected.fields.indices.flatMap { i =>
+        val field = expected.fields(i)
         sources(i) match {
           case FieldSource.Stored(at) if field.fieldType != UnknownType =>
             Some((at, node(stored(at), field.fieldType, path :+ field.name, isPart = false), i))
@@ -65,16 +65,16 @@ private[parquet] object FileReadPlan {
     /**
      * Returns the read plan of a node.
      *
-     * @param isPart whether the node is the element of a list, or the key or value of a map. In old lists, the element
-     *   is the repeated field itself
+     * @param isPart whether the node is the element of a list, or the key or value of a map. In two-level lists, the
+     *   node may be a repeated field
      */
-    private def node(file: ParquetType, wanted: Type, path: Vector[String], isPart: Boolean): ColumnReader = {
+    private def node(file: ParquetType, expected: Type, path: Vector[String], isPart: Boolean): ColumnReader = {
       def mismatched = projection.fail(
         path,
-        s"Its Parquet type ${file.toString.replaceAll("\\s+", " ")} cannot be read as $wanted, the table's type. " +
+        s"Its Parquet type ${file.toString.replaceAll("\\s+", " ")} cannot be read as $expected, the table's type. " +
           "Rewrite the file with the table's type, or do not select the column"
       )
-      (file, wanted) match {
+      (file, expected) match {
         case _ if file.isRepetition(REPEATED) && !isPart => mismatched
         case (group: GroupType, VariantType) => variant(group, path).getOrElse(mismatched)
         case (primitive: ParquetPrimitive, t: PrimitiveType) =>
@@ -90,17 +90,17 @@ private[parquet] object FileReadPlan {
       }
     }
 
-    private def structNode(group: GroupType, wanted: StructType, path: Vector[String]): ColumnReader = {
-      val parts = struct(group, wanted, path)
-      // If no child of the struct were requested, it would be unknown whether the struct is null.
+    private def structNode(group: GroupType, expected: StructType, path: Vector[String]): ColumnReader = {
+      val parts = struct(group, expected, path)
+      // Without a child, it would be unknown whether the struct is null.
       val children = if (parts.children.isEmpty) Array(presenceColumn(group) -> -1) else parts.children
       val requested = withChildren(group, children.toVector.map(_._1.requested))
       ColumnReader(requested, new StructConverter(parts.template, children, _))
     }
 
-    private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: Vector[String]): ColumnReader = {
+    private def listNode(group: GroupType, shape: ListShape, expected: ListType, path: Vector[String]): ColumnReader = {
       val inside = path :+ "element"
-      val element = node(shape.element, wanted.element, inside, isPart = true)
+      val element = node(shape.element, expected.element, inside, isPart = true)
       val (repeated, entry): (ParquetType, Slot => Converter) =
         if (shape.twoLevel) (element.requested, element.converter)
         else (
@@ -110,9 +110,14 @@ private[parquet] object FileReadPlan {
       ColumnReader(withChildren(group, Vector(repeated)), new RepeatedConverter(entry, _))
     }
 
-    private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: Vector[String]): ColumnReader = {
-      val key = node(keyValue.getType(0), wanted.key, path :+ "key", isPart = true)
-      val value = node(keyValue.getType(1), wanted.value, path :+ "value", isPart = true)
+    private def mapNode(
+        group: GroupType,
+        keyValue: GroupType,
+        expected: MapType,
+        path: Vector[String]
+    ): ColumnReader = {
+      val key = node(keyValue.getType(0), expected.key, path :+ "key", isPart = true)
+      val value = node(keyValue.getType(1), expected.value, path :+ "value", isPart = true)
       val entries = withChildren(keyValue, Vector(key.requested, value.requested))
       ColumnReader(
         withChildren(group, Vector(entries)),
@@ -121,7 +126,8 @@ private[parquet] object FileReadPlan {
     }
 
     /**
-     * Returns the plan of a variant: a group of `metadata` and `value` and, if the writer shredded it, `typed_value`.
+     * Returns the read plan of a variant, which is a group of `metadata`, `value` and, if it is shredded,
+     * `typed_value`.
      */
     private def variant(group: GroupType, path: Vector[String]): Option[ColumnReader] = {
       val parts = childrenOf(group).map {
@@ -135,7 +141,7 @@ private[parquet] object FileReadPlan {
       } else None
     }
 
-    /** Returns the part of a struct that is cheapest to read. */
+    /** Returns a column that shows whether a struct is null, preferably a primitive one, which is cheap to read. */
     private def presenceColumn(group: GroupType): ColumnReader = {
       val children = childrenOf(group)
       val cheapest = children.find(c => c.isPrimitive && !c.isRepetition(REPEATED)).getOrElse(children.head)

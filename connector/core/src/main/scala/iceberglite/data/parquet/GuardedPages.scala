@@ -18,7 +18,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** Checks the sizes that a file claims. Parquet's readers would allocate the claimed memory. */
+/** Validates the sizes in a file before Parquet's readers allocate memory for them. */
 private[iceberglite] object GuardedPages {
 
   /** Pages that claim at most this uncompressed size in bytes are not checked. */
@@ -39,8 +39,8 @@ private[iceberglite] object GuardedPages {
   }
 
   /**
-   * Returns the pages of a row group with checks of what Parquet would decode: a dictionary that claims more values
-   * than fit into its bytes is rejected.
+   * Returns the pages of a row group with additional checks. A dictionary that claims more values than fit into its
+   * bytes is rejected.
    */
   def of(pages: PageReadStore): PageReadStore = new PageReadStore {
     override def getRowCount: Long = pages.getRowCount

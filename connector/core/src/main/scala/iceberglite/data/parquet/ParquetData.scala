@@ -13,7 +13,7 @@ import iceberglite.storage.DataOutput
 object ParquetData extends DataFormat {
   override def format: FileFormat = FileFormat.Parquet
 
-  override def read(source: DataSource, wanted: StructType): RecordIterator = new ParquetRecords(source, wanted)
+  override def read(source: DataSource, expected: StructType): RecordIterator = new ParquetRecords(source, expected)
 
   override def write(target: DataTarget): RecordWriter = new Writer(target)
 

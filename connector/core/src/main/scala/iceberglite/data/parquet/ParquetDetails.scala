@@ -19,12 +19,12 @@ import iceberglite.spec.property.{ParquetProperty, TableProperty}
 import iceberglite.spec.schema.Schema
 
 /**
- * The settings of Parquet files that control their pages, some of them for single columns. Settings for columns that a
- * file does not have are ignored, as in Apache Iceberg.
+ * The settings of the pages and columns of Parquet files. Settings for columns that a file does not have are ignored,
+ * as in Apache Iceberg.
  *
  * @param pageVersion `v1` or `v2`
- * @param bloomFilters settings of Bloom filters by full column name; the following maps have the same keys
- * @param statistics false for columns without counts and bounds
+ * @param bloomFilters settings of Bloom filters by full column name
+ * @param statistics whether a column has counts and bounds in the file, by full column name
  */
 final case class ParquetDetails(
     pageVersion: String,

@@ -11,20 +11,20 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 object ParquetNameMapping {
 
   /**
-   * Returns the schema with field ids. A file with any ids keeps them. Otherwise, the ids come from the table's name
-   * mapping. If there is no mapping, the file's first column is field 1, its second column is field 2, and so on, as in
-   * Apache Iceberg, and nested fields are matched by name.
+   * Returns the schema with field ids. If the file has any ids, only these are used. Otherwise, the ids are taken from
+   * the table's name mapping. Without a mapping, the first column of the file gets the id 1, the second column the id
+   * 2, and so on, as in Apache Iceberg; nested fields are matched by name.
    *
-   * @param wanted the fields to read
+   * @param expected the columns to read
    */
-  def withIds(file: MessageType, mapping: => Option[NameMapping], wanted: StructType): MessageType =
+  def withIds(file: MessageType, mapping: => Option[NameMapping], expected: StructType): MessageType =
     if (hasIds(file)) file
     else mapping match {
       case Some(names) => withChildren(file, mapped(childrenOf(file), names.fields))
       case None =>
         val numbered = childrenOf(file).zipWithIndex.map { case (column, i) =>
           val id = i + 1
-          wanted.fields.find(_.id == id).fold(column)(f => named(column, f.fieldType)).withId(id)
+          expected.fields.find(_.id == id).fold(column)(f => named(column, f.fieldType)).withId(id)
         }
         withChildren(file, numbered)
     }
@@ -42,10 +42,10 @@ object ParquetNameMapping {
     mapping.id.fold(inside)(inside.withId)
   }
 
-  /** Returns the node with the ids of the wanted fields that have the names in the file. */
-  private def named(t: ParquetType, wanted: Type): ParquetType = {
+  /** Returns the node with the ids of the requested fields, matched by name. */
+  private def named(t: ParquetType, expected: Type): ParquetType = {
     def withField(part: ParquetType, field: NestedField): ParquetType = named(part, field.fieldType).withId(field.id)
-    (t, wanted) match {
+    (t, expected) match {
       case (group: GroupType, struct: StructType) => parts(
           group,
           _.map(c => struct.fields.find(_.name == c.getName).fold(c)(withField(c, _)))

@@ -14,7 +14,7 @@ import iceberglite.spec.schema.Schema
 /**
  * The properties that the Parquet files of a task share.
  *
- * @param codecs shared by all files, so that they use a single compressor; it compresses one page at a time
+ * @param codecs shared by all files of a task, so that they use a single compressor
  */
 final case class ParquetFileSettings(
     messageType: MessageType,
@@ -41,9 +41,9 @@ object ParquetFileSettings {
 }
 
 /**
- * A Parquet file that is being written. Rows go to the columns of a row group in memory, and the row group is written
- * when it is large enough. Parquet's own writer does not reveal when that happens, so many open files could not share
- * the memory of a task.
+ * A Parquet file that is being written. Rows are added to a row group in memory, which is written when it is large
+ * enough. Parquet's own writer is not used, because it does not provide the size of the buffered data, which is needed
+ * to limit the memory of many open files.
  *
  * @param attach called with the columns of each row group before its first row
  */
@@ -85,7 +85,10 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   /** Bytes buffered in memory. */
   def buffered: Long = inMemory
 
-  /** Measures the buffered bytes. It is too expensive to do that for each row. */
+  /**
+   * Measures the buffered bytes and determines the row of the next measurement, because measuring after each row is too
+   * expensive.
+   */
   private def checkSize(): Unit = {
     inMemory = columns.getBufferedSize
     val room = math.min(fileSettings.settings.rowGroupSize - inMemory, fileSettings.settings.targetSize - length)
@@ -154,8 +157,8 @@ private object ParquetOutput {
   private val FirstCheck = 10L
 
   /**
-   * The approximate number of bytes that rows may take before the next measurement. It keeps the open files of a task
-   * close to the memory limit.
+   * The approximate maximum size of the rows between two measurements, in bytes. It limits by how much the open files
+   * of a task exceed the memory limit.
    */
   private val BytesPerCheck = 1L << 20
 

@@ -13,14 +13,14 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type.StructType
 
 /** Reads the records of a Parquet file by row group. */
-final private[parquet] class ParquetRecords(source: DataSource, wanted: StructType) extends RecordIterator {
+final private[parquet] class ParquetRecords(source: DataSource, expected: StructType) extends RecordIterator {
   import ParquetRecords._
 
   private val codecs = new GuardedPages.Codecs(source.path)
   private val file: InputFile = ParquetInput.of(source.io, source.path)
   private val reader: ParquetFileReader = opened()
   private val plan: FileReadPlan = closingOnFailure {
-    val plan = FileReadPlan.of(reader.getFileMetaData.getSchema, source, wanted)
+    val plan = FileReadPlan.of(reader.getFileMetaData.getSchema, source, expected)
     reader.setRequestedSchema(plan.requested)
     plan
   }
@@ -66,7 +66,7 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
     try reader.close()
     finally codecs.release()
 
-  /** Returns options that verify page checksums if present: damaged deletes would silently bring rows back. */
+  /** Returns options with checksum verification, because rows would silently reappear if a delete file is damaged. */
   private def options: ParquetReadOptions =
     ParquetReadOptions.builder().withCodecFactory(codecs).usePageChecksumVerification(true).build()
 
@@ -96,7 +96,9 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
 private object ParquetRecords {
   private val MaxCauses = 10
 
-  /** Returns the error inside of Parquet's exception: Parquet wraps exceptions of column readers. */
+  /**
+   * Returns the cause of Parquet's exception that is an `IcebergError`, because Parquet wraps exceptions of converters.
+   */
   private def icebergError(e: Throwable): Option[IcebergError] =
     Iterator.iterate(Option(e))(_.flatMap(c => Option(c.getCause))).take(MaxCauses).takeWhile(_.isDefined).flatten
       .collectFirst { case i: IcebergError => i }

@@ -63,7 +63,8 @@ object ParquetSettings {
   )
 
   /**
-   * Returns the name of a codec in Parquet. Whether the codec is available is only known when it is used to compress.
+   * Returns the name of a codec in Parquet. The codec is used to compress, because only this shows whether it is
+   * available.
    *
    * @param key key of the setting, for errors
    */

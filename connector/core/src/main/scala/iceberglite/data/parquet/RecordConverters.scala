@@ -9,14 +9,14 @@ import org.apache.parquet.io.api.{Binary, Converter, GroupConverter, PrimitiveCo
 import iceberglite.data.{Record, Variant}
 import iceberglite.spec.IcebergError.Unsupported
 
-/** The target of a converter's value. */
+/** Receives the value of a converter. */
 private[parquet] trait Slot {
   def set(value: AnyRef): Unit
 }
 
 private[parquet] object Slot {
 
-  /** Discards the value; used for columns that are read for another reason. */
+  /** Discards the value. Used for columns that are read only to determine whether their struct is null. */
   object Discarded extends Slot {
     override def set(value: AnyRef): Unit = ()
   }
@@ -27,7 +27,7 @@ private[parquet] object Slot {
  *
  * @param template the values of the fields that the file lacks, and null for the others
  * @param children the requested children of the group, each with the index of its field; negative if the field is not
- *   wanted
+ *   requested
  */
 final private[parquet] class StructConverter(
     template: Array[AnyRef],
@@ -44,7 +44,7 @@ final private[parquet] class StructConverter(
   override def end(): Unit = slot.set(new Record(values))
 }
 
-/** A group around a repeated field: a list or a map. */
+/** Creates the entries of a list or map, which is a group around a repeated field. */
 final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: Slot) extends GroupConverter {
   private var entries = new VectorBuilder[AnyRef]
   private val converter = entry((value: AnyRef) => entries += value)
@@ -54,7 +54,7 @@ final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: S
   override def end(): Unit = slot.set(entries.result())
 }
 
-/** The repeated group of a three-level list. */
+/** Creates an element from the repeated group of a three-level list. */
 final private[parquet] class ElementConverter(element: ColumnReader, slot: Slot) extends GroupConverter {
   private var value: AnyRef = _
   private val converter = element.converter((v: AnyRef) => value = v)
@@ -64,7 +64,7 @@ final private[parquet] class ElementConverter(element: ColumnReader, slot: Slot)
   override def end(): Unit = slot.set(value)
 }
 
-/** The repeated group of a map. */
+/** Creates a key-value pair from the repeated group of a map. */
 final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnReader, slot: Slot)
     extends GroupConverter {
   private var k: AnyRef = _

@@ -10,9 +10,9 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /**
- * Writes one field of every record to the columns of a Parquet file. Each value has a repetition level, which states
- * the list in which a new entry begins, and a definition level, which states how many of the enclosing optional and
- * repeated fields are present.
+ * Writes one field of every record to the columns of a Parquet file. Each value has a repetition level, which is the
+ * level of the list in which a new entry begins, and a definition level, which is the number of enclosing optional and
+ * repeated fields that are present.
  *
  * @param name full name, for messages
  * @param optional whether the field may be null
@@ -28,7 +28,11 @@ abstract private[parquet] class RecordField(name: String, optional: Boolean, pro
 
   protected def writeValue(value: AnyRef, repetition: Int): Unit
 
-  /** Writes an absent value: an enclosing field is null or empty from `level` on. */
+  /**
+   * Writes an absent value, because an enclosing field is null or empty.
+   *
+   * @param level the definition level of that field
+   */
   def writeAbsent(repetition: Int, level: Int): Unit
 
   def leaves: Vector[RecordLeaf]
@@ -57,7 +61,7 @@ final private class StructField(
 }
 
 /**
- * A list, whose entries have one part, or a map, whose entries have two.
+ * A list, whose entries have one part (the element), or a map, whose entries have two parts (key and value).
  *
  * @param repeated repetition level of the entries after the first
  */
@@ -163,8 +167,8 @@ private[parquet] object RecordShredder {
   final private class FieldBuilder(file: MessageType) {
 
     /** Returns the stored fields, which are all except those of type unknown, and their indexes in the record. */
-    def fields(of: Vector[NestedField], group: GroupType, parent: NodePosition): (Array[RecordField], Array[Int]) = {
-      val stored = of.zipWithIndex.filterNot { case (f, _) => f.fieldType == UnknownType }
+    def fields(input: Vector[NestedField], group: GroupType, parent: NodePosition): (Array[RecordField], Array[Int]) = {
+      val stored = input.zipWithIndex.filterNot { case (f, _) => f.fieldType == UnknownType }
       val children = stored.zipWithIndex.map { case ((f, _), i) => field(f, group.getType(i), parent) }
       (children.toArray, stored.map(_._2).toArray)
     }

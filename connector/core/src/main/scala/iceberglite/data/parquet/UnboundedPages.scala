@@ -7,8 +7,8 @@ import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.schema.{ColumnOrder, PrimitiveType}
 
 /**
- * Removes the statistics from pages of columns with undefined sort order; this version of Parquet has no setting for
- * it.
+ * Removes the statistics from pages of columns with undefined sort order. This version of the Parquet library has no
+ * setting for that.
  */
 final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageWriteStore {
   override def getPageWriter(column: ColumnDescriptor): PageWriter = {
@@ -19,7 +19,7 @@ final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageW
 
 final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) extends PageWriter {
 
-  /** Empty statistics. They do not even state that there are no nulls. */
+  /** Empty statistics, in which the null count is also unknown. */
   private val emptyStatistics: Statistics[_] = Statistics.getBuilderForReading(leaf).build()
 
   override def writePage(
