@@ -10,29 +10,29 @@ import java.nio.charset.StandardCharsets.UTF_8
  * @param end one past the last byte
  */
 final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, val end: Int) {
-  private var at = start
+  private var offset = start
 
-  def position: Int = at
-  def remaining: Int = end - at
+  def position: Int = offset
+  def remaining: Int = end - offset
 
   /** Continues at another position, which must be at most `end`. */
-  def moveTo(position: Int): Unit = at = position
+  def moveTo(position: Int): Unit = offset = position
 
   /** Reads a zigzag varint of at most ten bytes. */
   def readLong(): Long = {
-    if (at >= end) pastEnd()
-    val first = bytes(at)
-    at += 1
+    if (offset >= end) pastEnd()
+    val first = bytes(offset)
+    offset += 1
     if (first >= 0) (first >>> 1) ^ -(first & 1)
     else {
       var result = (first & 0x7f).toLong
       var shift = 7
       var next = first
       while (next < 0) {
-        if (at >= end) pastEnd()
-        if (shift > 63) throw AvroFault(s"A number at byte $at has more than ten bytes")
-        next = bytes(at)
-        at += 1
+        if (offset >= end) pastEnd()
+        if (shift > 63) throw AvroFault(s"A number at byte $offset has more than ten bytes")
+        next = bytes(offset)
+        offset += 1
         result |= (next & 0x7fL) << shift
         shift += 7
       }
@@ -49,9 +49,9 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   def readBoolean(): Boolean = readByte() != 0
 
   def readByte(): Byte = {
-    if (at >= end) pastEnd()
-    at += 1
-    bytes(at - 1)
+    if (offset >= end) pastEnd()
+    offset += 1
+    bytes(offset - 1)
   }
 
   def readFloat(): Float = java.lang.Float.intBitsToFloat(littleEndian(Integer.BYTES).toInt)
@@ -63,10 +63,10 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
     var value = 0L
     var i = size - 1
     while (i >= 0) {
-      value = (value << 8) | (bytes(at + i) & 0xff)
+      value = (value << 8) | (bytes(offset + i) & 0xff)
       i -= 1
     }
-    at += size
+    offset += size
     value
   }
 
@@ -79,8 +79,8 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   def readText(): String = {
     val length = readLength()
-    at += length
-    new String(bytes, at - length, length, UTF_8)
+    offset += length
+    new String(bytes, offset - length, length, UTF_8)
   }
 
   def readBytes(): ByteBuffer = readFixed(readLength())
@@ -88,12 +88,12 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   /** Reads a fixed value as a copy, so that the block's memory can be released. */
   def readFixed(length: Int): ByteBuffer = {
     skip(length)
-    ByteBuffer.wrap(java.util.Arrays.copyOfRange(bytes, at - length, at))
+    ByteBuffer.wrap(java.util.Arrays.copyOfRange(bytes, offset - length, offset))
   }
 
   def skip(length: Int): Unit = {
     requireRemaining(length)
-    at += length
+    offset += length
   }
 
   def skipBytes(): Unit = skip(readLength())
@@ -102,9 +102,9 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   def skipNumbers(count: Int): Unit = {
     var left = count
     while (left > 0) {
-      if (at >= end) pastEnd()
-      if (bytes(at) >= 0) left -= 1
-      at += 1
+      if (offset >= end) pastEnd()
+      if (bytes(offset) >= 0) left -= 1
+      offset += 1
     }
   }
 

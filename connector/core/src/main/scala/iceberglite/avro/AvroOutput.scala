@@ -7,34 +7,34 @@ import java.util.Arrays
 /** Writes Avro's binary encoding to a growing array. */
 final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
   private var bytes = new Array[Byte](initialSize)
-  private var at = 0
+  private var used = 0
 
-  def size: Int = at
+  def size: Int = used
 
   /** The array whose first [[size]] bytes hold the output. Valid until the next write. */
   def array: Array[Byte] = bytes
 
-  def toBytes: Array[Byte] = Arrays.copyOf(bytes, at)
+  def toBytes: Array[Byte] = Arrays.copyOf(bytes, used)
 
-  def clear(): Unit = at = 0
+  def clear(): Unit = used = 0
 
   /** Writes a zigzag varint, also used for ints. */
   def writeLong(value: Long): Unit = {
     ensure(10)
     var rest = (value << 1) ^ (value >> 63)
     while ((rest & ~0x7fL) != 0) {
-      bytes(at) = (rest | 0x80).toByte
-      at += 1
+      bytes(used) = (rest | 0x80).toByte
+      used += 1
       rest >>>= 7
     }
-    bytes(at) = rest.toByte
-    at += 1
+    bytes(used) = rest.toByte
+    used += 1
   }
 
   def writeByte(value: Int): Unit = {
     ensure(1)
-    bytes(at) = value.toByte
-    at += 1
+    bytes(used) = value.toByte
+    used += 1
   }
 
   def writeBoolean(value: Boolean): Unit = writeByte(if (value) 1 else 0)
@@ -49,10 +49,10 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
     ensure(size)
     var i = 0
     while (i < size) {
-      bytes(at + i) = (value >>> (8 * i)).toByte
+      bytes(used + i) = (value >>> (8 * i)).toByte
       i += 1
     }
-    at += size
+    used += size
   }
 
   /** Writes eight bytes in big-endian order, as in UUIDs. */
@@ -80,20 +80,20 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
   def writeRaw(value: ByteBuffer): Unit = {
     val length = value.remaining
     ensure(length)
-    value.duplicate().get(bytes, at, length)
-    at += length
+    value.duplicate().get(bytes, used, length)
+    used += length
   }
 
   def writeRaw(source: Array[Byte], offset: Int, length: Int): Unit = {
     ensure(length)
-    System.arraycopy(source, offset, bytes, at, length)
-    at += length
+    System.arraycopy(source, offset, bytes, used, length)
+    used += length
   }
 
   /** Writes the branch index of a value in a union whose first branch is null. All optional fields use such a union. */
   def writeBranch(present: Boolean): Unit = writeByte(if (present) 2 else 0)
 
-  private def ensure(more: Int): Unit = if (bytes.length - at < more) {
-    bytes = Arrays.copyOf(bytes, math.max(bytes.length.toLong * 2, at.toLong + more).min(Int.MaxValue - 8L).toInt)
+  private def ensure(more: Int): Unit = if (bytes.length - used < more) {
+    bytes = Arrays.copyOf(bytes, math.max(bytes.length.toLong * 2, used.toLong + more).min(Int.MaxValue - 8L).toInt)
   }
 }

@@ -14,7 +14,7 @@ object AvroSchemas {
   val KeyIdKey = "key-id"
   val ValueIdKey = "value-id"
 
-  /** Property that holds the original name of a field whose name is not valid in Avro. */
+  /** Property with the original name of a field whose name is not valid in Avro. */
   val FieldNameKey = "iceberg-field-name"
   val AdjustToUtcKey = "adjust-to-utc"
   private val LogicalTypeKey = "logicalType"

@@ -118,7 +118,7 @@ private[iceberglite] object ColumnType {
     }
   }
 
-  /** A struct with columns of its own. The reader takes the nested values from the row. */
+  /** A nested struct. Its values are read from a nested row. */
   final class Struct[A](columns: StructColumns[A]) extends ColumnType[A] {
     override def iceberg(version: FormatVersion): Type = columns.struct(version)
 

@@ -72,8 +72,8 @@ private[puffin] object DeletionVectorBytes {
   val HeaderSize: Int = LengthSize + MagicSize
 
   /**
-   * Checks the beginning of a vector of the given size; returns a description of the problem, if any. Used for vectors
-   * that are too long to read unchecked.
+   * Checks the beginning of a vector of the given size; returns a description of the problem, if any. Used before a
+   * long vector is read as a whole.
    */
   def checkHeader(header: Array[Byte], size: Long): Option[String] = {
     val in = ByteBuffer.wrap(header)

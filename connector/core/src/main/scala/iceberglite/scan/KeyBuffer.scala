@@ -12,14 +12,14 @@ import java.util.{Arrays, UUID}
 final class KeyBuffer {
   private var buffer: Array[Byte] = new Array[Byte](64)
   private var numbers: ByteBuffer = wrap
-  private var at = 0
+  private var used = 0
 
   /** Returns the buffer; the key is at its beginning. */
   def array: Array[Byte] = buffer
 
-  def size: Int = at
+  def size: Int = used
 
-  def clear(): Unit = at = 0
+  def clear(): Unit = used = 0
 
   def putNull(): Unit = putTag(KeyBuffer.Null)
 
@@ -78,7 +78,7 @@ final class KeyBuffer {
   }
 
   private[scan] def set(source: Array[Byte], from: Int, length: Int): Unit = {
-    at = 0
+    used = 0
     reserve(length)
     System.arraycopy(source, from, buffer, 0, length)
   }
@@ -89,13 +89,13 @@ final class KeyBuffer {
   private[scan] def long: Long = numbers.getLong(1)
 
   private[scan] def hash: Long = {
-    var h = KeyBuffer.Seed ^ at
+    var h = KeyBuffer.Seed ^ used
     var i = 0
-    while (i + java.lang.Long.BYTES <= at) {
+    while (i + java.lang.Long.BYTES <= used) {
       h = KeyBuffer.mix(h ^ numbers.getLong(i))
       i += java.lang.Long.BYTES
     }
-    while (i < at) {
+    while (i < used) {
       h = (h ^ buffer(i)) * KeyBuffer.Factor
       i += 1
     }
@@ -103,7 +103,7 @@ final class KeyBuffer {
   }
 
   private[scan] def equalsAt(other: Array[Byte], from: Int, length: Int): Boolean =
-    length == at && Arrays.equals(buffer, 0, at, other, from, from + length)
+    length == used && Arrays.equals(buffer, 0, used, other, from, from + length)
 
   private def putTag(tag: Byte): Unit = {
     val offset = reserve(1)
@@ -111,12 +111,12 @@ final class KeyBuffer {
   }
 
   private def reserve(length: Int): Int = {
-    if (buffer.length - at < length) {
-      buffer = Arrays.copyOf(buffer, math.max(buffer.length * 2, at + length))
+    if (buffer.length - used < length) {
+      buffer = Arrays.copyOf(buffer, math.max(buffer.length * 2, used + length))
       numbers = wrap
     }
-    at += length
-    at - length
+    used += length
+    used - length
   }
 
   private def wrap: ByteBuffer = ByteBuffer.wrap(buffer).order(ByteOrder.LITTLE_ENDIAN)

@@ -16,9 +16,9 @@ import iceberglite.spec.types.Type._
  * and it is optional because later files do not have it.
  *
  * @param current the schema of the scan
- * @param others all schemas of the table
+ * @param schemas all schemas of the table
  */
-final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
+final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
   private val known = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, EqualityKey]]
 
   /**
@@ -63,7 +63,7 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
    * read with it.
    */
   private def dropped(id: Int): Option[Vector[NestedField]] = {
-    val paths = others.sortBy(-_.schemaId).flatMap(ReadColumns.path(_, id))
+    val paths = schemas.sortBy(-_.schemaId).flatMap(ReadColumns.path(_, id))
     paths.reduceOption { (a, b) =>
       if (canPromote(a.last.fieldType, b.last.fieldType, FormatVersion.V3)) b else a
     }.map(_.map(_.copy(required = false))).map(ReadColumns.pruneToPath)

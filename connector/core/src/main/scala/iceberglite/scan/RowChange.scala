@@ -14,8 +14,7 @@ object ChangeType {
 }
 
 /**
- * The change that a commit made to the rows of a task. It does not apply to rows that are deleted by the task's
- * deletes.
+ * The change that a commit made to the rows of a task. It does not apply to rows that the task's delete files delete.
  *
  * @param ordinal the number of the commit in the changelog, starting at 0
  * @param snapshotId the snapshot of the commit

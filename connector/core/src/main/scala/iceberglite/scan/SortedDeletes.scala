@@ -100,12 +100,12 @@ final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) 
     else {
       val applicable = (start until deletes.length).count(deletes(_).mayApplyTo(data))
       if (applicable == 0) Vector.empty
-      else if (applicable == deletes.length - start) from(start)
+      else if (applicable == deletes.length - start) allFrom(start)
       else deletes.iterator.drop(start).filter(_.mayApplyTo(data)).map(_.delete).toVector
     }
   }
 
-  private def from(start: Int): Vector[DeleteFile] = Option(shared.get(start)).getOrElse {
+  private def allFrom(start: Int): Vector[DeleteFile] = Option(shared.get(start)).getOrElse {
     val all = deletes.iterator.drop(start).map(_.delete).toVector
     shared.compareAndSet(start, null, all)
     all

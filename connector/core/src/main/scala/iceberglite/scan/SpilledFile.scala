@@ -40,13 +40,13 @@ final private[scan] class SpilledFile(
     while (page > 0 && pages(page) == hash) page -= 1
     var found = false
     while (!found && page >= 0 && page < pages.length && pages(page) <= hash) {
-      found = isOn(page, key, hash)
+      found = isOnPage(page, key, hash)
       page += 1
     }
     found
   }
 
-  private def isOn(page: Int, key: KeyBuffer, hash: Long): Boolean = {
+  private def isOnPage(page: Int, key: KeyBuffer, hash: Long): Boolean = {
     val entries = ByteBuffer.wrap(read(page))
     var found = false
     var isPast = false
@@ -239,7 +239,7 @@ private object KeySpill {
   final class MergedRuns(val filter: HashFilter) {
     private val firsts = new ArrayBuffer[Long]
     private val starts = new ArrayBuffer[Long]
-    private var at = 0L
+    private var position = 0L
     var count = 0L
 
     def pages: Array[Long] = firsts.toArray
@@ -248,16 +248,16 @@ private object KeySpill {
     def add(out: DataOutputStream, hash: Long, key: Array[Byte]): Unit = {
       if (count % KeysPerPage == 0) {
         firsts += hash
-        starts += at
+        starts += position
       }
       out.writeLong(hash)
       out.writeInt(key.length)
       out.write(key)
       filter += hash
-      at += java.lang.Long.BYTES + Integer.BYTES + key.length
+      position += java.lang.Long.BYTES + Integer.BYTES + key.length
       count += 1
     }
 
-    def end(): Unit = starts += at
+    def end(): Unit = starts += position
   }
 }

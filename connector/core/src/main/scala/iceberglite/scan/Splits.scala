@@ -12,7 +12,7 @@ object Splits {
    *
    * @param tasks files, or splits of files
    * @param targetSize the desired size of a group in bytes
-   * @param openCost the minimum weight of a split in bytes, so that no group gets too many small files
+   * @param openCost the minimum weight of a split in bytes; it limits the number of small files in a group
    * @param lookback the maximum number of groups that are open for further splits at the same time
    * @return groups; adjacent splits of a file in the same group are joined
    */
@@ -93,14 +93,14 @@ object Splits {
   private[scan] def splitsOf(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
     if (task.length <= targetSize) Iterator.single(task)
     else {
-      val cuts = rowGroups(task).getOrElse(evenly(task, targetSize))
-      between(task, joined(task.start, cuts :+ task.end, targetSize))
+      val cuts = rowGroups(task).getOrElse(evenOffsets(task, targetSize))
+      splitsAt(task, combinedEnds(task.start, cuts :+ task.end, targetSize))
     }
 
   private def rowGroupSplits(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
-    rowGroups(task).fold(splitsOf(task, targetSize))(cuts => between(task, cuts :+ task.end))
+    rowGroups(task).fold(splitsOf(task, targetSize))(cuts => splitsAt(task, cuts :+ task.end))
 
-  private def between(task: FileScanTask, ends: Vector[Long]): Iterator[FileScanTask] =
+  private def splitsAt(task: FileScanTask, ends: Vector[Long]): Iterator[FileScanTask] =
     (task.start +: ends.init).iterator.zip(ends.iterator).map { case (start, end) =>
       task.copy(start = start, length = end - start)
     }
@@ -121,11 +121,11 @@ object Splits {
    * Returns boundaries at multiples of the target size. They need not be boundaries of row groups, because readers
    * select row groups and stripes by their middle, and blocks by their start.
    */
-  private def evenly(task: FileScanTask, targetSize: Long): Vector[Long] =
+  private def evenOffsets(task: FileScanTask, targetSize: Long): Vector[Long] =
     Iterator.iterate(task.start + targetSize)(_ + targetSize).takeWhile(_ < task.end).toVector
 
   /** Combines adjacent row groups up to the target size. @return the ends of the combined ranges */
-  private def joined(start: Long, cuts: Vector[Long], targetSize: Long): Vector[Long] = {
+  private def combinedEnds(start: Long, cuts: Vector[Long], targetSize: Long): Vector[Long] = {
     val ends = ArrayBuffer.empty[Long]
     var from = start
     cuts.indices.foreach { i =>
@@ -158,7 +158,7 @@ object Splits {
   }
 
   /**
-   * Puts each split into the first open bin that has room for it. If there are too many open bins, the fullest is
+   * Adds each split to the first open bin with enough space. If there are too many open bins, the fullest bin is
    * closed.
    */
   private def pack(

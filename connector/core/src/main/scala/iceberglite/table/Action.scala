@@ -11,7 +11,7 @@ import iceberglite.spec.metadata.TableMetadata
 trait Action {
 
   /**
-   * Returns the updates that take `base` to the new state, and their requirements. No updates means that there is
+   * Returns the updates that take `base` to the new state, and their requirements. If there are no updates, there is
    * nothing to commit.
    *
    * @throws iceberglite.spec.IcebergError.CommitConflict a concurrent change conflicts with the action; retrying cannot
@@ -27,7 +27,7 @@ trait Action {
    */
   def committed(metadata: TableMetadata, context: CommitContext): Unit
 
-  /** Called after the commit definitely failed. Deletes the files that the action wrote, and no others. */
+  /** Called after the commit definitely failed; deletes the files that the action itself wrote. */
   def abandoned(context: CommitContext): Unit
 
   /**

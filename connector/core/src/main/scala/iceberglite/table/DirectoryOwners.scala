@@ -26,7 +26,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   def hasCurrentMetadata(directory: StoragePath): Boolean = ownFolder.contains(directory / Metadata)
 
   /** Returns the nearest parent directory that belongs to a table. */
-  def enclosing(directory: StoragePath): Option[StoragePath] =
+  def enclosingTable(directory: StoragePath): Option[StoragePath] =
     directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isVisibleTable)
 
   /**
@@ -43,9 +43,10 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   def isTable(directory: StoragePath): Boolean = isTableCache.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
 
   /**
-   * Returns the other tables that keep metadata in the directory's metadata folder, or that the catalog locates there.
+   * Returns the other tables with metadata files in the directory's metadata folder, or whose directory it is according
+   * to the catalog.
    */
-  def others(directory: StoragePath): Vector[OtherTable] =
+  def otherTables(directory: StoragePath): Vector[OtherTable] =
     (tablesInFolder(directory) ++ Seq(directory, resolveLinks(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**

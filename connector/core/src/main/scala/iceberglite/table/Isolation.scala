@@ -38,7 +38,7 @@ trait ConflictFilter extends PartFilter {
   def description: String
 }
 
-/** A concurrent change to the rows that a write reads or replaces. Compaction makes no such change. */
+/** A concurrent change to the rows that a write reads or replaces. A compaction is not such a change. */
 sealed abstract private[table] class Conflict
 private[table] object Conflict {
   case object AddedRows extends Conflict
@@ -49,7 +49,7 @@ private[table] object Conflict {
 /**
  * A check that concurrent commits did not change the rows that a write reads or replaces.
  *
- * @param since the snapshot that the write read; if absent, every existing snapshot counts as concurrent
+ * @param since the snapshot that the write read; if absent, all snapshots of the branch are treated as concurrent
  */
 final case class Isolation(level: IsolationLevel, since: Option[Long]) {
   import Conflict._

@@ -46,8 +46,8 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
     MetadataFiles.version(path).isDefined && MetadataFiles.isVersionName(path) == hasVersionNames
 
   /**
-   * Returns whether the metadata file has the table's UUID. A missing or unreadable file gives false and a warning in
-   * the log.
+   * Returns whether the metadata file has the table's UUID. If the file is missing or unreadable, returns false and
+   * logs a warning.
    */
   private def hasUuid(path: String, version: TableVersion): Boolean = {
     var found = false

@@ -15,8 +15,9 @@ import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
  *   - the location in its metadata, if its current metadata file is in the metadata folder there and neither the file
  *     system nor the catalog shows another table in, at or around it.
  *
- * In all of these directories, files of other tables are kept: those in a directory with a metadata folder, and those
- * that another table of the same directory refers to. Table properties such as `write.data.path` are ignored.
+ * In all of these directories, files of other tables are not deleted. These are the files in a nested directory with a
+ * metadata folder, and the files that another table in the same directory refers to. Table properties such as
+ * `write.data.path` are ignored.
  *
  * The other tables are looked up once, when the first path is checked. Thread-safe.
  */
@@ -103,7 +104,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       .filterNot(directory => isLayout(directory.names.last)).find(owners.isTable)
       .map(directory => KeptReason.InOtherTable(directory.text, "it has a metadata folder"))
 
-  /** A directory that may hold files of the table. */
+  /** A directory that may contain files of the table. */
   sealed abstract private class OwnedDirectory(val directory: StoragePath) {
 
     /**
@@ -134,11 +135,11 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       catch { case NonFatal(e) => Some(KeptReason.Unchecked(directory.text, String.valueOf(e.getMessage))) }
 
     final protected def reasonIfEnclosed(directory: StoragePath): Option[KeptReason] =
-      Seq(directory, resolveLinks(directory)).distinct.flatMap(owners.enclosing(_)).headOption
+      Seq(directory, resolveLinks(directory)).distinct.flatMap(owners.enclosingTable(_)).headOption
         .map(around => KeptReason.InOtherTable(around.text, s"it has a metadata folder and contains $directory"))
 
     final protected def reasonIfShared(directory: StoragePath): Option[KeptReason] =
-      owners.others(directory).headOption.map(other => KeptReason.InOtherTable(directory.text, other.name))
+      owners.otherTables(directory).headOption.map(other => KeptReason.InOtherTable(directory.text, other.name))
   }
 
   /**
@@ -148,11 +149,11 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
     override def reasonToKeepMetadata: Option[KeptReason] = None
 
-    private lazy val others = owners.others(directory)
+    private lazy val others = owners.otherTables(directory)
 
     override lazy val reasonToKeepAll: Option[KeptReason] =
       keepOnFailure(reasonIfEnclosed(directory).orElse(overlappingTable).orElse {
-        // Evaluated here so that a failure keeps every file.
+        // Evaluated here, so that all files are kept if the evaluation fails.
         filesOfOtherTables
         None
       })
@@ -179,7 +180,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     private val tableNames = Vector(ownership.names.dropRight(1).mkString("."), ownership.names.last)
     private val ownDirectory = directory.copy(names = directory.names ++ tableNames)
 
-    /** Returns the number of hash directories that object storage layouts put first. */
+    /** Returns the number of hash directories directly below the prefix, as in object storage layouts. */
     private def hashLevels(file: StoragePath): Int = file.names.drop(directory.names.size).takeWhile(isHash).size
 
     override def tableDepth(file: StoragePath): Int = directory.names.size + hashLevels(file) + tableNames.size

@@ -15,7 +15,7 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
   private var retriesUsed = 0
   private var waitedMs = 0L
 
-  /** Waits before the next retry. @return false if no retry is left */
+  /** Waits before the next retry. @return false if the limits permit no further retry */
   def waitForNext(): Boolean = {
     val remainingMs = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
     if (retriesUsed >= retries || remainingMs <= 0) false

@@ -108,8 +108,8 @@ object SnapshotSummary {
   }
 
   /**
-   * Returns the size of the content. For a deletion vector, this is the size of its blob, because its file holds the
-   * vectors of many data files.
+   * Returns the size of the content. For a deletion vector, this is the size of its blob, because its file may contain
+   * the vectors of several data files.
    */
   private def size(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
 

@@ -46,7 +46,7 @@ object TableClaims {
 
   /**
    * Returns the claims of the listed tables, from their metadata. Concurrent commits may replace and delete metadata
-   * files. If a file cannot be read, the table is listed again. It is left out if the catalog no longer lists it.
+   * files. If a file cannot be read, the table is listed again. It is omitted if the catalog no longer lists it.
    *
    * @param listed the name and the current metadata file of each table; evaluated again after a failure
    * @throws iceberglite.spec.IcebergError a metadata file that is still current cannot be read
@@ -107,7 +107,7 @@ object TableClaims {
  * @param names the levels of the namespace, followed by the table's name
  * @param locations further directories, from the catalog's settings
  * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, as in file-system tables
- * @param others returns the catalog's other tables that are below a directory, above it, or at it
+ * @param others returns the catalog's other tables whose directory is equal to a given directory, or above or below it
  * @param claims returns the directories that the metadata of the catalog's other tables names. It reads all of this
  *   metadata, so it is called only if a table's location is known solely from its own metadata
  * @param currentMetadata returns those current metadata files of the catalog's other tables that have the given file

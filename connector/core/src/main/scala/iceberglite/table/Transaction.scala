@@ -73,10 +73,10 @@ final class Transaction private[table] (
       finally if (interrupted) Thread.currentThread.interrupt()
 
     @tailrec
-    private def attempt(at: Option[TableVersion]): TableVersion = changeOrReload(at) match {
+    private def attempt(attemptBase: Option[TableVersion]): TableVersion = changeOrReload(attemptBase) match {
       case Left(newer) => attempt(newer)
-      case Right(change) if change.updates.isEmpty && at.isDefined => finish(at.get)
-      case Right(change) => tryOnce(at, change) match {
+      case Right(change) if change.updates.isEmpty && attemptBase.isDefined => finish(attemptBase.get)
+      case Right(change) => tryOnce(attemptBase, change) match {
           case Right(version) => finish(version)
           case Left(conflict) =>
             val mayRetry = waitForRetry(policy)
@@ -93,13 +93,13 @@ final class Transaction private[table] (
      * Returns the change to a base version. If a file of an outdated base cannot be read, snapshot expiration may have
      * deleted it. In this case, the newest version is returned, to be used as the base instead.
      */
-    private def changeOrReload(at: Option[TableVersion]): Either[Option[TableVersion], Change] =
+    private def changeOrReload(attemptBase: Option[TableVersion]): Either[Option[TableVersion], Change] =
       abandonOnFailure {
-        try Right(applyActions(at.map(_.metadata)).change)
+        try Right(applyActions(attemptBase.map(_.metadata)).change)
         catch {
           case lost: UnreadableFile =>
             val reloaded = reload()
-            if (reloaded.map(_.metadataLocation) == at.map(_.metadataLocation)) throw lost
+            if (reloaded.map(_.metadataLocation) == attemptBase.map(_.metadataLocation)) throw lost
             Left(reloaded)
         }
       }
@@ -108,18 +108,18 @@ final class Transaction private[table] (
      * Applies the start and then each action. Requirements that are met only as a result of an earlier action are
      * dropped, because the base does not meet them.
      */
-    private def applyActions(at: Option[TableMetadata]): TableStart.InitialState = {
-      val now = at.fold(environment.nowMs())(NextVersion.commitTime(_, environment.nowMs()))
-      val initial = start.initialState(target.name, at, now)
+    private def applyActions(attemptBase: Option[TableMetadata]): TableStart.InitialState = {
+      val now = attemptBase.fold(environment.nowMs())(NextVersion.commitTime(_, environment.nowMs()))
+      val initial = start.initialState(target.name, attemptBase, now)
       actions.foldLeft(initial) { (state, action) =>
         val change = action.changeFor(state.metadata, context)
         val baseRequirements = change.requirements.filter { requirement =>
           requirement.check(Some(state.metadata), target.name)
-          at.forall(metadata => isMet(requirement.check(Some(metadata), target.name)))
+          attemptBase.forall(metadata => isMet(requirement.check(Some(metadata), target.name)))
         }
         TableStart.InitialState(
           MetadataUpdate.applyAll(state.metadata, change.updates, now),
-          state.change ++ Change(change.updates, if (at.isDefined) baseRequirements else Vector.empty)
+          state.change ++ Change(change.updates, if (attemptBase.isDefined) baseRequirements else Vector.empty)
         )
       }
     }
@@ -130,15 +130,16 @@ final class Transaction private[table] (
         true
       } catch { case _: CommitConflict => false }
 
-    private def tryOnce(at: Option[TableVersion], change: Change): Either[CommitConflict, TableVersion] =
-      try Right(committer.commit(target.id, at, change))
+    private def tryOnce(attemptBase: Option[TableVersion], change: Change): Either[CommitConflict, TableVersion] =
+      try Right(committer.commit(target.id, attemptBase, change))
       catch {
         case conflict: CommitConflict => Left(conflict)
-        case unknown: CommitStateUnknown => resolveUnknown(unknown, at)
+        case unknown: CommitStateUnknown => resolveUnknown(unknown, attemptBase)
         case error: IcebergError => abandonOnFailure(throw error)
         // On other failures, such as an interrupt, the commit may already have succeeded.
         case other: Throwable =>
-          resolveUnknown(CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other)), at)
+          val unknown = CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other))
+          resolveUnknown(unknown, attemptBase)
       }
 
     /**
@@ -148,7 +149,7 @@ final class Transaction private[table] (
      */
     private def resolveUnknown(
         unknown: CommitStateUnknown,
-        at: Option[TableVersion]
+        attemptBase: Option[TableVersion]
     ): Either[CommitConflict, TableVersion] = {
       // An interrupted thread must not use the storage (java.nio closes the channel), but the check is still needed.
       if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
@@ -161,7 +162,7 @@ final class Transaction private[table] (
         seen match {
           case Right(version) if containsThisCommit(version) || Transaction.hadFile(version, unknown.metadataFile) =>
             Right(version)
-          case Right(version) if Transaction.excludes(version, unknown.metadataFile, at) =>
+          case Right(version) if Transaction.excludes(version, unknown.metadataFile, attemptBase) =>
             // The committer did not delete the file, because it did not know the outcome.
             Cleanup.delete(target.io, Vector(unknown.metadataFile))
             Left(CommitConflict(target.name, s"others committed before ${unknown.metadataFile}"))

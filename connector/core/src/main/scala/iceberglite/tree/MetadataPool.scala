@@ -126,7 +126,8 @@ object MetadataPool {
       work()
       awaitOthers()
       failure.get.foreach(e => throw e)
-      // Safe: every element was put there by `f`, and the latch makes it visible.
+      // The cast is safe, because every element is a result of `f`. The latch makes the elements visible to this
+      // thread.
       outcomes.iterator.map(_.asInstanceOf[B]).toVector
     }
 

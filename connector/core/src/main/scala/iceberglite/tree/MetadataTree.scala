@@ -24,7 +24,7 @@ trait MetadataTree {
   /** Returns whether commits to tables with this format version write this layout. */
   def canWrite(version: FormatVersion): Boolean
 
-  /** Returns the files of a snapshot. @param cache holds decoded parts; [[ManifestCache.Disabled]] holds none */
+  /** Returns the files of a snapshot. @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]] */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
   /**
@@ -54,7 +54,7 @@ object MetadataTree {
   def at(snapshot: Snapshot, table: TreeTable): SnapshotFiles = at(snapshot, table, ManifestCache.of(table.io))
 
   /**
-   * @param cache holds decoded parts; [[ManifestCache.Disabled]] holds none
+   * @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]]
    * @throws IcebergError.Unsupported the table is encrypted; this check covers all reads, because every read of the
    *   table's files calls this method
    */

@@ -8,8 +8,8 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
 
 /**
- * The partition specs of a table, with the columns that their values come from. Serializable, because executors use it
- * to read partition values.
+ * The partition specs of a table, with their source columns. Serializable, because executors use it to read partition
+ * values.
  *
  * @param sources a schema with all source columns; see [[PartitionSpecs.sources]]
  */

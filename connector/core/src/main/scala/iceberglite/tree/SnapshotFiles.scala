@@ -37,7 +37,8 @@ trait SnapshotFiles {
   /**
    * Returns the files that the snapshot refers to.
    *
-   * @param seen the parts of other snapshots, which are left out; the parts of this snapshot are added
+   * @param seen the parts of other snapshots, which are omitted from the result; the parts of this snapshot are added
+   *   to it
    */
   def reachable(seen: SeenParts): Reachable
 

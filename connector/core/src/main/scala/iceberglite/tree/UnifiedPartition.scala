@@ -54,7 +54,10 @@ final class UnifiedPartition(metadata: TableMetadata) {
 
   private def describe(f: PartitionField): String = s"${f.name}=${f.transform}(${f.sourceId})"
 
-  /** Makes names distinct. If two fields have the same name, the newer one keeps it. */
+  /**
+   * Makes names distinct. If several fields have the same name, only the newest field keeps it; the others get their id
+   * as a suffix.
+   */
   private def distinctNames(fields: Vector[NestedField]): Vector[NestedField] = {
     val owner = fields.map(f => f.name -> f.id).toMap
     fields.map(f => if (owner(f.name) == f.id) f else f.copy(name = s"${f.name}_${f.id}"))

@@ -20,7 +20,7 @@ private[iceberglite] object AvroFileSettings {
   /** The key under which Apache Iceberg stores the table's schema. */
   val SchemaKey = "iceberg.schema"
 
-  /** The name that Apache Iceberg gives the record of a row. */
+  /** The name of the record schema of a row, as in Apache Iceberg. */
   private val RecordName = "table"
 
   def of(struct: StructType, codec: AvroCodec, keyValues: Map[String, String]): AvroFileSettings =

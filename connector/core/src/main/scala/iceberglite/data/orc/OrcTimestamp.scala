@@ -26,7 +26,7 @@ private[iceberglite] object OrcTimestamp {
   private val NanosPerMilli = 1000000
 
   /**
-   * Writes a timestamp to a vector; the fraction of the second goes into both fields (spec: "Appendix A: ORC", note 1).
+   * Writes a timestamp to a vector. Both fields contain the fraction of the second (spec: "Appendix A: ORC", note 1).
    *
    * @param units units since 1970
    * @param path path of the column, for messages

@@ -74,7 +74,7 @@ private[iceberglite] object GuardedPages {
   }
 
   /**
-   * Parquet's codecs, with a check against pages that expand too much.
+   * Parquet's codecs. Pages with an implausible compression ratio are rejected.
    *
    * @param path path of the file, for errors
    */

@@ -7,8 +7,8 @@ import iceberglite.table.{BranchHistory, CommitContext}
 import iceberglite.tree.FileSelector
 
 /**
- * The identity of a file entry. The offset is needed because a Puffin file holds the deletion vectors of many data
- * files.
+ * The identity of a file entry. The offset is needed because a Puffin file may contain the deletion vectors of several
+ * data files.
  */
 final private[action] case class FileKey(path: String, offset: Option[Long])
 

@@ -8,8 +8,8 @@ import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
  * Replaces all files of the partitions that contain new files (INSERT OVERWRITE with `partitionOverwriteMode=dynamic`).
- * Files of another partition spec stay, as with Apache Iceberg. In an unpartitioned table, everything is replaced. If
- * there are no new files, nothing is committed.
+ * Files of other partition specs are not replaced, as in Apache Iceberg. In an unpartitioned table, everything is
+ * replaced. If there are no new files, nothing is committed.
  */
 final class ReplacePartitions(
     added: Vector[ContentFile],

@@ -6,10 +6,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
-/**
- * Rolls `main` back to a snapshot in its history. On a retry, the concurrent commits that came first are rolled back
- * too.
- */
+/** Rolls `main` back to a snapshot in its history. Concurrent commits that come first are also rolled back. */
 final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val snapshot = base.snapshot(snapshotId)

@@ -16,8 +16,8 @@ import iceberglite.tree.{FileChanges, WrittenTree}
  * commit. Deletes for a data file that a concurrent delete removed with all its rows are dropped. The commit fails if a
  * data file was rewritten or overwritten, because its rows may be in another file.
  *
- * @param added data files and delete files. A deletion vector holds all deleted rows of its data file, including those
- *   of position delete files
+ * @param added data files and delete files. A deletion vector contains all deleted positions of its data file,
+ *   including those in position delete files
  * @param removed data files that the writer has replaced, and delete files that it has merged into the new ones
  * @param isolation the concurrent changes to reject; if absent, only the validity of the snapshot is checked, and the
  *   last writer wins

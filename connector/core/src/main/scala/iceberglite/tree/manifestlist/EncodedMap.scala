@@ -21,64 +21,65 @@ private[manifestlist] object EncodedMap {
    * @throws AvroFault if the map does not end within the bytes, or a key is not an int
    */
   def skipMap(bytes: Array[Byte], start: Int, end: Int, lengthPrefixed: Boolean): Int = {
-    var at = start
+    var position = start
     var distinct = true
     var marked = 0L
     var last = MarkedKeys - 1
-    var count = blockSize(bytes, at, end)
+    var count = blockSize(bytes, position, end)
     while (count != 0) {
-      at = afterBlockSize(bytes, at, end)
+      position = afterBlockSize(bytes, position, end)
       while (count > 0) {
-        if (at >= end) failTruncated()
-        val first = bytes(at)
+        if (position >= end) failTruncated()
+        val first = bytes(position)
         // The zigzag encoding of 0 to 63; most ids are in this range.
         if (first >= 0 && (first & 1) == 0) {
           val bit = 1L << (first >> 1)
           if ((marked & bit) != 0) distinct = false
           marked |= bit
-          at += 1
+          position += 1
         } else {
-          val key = checkedInt(bytes, at, end)
+          val key = checkedInt(bytes, position, end)
           if (key <= last) distinct = false
           last = key
-          at = afterVarint(bytes, at)
+          position = afterVarint(bytes, position)
         }
         if (lengthPrefixed) {
-          if (at >= end) failTruncated()
-          val size = bytes(at)
-          if (size >= 0 && (size & 1) == 0) at += 1 + (size >> 1)
-          else at = afterBytes(bytes, at, end)
-          if (at > end) failTruncated()
+          if (position >= end) failTruncated()
+          val size = bytes(position)
+          if (size >= 0 && (size & 1) == 0) position += 1 + (size >> 1)
+          else position = afterBytes(bytes, position, end)
+          if (position > end) failTruncated()
         } else {
-          while (at < end && bytes(at) < 0) at += 1
-          at += 1
-          if (at > end) failTruncated()
+          while (position < end && bytes(position) < 0) position += 1
+          position += 1
+          if (position > end) failTruncated()
         }
         count -= 1
       }
-      count = blockSize(bytes, at, end)
+      count = blockSize(bytes, position, end)
     }
-    at = afterVarint(bytes, at)
-    if (distinct) at else ~at
+    position = afterVarint(bytes, position)
+    if (distinct) position else ~position
   }
 
   /** Returns the entry count of the block that begins here; 0 marks the end of the map. */
-  private def blockSize(bytes: Array[Byte], at: Int, end: Int): Int =
-    if (at < end && bytes(at) >= 0 && (bytes(at) & 1) == 0) bytes(at) >> 1
-    else new AvroInput(bytes, at, end).readBlockCount()
+  private def blockSize(bytes: Array[Byte], position: Int, end: Int): Int =
+    if (position < end && bytes(position) >= 0 && (bytes(position) & 1) == 0) bytes(position) >> 1
+    else new AvroInput(bytes, position, end).readBlockCount()
 
-  private def afterBlockSize(bytes: Array[Byte], at: Int, end: Int): Int =
-    if (bytes(at) >= 0 && (bytes(at) & 1) == 0) at + 1
+  private def afterBlockSize(bytes: Array[Byte], position: Int, end: Int): Int =
+    if (bytes(position) >= 0 && (bytes(position) & 1) == 0) position + 1
     else {
-      val in = new AvroInput(bytes, at, end)
+      val in = new AvroInput(bytes, position, end)
       in.readBlockCount()
       in.position
     }
 
-  private def checkedInt(bytes: Array[Byte], at: Int, end: Int): Int = new AvroInput(bytes, at, end).readInt()
+  private def checkedInt(bytes: Array[Byte], position: Int, end: Int): Int =
+    new AvroInput(bytes, position, end).readInt()
 
-  private def afterBytes(bytes: Array[Byte], at: Int, end: Int): Int = {
-    val in = new AvroInput(bytes, at, end)
+  private def afterBytes(bytes: Array[Byte], position: Int, end: Int): Int = {
+    val in = new AvroInput(bytes, position, end)
     in.skipBytes()
     in.position
   }
@@ -92,22 +93,22 @@ private[manifestlist] object EncodedMap {
    * @param lengthPrefixed whether a value is a length followed by that many bytes; otherwise it is a varint
    */
   def find(bytes: Array[Byte], start: Int, key: Int, lengthPrefixed: Boolean): Int = {
-    var at = start
+    var position = start
     while (true) {
-      var count = varint(bytes, at)
-      at = afterVarint(bytes, at)
+      var count = varint(bytes, position)
+      position = afterVarint(bytes, position)
       if (count == 0) return Absent
       // A negative count is followed by the size of the block in bytes.
       if (count < 0) {
         count = -count
-        at = afterVarint(bytes, at)
+        position = afterVarint(bytes, position)
       }
       while (count > 0) {
-        val found = varint(bytes, at) == key
-        at = afterVarint(bytes, at)
-        if (found) return at
-        val length = if (lengthPrefixed) varint(bytes, at).toInt else 0
-        at = afterVarint(bytes, at) + length
+        val found = varint(bytes, position) == key
+        position = afterVarint(bytes, position)
+        if (found) return position
+        val length = if (lengthPrefixed) varint(bytes, position).toInt else 0
+        position = afterVarint(bytes, position) + length
         count -= 1
       }
     }
@@ -119,11 +120,11 @@ private[manifestlist] object EncodedMap {
     if (first >= 0) ((first >>> 1) ^ -(first & 1)).toLong
     else {
       var result = (first & 0x7f).toLong
-      var at = start
+      var position = start
       var shift = 7
-      while (bytes(at) < 0) {
-        at += 1
-        result |= (bytes(at) & 0x7fL) << shift
+      while (bytes(position) < 0) {
+        position += 1
+        result |= (bytes(position) & 0x7fL) << shift
         shift += 7
       }
       (result >>> 1) ^ -(result & 1)
@@ -131,9 +132,9 @@ private[manifestlist] object EncodedMap {
   }
 
   def afterVarint(bytes: Array[Byte], start: Int): Int = {
-    var at = start
-    while (bytes(at) < 0) at += 1
-    at + 1
+    var position = start
+    while (bytes(position) < 0) position += 1
+    position + 1
   }
 
   /** Reads a signed little-endian number of four or eight bytes, as in bounds (spec: "Appendix D"). */

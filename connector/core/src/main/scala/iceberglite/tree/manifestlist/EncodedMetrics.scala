@@ -86,19 +86,20 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     new AvroInput(bytes, ranges(map.index * 2), ranges(map.index * 2 + 1))
 
   private def count(map: Counts, id: Int): Option[Long] = {
-    val at = find(map, id, lengthPrefixed = false)
-    if (at == EncodedMap.Absent) None else Some(new AvroInput(bytes, at, ranges(map.index * 2 + 1)).readLong())
+    val position = find(map, id, lengthPrefixed = false)
+    if (position == EncodedMap.Absent) None
+    else Some(new AvroInput(bytes, position, ranges(map.index * 2 + 1)).readLong())
   }
 
   private def bound(map: Bounds, id: Int): Option[ByteBuffer] = {
-    val at = find(map, id, lengthPrefixed = true)
-    if (at == EncodedMap.Absent) None else Some(view(new AvroInput(bytes, at, ranges(map.index * 2 + 1))))
+    val position = find(map, id, lengthPrefixed = true)
+    if (position == EncodedMap.Absent) None else Some(view(new AvroInput(bytes, position, ranges(map.index * 2 + 1))))
   }
 
   private def number(map: Bounds, id: Int, width: Int, absent: Long): Long = {
-    val at = find(map, id, lengthPrefixed = true)
-    if (at == EncodedMap.Absent || EncodedMap.varint(bytes, at) != width) absent
-    else EncodedMap.littleEndian(bytes, EncodedMap.afterVarint(bytes, at), width)
+    val position = find(map, id, lengthPrefixed = true)
+    if (position == EncodedMap.Absent || EncodedMap.varint(bytes, position) != width) absent
+    else EncodedMap.littleEndian(bytes, EncodedMap.afterVarint(bytes, position), width)
   }
 
   private def find(map: MetricsMap, id: Int, lengthPrefixed: Boolean): Int = {
@@ -141,9 +142,9 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     else {
       val out = new AvroOutput(lengths.sum)
       val newRanges = starts.zip(lengths).flatMap { case (start, length) =>
-        val at = out.size
+        val position = out.size
         if (start >= 0) out.writeRaw(bytes, start, length)
-        if (start >= 0) Seq(at, at + length) else Seq(Missing, Missing)
+        if (start >= 0) Seq(position, position + length) else Seq(Missing, Missing)
       }
       new EncodedMetrics(out.toBytes, newRanges.toArray)
     }

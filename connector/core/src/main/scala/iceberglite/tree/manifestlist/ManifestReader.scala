@@ -95,9 +95,9 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
 
   /**
    * Returns the first row id of a file. Live files without one get the next row ids. A committed manifest without a
-   * first row id was written before version 3, so its files have no row ids. In an uncommitted manifest, files keep
-   * their own first row id. A file with an unknown record count gets no row id, because its range would overlap that of
-   * the next file.
+   * first row id was written before version 3, so its files have no row ids. In an uncommitted manifest, files have
+   * only the first row ids in their entries. A file with an unknown record count gets no row id, because its range
+   * would overlap that of the next file.
    */
   def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
     if (!assignsRowIds) { if (committed) None else own }

@@ -22,7 +22,7 @@ final private[manifestlist] case class RewrittenManifests(
 
 /**
  * Rewrites manifests. Their live entries are written to new manifests in a given order, so that scans skip more
- * manifests. The files keep their sequence numbers, row ids and the snapshots that added them.
+ * manifests. The sequence numbers, row ids and snapshot ids of the entries do not change.
  *
  * @param entries reads a manifest of the parent
  * @param write writes rows to a new manifest
