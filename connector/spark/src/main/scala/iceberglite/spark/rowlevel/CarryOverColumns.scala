@@ -10,8 +10,8 @@ private[iceberglite] object CarryOverColumns {
   val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
 
   /**
-   * The column that states for the write what happened to a row. It temporarily replaces the partition spec id of the
-   * row's file.
+   * The column with the change of a row (`RowChangeCode`). It temporarily replaces the partition spec id of the row's
+   * file.
    */
   val Change: NestedField = SpecId
 

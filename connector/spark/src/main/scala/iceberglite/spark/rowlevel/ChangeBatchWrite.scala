@@ -15,8 +15,8 @@ import iceberglite.table.Cleanup
 import iceberglite.table.action.RowDelta
 
 /**
- * The changes of one statement: its tasks create data files and delete files, and the table gets all of them in one
- * commit.
+ * The batch write of one merge-on-read statement. Its tasks create data files and delete files, and one commit adds all
+ * of them to the table.
  */
 final private[rowlevel] class ChangeBatchWrite(
     statement: RowLevelStatement,

@@ -62,8 +62,8 @@ final private[rowlevel] class ChangeWriter(
     deletes.add(id.getUTF8String(0), id.getLong(1), old)
     updated += 1
     metadata.rowId match {
-      case Some(at) =>
-        if (old.isNullAt(at)) lineage.setNullAt(0) else lineage.setLong(0, old.getLong(at))
+      case Some(index) =>
+        if (old.isNullAt(index)) lineage.setNullAt(0) else lineage.setLong(0, old.getLong(index))
         put(withLineage(row, lineage))
       case None => put(row)
     }
@@ -103,7 +103,7 @@ final private[rowlevel] class ChangeWriter(
 
   override def close(): Unit = rows.foreach(_.close())
 
-  /** Returns the metrics. If a name occurs twice, the last value applies. */
+  /** Returns the metrics. If a name occurs twice, Spark uses the last value. */
   override def currentMetricsValues: Array[CustomTaskMetric] =
     rows.fold(noRows)(_.currentMetricsValues) ++ WriteMetrics.of(counts)
 }

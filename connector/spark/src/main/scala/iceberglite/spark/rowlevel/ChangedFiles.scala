@@ -10,10 +10,10 @@ import iceberglite.spec.property.DeleteGranularity
 import iceberglite.table.DataFileNames
 
 /**
- * The delete files of a statement, one deletion vector for each data file.
+ * The delete files of a statement. A data file has at most one deletion vector.
  *
  * @param dataFiles the data files with deleted rows
- * @param replaced the paths of files of tasks that were merged into others and are no longer needed
+ * @param replaced the paths of the tasks' delete files that were merged into other files and are no longer needed
  */
 final private[rowlevel] case class MergedDeletes(
     files: Vector[ContentFile],
@@ -42,10 +42,10 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
    * only delete files that apply to this data file alone, and only if each data file has its own delete file.
    */
   private def mergeable(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
-    !d.isEquality && (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && ofFiles)
+    !d.isEquality && (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && isPerDataFile)
   }
 
-  private def ofFiles: Boolean = statement.granularity == DeleteGranularity.OfFile
+  private def isPerDataFile: Boolean = statement.granularity == DeleteGranularity.OfFile
 
   /**
    * Returns the existing deletes of data files that are merged into the new ones, so that a data file has one delete
@@ -77,27 +77,27 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
     val sent = written.flatMap(_.vectors)
     val dataFiles = (files.flatMap(_._1.dataFiles) ++ sent.map(_.dataFile)).toSet
     val (entries, replaced) =
-      if (target.vectors) vectors(files.map(_._2), sent, target, operationId, onCreate)
-      else positions(files, target, operationId, onCreate)
+      if (target.vectors) mergeVectors(files.map(_._2), sent, target, operationId, onCreate)
+      else mergePositions(files, target, operationId, onCreate)
     MergedDeletes(entries, dataFiles, replaced)
   }
 
   private def dataFile(path: String): ContentFile = tasks(path).file
 
   /** Merges deletion vectors. @return the delete files, and the paths of those that they replace */
-  private def vectors(
+  private def mergeVectors(
       written: Vector[ContentFile],
       sent: Vector[DeletionVectorMessage],
       target: DeleteFileTarget,
       operationId: String,
       onCreate: String => Unit
   ): (Vector[ContentFile], Vector[String]) = {
-    val sentOf = sent.groupBy(_.dataFile)
-    val (kept, parts) = written.groupBy(_.referencedDataFile.mkString).partition { case (path, several) =>
-      several.size == 1 && !sentOf.contains(path)
+    val sentByDataFile = sent.groupBy(_.dataFile)
+    val (kept, parts) = written.groupBy(_.referencedDataFile.mkString).partition { case (path, files) =>
+      files.size == 1 && !sentByDataFile.contains(path)
     }
-    val rows = (sentOf.keySet ++ parts.keySet).toVector.sorted.map { path =>
-      val positions = sentOf.getOrElse(path, Vector.empty).map(_.positions) ++
+    val rows = (sentByDataFile.keySet ++ parts.keySet).toVector.sorted.map { path =>
+      val positions = sentByDataFile.getOrElse(path, Vector.empty).map(_.positions) ++
         parts.getOrElse(path, Vector.empty).map(DeletionVectorFiles.read(target.io, _))
       val file = dataFile(path)
       DeletedRows(path, file.specId, file.partition, positions.reduce(_ union _))
@@ -113,7 +113,7 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
   }
 
   /** Merges position delete files. Large files are kept, because the driver should not write much. */
-  private def positions(
+  private def mergePositions(
       written: Vector[(WrittenDeletes, ContentFile)],
       target: DeleteFileTarget,
       operationId: String,
@@ -128,8 +128,8 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
     val (small, kept) = groups.partition(g => g.size > 1 && g.map(_._2.fileSizeInBytes).sum <= target.targetSize)
     val number = Iterator.from(0)
     val mergedFiles = small.flatMap { group =>
-      val of = number.next()
-      target.mergePositionDeletes(group, new DataFileNames(of, 0L, s"$operationId-united", _), onCreate)
+      val groupNumber = number.next()
+      target.mergePositionDeletes(group, new DataFileNames(groupNumber, 0L, s"$operationId-united", _), onCreate)
     }
     val files = kept.flatten.map(_._2)
     (files ++ mergedFiles.map(w => w.contentFile(dataFile(w.dataFiles.head))), unused(written.map(_._2), files))

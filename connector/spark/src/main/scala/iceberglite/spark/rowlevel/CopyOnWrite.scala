@@ -15,7 +15,7 @@ import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
 /**
  * Changes rows by rewriting the files that contain them.
  *
- * @param overwrites whether new rows replace those that satisfy the condition; these rows are not counted
+ * @param overwrites whether the statement is an overwrite by a condition, for which changed rows are not counted
  */
 final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
     extends RowLevelOperation {
@@ -40,8 +40,8 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     new CopyOnWriteScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
 
   /**
-   * Returns the files that were read. Spark does not read a table if it finds that no row is needed. A statement then
-   * changes nothing; an overwrite keeps no row.
+   * Returns the files that were read. Spark does not read a table if it finds that no row is needed. In this case, a
+   * DELETE, UPDATE or MERGE changes nothing, and an overwrite replaces all files.
    */
   private def read: StatementFiles = scan match {
     case Some(builder) => builder.files
@@ -54,10 +54,9 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
     override def build(): Write = SparkErrors.in(statement.table.name) {
-      if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw withoutLineage
+      if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw lineageUnsupported
       val plan = planOf(info)
-      // All rows that a DELETE writes are copies. For other statements, a column of the rows states what happened to
-      // each row.
+      // All rows that a DELETE writes are copies. For other statements, a column contains the change of each row.
       val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
       val counted = if (counts) Some(RowCounting(command(), statement.analysis.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
@@ -65,15 +64,15 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   }
 
   /**
-   * Returns the plan of a write. New rows of an overwrite belong to no file, and are distributed like those of other
-   * writes.
+   * Returns the plan of a write. New rows of an overwrite do not come from files of the table, and are distributed like
+   * those of other writes.
    */
   private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
     RowPlans.of(statement, info, statement.distribution)
   else {
     val placement = new RewritePlacement(statement, scan.fold(StatementFiles.Empty)(_.files).tasks)
     packing = placement.packing
-    val mode = StatementRequirements.replacing(statement, placement.writesInReadTasks)
+    val mode = StatementRequirements.forCopyOnWrite(statement, placement.writesInReadTasks)
     val plan = RowPlans.of(statement, info, mode)
     plan.copy(requirements = StatementRequirements.byFile(statement, mode, plan.requirements))
   }
@@ -89,7 +88,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     size <- statement.snapshot.flatMap(_.count("total-files-size"))
   } yield packing.tasksOf(size)
 
-  private def withoutLineage: Unsupported = Unsupported(
+  private def lineageUnsupported: Unsupported = Unsupported(
     s"${statement.command} of ${statement.table.name} by copy-on-write without the extensions",
     "Rows of version 3 tables keep their ids, but Spark alone would lose them: add " +
       "iceberglite.spark.SparkSessionExtensions to " +

@@ -42,7 +42,7 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
 
   def statementFiles: StatementFiles = StatementFiles(tasks, inner.filter)
 
-  /** Returns the schema. Columns that a statement carries from reads to writes are ordinary columns. */
+  /** Returns the schema. Columns that the scan passes to the write are not marked as metadata columns. */
   override def readSchema(): StructType = StructType(inner.readSchema().map { column =>
     if (CarryOverColumns.contains(column.name)) column.copy(metadata = Metadata.empty) else column
   })

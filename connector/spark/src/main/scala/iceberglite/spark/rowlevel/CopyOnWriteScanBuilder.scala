@@ -8,7 +8,8 @@ import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
 
 /**
- * Reads files that a statement will replace: all rows of every file that may have a row that satisfies its condition.
+ * Builds a scan of the files that a statement will replace. It reads all rows of every file that may have a row that
+ * satisfies the condition.
  *
  * @param packing how the files are packed into tasks; called when Spark runs the scan
  */
@@ -19,7 +20,7 @@ final private[iceberglite] class CopyOnWriteScanBuilder(
     with SupportsPushDownRequiredColumns {
   private var scan: Option[CopyOnWriteScan] = None
 
-  /** Pushes conditions down to select files. Spark applies them to rows, except those that partitions decide. */
+  /** Pushes conditions down to select files. Spark evaluates those that partition values do not fully decide. */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = inner.pushPredicates(predicates)
 
   override def pushedPredicates(): Array[Predicate] = inner.pushedPredicates()

@@ -12,7 +12,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 
 /**
- * The settings for writing delete files in the tasks of a statement. Serializable, for tasks.
+ * The settings for writing delete files. They are sent to the tasks of a statement.
  *
  * @param vectors whether deletes are deletion vectors (version 3)
  * @param existingDeletes the existing deletes of each data file, by path, that are merged into its new ones
@@ -36,7 +36,12 @@ final private[rowlevel] case class DeleteFileTarget(
   /** The reader of position delete files, whose column names are fixed, so that no name mapping is needed. */
   private def reader = new DeleteReader(io, specs, nameMapping = None)
 
-  /** Writes the deletes of a task. @param names creates names of files of the task without an extension */
+  /**
+   * Writes the deletes of a task.
+   *
+   * @param names returns the file names of the task with the given extension
+   * @param onCreate called with the path of each file before it is created
+   */
   def write(deletes: PositionDeletes, names: String => DataFileNames, onCreate: String => Unit): TaskDeletes =
     try writeAll(deletes, names, onCreate)
     catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
@@ -52,7 +57,7 @@ final private[rowlevel] case class DeleteFileTarget(
       (d.group, (path, d.positions.union(reader.of(path, existingDeletes.getOrElse(path, Vector.empty)).positions)))
     }
     if (files.isEmpty) TaskDeletes.Empty
-    else if (vectors) sent(files.map(_._2)).getOrElse {
+    else if (vectors) messageOf(files.map(_._2)).getOrElse {
       TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), onCreate), Array.empty)
     }
     else {
@@ -70,7 +75,7 @@ final private[rowlevel] case class DeleteFileTarget(
   /**
    * Returns the deletes as deletion vectors in the message to the driver; absent if they are too large for a message.
    */
-  private def sent(files: Vector[Deleted]): Option[TaskDeletes] =
+  private def messageOf(files: Vector[Deleted]): Option[TaskDeletes] =
     if (files.iterator.map(_._2.bytes).sum > sentBytes) None
     else Some(TaskDeletes(Array.empty, files.map { case (path, p) => DeletionVectorMessage(path, p.toBytes) }.toArray))
 

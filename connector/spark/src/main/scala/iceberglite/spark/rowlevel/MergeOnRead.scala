@@ -58,7 +58,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
       val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rows = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
       val isOneTask = statement.writesInReadTasks && scan.forall(_.isOneTask)
-      val requirements = StatementRequirements.changing(statement, rows, isOneTask)
+      val requirements = StatementRequirements.forMergeOnRead(statement, rows, isOneTask)
       new ChangeWrite(statement, rows, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
     }
   }

@@ -23,7 +23,7 @@ import iceberglite.table.action.RecordApplicationVersion
  * A DELETE, UPDATE or MERGE, and the table for which it is planned.
  *
  * @param table the table at the time of planning
- * @param schema the columns of the table at the resolution of the statement
+ * @param schema the columns of the table when the statement was resolved
  * @param target the branch that the statement reads and commits to
  * @param context the state that the rules and operations of the statement share
  * @param options the options of the statement (`WITH`)
@@ -136,7 +136,7 @@ final private[iceberglite] class RowLevelStatement(
   /** Whether the change of a row depends on that row only. */
   def isRowByRow: Boolean = analysis.isRowByRow
 
-  /** Returns the metadata columns to read: those of an operation, and those that the statement names. */
+  /** Returns the metadata columns to read: those of an operation, and those in the statement. */
   def metadata(needed: String*): Array[NamedReference] =
     (needed ++ analysis.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
 

@@ -10,7 +10,7 @@ import iceberglite.spec.property.DistributionMode
 /** The write plans for rows of a statement. */
 private[rowlevel] object RowPlans {
 
-  /** Returns the plan. @param distribution the distribution of the rows; absent for that of other writes */
+  /** Returns the plan. @param distribution the distribution of the rows; absent for the default of other writes */
   def of(
       statement: RowLevelStatement,
       written: LogicalWriteInfo,
@@ -37,11 +37,11 @@ private[rowlevel] object RowPlans {
     )
   }
 
-  /** Returns the index of the change column: in copy-on-write with the extensions, it follows the stored columns. */
+  /** Returns the index of the change column. Copy-on-write with the extensions adds it after the stored columns. */
   private def findChangeColumn(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
     val last = info.schema.length - 1
-    val isColumn = statement.schema.fields.exists(_.name == CarryOverColumns.Change.name)
-    if (!isColumn && info.schema.lastOption.exists(_.name == CarryOverColumns.Change.name)) Some(last) else None
+    val isTableColumn = statement.schema.fields.exists(_.name == CarryOverColumns.Change.name)
+    if (!isTableColumn && info.schema.lastOption.exists(_.name == CarryOverColumns.Change.name)) Some(last) else None
   }
 
   /** Returns the write info with the lineage columns of the rows' older versions, which Spark passes separately. */

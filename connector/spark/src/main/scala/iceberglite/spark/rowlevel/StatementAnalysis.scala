@@ -8,7 +8,7 @@ import iceberglite.spec.property.{RowLevelMode, TableProperty}
 import iceberglite.table.Table
 
 /**
- * Information about a statement that only Spark's plan has.
+ * Information about a statement that only Spark's plan contains.
  *
  * @param isRowByRow whether the change of a row depends on that row only
  * @param namedMetadata the metadata columns in the statement's conditions and values
@@ -34,7 +34,7 @@ private[iceberglite] object StatementAnalysis {
 
   /**
    * Returns the metadata columns that copy-on-write passes from the read to the write, which Spark alone would drop.
-   * These are the lineage columns in version 3, and a column that states what happened to a row.
+   * These are the lineage columns in version 3, and a column with the change of each row.
    */
   def carryOverColumns(table: Table, command: Command): Seq[String] =
     if (copiesOnWrite(table, command)) lineageOf(table) :+ CarryOverColumns.Change.name else Nil
@@ -48,10 +48,11 @@ private[iceberglite] object StatementAnalysis {
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage.map(_.name) else Nil
 
   /**
-   * Whether there may be deletes other than deletion vectors, for which metadata does not tell how many rows remain.
+   * Whether there may be deletes other than deletion vectors. For those, metadata does not contain the number of
+   * remaining rows.
    */
   def hasUncountedDeletes(snapshot: Option[Snapshot]): Boolean = snapshot.exists { s =>
-    def total(of: String): Option[Long] = s.count(s"total-$of-deletes")
+    def total(kind: String): Option[Long] = s.count(s"total-$kind-deletes")
     total("equality").forall(_ > 0) || total("position").forall(_ > 0)
   }
 }

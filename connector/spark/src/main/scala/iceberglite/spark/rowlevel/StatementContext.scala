@@ -4,8 +4,8 @@ package iceberglite.spark.rowlevel
  * The state that the rules, the scans and the write of one statement share. All other rules and operations are
  * functions of their inputs; this state exists because Spark offers no other way:
  *
- *   - Spark creates the operation of a statement from the table alone. It drops hints and the options of the relation,
- *     and two plans that differ only in a table are equal to it, so that a rule cannot replace the table.
+ *   - Spark creates the operation of a statement from the table alone. It drops hints and the options of the relation.
+ *     It treats plans as equal that differ only in a table, so that a rule cannot replace the table.
  *   - Spark gets the scan, the filter and the write of an operation by separate calls, and reads the table several
  *     times; all must use one version of the table.
  *   - Spark chooses the join of a MERGE after it has created the operation.

@@ -29,15 +29,15 @@ private[rowlevel] object StatementRequirements {
    *
    * @param writesInReadTasks whether the rows stay in the tasks that read them
    */
-  def replacing(statement: RowLevelStatement, writesInReadTasks: Boolean): Option[DistributionMode] =
+  def forCopyOnWrite(statement: RowLevelStatement, writesInReadTasks: Boolean): Option[DistributionMode] =
     if (statement.distribution.isDefined) statement.distribution
     else if (writesInReadTasks) Some(DistributionMode.NoDistribution)
     else if (statement.command != Command.MERGE || statement.table.spec.isPartitioned) Some(DistributionMode.Hash)
     else None
 
   /**
-   * Completes the requirements of a copy-on-write DELETE or UPDATE: without partitions, rows are grouped by the file
-   * that they come from.
+   * Completes the requirements of a copy-on-write DELETE or UPDATE. In an unpartitioned table, rows are grouped by the
+   * file that they come from.
    */
   def byFile(statement: RowLevelStatement, mode: Option[DistributionMode], rows: RowRequirements): RowRequirements =
     if (
@@ -47,20 +47,20 @@ private[rowlevel] object StatementRequirements {
     else rows
 
   /**
-   * Returns the distribution of the new rows of merge-on-read, and of the positions of the old ones: grouped by
-   * partition, because they are few and every task writes its own files. A single task has nothing to group.
+   * Returns the distribution of the new rows of merge-on-read, and of the positions of the old ones. They are grouped
+   * by partition, because they are few and every task writes its own files. A single task needs no distribution.
    *
    * @param rows absent for DELETE, which has no new rows
    * @param isOneTask whether one task reads all the rows, and no shuffle precedes the write
    */
-  def changing(statement: RowLevelStatement, rows: Option[WritePlan], isOneTask: Boolean): RowRequirements =
+  def forMergeOnRead(statement: RowLevelStatement, rows: Option[WritePlan], isOneTask: Boolean): RowRequirements =
     if (!statement.isDistributed) RowRequirements.Unspecified
     else {
       val ordering = rows.fold(RowRequirements.Unspecified)(_.requirements)
       val mode = statement.distribution.getOrElse(
         if (isOneTask) DistributionMode.NoDistribution else DistributionMode.Hash
       )
-      ordering.copy(distribution = distributed(mode, statement, ordering))
+      ordering.copy(distribution = distributionFor(mode, statement, ordering))
     }
 
   /**
@@ -76,7 +76,7 @@ private[rowlevel] object StatementRequirements {
       rows.partitions
     else OfPartition
 
-  private def distributed(
+  private def distributionFor(
       mode: DistributionMode,
       statement: RowLevelStatement,
       rows: RowRequirements

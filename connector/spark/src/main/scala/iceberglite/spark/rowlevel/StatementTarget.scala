@@ -30,11 +30,11 @@ final private[iceberglite] class StatementTarget private (
   def withoutColumns: Option[StatementTarget] =
     columns.map(_ => new StatementTarget(StatementOptions.Empty, None, resolvedTable, context))
 
-  def withOptions(given: StatementOptions, table: Table): StatementTarget =
-    new StatementTarget(given, columns, Some(resolvedTable.getOrElse(table)), context)
+  def withOptions(newOptions: StatementOptions, table: Table): StatementTarget =
+    new StatementTarget(newOptions, columns, Some(resolvedTable.getOrElse(table)), context)
 
-  def withColumns(wanted: Schema, table: Table): StatementTarget =
-    new StatementTarget(options, Some(wanted), Some(resolvedTable.getOrElse(table)), context)
+  def withColumns(newColumns: Schema, table: Table): StatementTarget =
+    new StatementTarget(options, Some(newColumns), Some(resolvedTable.getOrElse(table)), context)
 }
 
 private[iceberglite] object StatementTarget {

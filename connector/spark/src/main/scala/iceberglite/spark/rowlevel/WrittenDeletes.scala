@@ -30,7 +30,7 @@ private[rowlevel] object WrittenDeletes {
 /**
  * A small deletion vector that is sent to the driver, which writes those of all tasks to one file.
  *
- * @param vector in its stored form
+ * @param vector the deletion vector in its serialized form
  */
 final private[rowlevel] case class DeletionVectorMessage(dataFile: String, vector: Array[Byte]) extends Serializable {
   def positions: DeletionVector = DeletionVector.parse("the message of a task", dataFile, vector)

@@ -24,7 +24,10 @@ import iceberglite.spark.read.IcebergScan
  * With an existing broadcast, the only cost is collecting the keys.
  */
 object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
+  /** Minimum number of rows of a scan for each key of the broadcast side. */
   private val RowsForEachKey = 10
+
+  /** Number of keys up to which pruning always pays off. */
   private val FewKeys = BigInt(1000)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
@@ -55,7 +58,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
       built: LogicalPlan,
       builtKeys: Seq[Expression]
   ): LogicalPlan = keys.zipWithIndex.foldLeft(streamed) { case (plan, (key, index)) =>
-    scanOf(key, plan).filter { case (_, scan) => isWorth(built, scan) }.fold(plan) { case (column, scan) =>
+    scanOf(key, plan).filter { case (_, scan) => paysOff(built, scan) }.fold(plan) { case (column, scan) =>
       val filter = DynamicPruningSubquery(column, built, builtKeys, index, onlyInBroadcast = true)
       plan.transformUp { case s: DataSourceV2ScanRelation if s eq scan => Filter(filter, s) }
     }
@@ -65,7 +68,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
    * Whether the filter pays off. Spark collects the keys on the driver. For many keys, this is slower than reading a
    * small table without the filter.
    */
-  private def isWorth(built: LogicalPlan, scan: DataSourceV2ScanRelation): Boolean =
+  private def paysOff(built: LogicalPlan, scan: DataSourceV2ScanRelation): Boolean =
     rows(built) <= (rows(scan) / RowsForEachKey).max(FewKeys)
 
   private def rows(plan: LogicalPlan): BigInt =
@@ -79,7 +82,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
     case Project(columns, child) if columns.forall(_.deterministic) || key.references.subsetOf(child.outputSet) =>
       val sources = columns.collect { case a: Alias => (a.toAttribute: Attribute) -> a.child }.toMap
       scanOf(key.transform { case a: Attribute => sources.getOrElse(a, a) }, child)
-    case Filter(condition, _) if condition.exists(isOf(key)) => None
+    case Filter(condition, _) if condition.exists(isPruningBy(key)) => None
     case Filter(_, child) => scanOf(key, child)
     case relation @ DataSourceV2ScanRelation(_, scan: IcebergScan, _, _, _) =>
       val columns = AttributeSet(V2ExpressionUtils.resolveRefs[Attribute](scan.filterAttributes.toSeq, relation))
@@ -95,7 +98,7 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
   }
 
   /** Whether a filter on the key already exists, from this rule or from Spark. */
-  private def isOf(key: Expression)(filter: Expression): Boolean = filter match {
+  private def isPruningBy(key: Expression)(filter: Expression): Boolean = filter match {
     case pruning: DynamicPruningSubquery => pruning.pruningKey.semanticEquals(key)
     case _ => false
   }

@@ -11,16 +11,16 @@ import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId
 
 /**
  * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: row lineage,
- * and a column that tells the write what happened to a row ([[RowChangeCode]]).
+ * and a column with the change of a row ([[RowChangeCode]]).
  *
- * @param wanted the names of the columns; names that columns of the table hide are omitted
+ * @param requestedNames the names of the columns; names that columns of the table hide are omitted
  */
-final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataSourceV2Relation) {
+final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relation: DataSourceV2Relation) {
 
   /** The columns as ordinary columns, without the marker of metadata columns. */
   val columns: Seq[AttributeReference] = {
     val metadata = relation.output.filter(a => MetadataAttribute.isValid(a.metadata)) ++ relation.metadataOutput
-    wanted.filterNot(isWritten).flatMap(name => metadata.find(_.name == name))
+    requestedNames.filterNot(isWritten).flatMap(name => metadata.find(_.name == name))
       .map(_.withMetadata(Metadata.empty).asInstanceOf[AttributeReference])
   }
 
@@ -32,10 +32,10 @@ final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataS
 
   val names: Set[String] = columns.map(_.name).toSet
 
-  /** Whether the write gets a column that states what happened to a row. */
+  /** Whether the write receives a column with the change of each row. */
   def hasChangeColumn: Boolean = names(CarryOverColumns.Change.name)
 
-  /** The values for an updated row: it keeps its id, and the sequence number is that of the commit. */
+  /** The values for an updated row. It keeps its id; its sequence number is set by the commit. */
   def updated: Seq[Assignment] = values {
     case a if a.name == RowId.name => a
     case a if a.name == LastUpdatedSequenceNumber.name => unknown
@@ -51,7 +51,8 @@ final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataS
 
   private def change(code: Int): Literal = Literal(code)
 
-  private def values(of: AttributeReference => Expression): Seq[Assignment] = columns.map(a => Assignment(a, of(a)))
+  private def values(valueOf: AttributeReference => Expression): Seq[Assignment] =
+    columns.map(a => Assignment(a, valueOf(a)))
 
   /** The action for a row that does not change. */
   def unchanged: MergeAction = {

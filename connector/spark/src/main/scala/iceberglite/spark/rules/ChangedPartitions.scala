@@ -12,23 +12,23 @@ private[rules] object ChangedPartitions extends PredicateHelper {
    * Returns whether the assignments can change partitions.
    *
    * @param assignments one for each column of the table; an unchanged column has itself as value
-   * @param condition a condition that all changed rows satisfy. It can show that a column equals its new value.
+   * @param condition a condition that all changed rows satisfy. It can imply that a column equals its new value.
    */
   def by(assignments: Seq[Assignment], condition: Option[Expression], table: SparkTable): Boolean = {
     val partitioning = table.partitionColumns
-    val equal = condition.toSeq.flatMap(splitConjunctivePredicates).collect {
+    val equalities = condition.toSeq.flatMap(splitConjunctivePredicates).collect {
       case EqualTo(left, right) => (left, right)
       case EqualNullSafe(left, right) => (left, right)
     }
     assignments.exists {
       case Assignment(column: Attribute, value) =>
-        partitioning(column.name) && !isSame(column, withoutCasts(value), equal)
+        partitioning(column.name) && !isSame(column, withoutCasts(value), equalities)
       case _ => partitioning.nonEmpty
     }
   }
 
-  private def isSame(column: Attribute, value: Expression, equal: Seq[(Expression, Expression)]): Boolean =
-    value.semanticEquals(column) || equal.exists { case (left, right) =>
+  private def isSame(column: Attribute, value: Expression, equalities: Seq[(Expression, Expression)]): Boolean =
+    value.semanticEquals(column) || equalities.exists { case (left, right) =>
       left.semanticEquals(column) && right.semanticEquals(value) ||
       right.semanticEquals(column) && left.semanticEquals(value)
     }

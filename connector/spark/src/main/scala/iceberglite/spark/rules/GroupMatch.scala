@@ -15,16 +15,16 @@ private[iceberglite] object GroupMatch {
   private type Groups = Option[Vector[Vector[FileScanTask]]]
 
   /**
-   * The bytes on both sides for which a shuffle takes longer than an additional task. Each group is a task, regardless
-   * of its size.
+   * The number of bytes of both sides whose shuffle takes about as long as an additional task. Each group is a task,
+   * regardless of its size.
    */
-  private val WorthTask = 1L << 20
+  private val BytesPerTask = 1L << 20
 
   /** The maximum ratio of the longest task to the duration with evenly distributed rows. */
   private val Skew = 4L
 
-  /** Returns the terms of both sides. @param isWhole whether Spark needs a term for each key */
-  def of(left: JoinSide, right: JoinSide, isWhole: Boolean): Option[(Terms, Terms)] = {
+  /** Returns the terms of both sides. @param needsAllKeys whether Spark needs a term for each key */
+  def of(left: JoinSide, right: JoinSide, needsAllKeys: Boolean): Option[(Terms, Terms)] = {
     val found = (left.isGrouped, right.isGrouped) match {
       case (true, true) => None
       case (true, false) => matching(left, right)
@@ -32,7 +32,7 @@ private[iceberglite] object GroupMatch {
       case (false, false) => Some(common(left, right))
     }
     found.filter { case (terms, _) =>
-      terms.exists(_._2.transform != Void) && (!isWhole || terms.map(_._1).sorted == left.keys.indices)
+      terms.exists(_._2.transform != Void) && (!needsAllKeys || terms.map(_._1).sorted == left.keys.indices)
     }
   }
 
@@ -54,15 +54,15 @@ private[iceberglite] object GroupMatch {
     pairs.toVector.unzip
   }
 
-  /** Whether grouping pays off: both sides have data, in groups that are neither too many nor too uneven. */
-  def isWorth(left: Groups, right: Groups, settings: ReadSettings, parallelism: Int): Boolean =
+  /** Whether grouping pays off: both sides have data, and the groups are neither too many nor too uneven. */
+  def paysOff(left: Groups, right: Groups, settings: ReadSettings, parallelism: Int): Boolean =
     (left ++ right).size == 2 && {
       val sizes = (left ++ right).map(_.map(_.iterator.map(_.length).sum)).toVector
       val total = sizes.flatten.sum
       val even = math.max(settings.splitSize, total / math.max(1, parallelism))
       sizes.forall { groups =>
         groups.nonEmpty && groups.max <= Skew * even &&
-        groups.size <= math.max(settings.sufficientGroups.toLong, total / WorthTask)
+        groups.size <= math.max(settings.sufficientGroups.toLong, total / BytesPerTask)
       }
     }
 }

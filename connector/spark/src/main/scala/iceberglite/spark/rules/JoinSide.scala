@@ -61,7 +61,7 @@ final private[rules] case class JoinSide(
     else {
       val plain = KeyGrouping(by.map(_._2))
       val grouping = if (KeyGrouping.isOrderKept) plain.ordered(scan.files) else plain
-      val sorted = grouping.order.map(read).takeWhile(_.isDefined).flatten
+      val sorted = grouping.order.map(attributeOf).takeWhile(_.isDefined).flatten
       plan.transform {
         case r: DataSourceV2ScanRelation if r eq relation =>
           r.copy(
@@ -73,7 +73,7 @@ final private[rules] case class JoinSide(
     }
 
   /** Returns a column as an attribute of the relation. */
-  private def read(column: NestedField): Option[Attribute] =
+  private def attributeOf(column: NestedField): Option[Attribute] =
     Some(scan.scanColumns.fields.indexWhere(_.id == column.id)).filter(_ >= 0).flatMap(i => relation.output.lift(i))
 }
 
@@ -97,7 +97,7 @@ private[rules] object JoinSide {
   /**
    * Returns the side.
    *
-   * @param streamed returns the side of a join that is not broadcast, if the other side is
+   * @param joins how Spark will execute the joins below the side
    * @return absent if rows are shuffled between the scan and the join, or the keys are not columns of a scan
    */
   def of(plan: LogicalPlan, keys: Seq[Expression], joins: JoinKinds): Option[JoinSide] = {
@@ -116,11 +116,11 @@ private[rules] object JoinSide {
     }
   }
 
-  private def column(relation: DataSourceV2ScanRelation, scan: IcebergScan, of: Attribute): Option[NestedField] =
-    scan.scanColumns.fields.lift(relation.output.indexWhere(_.exprId == of.exprId))
+  private def column(relation: DataSourceV2ScanRelation, scan: IcebergScan, key: Attribute): Option[NestedField] =
+    scan.scanColumns.fields.lift(relation.output.indexWhere(_.exprId == key.exprId))
       .filterNot(f => scan.scanColumns.metadataIds(f.id))
 
-  /** Finds the scan, and the names of the keys there. */
+  /** Finds the scan below a side, and the attributes of the keys in its output. */
   final private class Search(joins: JoinKinds) {
     private type Keys = Vector[Option[Attribute]]
 
@@ -131,7 +131,7 @@ private[rules] object JoinSide {
         in(child, keys.map(_.map(k => renamed.getOrElse(k.exprId, k))))
       case Filter(_, child) => in(child, keys)
       case join: Join => joins.streamed(join) match {
-          case Some(side) => Some(side).filterNot(_ => other(join, side).exists(isGrouped)).flatMap(in(_, keys))
+          case Some(side) => Some(side).filterNot(_ => otherSide(join, side).exists(isGrouped)).flatMap(in(_, keys))
           case None if joins.isKeyGrouped(join) => preservedSides(join).flatMap(in(_, keys)).headOption
           case None => None
         }
@@ -142,7 +142,7 @@ private[rules] object JoinSide {
      * Returns the other side of a join. It must not be grouped for another join, because Spark passes the groups of a
      * join to all scans below it, also to those below a broadcast.
      */
-    private def other(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
+    private def otherSide(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
 
     /** Returns the sides whose partitioning a join of two grouped scans preserves. */
     private def preservedSides(join: Join): Seq[LogicalPlan] = join.joinType match {

@@ -10,7 +10,7 @@ import iceberglite.spark.write.RowChangeCode
 
 /**
  * Makes a copy-on-write DELETE also pass deleted rows to the write, with a mark. The write counts these rows. This is
- * necessary only if metadata does not give their number.
+ * necessary only if metadata does not contain their number.
  */
 object MarkDeletedRows extends Rule[LogicalPlan] {
 

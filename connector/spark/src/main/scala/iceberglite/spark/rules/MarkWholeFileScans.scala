@@ -21,8 +21,8 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Marks the scans below aggregates and limits that metadata of whole files may answer. Spark pushes aggregates and
- * limits down only if no filter remains. Without the mark, a filter that the bounds of all files decide is left to
- * Spark, because Spark takes a filter on one side of a join as a sign that the other side is worth pruning.
+ * limits down only if no filter remains. Without the mark, the connector leaves a filter to Spark even if the bounds of
+ * all files decide it, because Spark prunes one side of a join only if the other side has a filter.
  */
 object MarkWholeFileScans extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {

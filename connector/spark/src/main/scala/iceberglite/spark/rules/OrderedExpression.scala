@@ -16,10 +16,10 @@ import iceberglite.spark.rules.OrderedExpression._
  * An expression over one column of dates or timestamps that increases with the column: `date_trunc('month', ts)`,
  * `year(d)`.
  *
- * When clocks are put back, it is not strictly increasing: in St. John's, 00:00:30 may be followed by 23:01. Around
+ * When clocks are put back, the expression does not increase: in St. John's, 00:00:30 may be followed by 23:01. Around
  * such times, a value of the expression determines the column only within a margin.
  *
- * @param column of the type date, timestamp or timestamp without time zone
+ * @param column a column of type date, timestamp or timestamp without time zone
  */
 final private[rules] class OrderedExpression(val column: Expression, whole: Expression) {
   private val input = BoundReference(0, column.dataType, nullable = false)
@@ -35,18 +35,18 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
   def thresholdFor(value: Long): Option[Threshold] =
     try {
       var (below, from) = limits(column.dataType)
-      if (of(below) >= value || of(from) < value) None
+      if (evaluate(below) >= value || evaluate(from) < value) None
       else {
         while (below + 1 < from) {
           // The difference may overflow a long.
           val middle = (below >> 1) + (from >> 1) + (below & from & 1)
-          if (of(middle) < value) below = middle else from = middle
+          if (evaluate(middle) < value) below = middle else from = middle
         }
         Some(Threshold(from, margin(from)))
       }
     } catch { case NonFatal(_) => None }
 
-  private def of(value: Long): Long = {
+  private def evaluate(value: Long): Long = {
     val typed: Any = if (column.dataType == DateType) value.toInt else value
     function.eval(InternalRow(typed)).asInstanceOf[Number].longValue
   }

@@ -38,11 +38,11 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs to know what
- * happened to a row, and in version 3 must write its id with it (adopted version 3: "Row Lineage"). Spark drops all
- * metadata columns before the write; here they become ordinary columns ([[CarryOverRewrite]]). The rule also records
- * whether each row is processed individually, so that the tasks that read rows can write them. Subqueries become joins,
- * which may shuffle rows.
+ * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs the change
+ * of each row, and in version 3 must write the row's id (adopted version 3: "Row Lineage"). Spark drops all metadata
+ * columns before the write; here they become ordinary columns ([[CarryOverRewrite]]). The rule also records whether
+ * each row is processed individually, so that the tasks that read rows can write them. Subqueries become joins, which
+ * may shuffle rows.
  */
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
@@ -68,8 +68,9 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   }
 
   /**
-   * Removes unused metadata columns from the target: if a condition names one, Spark adds all of them, and then treats
-   * them as columns to write. Those that are named are kept. For a table with CHAR columns, Spark does not add them.
+   * Removes unused metadata columns from the target. If a condition names a metadata column, Spark adds all of them,
+   * and then treats them as columns to write. Only the named ones are kept. For a table with CHAR columns, Spark adds
+   * none.
    */
   private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
     case Target(table, relation) =>
@@ -176,16 +177,16 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       table: SparkTable,
       relation: DataSourceV2Relation
   ): LogicalPlan = {
-    val MergeIntoTable(_, source, condition, matched, missing, unmatched) = command
+    val MergeIntoTable(_, source, condition, matched, notMatched, notMatchedBySource) = command
     // For a single DELETE without a condition, Spark accepts several matching source rows.
-    val isAppend = matched.isEmpty && unmatched.isEmpty
+    val isAppend = matched.isEmpty && notMatchedBySource.isEmpty
     val copies = !isAppend && table.copiesOnWrite(Command.MERGE)
     val carried = new CarryOverRewrite(if (isAppend) Nil else table.carryOverColumns(Command.MERGE), relation)
     val marks = carried.hasChangeColumn && table.hasUncountedDeletes && !isDeleteOfAll(matched)
     // Without a WHEN MATCHED clause, Spark writes a row once for each matching source row, without a check.
     val kept = if (matched.isEmpty && copies) Seq(carried.unchanged) else Nil
     // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
-    val byMetadata = unmatched.isEmpty && copies &&
+    val byMetadata = notMatchedBySource.isEmpty && copies &&
       (condition.references -- source.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
     val others = if (byMetadata) Seq(carried.unchanged) else Nil
     table.context.updateAnalysis(_.copy(
@@ -194,8 +195,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       marksDeletes = marks,
       broadcastsSource = isHinted(source),
       findsFilesByMetadata = byMetadata,
-      changesPartitions = changesPartitions(matched ++ unmatched, condition, table),
-      inserts = missing.nonEmpty
+      changesPartitions = changesPartitions(matched ++ notMatchedBySource, condition, table),
+      inserts = notMatched.nonEmpty
     ))
     def withUnchanged(merge: MergeIntoTable): MergeIntoTable = merge.copy(
       matchedActions = merge.matchedActions ++ kept,
@@ -250,8 +251,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 }
 
 /**
- * Drops cached plans after copy-on-write. Spark finds the cached table by its columns, which are those without the
- * additions of [[PrepareRowLevelOperations]].
+ * Lets Spark find and refresh the cached plans of a table after copy-on-write. Spark finds them by the columns of the
+ * table, so the columns that [[PrepareRowLevelOperations]] has added are removed.
  */
 object RestoreCachedRelation extends Rule[LogicalPlan] {
 

@@ -40,8 +40,8 @@ private[rules] object RepeatableQuery {
   }
 
   /**
-   * Whether a leaf always returns the same rows. [[PrepareRowLevelOperations]] pins iceberg-lite tables to a version; Spark lists
-   * files once.
+   * Whether a leaf always returns the same rows. [[PrepareRowLevelOperations]] pins iceberg-lite tables to a version;
+   * Spark lists the files of a file table once.
    */
   private def isFixed(leaf: LeafNode): Boolean = leaf match {
     case DataSourceV2Relation(_: PinnableTable | _: FileTable, _, _, _, _) => true

@@ -41,10 +41,10 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Corrects Spark 3.5's handling of statements that change a table with CHAR or VARCHAR columns. Spark pads these
- * columns with a projection over the table. A DELETE, and a MERGE that only deletes, do not find the table below the
- * projection; here the padding is moved into the conditions. A MERGE with inserts keeps the metadata of the declared
- * type in the inserted columns but not in the table, so that they do not match; here it is removed from both, because
- * expressions check the lengths.
+ * columns with a projection over the table. In a DELETE, or a MERGE that only deletes, Spark does not find the table
+ * below the projection; here the padding is moved into the conditions. In a MERGE with inserts, the inserted columns
+ * have the metadata of the declared type, but the table does not, so that they do not match. Here the metadata is
+ * removed from both, because expressions check the lengths.
  */
 object RewriteCharPadding extends Rule[LogicalPlan] {
 
@@ -72,7 +72,7 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     val padded = target.collectFirst {
       case project @ Project(_, relation: DataSourceV2Relation) if isIcebergTable(relation) =>
         val columns = columnsOf(project)
-        command.transformDown { case p if p eq project => relation }.mapExpressions(inside(_, columns))
+        command.transformDown { case p if p eq project => relation }.mapExpressions(pad(_, columns))
     }
     padded.getOrElse(command)
   }
@@ -81,8 +81,8 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     AttributeMap(project.projectList.collect { case a @ Alias(child, _) => a.toAttribute -> child })
 
   /**
-   * Pads the condition of an overwrite, which Spark does not do: CHAR columns, because other engines may have written
-   * them without padding, and the values that they are compared with.
+   * Pads the condition of an overwrite, which Spark does not do. CHAR columns are padded, because other engines may
+   * have written them without padding, and also the values that they are compared with.
    */
   def padded(condition: Expression, relation: DataSourceV2Relation, table: SparkTable): Expression = {
     val charMetadata =
@@ -92,14 +92,14 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     val columns = AttributeMap(relation.output.zip(outputWithTypes))
     val test = condition.transform { case a: Attribute => columns.getOrElse(a, a) }
     ApplyCharTypePadding(Filter(test, relation.copy(output = outputWithTypes))) match {
-      case Filter(filterCondition, project: Project) => inside(filterCondition, columnsOf(project))
+      case Filter(filterCondition, project: Project) => pad(filterCondition, columnsOf(project))
       case Filter(filterCondition, _) => filterCondition
       case other => throw new IllegalStateException(s"Not a filter: $other")
     }
   }
 
   /** Pads columns of the table in subqueries too. */
-  private def inside(condition: Expression, padded: AttributeMap[Expression]): Expression = condition.transformDown {
+  private def pad(condition: Expression, padded: AttributeMap[Expression]): Expression = condition.transformDown {
     case a: Attribute => padded.getOrElse(a, a)
     case subquery: SubqueryExpression if subquery.references.exists(padded.contains) =>
       val plan = subquery.plan.transformAllExpressionsWithSubqueries {
@@ -114,12 +114,12 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
 
   /** Removes the metadata that Spark would check from the output of a command. */
   private def withoutCharMetadata(command: LogicalPlan): LogicalPlan = command match {
-    case delete: DeleteFromTable => delete.copy(table = storedAs(delete.table))
-    case merge: MergeIntoTable => merge.copy(targetTable = storedAs(merge.targetTable))
+    case delete: DeleteFromTable => delete.copy(table = targetWithoutMetadata(delete.table))
+    case merge: MergeIntoTable => merge.copy(targetTable = targetWithoutMetadata(merge.targetTable))
     case other => other
   }
 
-  private def storedAs(target: LogicalPlan): LogicalPlan = target.transformDown {
+  private def targetWithoutMetadata(target: LogicalPlan): LogicalPlan = target.transformDown {
     case relation: DataSourceV2Relation if isIcebergTable(relation) => RewriteCharPadding.withoutCharMetadata(relation)
   }
 
@@ -147,7 +147,7 @@ private[rules] object PaddedColumn {
     val upper = Literal(value, StringType)
     val lower = Literal(value.trimRight(), StringType)
     // A character below a space sorts before the padding.
-    val isPlain = value.getBytes.forall(b => b < 0 || b >= ' ')
+    val hasNoControlCharacters = value.getBytes.forall(b => b < 0 || b >= ' ')
     val range = e match {
       case _: EqualTo | _: EqualNullSafe if value.numChars > length => Some(EqualTo(text, upper))
       // The range between the value without trailing spaces and the fully padded value.
@@ -157,7 +157,7 @@ private[rules] object PaddedColumn {
           LessThanOrEqual(text, upper)
         ))
       case _: LessThan | _: LessThanOrEqual => Some(LessThanOrEqual(text, upper))
-      case _: GreaterThan | _: GreaterThanOrEqual if isPlain => Some(GreaterThanOrEqual(text, lower))
+      case _: GreaterThan | _: GreaterThanOrEqual if hasNoControlCharacters => Some(GreaterThanOrEqual(text, lower))
       case _ => None
     }
     range.map(ColumnTest(_, isExact = false))

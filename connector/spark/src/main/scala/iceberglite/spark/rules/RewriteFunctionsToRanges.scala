@@ -17,7 +17,7 @@ import iceberglite.spark.table.SparkTable
  * zone, and `left(s, 2) = 'ab'` becomes `s LIKE 'ab%'`.
  *
  * A replacement is true, false and null for the same values as the expression. If there is no such range, because
- * clocks are put back, a wider range is added next to the expression.
+ * clocks are put back, the expression remains and a wider range is added.
  */
 private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
 
@@ -27,8 +27,8 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformWithPruning(_.containsPattern(FILTER)) {
     case filter @ Filter(condition, relation: DataSourceV2Relation)
         if relation.table.isInstanceOf[SparkTable] && condition.deterministic =>
-      val better = conjuncts(condition).flatMap(ranged).reduceLeft(And)
-      if (better.fastEquals(condition)) filter else filter.copy(condition = better)
+      val withRanges = conjuncts(condition).flatMap(ranged).reduceLeft(And)
+      if (withRanges.fastEquals(condition)) filter else filter.copy(condition = withRanges)
   }
 
   private def conjuncts(e: Expression): Seq[Expression] = e match {
@@ -54,11 +54,11 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
    */
   private def implied(e: Expression): Option[(Expression, Boolean)] = e match {
     case And(l, r) => (implied(l), implied(r)) match {
-        case (Some((a, better)), Some((b, best))) => Some((And(a, b), better || best))
+        case (Some((a, isNewA)), Some((b, isNewB))) => Some((And(a, b), isNewA || isNewB))
         case (a, b) => a.orElse(b)
       }
     case Or(l, r) =>
-      for ((a, better) <- implied(l); (b, best) <- implied(r)) yield (Or(a, b), better || best)
+      for ((a, isNewA) <- implied(l); (b, isNewB) <- implied(r)) yield (Or(a, b), isNewA || isNewB)
     case leaf => Some(ColumnTest.of(leaf).fold((leaf, false))(test => (test.range, true)))
   }
 }
@@ -80,9 +80,9 @@ private[rules] object ColumnTest {
     case InSet(Time(t), values) if values.nonEmpty && !values.contains(null) => anyOf(t, values.toSeq.map(long))
     case In(PaddedColumn(text, length), NonNull(values)) => padded(text, length, values)
     case InSet(PaddedColumn(text, length), values) if !values.contains(null) => padded(text, length, values.toSeq)
-    case In(Start(start), NonNull(values)) => joined(values.map(start.is))
+    case In(Start(start), NonNull(values)) => disjunction(values.map(start.equalTo))
     case InSet(Start(start), values) if values.nonEmpty && values.size <= MaxRanges && !values.contains(null) =>
-      joined(values.toSeq.map(start.is))
+      disjunction(values.toSeq.map(start.equalTo))
     case _ => None
   }
 
@@ -109,15 +109,15 @@ private[rules] object ColumnTest {
   private def long(value: Any): Long = value.asInstanceOf[Number].longValue
 
   private def compared(e: BinaryComparison): Option[ColumnTest] = e match {
-    case EqualTo(Start(start), Literal(value: UTF8String, _)) => start.is(value)
-    case EqualTo(Literal(value: UTF8String, _), Start(start)) => start.is(value)
-    case EqualNullSafe(Start(start), Literal(value: UTF8String, _)) => start.is(value).map(present(start.text, _))
+    case EqualTo(Start(start), Literal(value: UTF8String, _)) => start.equalTo(value)
+    case EqualTo(Literal(value: UTF8String, _), Start(start)) => start.equalTo(value)
+    case EqualNullSafe(Start(start), Literal(value: UTF8String, _)) => start.equalTo(value).map(notNull(start.text, _))
     case BinaryComparison(PaddedColumn(text, length), Literal(value: UTF8String, _)) =>
       PaddedColumn.test(e, text, length, value)
     case BinaryComparison(Literal(value: UTF8String, _), PaddedColumn(text, length)) =>
-      mirrored(e).flatMap(PaddedColumn.test(_, text, length, value))
+      swapped(e).flatMap(PaddedColumn.test(_, text, length, value))
     case BinaryComparison(Time(t), Literal(value: Number, _)) => compared(e, t, value.longValue)
-    case BinaryComparison(Literal(value: Number, _), Time(t)) => mirrored(e).flatMap(compared(_, t, value.longValue))
+    case BinaryComparison(Literal(value: Number, _), Time(t)) => swapped(e).flatMap(compared(_, t, value.longValue))
     case _ => None
   }
 
@@ -128,11 +128,11 @@ private[rules] object ColumnTest {
       case _: LessThan => t.thresholdFor(value).map(below(t.column, _))
       case _: LessThanOrEqual => t.thresholdFor(value + 1).map(below(t.column, _))
       case _: EqualTo => equal(t, value)
-      case _: EqualNullSafe => equal(t, value).map(present(t.column, _))
+      case _: EqualNullSafe => equal(t, value).map(notNull(t.column, _))
       case _ => None
     }
 
-  private def mirrored(e: BinaryComparison): Option[BinaryComparison] = e match {
+  private def swapped(e: BinaryComparison): Option[BinaryComparison] = e match {
     case GreaterThanOrEqual(l, r) => Some(LessThanOrEqual(r, l))
     case GreaterThan(l, r) => Some(LessThan(r, l))
     case LessThan(l, r) => Some(GreaterThan(r, l))
@@ -154,26 +154,26 @@ private[rules] object ColumnTest {
 
   private def between(t: OrderedExpression, least: Long, greatest: Long): Option[ColumnTest] =
     for (from <- t.thresholdFor(least); until <- t.thresholdFor(greatest + 1))
-      yield both(atLeast(t.column, from), below(t.column, until))
+      yield conjunction(atLeast(t.column, from), below(t.column, until))
 
-  private def both(a: ColumnTest, b: ColumnTest): ColumnTest =
+  private def conjunction(a: ColumnTest, b: ColumnTest): ColumnTest =
     ColumnTest(And(a.range, b.range), a.isExact && b.isExact)
 
   /** Handles null: `<=>` never returns null. */
-  private def present(column: Expression, test: ColumnTest): ColumnTest =
+  private def notNull(column: Expression, test: ColumnTest): ColumnTest =
     test.copy(range = And(IsNotNull(column), test.range))
 
   private def anyOf(t: OrderedExpression, values: Seq[Long]): Option[ColumnTest] =
-    if (values.size <= MaxRanges) joined(values.distinct.map(equal(t, _)))
+    if (values.size <= MaxRanges) disjunction(values.distinct.map(equal(t, _)))
     else between(t, values.min, values.max).map(_.copy(isExact = false))
 
   private def padded(text: Expression, length: Int, values: Seq[Any]): Option[ColumnTest] =
     if (values.isEmpty || values.size > MaxRanges) None
-    else joined(values.collect { case value: UTF8String =>
+    else disjunction(values.collect { case value: UTF8String =>
       PaddedColumn.test(EqualTo(text, Literal(value, StringType)), text, length, value)
     })
 
-  private def joined(tests: Seq[Option[ColumnTest]]): Option[ColumnTest] =
+  private def disjunction(tests: Seq[Option[ColumnTest]]): Option[ColumnTest] =
     if (tests.exists(_.isEmpty)) None
     else Some(tests.flatten.reduceLeft((a, b) => ColumnTest(Or(a.range, b.range), a.isExact && b.isExact)))
 
@@ -181,7 +181,7 @@ private[rules] object ColumnTest {
   final private class StartOfText(val text: Expression, length: Int) {
 
     /** Tests equality: a shorter value must be the whole text; a longer value never matches. */
-    def is(start: Any): Option[ColumnTest] = {
+    def equalTo(start: Any): Option[ColumnTest] = {
       val value = start.asInstanceOf[UTF8String]
       val test = Literal(value, StringType)
       if (value.numChars == length) Some(ColumnTest(StartsWith(text, test), isExact = true))

@@ -23,7 +23,7 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Joins a small source with the target of a MERGE without shuffling the target. If source rows may have no match, Spark
- * uses an outer join, which cannot broadcast the source: it shuffles and sorts the whole target.
+ * uses an outer join. It cannot broadcast the source, so it shuffles and sorts the whole target.
  *
  * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
  *   first finds the target's rows with a match; the outer join then processes only those.
@@ -31,8 +31,8 @@ import iceberglite.spark.table.SparkTable
  * - Otherwise the target's rows are joined with their matches. A second read of the target, with only the columns of the
  *   condition, finds the source's rows without a match.
  *
- * A source is small below `spark.sql.autoBroadcastJoinThreshold`, or with a BROADCAST hint. It is evaluated more than
- * once, so it must return the same rows each time.
+ * A source is small if its size is below `spark.sql.autoBroadcastJoinThreshold`, or if it has a BROADCAST hint. It is
+ * evaluated more than once, so it must return the same rows each time.
  */
 object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
@@ -118,7 +118,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     /** Returns the rows of the target that have a match. */
     private def reduced(target: LogicalPlan, source: LogicalPlan, condition: Expression, join: Join): LogicalPlan = {
       val copy = deduplicated(source, join)
-      Join(target, copy.plan, LeftSemi, Some(copy.of(condition)), JoinHint(None, broadcast))
+      Join(target, copy.plan, LeftSemi, Some(copy.rewrite(condition)), JoinHint(None, broadcast))
     }
 
     private def joined(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
@@ -156,11 +156,11 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
           targetKeys.plan,
           reducedSource.plan,
           LeftSemi,
-          Some(reducedSource.of(targetKeys.of(condition))),
+          Some(reducedSource.rewrite(targetKeys.rewrite(condition))),
           JoinHint(None, broadcast)
         )
-      val left =
-        Join(missing.plan, matchedTargetKeys, LeftAnti, Some(missing.of(targetKeys.of(condition))), JoinHint.NONE)
+      val missingCondition = missing.rewrite(targetKeys.rewrite(condition))
+      val left = Join(missing.plan, matchedTargetKeys, LeftAnti, Some(missingCondition), JoinHint.NONE)
       val nulls = target.output.map(a => Alias(Literal(null, a.dataType), a.name)())
       val matched = withBroadcast(join.copy(joinType = LeftOuter))
       Union(matched, Project(nulls ++ missing.plan.output, combineNewRows(left, source)))
@@ -188,9 +188,9 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         tableOf(original).fold(r)(t => r.copy(table = t))
     }
 
-    /** Copies the plan with new attributes. @param beside plans whose attributes must not be used */
-    private def deduplicated(plan: LogicalPlan, beside: LogicalPlan*): Copy =
-      DeduplicateRelations(crossed(beside.reduceLeft(crossed), plan)) match {
+    /** Copies the plan with new attributes. @param existing plans whose attributes must not be used */
+    private def deduplicated(plan: LogicalPlan, existing: LogicalPlan*): Copy =
+      DeduplicateRelations(crossed(existing.reduceLeft(crossed), plan)) match {
         case Join(_, copy, _, _, _) => new Copy(unordered(copy), AttributeMap(plan.output.zip(copy.output)))
         case other => throw new IllegalStateException(s"Not a join: $other")
       }
@@ -208,7 +208,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   }
 
   final private class Copy(val plan: LogicalPlan, attributes: AttributeMap[Attribute]) {
-    def of(condition: Expression): Expression = condition.transform {
+    def rewrite(condition: Expression): Expression = condition.transform {
       case a: Attribute => attributes.getOrElse(a, a)
     }
   }

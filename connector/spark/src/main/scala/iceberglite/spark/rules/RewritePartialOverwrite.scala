@@ -15,8 +15,8 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.schema.MetadataColumns.FilePath
 
 /**
- * Overwrites by a condition that some rows of a file satisfy, as in `df.writeTo(t).overwrite(condition)`: rows of such
- * files that do not satisfy it are rewritten, together with the new rows. Spark itself replaces only whole files.
+ * Supports `df.writeTo(t).overwrite(condition)` if only some rows of a file satisfy the condition. The other rows of
+ * such files are rewritten, together with the new rows. Spark itself replaces only whole files.
  */
 object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
 

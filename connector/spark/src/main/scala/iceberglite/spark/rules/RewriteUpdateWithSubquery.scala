@@ -13,8 +13,8 @@ import org.apache.spark.sql.types.BooleanType
 import iceberglite.spark.table.SparkTable
 
 /**
- * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself unites two queries,
- * for rows that change and for rows that do not: it reads the files to rewrite twice, and if the results of the
+ * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself runs two queries,
+ * for rows that change and for rows that do not. It reads the files to rewrite twice, and if the results of the
  * subquery differ, rows are lost or duplicated.
  *
  * Python functions would run on all rows, regardless of the condition. If the result cannot differ, such a statement is
@@ -24,7 +24,7 @@ object RewriteUpdateWithSubquery extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case update @ UpdateTable(target, assignments, Some(condition))
-        if update.resolved && update.aligned && condition.dataType == BooleanType && isBetter(assignments, condition) =>
+        if update.resolved && update.aligned && condition.dataType == BooleanType && paysOff(assignments, condition) =>
       EliminateSubqueryAliases(target) match {
         case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) if table.copiesOnWrite(Command.UPDATE) =>
           replaced(relation, table, assignments, condition)
@@ -32,7 +32,7 @@ object RewriteUpdateWithSubquery extends Rule[LogicalPlan] {
       }
   }
 
-  private def isBetter(assignments: Seq[Assignment], condition: Expression): Boolean = {
+  private def paysOff(assignments: Seq[Assignment], condition: Expression): Boolean = {
     val subqueries = condition.collect { case subquery: SubqueryExpression => subquery }
     subqueries.nonEmpty &&
     !(assignments.exists(_.value.exists(_.isInstanceOf[PythonUDF])) && subqueries.forall(s => RepeatableQuery(s.plan)))

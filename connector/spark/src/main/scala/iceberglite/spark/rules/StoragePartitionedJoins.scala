@@ -27,30 +27,30 @@ final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session:
     extends JoinSelectionHelper
     with JoinKinds {
   private val parallelism = session.sparkContext.defaultParallelism
-  private val wantsAllKeys = conf.getConf(SQLConf.REQUIRE_ALL_CLUSTER_KEYS_FOR_CO_PARTITION)
-  private val inPlace = Collections.newSetFromMap(new IdentityHashMap[Join, java.lang.Boolean])
+  private val requiresAllKeys = conf.getConf(SQLConf.REQUIRE_ALL_CLUSTER_KEYS_FOR_CO_PARTITION)
+  private val groupedJoins = Collections.newSetFromMap(new IdentityHashMap[Join, java.lang.Boolean])
 
   /** Transforms a plan bottom-up, so that a join sees the grouping for the joins below it. */
   def of(plan: LogicalPlan): LogicalPlan = plan.transformUp { case join: Join => grouped(join) }
 
   private def grouped(join: Join): Join = join match {
-    case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) if mayMove(join) =>
+    case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) if shufflesBothSides(join) =>
       val sides = for {
         left <- JoinSide.of(join.left, leftKeys, this)
         right <- JoinSide.of(join.right, rightKeys, this)
-        (byLeft, byRight) <- GroupMatch.of(left, right, wantsAllKeys)
-        if GroupMatch.isWorth(left.groups(byLeft), right.groups(byRight), left.scan.settings, parallelism)
+        (byLeft, byRight) <- GroupMatch.of(left, right, requiresAllKeys)
+        if GroupMatch.paysOff(left.groups(byLeft), right.groups(byRight), left.scan.settings, parallelism)
       } yield (left.grouped(byLeft), right.grouped(byRight))
       sides.fold(join) { case (left, right) =>
         val result = join.copy(left = left, right = right)
-        inPlace.add(result)
+        groupedJoins.add(result)
         result
       }
     case _ => join
   }
 
   /** Whether Spark would shuffle the rows of both sides. */
-  private def mayMove(join: Join): Boolean = streamed(join).isEmpty && !hintToShuffleReplicateNL(join.hint)
+  private def shufflesBothSides(join: Join): Boolean = streamed(join).isEmpty && !hintToShuffleReplicateNL(join.hint)
 
   override def streamed(join: Join): Option[LogicalPlan] = {
     def build(hintOnly: Boolean) =
@@ -60,5 +60,5 @@ final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session:
       .map(side => if (side == BuildLeft) join.right else join.left)
   }
 
-  override def isKeyGrouped(join: Join): Boolean = inPlace.contains(join)
+  override def isKeyGrouped(join: Join): Boolean = groupedJoins.contains(join)
 }

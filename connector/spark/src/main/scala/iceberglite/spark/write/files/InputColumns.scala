@@ -114,8 +114,8 @@ final private[iceberglite] class InputColumns(
   }
 
   /**
-   * Returns a column that the rows lack. Every column is written to every file, because a reader would use the
-   * initial default for a missing one.
+   * Returns a column that the rows lack. Every column is written to every file, because a reader would use the initial
+   * default for a missing one.
    */
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {

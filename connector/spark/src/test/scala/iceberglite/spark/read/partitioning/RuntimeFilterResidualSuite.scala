@@ -74,18 +74,18 @@ class RuntimeFilterResidualSuite extends AnyFunSuite {
   private def groups(bytes: Long*) = Some(bytes.map(b => Vector(file(b))).toVector)
 
   test("two scans are grouped if no task becomes too long, and tasks are few or large enough") {
-    def isWorth(left: Seq[Long], right: Seq[Long]) =
-      GroupMatch.isWorth(groups(left: _*), groups(right: _*), settings, 100)
-    assert(isWorth(Seq.fill(4)(10L), Seq.fill(4)(10L)))
-    assert(isWorth(Seq.fill(100)(1024 * mb), Seq.fill(100)(1024 * mb)))
-    assert(isWorth(Seq(512 * mb, mb), Seq(mb, mb)))
-    assert(!isWorth(Seq(513 * mb, mb), Seq(mb, mb)))
-    assert(!isWorth(Seq(mb, mb), Seq.fill(2)(600 * mb)))
-    assert(isWorth(Seq.fill(8)(10L), Seq(10L)))
-    assert(!isWorth(Seq.fill(9)(10L), Seq(10L)))
-    assert(isWorth(Seq.fill(2000)(mb), Seq(10L)))
-    assert(!isWorth(Seq.fill(2000)(mb / 2), Seq.fill(500)(mb / 2)))
-    assert(!isWorth(Seq.empty, Seq(10L)))
-    assert(!GroupMatch.isWorth(None, groups(1), settings, 100))
+    def paysOff(left: Seq[Long], right: Seq[Long]) =
+      GroupMatch.paysOff(groups(left: _*), groups(right: _*), settings, 100)
+    assert(paysOff(Seq.fill(4)(10L), Seq.fill(4)(10L)))
+    assert(paysOff(Seq.fill(100)(1024 * mb), Seq.fill(100)(1024 * mb)))
+    assert(paysOff(Seq(512 * mb, mb), Seq(mb, mb)))
+    assert(!paysOff(Seq(513 * mb, mb), Seq(mb, mb)))
+    assert(!paysOff(Seq(mb, mb), Seq.fill(2)(600 * mb)))
+    assert(paysOff(Seq.fill(8)(10L), Seq(10L)))
+    assert(!paysOff(Seq.fill(9)(10L), Seq(10L)))
+    assert(paysOff(Seq.fill(2000)(mb), Seq(10L)))
+    assert(!paysOff(Seq.fill(2000)(mb / 2), Seq.fill(500)(mb / 2)))
+    assert(!paysOff(Seq.empty, Seq(10L)))
+    assert(!GroupMatch.paysOff(None, groups(1), settings, 100))
   }
 }
