@@ -5,8 +5,7 @@ import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{FileVisitResult, Files, NoSuchFileException, Path, SimpleFileVisitor}
 
 /**
- * Lists what is below a directory in which other threads may still create and delete files, such as a late version
- * hint.
+ * Lists the files below a directory. Other threads may concurrently create and delete files, for example version hints.
  */
 object FilesBelow {
 

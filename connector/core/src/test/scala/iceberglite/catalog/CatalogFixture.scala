@@ -26,7 +26,7 @@ trait CatalogFixture {
   /** Whether the catalog reads metadata files itself, instead of getting the metadata from a server. */
   def readsMetadata: Boolean = true
 
-  /** Adapts a catalog to the expectations of the suites. */
+  /** Wraps a catalog if it would not behave as the suites expect. */
   def adapted(catalog: Catalog): Catalog = catalog
 
   /** Opens another catalog object on the same `store`, which sees what another process would see. */
@@ -42,7 +42,7 @@ object CatalogFixture {
   /**
    * The state of a catalog: its files, and the properties of its database.
    *
-   * @param place prefix of the locations of files; the warehouse is `wh` in it
+   * @param place prefix of all file locations; the warehouse is its subdirectory `wh`
    */
   final case class Store(files: KeptFiles, database: Map[String, String], place: String = "mem:/")
 
@@ -69,9 +69,9 @@ object CatalogFixture {
   val embedded: Seq[CatalogFixture] = Seq(Hadoop, Jdbc)
   val all: Seq[CatalogFixture] = embedded :+ Postgres
 
-  /** Also fixtures with slow calls. */
+  /** The fixtures of `all`, and those whose calls are slow. */
   val everywhere: Seq[CatalogFixture] = all :+ HiveFixture :+ S3Fixture
 
-  /** Also fixtures whose server writes its own files. */
+  /** The fixtures of `everywhere`, and those whose server writes the metadata files. */
   val everyKind: Seq[CatalogFixture] = everywhere :+ RestFixture
 }

@@ -26,16 +26,22 @@ final class FaultyDriver extends Driver {
 object FaultyDriver {
   val Prefix = "jdbc:faulty:"
 
-  /** What happens to a statement. */
+  /** A fault of a statement. */
   sealed trait Break
+
+  /** The connection breaks before the statement. */
   case object Before extends Break
+
+  /** The connection breaks after the statement. */
   case object After extends Break
+
+  /** The statement fails with this error. */
   final case class DatabaseError(error: SQLException) extends Break
 
   /** The statement runs normally, after `first`. */
   final case class Late(first: () => Unit) extends Break
 
-  /** Faults of the next statements with the given beginnings; each is used once. */
+  /** Faults by prefix of the statement; each applies once, to the next matching statement. */
   @volatile var breaks: Vector[(String, Break)] = Vector.empty
 
   /** Whether connections are refused. */
@@ -60,9 +66,9 @@ object FaultyDriver {
   }
 
   private def connecting(): Unit = {
-    val now = atConnection
+    val action = atConnection
     atConnection = None
-    now.foreach(_.apply())
+    action.foreach(_.apply())
   }
 
   private def take(sql: String): Option[Break] = synchronized {

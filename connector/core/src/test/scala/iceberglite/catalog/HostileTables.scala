@@ -54,8 +54,8 @@ trait HostileTables extends TemporaryDirectory { self: Suite =>
   }
 
   /** Runs an attack and checks that every file that existed before still exists. */
-  protected def assertFilesKept(attack: => Any, but: Path => Boolean = _ => false): Unit = {
-    val before = FilesBelow.withoutHints(directory).filterNot(but)
+  protected def assertFilesKept(attack: => Any, except: Path => Boolean = _ => false): Unit = {
+    val before = FilesBelow.withoutHints(directory).filterNot(except)
     attack
     val lost = before -- FilesBelow.of(directory)
     assert(lost.isEmpty, lost.mkString("deleted: ", ", ", ""))

@@ -25,12 +25,12 @@ object SimulatedPointer {
 }
 
 /** A catalog with one table, whose commits follow the protocol of all catalogs with pointers. */
-final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Environment) extends Committer {
+final class PointerCommitter(simulated: SimulatedPointer, io: FileIO, environment: Environment) extends Committer {
   private val tables = new PointerTables(io, environment, "mem://wh")
 
   private val pointer = new Pointer[TableVersion] {
     override def read(): Option[String] =
-      try at.read()
+      try simulated.read()
       catch { case down: SimulatedPointer.Down => throw failed(down) }
 
     override def create(next: TableVersion): PointerMove = move(None, next)
@@ -38,7 +38,7 @@ final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Envi
     override def swap(base: TableVersion, next: TableVersion): PointerMove = move(Some(base.metadataLocation), next)
 
     private def move(from: Option[String], next: TableVersion): PointerMove =
-      try if (at.swap(from, next.metadataLocation)) Succeeded else Conflict
+      try if (simulated.swap(from, next.metadataLocation)) Succeeded else Conflict
       catch { case down: SimulatedPointer.Down => if (down.unknown) Unknown(down) else throw failed(down) }
 
     private def failed(down: SimulatedPointer.Down) =
@@ -46,7 +46,7 @@ final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Envi
   }
 
   override def load(id: TableIdentifier): TableVersion =
-    tables.load(pointer).getOrElse(throw NotFound(ObjectKind.Table, id.toString, "It was never made"))
+    tables.load(pointer).getOrElse(throw NotFound(ObjectKind.Table, id.toString, "It was never created"))
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
     tables.commit(id.toString, pointer, base, change, ownership(id, _))

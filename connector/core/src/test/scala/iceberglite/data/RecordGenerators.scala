@@ -68,8 +68,8 @@ object RecordGenerators {
   } yield {
     val count = Schema.fieldsOf(struct).size
     val ids = (1 to count).map(_ + offset)
-    val taken = (if (reversed) ids.reverse else ids).iterator
-    Schema(0, Schema.withFreshIds(struct.fields, () => taken.next()))
+    val freshIds = (if (reversed) ids.reverse else ids).iterator
+    Schema(0, Schema.withFreshIds(struct.fields, () => freshIds.next()))
   }
 
   private def structOf(types: Vector[PrimitiveType], depth: Int, most: Int): Gen[StructType] = for {
@@ -161,7 +161,7 @@ object RecordGenerators {
   /** Years 1 and 9999, in days. */
   private val Dates = Seq(-719162L, 2932896L)
 
-  /** Generates values near the limits and near the start of 1970 and of 2015, from which ORC counts. */
+  /** Generates values near the limits, and near the start of 1970 and of 2015, which is ORC's epoch. */
   private def edges(least: Long, greatest: Long): Gen[Long] = {
     val start2015 = if (greatest == Dates.last) 16436L else 1420070400000000L
     val near = Seq(least, least + 1, greatest, greatest - 1, 0L, -1L, 1L, -999L, -1001L, start2015, start2015 - 1)
@@ -269,7 +269,7 @@ object RecordGenerators {
     case (v, _, _) => v
   }
 
-  /** Returns the value without times that ORC files cannot hold: those in the last second before 1970. */
+  /** Replaces times in the last second before 1970, which ORC files cannot represent. */
   def withoutLastSecond(value: AnyRef, t: Type): AnyRef = (value, t) match {
     case (r: Record, s: StructType) =>
       new Record(s.fields.zipWithIndex.map { case (f, i) => withoutLastSecond(r(i), f.fieldType) }.toArray)

@@ -49,25 +49,25 @@ class ActionsPeerSuite extends AnyFunSuite {
     val a: ContentFile = fileOf("a", "a1", ids = (0, 9))
     val b: ContentFile = fileOf("b", "b1", ids = (10, 19))
     val pair = new PeerActions(tableByCategory(version))
-    pair.both("fill")(new FastAppend(Vector(a, b)))(t =>
+    pair.onBoth("fill")(new FastAppend(Vector(a, b)))(t =>
       t.newFastAppend().appendFile(pair.data(a)).appendFile(pair.data(b)).commit()
     )
     val read: Table = pair.ours.table
     val theirRead: Long = pair.theirs.currentSnapshot.snapshotId
 
     def append(file: ContentFile): Unit = {
-      pair.both("append")(new FastAppend(Vector(file)))(_.newFastAppend().appendFile(pair.data(file)).commit())
+      pair.onBoth("append")(new FastAppend(Vector(file)))(_.newFastAppend().appendFile(pair.data(file)).commit())
       ()
     }
 
     def deletes(file: ContentFile): Unit = {
-      pair.both("deletes")(new RowDelta(Vector(file)))(_.newRowDelta().addDeletes(pair.deletes(file)).commit())
+      pair.onBoth("deletes")(new RowDelta(Vector(file)))(_.newRowDelta().addDeletes(pair.deletes(file)).commit())
       ()
     }
 
     def compact(file: ContentFile): Unit = {
       val small = file.copy(path = s"compacted-${file.path}")
-      pair.both("compact")(new RewriteFiles(Vector(file), Vector(small), read.currentSnapshot.get.snapshotId)) { t =>
+      pair.onBoth("compact")(new RewriteFiles(Vector(file), Vector(small), read.currentSnapshot.get.snapshotId)) { t =>
         t.newRewrite().validateFromSnapshot(theirRead).dataSequenceNumber(1)
           .deleteFile(pair.data(file)).addFile(pair.data(small)).commit()
       }
@@ -95,7 +95,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       other(s)
       val mine = positionDeletes("mine", s.a)
       val filter = Expression.and(category("a"), idBelow(10))
-      s.pair.both(s"delete after $name, ${level.name}")(
+      s.pair.onBoth(s"delete after $name, ${level.name}")(
         new RowDelta(Vector(mine), isolation = since(s.read, level), read = filter)
       ) { t =>
         val delta = t.newRowDelta().addDeletes(s.pair.deletes(mine)).validateFromSnapshot(s.theirRead)
@@ -130,7 +130,7 @@ class ActionsPeerSuite extends AnyFunSuite {
           removed = Vector(s.a),
           read = Some(category("a"))
         )
-      s.pair.both(s"overwrite after $name, ${level.name}, by filter: $byFilter")(action) { t =>
+      s.pair.onBoth(s"overwrite after $name, ${level.name}, by filter: $byFilter")(action) { t =>
         val inA = Theirs.equal("category", "a")
         val o =
           t.newOverwrite().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead).conflictDetectionFilter(inA)
@@ -157,7 +157,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       val s = new Scene(version)
       other(s)
       val mine = fileOf("a", "mine")
-      s.pair.both(s"rewrite after $name")(
+      s.pair.onBoth(s"rewrite after $name")(
         new RewriteFiles(Vector(s.a), Vector(mine), s.read.currentSnapshot.get.snapshotId)
       ) { t =>
         t.newRewrite().validateFromSnapshot(s.theirRead).dataSequenceNumber(1)
@@ -177,7 +177,7 @@ class ActionsPeerSuite extends AnyFunSuite {
       val s = new Scene(V2)
       other(s)
       val mine = fileOf("a", "mine")
-      s.pair.both(s"replace after $name, ${level.name}")(new ReplacePartitions(Vector(mine), since(s.read, level))) {
+      s.pair.onBoth(s"replace after $name, ${level.name}")(new ReplacePartitions(Vector(mine), since(s.read, level))) {
         t =>
           val r = t.newReplacePartitions().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead)
             .validateNoConflictingDeletes()
@@ -200,64 +200,64 @@ class ActionsPeerSuite extends AnyFunSuite {
   test("staging, picking and moving branches give the same result in both", CommitRules.staged, CommitRules.branches) {
     val s = new Scene(V3)
     val files = (1 to 9).map(i => fileOf("c", s"c$i"))
-    s.pair.both("stage")(new FastAppend(Vector(files(0)), Staged)) {
+    s.pair.onBoth("stage")(new FastAppend(Vector(files(0)), Staged)) {
       _.newFastAppend().appendFile(s.pair.data(files(0))).stageOnly().commit()
     }
-    s.pair.both("stage replace")(new ReplacePartitions(Vector(fileOf("b", "b2")), to = Staged)) {
+    s.pair.onBoth("stage replace")(new ReplacePartitions(Vector(fileOf("b", "b2")), to = Staged)) {
       _.newReplacePartitions().addFile(s.pair.data(fileOf("b", "b2"))).stageOnly().commit()
     }
     s.append(files(1))
     val picked =
-      s.pair.both("pick")(new CherryPick(s.pair.ourId(1)))(
+      s.pair.onBoth("pick")(new CherryPick(s.pair.ourId(1)))(
         _.manageSnapshots().cherrypick(s.pair.peerSnapshotId(1)).commit()
       )
     assert(picked)
-    s.pair.both("pick a replace")(new CherryPick(s.pair.ourId(2)))(
+    s.pair.onBoth("pick a replace")(new CherryPick(s.pair.ourId(2)))(
       _.manageSnapshots().cherrypick(s.pair.peerSnapshotId(2)).commit()
     )
-    val again = s.pair.both("pick again")(new CherryPick(s.pair.ourId(1)))(
+    val again = s.pair.onBoth("pick again")(new CherryPick(s.pair.ourId(1)))(
       _.manageSnapshots().cherrypick(s.pair.peerSnapshotId(1)).commit()
     )
     assert(!again)
-    s.pair.both("branch")(new SetRef("x", SnapshotRef.Branch(s.pair.ourId(0))))(_.manageSnapshots().createBranch(
+    s.pair.onBoth("branch")(new SetRef("x", SnapshotRef.Branch(s.pair.ourId(0))))(_.manageSnapshots().createBranch(
       "x",
       s.pair.peerSnapshotId(0)
     ).commit())
-    s.pair.both("append to it")(new FastAppend(Vector(files(2)), Branch("x"))) {
+    s.pair.onBoth("append to it")(new FastAppend(Vector(files(2)), Branch("x"))) {
       _.newFastAppend().appendFile(s.pair.data(files(2))).toBranch("x").commit()
     }
-    s.pair.both("append to a new one")(new FastAppend(Vector(files(3)), Branch("y", create = true))) { t =>
+    s.pair.onBoth("append to a new one")(new FastAppend(Vector(files(3)), Branch("y", create = true))) { t =>
       // Otherwise the peer computes the totals of a new branch from zero.
       t.manageSnapshots().createBranch("y").commit()
       t.newFastAppend().appendFile(s.pair.data(files(3))).toBranch("y").commit()
     }
-    s.pair.both("fast-forward main")(new FastForward(MAIN_BRANCH, "y"))(_.manageSnapshots().fastForwardBranch(
+    s.pair.onBoth("fast-forward main")(new FastForward(MAIN_BRANCH, "y"))(_.manageSnapshots().fastForwardBranch(
       MAIN_BRANCH,
       "y"
     ).commit())
     val diverged =
-      s.pair.both("fast-forward x")(new FastForward("x", MAIN_BRANCH))(_.manageSnapshots().fastForwardBranch(
+      s.pair.onBoth("fast-forward x")(new FastForward("x", MAIN_BRANCH))(_.manageSnapshots().fastForwardBranch(
         "x",
         MAIN_BRANCH
       ).commit())
     assert(!diverged)
-    s.pair.both("a new branch by fast-forward")(new FastForward("z", "x"))(_.manageSnapshots().fastForwardBranch(
+    s.pair.onBoth("a new branch by fast-forward")(new FastForward("z", "x"))(_.manageSnapshots().fastForwardBranch(
       "z",
       "x"
     ).commit())
-    s.pair.both("back")(new RollbackToSnapshot(s.pair.ourId(0)))(
+    s.pair.onBoth("back")(new RollbackToSnapshot(s.pair.ourId(0)))(
       _.manageSnapshots().rollbackTo(s.pair.peerSnapshotId(0)).commit()
     )
-    s.pair.both("no ancestor")(new RollbackToSnapshot(s.pair.ourId(2)))(
+    s.pair.onBoth("no ancestor")(new RollbackToSnapshot(s.pair.ourId(2)))(
       _.manageSnapshots().rollbackTo(s.pair.peerSnapshotId(2)).commit()
     )
-    s.pair.both("set")(new SetCurrentSnapshot(s.pair.ourId(2)))(
+    s.pair.onBoth("set")(new SetCurrentSnapshot(s.pair.ourId(2)))(
       _.manageSnapshots().setCurrentSnapshot(s.pair.peerSnapshotId(2)).commit()
     )
-    s.pair.both("tag")(new SetRef("v", SnapshotRef.Tag(s.pair.ourId(3))))(_.manageSnapshots().createTag(
+    s.pair.onBoth("tag")(new SetRef("v", SnapshotRef.Tag(s.pair.ourId(3))))(_.manageSnapshots().createTag(
       "v",
       s.pair.peerSnapshotId(3)
     ).commit())
-    s.pair.both("drop")(new RemoveRef("x"))(_.manageSnapshots().removeBranch("x").commit())
+    s.pair.onBoth("drop")(new RemoveRef("x"))(_.manageSnapshots().removeBranch("x").commit())
   }
 }

@@ -36,7 +36,7 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
   ): () => PeerMetrics = {
     val appender = Avro.write(PeerLocal.localOutput(new File(path))).schema(PeerFiles.schema(schema)).named("table")
       .metricsConfig(config).createWriterFunc((s: PeerAvro) => DataWriter.create[PeerRecord](s)).build[PeerRecord]()
-    rows.foreach(r => appender.add(PeerRecords.theirs(r, schema)))
+    rows.foreach(r => appender.add(PeerRecords.toPeer(r, schema)))
     appender.close()
     () => appender.metrics
   }
@@ -46,7 +46,7 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
       .createResolvingReader((s: org.apache.iceberg.Schema) => PlannedDataReader.create[PeerRecord](s))
     mapping.foreach(m => builder.withNameMapping(NameMappingParser.fromJson(NameMappingJson.toJson(m))))
     val rows = builder.build[PeerRecord]()
-    try rows.asScala.toVector.map(PeerRecords.ours(_, schema.asStruct))
+    try rows.asScala.toVector.map(PeerRecords.fromPeer(_, schema.asStruct))
     finally rows.close()
   }
 

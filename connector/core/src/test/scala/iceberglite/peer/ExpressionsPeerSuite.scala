@@ -226,7 +226,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val ours = new ManifestEvaluator(projected, s, s.partitionType(schema)).mightMatch(manifest)
       val peer = PeerManifestEvaluator.forRowFilter(JavaExpressions.of(e), PeerFiles.spec(s, schema), true)
       assert(ours || !rows.exists(matches(e, _)))
-      assert(peer.eval(PeerFiles.theirs(manifest)) || !ours)
+      assert(peer.eval(PeerFiles.toPeer(manifest)) || !ours)
     }
   }
 }

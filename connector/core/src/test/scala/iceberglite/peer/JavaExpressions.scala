@@ -20,19 +20,19 @@ object JavaExpressions {
     case NotNull(t) => Expressions.notNull(name(t))
     case IsNan(t) => Expressions.isNaN(name(t))
     case NotNan(t) => Expressions.notNaN(name(t))
-    case LessThan(t, v) => Expressions.lessThan(name(t), plain(v))
-    case LessThanOrEqual(t, v) => Expressions.lessThanOrEqual(name(t), plain(v))
-    case GreaterThan(t, v) => Expressions.greaterThan(name(t), plain(v))
-    case GreaterThanOrEqual(t, v) => Expressions.greaterThanOrEqual(name(t), plain(v))
-    case Equal(t, v) => Expressions.equal(name(t), plain(v))
-    case NotEqual(t, v) => Expressions.notEqual(name(t), plain(v))
+    case LessThan(t, v) => Expressions.lessThan(name(t), javaValue(v))
+    case LessThanOrEqual(t, v) => Expressions.lessThanOrEqual(name(t), javaValue(v))
+    case GreaterThan(t, v) => Expressions.greaterThan(name(t), javaValue(v))
+    case GreaterThanOrEqual(t, v) => Expressions.greaterThanOrEqual(name(t), javaValue(v))
+    case Equal(t, v) => Expressions.equal(name(t), javaValue(v))
+    case NotEqual(t, v) => Expressions.notEqual(name(t), javaValue(v))
     case StartsWith(t, prefix) => Expressions.startsWith(name(t), prefix)
     case NotStartsWith(t, prefix) => Expressions.notStartsWith(name(t), prefix)
-    case In(t, values) => Expressions.in(name(t), values.toSeq.map(plain).asJava)
-    case NotIn(t, values) => Expressions.notIn(name(t), values.toSeq.map(plain).asJava)
+    case In(t, values) => Expressions.in(name(t), values.toSeq.map(javaValue).asJava)
+    case NotIn(t, values) => Expressions.notIn(name(t), values.toSeq.map(javaValue).asJava)
   }
 
-  private def plain(value: Literal): AnyRef = Literal.javaValue(value)
+  private def javaValue(value: Literal): AnyRef = Literal.javaValue(value)
 
   private def name(term: Term): String = term match {
     case Term.Named(name) => name

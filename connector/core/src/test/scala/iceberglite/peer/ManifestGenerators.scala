@@ -41,8 +41,8 @@ object ManifestGenerators {
   val schema: Schema = Schema(3, ExpressionGenerators.columns)
 
   /**
-   * Excludes identity on `fixed`: Apache Iceberg 1.12 writes a length before such a value, contrary to the file's
-   * schema.
+   * Returns the transforms of a type, except identity on `fixed`: Apache Iceberg 1.12 writes a length before such a
+   * value, contrary to the file's schema.
    */
   private def transforms(t: PrimitiveType): Seq[Transform] = Seq(Void) ++ identity(t) ++ (t match {
     case BooleanType | FloatType | DoubleType => Seq.empty
@@ -132,7 +132,7 @@ object ManifestGenerators {
     equality <- Gen.oneOf(true, false)
     ids <- Gen.choose(1, 3).flatMap(Gen.pick(_, 1 to 16))
     target <- Gen.option(Gen.identifier.map(n => s"s3://bucket/data/$n.parquet"))
-    place <- Gen.zip(Gen.choose(4L, 1L << 40), Gen.choose(1L, 1L << 30))
+    blob <- Gen.zip(Gen.choose(4L, 1L << 40), Gen.choose(1L, 1L << 30))
   } yield {
     if (equality) file.copy(content = Content.EqualityDeletes, equalityIds = ids.toVector, sortOrderId = Some(0))
     else if (version < FormatVersion.V3) file.copy(content = Content.PositionDeletes, referencedDataFile = target)
@@ -142,13 +142,14 @@ object ManifestGenerators {
       path = file.path + ".puffin",
       splitOffsets = Vector.empty,
       referencedDataFile = Some(target.getOrElse("s3://bucket/data/a.parquet")),
-      contentOffset = Some(place._1),
-      contentSizeInBytes = Some(place._2)
+      contentOffset = Some(blob._1),
+      contentSizeInBytes = Some(blob._2)
     )
   }
 
   /**
-   * Generates entries in written form: inherited values are absent, and existing and deleted entries have both numbers.
+   * Generates entries in written form: inherited values are absent, and existing and deleted entries have both
+   * sequence numbers.
    */
   def entry(file: ContentFile, version: FormatVersion): Gen[ManifestEntry] = for {
     status <- Gen.oneOf(EntryStatus.all)
@@ -163,9 +164,9 @@ object ManifestGenerators {
       case EntryStatus.Added =>
         ManifestEntry(status, Some(SnapshotId), older.filter(_ => numbered), None, file)
       case EntryStatus.Existing | EntryStatus.Deleted =>
-        val by = if (status == EntryStatus.Deleted) SnapshotId else snapshot
-        val (data, own) = if (numbered) (numbers._1, numbers._2) else (0L, 0L)
-        ManifestEntry(status, Some(by), Some(data), Some(own), file.copy(firstRowId = rowId))
+        val snapshotId = if (status == EntryStatus.Deleted) SnapshotId else snapshot
+        val (dataNumber, fileNumber) = if (numbered) (numbers._1, numbers._2) else (0L, 0L)
+        ManifestEntry(status, Some(snapshotId), Some(dataNumber), Some(fileNumber), file.copy(firstRowId = rowId))
     }
   }
 

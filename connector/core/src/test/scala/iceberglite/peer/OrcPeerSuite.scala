@@ -45,7 +45,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
     val appender = ORC.write(PeerLocal.localOutput(new File(path))).schema(theirs).metricsConfig(config)
       .createWriterFunc((s: org.apache.iceberg.Schema, t: PeerOrc) => GenericOrcWriter.buildWriter(s, t))
       .build[PeerRecord]()
-    rows.foreach(r => appender.add(PeerRecords.theirs(r, schema)))
+    rows.foreach(r => appender.add(PeerRecords.toPeer(r, schema)))
     appender.close()
     () => appender.metrics
   }
@@ -56,7 +56,7 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
       .createReaderFunc((t: PeerOrc) => GenericOrcReader.buildReader(theirs, t))
     mapping.foreach(m => builder.withNameMapping(NameMappingParser.fromJson(NameMappingJson.toJson(m))))
     val rows = builder.build[PeerRecord]()
-    try rows.asScala.toVector.map(PeerRecords.ours(_, schema.asStruct))
+    try rows.asScala.toVector.map(PeerRecords.fromPeer(_, schema.asStruct))
     finally rows.close()
   }
 

@@ -67,7 +67,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
         (s: org.apache.iceberg.Schema, m: org.apache.iceberg.shaded.org.apache.parquet.schema.MessageType) =>
           GenericParquetWriter.create(s, m)
       ).build[PeerRecord]()
-    rows.foreach(r => appender.add(PeerRecords.theirs(r, schema)))
+    rows.foreach(r => appender.add(PeerRecords.toPeer(r, schema)))
     appender.close()
     (path, appender.metrics)
   }
@@ -78,7 +78,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
       .createReaderFunc((m: org.apache.iceberg.shaded.org.apache.parquet.schema.MessageType) =>
         GenericParquetReaders.buildReader(theirs, m)
       ).build[PeerRecord]()
-    try rows.asScala.toVector.map(PeerRecords.ours(_, schema.asStruct))
+    try rows.asScala.toVector.map(PeerRecords.fromPeer(_, schema.asStruct))
     finally rows.close()
   }
 

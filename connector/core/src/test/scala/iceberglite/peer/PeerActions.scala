@@ -23,10 +23,10 @@ import iceberglite.tree.{ManifestCache, TreeReader}
 /** A table of ours and one of Apache Iceberg's, to which the same operations are applied. */
 final class PeerActions(val ours: Actions) {
   private val catalog = {
-    val made = new InMemoryCatalog
-    made.initialize("peer", new java.util.HashMap)
-    made.createNamespace(Namespace.of("db"))
-    made
+    val newCatalog = new InMemoryCatalog
+    newCatalog.initialize("peer", new java.util.HashMap)
+    newCatalog.createNamespace(Namespace.of("db"))
+    newCatalog
   }
 
   val theirs: PeerTableApi = {
@@ -46,24 +46,24 @@ final class PeerActions(val ours: Actions) {
   def peerSnapshotId(n: Int): Long = peerMetadata.snapshots(n).snapshotId
 
   /** Runs an operation on both tables; both succeed or both fail, and the tables are equal afterwards. */
-  def both(what: String)(mine: => Action)(peers: PeerTableApi => Unit): Boolean = {
-    val done = Seq(Try(ours.commit(mine)), Try(peers(theirs)))
-    done.filter(_.isFailure).foreach(_.failed.get match {
+  def onBoth(what: String)(ourAction: => Action)(peerAction: PeerTableApi => Unit): Boolean = {
+    val results = Seq(Try(ours.commit(ourAction)), Try(peerAction(theirs)))
+    results.filter(_.isFailure).foreach(_.failed.get match {
       case _: IcebergError | _: RuntimeException => ()
       case other => throw other
     })
     assert(
-      done.map(_.isSuccess).distinct.size == 1,
-      s"$what: ${done.map(_.map(_ => "done").fold(_.toString, identity))}"
+      results.map(_.isSuccess).distinct.size == 1,
+      s"$what: ${results.map(_.map(_ => "done").fold(_.toString, identity))}"
     )
     assertSameTables(what)
-    done.head.isSuccess
+    results.head.isSuccess
   }
 
   def assertSameTables(what: String): Unit = {
     theirs.refresh()
     val (a, b) = (asText(ours.store, ours.table.metadata), asText(peerFiles, peerMetadata))
-    a.zip(b).foreach { case (mine, peers) => assert(mine == peers, what) }
+    a.zip(b).foreach { case (our, peer) => assert(our == peer, what) }
   }
 
   def peerMetadata: TableMetadata = theirs match {
@@ -82,18 +82,18 @@ final class PeerActions(val ours: Actions) {
     override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
   }
 
-  /** Returns what must be equal, with snapshots by position and without implementation-specific values. */
+  /** Returns the parts that must be equal, with snapshots by position, without implementation-specific values. */
   private def asText(io: FileIO, m: TableMetadata): Seq[Any] = {
-    val place = m.snapshots.map(_.snapshotId).zipWithIndex.toMap
+    val positions = m.snapshots.map(_.snapshotId).zipWithIndex.toMap
     val snapshots = m.snapshots.map { s =>
-      val parent = s.parentSnapshotId.map(place)
-      (parent, s.sequenceNumber, s.firstRowId, s.addedRows, counts(s.summary, place))
+      val parent = s.parentSnapshotId.map(positions)
+      (parent, s.sequenceNumber, s.firstRowId, s.addedRows, counts(s.summary, positions))
     }
-    val refs = m.refs.map { case (name, ref) => name -> ((place(ref.snapshotId), ref.kind)) }
-    Seq(m.currentSnapshot.map(files(io, m, _, place)).getOrElse(Set.empty), snapshots, refs, m.nextRowId)
+    val refs = m.refs.map { case (name, ref) => name -> ((positions(ref.snapshotId), ref.kind)) }
+    Seq(m.currentSnapshot.map(files(io, m, _, positions)).getOrElse(Set.empty), snapshots, refs, m.nextRowId)
   }
 
-  private def files(io: FileIO, m: TableMetadata, s: Snapshot, place: Map[Long, Int]): Set[Any] = {
+  private def files(io: FileIO, m: TableMetadata, s: Snapshot, positions: Map[Long, Int]): Set[Any] = {
     val tree = new TreeReader(io, m, ManifestCache.Disabled)
     tree.live(s).map { e =>
       val f = e.file
@@ -103,15 +103,15 @@ final class PeerActions(val ours: Actions) {
         f.contentOffset,
         e.sequenceNumber,
         e.fileSequenceNumber,
-        e.snapshotId.map(place),
+        e.snapshotId.map(positions),
         f.recordCount
       )
     }.toSet
   }
 
-  private def counts(summary: Map[String, String], place: Map[Long, Int]): Map[String, String] =
+  private def counts(summary: Map[String, String], positions: Map[Long, Int]): Map[String, String] =
     summary.filterKeys(k => !PeerActions.OwnKeys(k)).map {
-      case (key @ "source-snapshot-id", id) => key -> place(id.toLong).toString
+      case (key @ "source-snapshot-id", id) => key -> positions(id.toLong).toString
       case other => other
     }
 }
@@ -119,16 +119,16 @@ final class PeerActions(val ours: Actions) {
 object PeerActions {
 
   /** Returns the entry of a deletion vector. */
-  def vector(path: String, of: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
+  def vector(path: String, dataFile: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
     Content.PositionDeletes,
     path,
     FileFormat.Puffin,
-    of.specId,
-    of.partition,
+    dataFile.specId,
+    dataFile.partition,
     records,
     100,
     Metrics.Empty,
-    referencedDataFile = Some(of.path),
+    referencedDataFile = Some(dataFile.path),
     contentOffset = Some(offset),
     contentSizeInBytes = Some(40)
   )

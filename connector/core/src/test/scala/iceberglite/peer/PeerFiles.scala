@@ -23,10 +23,10 @@ import iceberglite.spec.types.Type._
 object PeerFiles {
   def schema(schema: Schema): PeerSchema = SchemaParser.fromJson(SchemaJson.toJson(schema))
 
-  def spec(spec: PartitionSpec, of: Schema): PeerSpec =
-    PartitionSpecParser.fromJson(schema(of), PartitionSpecJson.toJson(spec))
+  def spec(spec: PartitionSpec, tableSchema: Schema): PeerSpec =
+    PartitionSpecParser.fromJson(schema(tableSchema), PartitionSpecJson.toJson(spec))
 
-  def theirs(file: ContentFile, spec: PeerSpec): PeerFile[_] = file.content match {
+  def toPeer(file: ContentFile, spec: PeerSpec): PeerFile[_] = file.content match {
     case Content.Data => dataFile(file, spec)
     case Content.PositionDeletes | Content.EqualityDeletes => deleteFile(file, spec)
   }
@@ -74,7 +74,7 @@ object PeerFiles {
   private def boxed[A, B](map: Option[Map[Int, A]])(value: A => B): JavaMap[Integer, B] =
     map.map(_.map { case (id, v) => Int.box(id) -> value(v) }.asJava).orNull
 
-  def ours(file: PeerFile[_], partitionType: StructType): ContentFile = {
+  def fromPeer(file: PeerFile[_], partitionType: StructType): ContentFile = {
     val values = partitionType.fields.indices.map { i =>
       Option(file.partition.get(i, classOf[Object])).map(literal(partitionType.fields(i).fieldType, _))
     }
@@ -134,7 +134,7 @@ object PeerFiles {
     case _ => throw new IllegalArgumentException(s"$value of $t")
   }
 
-  def theirs(m: ManifestFile): PeerManifest = PeerManifests.manifest(
+  def toPeer(m: ManifestFile): PeerManifest = PeerManifests.manifest(
     m.path,
     m.length,
     m.partitionSpecId,
@@ -148,7 +148,7 @@ object PeerFiles {
     m.firstRowId
   )
 
-  def ours(m: PeerManifest): ManifestFile = ManifestFile(
+  def fromPeer(m: PeerManifest): ManifestFile = ManifestFile(
     m.path,
     m.length,
     m.partitionSpecId,

@@ -47,7 +47,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def readWithPeer(bytes: Array[Byte], version: FormatVersion): Vector[ManifestFile] = {
     val io = new InMemoryFileIO
     io.addFile(Path, bytes)
-    PeerManifests.readList(io, Path).map(PeerFiles.ours(_)).map { m =>
+    PeerManifests.readList(io, Path).map(PeerFiles.fromPeer(_)).map { m =>
       // In Apache Iceberg, fields that version 1 omits are 0.
       assert(version > V1 || m.sequenceNumber == 0 && m.minSequenceNumber == 0)
       m
@@ -67,7 +67,7 @@ class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def writeWithPeer(version: FormatVersion, manifests: Vector[ManifestFile]): Array[Byte] = {
     val io = new InMemoryFileIO
-    val theirs = manifests.map(PeerFiles.theirs)
+    val theirs = manifests.map(PeerFiles.toPeer)
     val number = if (version == V1) 0L else SequenceNumber
     PeerManifests.writeList(io, Path, version.number, SnapshotId, number, firstRowId(version), theirs)
     io.newInputFile(Path).newStream().readAllBytes()

@@ -51,13 +51,13 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val io = new InMemoryFileIO
     io.addFile(m.path, bytes)
     val specs = Map(spec.specId -> PeerFiles.spec(spec, schema))
-    PeerManifests.rows(PeerFiles.theirs(m), io, specs).map { row =>
+    PeerManifests.rows(PeerFiles.toPeer(m), io, specs).map { row =>
       ManifestEntry(
         EntryStatus.all.find(_.code == row.status).get,
         row.snapshotId,
         row.sequenceNumber,
         row.fileSequenceNumber,
-        PeerFiles.ours(row.file, spec.partitionType(schema))
+        PeerFiles.fromPeer(row.file, spec.partitionType(schema))
       )
     }
   }
@@ -79,7 +79,7 @@ class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val writer = ManifestFiles.writeDeleteManifest(version.number, peerSpec, output, SnapshotId)
         writeAll[DeleteFile](writer, entries, PeerFiles.deleteFile(_, peerSpec))
     }
-    (PeerFiles.ours(written), io.newInputFile(Path).newStream().readAllBytes())
+    (PeerFiles.fromPeer(written), io.newInputFile(Path).newStream().readAllBytes())
   }
 
   private def writeAll[F <: org.apache.iceberg.ContentFile[F]](

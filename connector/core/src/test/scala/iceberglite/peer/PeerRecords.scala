@@ -20,28 +20,28 @@ object PeerRecords {
   private val Epoch = LocalDateTime.of(1970, 1, 1, 0, 0)
   private val EpochUtc = OffsetDateTime.ofInstant(Instant.EPOCH, ZoneOffset.UTC)
 
-  def theirs(record: Record, schema: Schema): PeerRecord =
+  def toPeer(record: Record, schema: Schema): PeerRecord =
     struct(record, schema.asStruct, PeerFiles.schema(schema).asStruct)
 
   private def struct(record: Record, t: StructType, peer: PeerStruct): PeerRecord = {
-    val made = GenericRecord.create(peer)
+    val result = GenericRecord.create(peer)
     t.fields.zipWithIndex.foreach { case (f, i) =>
-      made.set(i, theirs(record(i), f.fieldType, peer.fields.get(i).`type`))
+      result.set(i, toPeer(record(i), f.fieldType, peer.fields.get(i).`type`))
     }
-    made
+    result
   }
 
-  private def theirs(value: AnyRef, t: Type, peer: org.apache.iceberg.types.Type): AnyRef = (value, t) match {
+  private def toPeer(value: AnyRef, t: Type, peer: org.apache.iceberg.types.Type): AnyRef = (value, t) match {
     case (null, _) => null
     case (r: Record, s: StructType) => struct(r, s, peer.asStructType)
     case (elements: Vector[_], l: ListType) =>
-      elements.map(e => theirs(e.asInstanceOf[AnyRef], l.element, peer.asListType.elementType)).asJava
+      elements.map(e => toPeer(e.asInstanceOf[AnyRef], l.element, peer.asListType.elementType)).asJava
     case (entries: Vector[_], m: MapType) =>
-      val made = new java.util.LinkedHashMap[AnyRef, AnyRef]
+      val result = new java.util.LinkedHashMap[AnyRef, AnyRef]
       entries.asInstanceOf[Vector[(AnyRef, AnyRef)]].foreach { case (k, v) =>
-        made.put(theirs(k, m.key, peer.asMapType.keyType), theirs(v, m.value, peer.asMapType.valueType))
+        result.put(toPeer(k, m.key, peer.asMapType.keyType), toPeer(v, m.value, peer.asMapType.valueType))
       }
-      made
+      result
     case (v, p: PrimitiveType) => primitive(v, p)
     case _ => throw new IllegalArgumentException(s"$value is no $t")
   }
@@ -69,16 +69,16 @@ object PeerRecords {
     array
   }
 
-  def ours(record: PeerRecord, t: StructType): Record =
-    new Record(t.fields.zipWithIndex.map { case (f, i) => ours(record.get(i), f.fieldType) }.toArray)
+  def fromPeer(record: PeerRecord, t: StructType): Record =
+    new Record(t.fields.zipWithIndex.map { case (f, i) => fromPeer(record.get(i), f.fieldType) }.toArray)
 
-  private def ours(value: AnyRef, t: Type): AnyRef = (value, t) match {
+  private def fromPeer(value: AnyRef, t: Type): AnyRef = (value, t) match {
     case (null, _) => null
-    case (r: PeerRecord, s: StructType) => ours(r, s)
+    case (r: PeerRecord, s: StructType) => fromPeer(r, s)
     case (elements: java.util.List[_], l: ListType) =>
-      elements.asScala.toVector.map(e => ours(e.asInstanceOf[AnyRef], l.element))
+      elements.asScala.toVector.map(e => fromPeer(e.asInstanceOf[AnyRef], l.element))
     case (entries: java.util.Map[_, _], m: MapType) => entries.asScala.toVector.map { case (k, v) =>
-        (ours(k.asInstanceOf[AnyRef], m.key), ours(v.asInstanceOf[AnyRef], m.value))
+        (fromPeer(k.asInstanceOf[AnyRef], m.key), fromPeer(v.asInstanceOf[AnyRef], m.value))
       }
     case (date: LocalDate, _) => Int.box(date.toEpochDay.toInt)
     case (time: LocalTime, _) => Long.box(time.toNanoOfDay / 1000)
@@ -100,7 +100,7 @@ object PeerRecords {
     Variant(ByteBuffer.wrap(metadata.array), ByteBuffer.wrap(value.array))
   }
 
-  /** Returns a value that `==` compares correctly: as in the generators, and maps by key. */
+  /** Returns a value that `==` compares correctly: like `RecordGenerators.comparable`, and maps by key. */
   def comparable(value: Any, t: Type): Any = (value, t) match {
     case (null, _) => null
     case (r: Record, s: StructType) => s.fields.zipWithIndex.map { case (f, i) => comparable(r(i), f.fieldType) }

@@ -5,7 +5,7 @@ import org.apache.iceberg.types.{Type => PeerType, Types => PeerTypes}
 import iceberglite.spec.json.TypeJson
 import iceberglite.spec.types.{PrimitiveType, Type}
 
-/** Types of the Java library; its in-memory values are those of `Literal.plain`. */
+/** Converts types to and from those of the Java library; both use the in-memory values of `Literal.javaValue`. */
 object PeerValues {
   def typeOf(t: PrimitiveType): PeerType = PeerTypes.fromTypeName(t.toString)
 

@@ -30,11 +30,11 @@ import iceberglite.table.action.{
 final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   private val random = new Random(seed)
   private val pair = new PeerActions(tableByCategory(version))
-  private var made = 0
+  private var fileCount = 0
 
-  private def fresh(category: String = Seq("a", "b", "c")(random.nextInt(3))): ContentFile = {
-    made += 1
-    fileOf(category, s"f$made", records = 1L + random.nextInt(20), ids = (made * 10L, made * 10L + 9))
+  private def newFile(category: String = Seq("a", "b", "c")(random.nextInt(3))): ContentFile = {
+    fileCount += 1
+    fileOf(category, s"f$fileCount", records = 1L + random.nextInt(20), ids = (fileCount * 10L, fileCount * 10L + 9))
   }
 
   private def categoryOf(file: ContentFile): String =
@@ -49,7 +49,7 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   private val steps: Vector[() => Unit] =
     Vector(() => fastAppend(), () => append(), () => append(), () => deleteByFilter(), () => remove()) ++
       Vector(() => overwrite(), () => replacePartitions(), () => deleteRows(), () => deleteRows(), () => change()) ++
-      Vector(() => rewrite(), () => rewriteManifests(), () => moveBack())
+      Vector(() => rewrite(), () => rewriteManifests(), () => rollBack())
 
   def run(count: Int): Unit = {
     append()
@@ -57,8 +57,8 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def fastAppend(): Unit = {
-    val files = Vector(fresh(), fresh())
-    pair.both("fast append")(new FastAppend(files)) { t =>
+    val files = Vector(newFile(), newFile())
+    pair.onBoth("fast append")(new FastAppend(files)) { t =>
       val append = t.newFastAppend()
       files.foreach(f => append.appendFile(pair.data(f)))
       append.commit()
@@ -66,8 +66,8 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def append(): Unit = {
-    val files = Vector(fresh(), fresh())
-    pair.both("append")(new MergeAppend(files)) { t =>
+    val files = Vector(newFile(), newFile())
+    pair.onBoth("append")(new MergeAppend(files)) { t =>
       val append = t.newAppend()
       files.foreach(f => append.appendFile(pair.data(f)))
       append.commit()
@@ -75,16 +75,16 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def deleteByFilter(): Unit = {
-    // The peer commits a delete of nothing, and we do not.
+    // Only the peer creates a snapshot for a delete that removes nothing.
     val c = data.headOption.fold("a")(categoryOf)
-    if (data.nonEmpty) pair.both(s"delete $c")(new DeleteFiles(category(c))) { t =>
+    if (data.nonEmpty) pair.onBoth(s"delete $c")(new DeleteFiles(category(c))) { t =>
       t.newDelete().deleteFromRowFilter(Theirs.equal("category", c)).commit()
     }
   }
 
   private def remove(): Unit = if (data.nonEmpty) {
     val gone = some(data, 2)
-    pair.both("remove files")(new RemoveFiles(gone.map(_.path).toSet)) { t =>
+    pair.onBoth("remove files")(new RemoveFiles(gone.map(_.path).toSet)) { t =>
       val delete = t.newDelete()
       gone.foreach(f => delete.deleteFile(f.path))
       delete.commit()
@@ -93,8 +93,8 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
 
   private def overwrite(): Unit = if (data.nonEmpty) {
     val old = some(data, 2)
-    val added = old.map(f => fresh(categoryOf(f)))
-    pair.both("overwrite files")(new OverwriteFiles(AlwaysFalse, added, removed = old)) { t =>
+    val added = old.map(f => newFile(categoryOf(f)))
+    pair.onBoth("overwrite files")(new OverwriteFiles(AlwaysFalse, added, removed = old)) { t =>
       val overwrite = t.newOverwrite()
       old.foreach(f => overwrite.deleteFile(pair.data(f)))
       added.foreach(f => overwrite.addFile(pair.data(f)))
@@ -103,8 +103,8 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def replacePartitions(): Unit = {
-    val files = Vector(fresh())
-    pair.both("replace partitions")(new ReplacePartitions(files)) { t =>
+    val files = Vector(newFile())
+    pair.onBoth("replace partitions")(new ReplacePartitions(files)) { t =>
       val replace = t.newReplacePartitions()
       files.foreach(f => replace.addFile(pair.data(f)))
       replace.commit()
@@ -112,18 +112,18 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def deletesOf(file: ContentFile): ContentFile = {
-    made += 1
-    if (version == V2) positionDeletes(s"d$made", file) else vector(s"d$made.puffin", file)
+    fileCount += 1
+    if (version == V2) positionDeletes(s"d$fileCount", file) else vector(s"d$fileCount.puffin", file)
   }
 
   private def withoutVector: Vector[ContentFile] = {
-    val taken = live.flatMap(_.referencedDataFile).toSet
-    data.filterNot(f => taken(f.path))
+    val withVector = live.flatMap(_.referencedDataFile).toSet
+    data.filterNot(f => withVector(f.path))
   }
 
   private def deleteRows(): Unit = if (withoutVector.nonEmpty) {
     val deletes = some(withoutVector, 2).map(deletesOf)
-    pair.both("delete rows")(new RowDelta(deletes)) { t =>
+    pair.onBoth("delete rows")(new RowDelta(deletes)) { t =>
       val delta = t.newRowDelta()
       deletes.foreach(d => delta.addDeletes(pair.deletes(d)))
       delta.commit()
@@ -131,8 +131,8 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
   }
 
   private def change(): Unit = if (withoutVector.nonEmpty) {
-    val (deletes, rows) = (some(withoutVector, 1).map(deletesOf), Vector(fresh()))
-    pair.both("change rows")(new RowDelta(rows ++ deletes)) { t =>
+    val (deletes, rows) = (some(withoutVector, 1).map(deletesOf), Vector(newFile()))
+    pair.onBoth("change rows")(new RowDelta(rows ++ deletes)) { t =>
       val delta = t.newRowDelta()
       rows.foreach(f => delta.addRows(pair.data(f)))
       deletes.foreach(d => delta.addDeletes(pair.deletes(d)))
@@ -142,9 +142,9 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
 
   private def rewrite(): Unit = if (data.nonEmpty) {
     val old = some(data, 3).groupBy(_.partition).head._2
-    val added = Vector(fresh(categoryOf(old.head)).copy(recordCount = old.map(_.recordCount).sum))
+    val added = Vector(newFile(categoryOf(old.head)).copy(recordCount = old.map(_.recordCount).sum))
     val number = pair.ours.table.currentSnapshot.get.sequenceNumber
-    pair.both("rewrite")(new RewriteFiles(old, added, head)) { t =>
+    pair.onBoth("rewrite")(new RewriteFiles(old, added, head)) { t =>
       val rewrite = t.newRewrite().validateFromSnapshot(peerHead).dataSequenceNumber(number)
       old.foreach(f => rewrite.deleteFile(pair.data(f)))
       added.foreach(f => rewrite.addFile(pair.data(f)))
@@ -161,11 +161,11 @@ final private[peer] class RandomActions(version: FormatVersion, seed: Int) {
     }
   }
 
-  private def moveBack(): Unit = {
-    val line = pair.ours.table.metadata.ancestors(pair.ours.table.currentSnapshot.get).toVector
-    if (line.size > 2 && random.nextInt(3) == 0) {
-      val n = pair.ours.table.metadata.snapshots.indexWhere(_.snapshotId == line(1).snapshotId)
-      pair.both("roll back")(new RollbackToSnapshot(pair.ourId(n))) { t =>
+  private def rollBack(): Unit = {
+    val ancestors = pair.ours.table.metadata.ancestors(pair.ours.table.currentSnapshot.get).toVector
+    if (ancestors.size > 2 && random.nextInt(3) == 0) {
+      val n = pair.ours.table.metadata.snapshots.indexWhere(_.snapshotId == ancestors(1).snapshotId)
+      pair.onBoth("roll back")(new RollbackToSnapshot(pair.ourId(n))) { t =>
         t.manageSnapshots().rollbackTo(pair.peerSnapshotId(n)).commit()
       }
     }

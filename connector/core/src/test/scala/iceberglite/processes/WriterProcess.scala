@@ -15,7 +15,8 @@ import iceberglite.table.action.FastAppend
 
 /**
  * A process that appends to a table, and may die at any step of a commit. It prints what it is about to write
- * (`WRITES`) and how each commit ended (`DONE`, `FAILED`, `UNKNOWN`); the outcome of anything else is unknown.
+ * (`WRITES`) and how each commit ended (`DONE`, `FAILED`, `UNKNOWN`). A commit without such a line has an unknown
+ * outcome.
  */
 object WriterProcess {
 
@@ -28,26 +29,26 @@ object WriterProcess {
     val properties = read(settings)
     val dying = new DyingFileIO(Writers.storage(properties), step.toInt)
     val catalog = Catalogs.open("lite", properties, dying, Environment.system)
-    say("READY")
+    printLine("READY")
     (1 to commits.toInt).foldLeft(catalog.table(Writers.Id)) { (table, i) =>
       val path = s"$writer-$i"
-      say(s"BEGIN $path")
+      printLine(s"BEGIN $path")
       try {
         val committed = table.transaction().add(new FastAppend(Vector(TestTables.file(path)))).commit()
         dying.step()
-        say(s"DONE $path")
+        printLine(s"DONE $path")
         committed
       } catch {
         case unknown: CommitStateUnknown =>
-          say(s"UNKNOWN $path ${unknown.getMessage}")
+          printLine(s"UNKNOWN $path ${unknown.getMessage}")
           catalog.table(Writers.Id)
         case failure: IcebergError =>
-          say(s"FAILED $path ${failure.getMessage}")
+          printLine(s"FAILED $path ${failure.getMessage}")
           catalog.table(Writers.Id)
       }
     }
     catalog.close()
-    say("END")
+    printLine("END")
     // Background threads of a client must not keep the process alive.
     System.exit(0)
   }
@@ -60,7 +61,7 @@ object WriterProcess {
     properties.asScala.toMap
   }
 
-  private def say(line: String): Unit = synchronized {
+  private def printLine(line: String): Unit = synchronized {
     System.out.println(line.replace('\n', ' '))
     System.out.flush()
   }
@@ -85,12 +86,12 @@ object WriterProcess {
     override def replace(path: String, contents: Array[Byte]): Unit = stepping(super.replace(path, contents))
 
     override def write(path: String, contents: Array[Byte]): Unit = {
-      say(s"WRITES $path")
+      printLine(s"WRITES $path")
       stepping(super.write(path, contents))
     }
 
     override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
-      say(s"WRITES $path")
+      printLine(s"WRITES $path")
       stepping(super.createExclusively(path, contents))
     }
   }

@@ -32,10 +32,10 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
 
   private val properties: Path = {
     val file = directory.resolve("writer.properties")
-    val all = new Properties
-    settings.foreach { case (key, value) => all.setProperty(key, value) }
+    val writerProperties = new Properties
+    settings.foreach { case (key, value) => writerProperties.setProperty(key, value) }
     val out = new FileWriter(file.toFile)
-    try all.store(out, null)
+    try writerProperties.store(out, null)
     finally out.close()
     file
   }
@@ -58,12 +58,12 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
 
   /** Runs a writer; a writer that dies has one replacement, which is not killed. */
   private def work(writer: String, commits: Int, plan: Writers.Plan): Unit = {
-    val said = one(writer, commits, plan)
-    ended.add(said)
-    if (said.died) ended.add(one(s"$writer-again", commits, Writers.Lives))
+    val output = runProcess(writer, commits, plan)
+    ended.add(output)
+    if (output.died) ended.add(runProcess(s"$writer-again", commits, Writers.Lives))
   }
 
-  private def one(writer: String, commits: Int, plan: Writers.Plan): WriterOutput = {
+  private def runProcess(writer: String, commits: Int, plan: Writers.Plan): WriterOutput = {
     val step = plan match {
       case Writers.DiesAtStep(n) => n
       case _ => 0
@@ -92,7 +92,7 @@ final class Writers(settings: Map[String, String], directory: Path, random: Rand
 object Writers {
   val Id: TableIdentifier = TableIdentifier(Vector("killed_writers"), "t")
 
-  /** Returns the storage that a session would give the catalog. */
+  /** Returns the storage, configured as in a Spark session. */
   def storage(properties: Map[String, String]): FileIO =
     new HadoopFileIO(StorageSettings.configuration(new Configuration, properties))
 

@@ -17,9 +17,9 @@ final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.
       reading: PartReader,
       oldest: Long
   ): Iterator[Array[Byte]] = {
-    val there = copied(reading)
+    val remoteReader = copied(reading)
     parts.iterator.map { part =>
-      val bytes = there.encode(copied(part.forReading), oldest)
+      val bytes = remoteReader.encode(copied(part.forReading), oldest)
       manifestsRead += 1
       bytesTaken += bytes.length
       bytes

@@ -32,7 +32,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   /** Returns the newest version. */
   def table: Table = start.refresh()
 
-  /** Commits to a branch; the commit may have nothing to do. */
+  /** Makes a random commit to a branch, or to main for `None`; it may change nothing. */
   def step(branch: Option[String]): Unit = {
     val to = branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_, create = true))
     val now = table
@@ -44,7 +44,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
       case 4 if live.nonEmpty => commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = some(live), to = to))
       case 5 if live.nonEmpty => compact(some(live), to)
       case 6 if !v1 => deleteKeys(to)
-      case 7 | 8 if !v1 && live.nonEmpty => deletePlaces(some(live), to)
+      case 7 | 8 if !v1 && live.nonEmpty => deletePositions(some(live), to)
       case 9 if !v1 && random.nextInt(3) == 0 => restore(to)
       case 10 if !v1 => evolve()
       case _ => commit(new RewriteManifests(to = to))
@@ -104,38 +104,38 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     val partitions = if (!now.metadata.spec.isPartitioned) Vector(PartitionTuple.Empty)
     else rows.map(r => RandomHistory.tuple(r(1))).distinct
     val deletes = partitions.map { partition =>
-      val mine = rows.filter(r => partition == PartitionTuple.Empty || RandomHistory.tuple(r(1)) == partition)
-      write(columns, mine.map(r => Record.of(r.values.take(columns.size): _*)), partition, now.metadata.defaultSpecId)
+      val inside = rows.filter(r => partition == PartitionTuple.Empty || RandomHistory.tuple(r(1)) == partition)
+      write(columns, inside.map(r => Record.of(r.values.take(columns.size): _*)), partition, now.metadata.defaultSpecId)
         .copy(content = Content.EqualityDeletes, equalityIds = columns.map(_.id))
     }
     commit(new RowDelta(deletes ++ (if (random.nextBoolean()) newFiles() else Vector.empty), to = to))
   }
 
-  private def deletePlaces(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
-    def places(file: ContentFile): Vector[Long] =
+  private def deletePositions(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
+    def randomPositions(file: ContentFile): Vector[Long] =
       (0L until file.recordCount).toVector.filter(_ => random.nextInt(3) == 0)
     val deletes =
-      if (table.metadata.formatVersion >= FormatVersion.V3) vectors(files.map(f => f -> places(f)), to)
+      if (table.metadata.formatVersion >= FormatVersion.V3) vectors(files.map(f => f -> randomPositions(f)), to)
       else files.groupBy(f => (f.specId, f.partition)).values.toVector.map { group =>
-        positionDeletes(group.map(f => f -> (places(f) :+ 0L).distinct.sorted))
+        positionDeletes(group.map(f => f -> (randomPositions(f) :+ 0L).distinct.sorted))
       }
     if (deletes.nonEmpty) commit(new RowDelta(deletes, replaced(deletes, to), to = to))
   }
 
-  private def positionDeletes(of: Vector[(ContentFile, Vector[Long])]): ContentFile = {
+  private def positionDeletes(deleted: Vector[(ContentFile, Vector[Long])]): ContentFile = {
     val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
-    val rows = of.sortBy(_._1.path).flatMap { case (file, places) => places.map(p => Record.of(file.path, p)) }
-    write(columns, rows, of.head._1.partition, of.head._1.specId).copy(content = Content.PositionDeletes)
+    val rows = deleted.sortBy(_._1.path).flatMap { case (file, ps) => ps.map(p => Record.of(file.path, p)) }
+    write(columns, rows, deleted.head._1.partition, deleted.head._1.specId).copy(content = Content.PositionDeletes)
   }
 
   /** Writes vectors that include all rows deleted before. */
-  private def vectors(of: Vector[(ContentFile, Vector[Long])], to: SnapshotTarget): Vector[ContentFile] = {
+  private def vectors(deleted: Vector[(ContentFile, Vector[Long])], to: SnapshotTarget): Vector[ContentFile] = {
     val now = table
     val known = tasks(now, to.head(now.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
     val reader = new DeleteReader(now.io, now.metadata.specsById, None)
-    val all = of.map { case (file, places) =>
+    val all = deleted.map { case (file, positions) =>
       val before = reader.of(file.path, known.getOrElse(file.path, Vector.empty)).positions
-      DeletedRows(file.path, file.specId, file.partition, before.union(DeletionVector.of(places: _*)))
+      DeletedRows(file.path, file.specId, file.partition, before.union(DeletionVector.of(positions: _*)))
     }
     DeletionVectorFiles.write(now.io, path("puffin"), all)
   }

@@ -10,8 +10,10 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
-/** A server of tests/servers, with its connection properties. */
-/** The process exits when its pipe is closed, so also when this JVM is killed. */
+/**
+ * A server of tests/servers, with its connection properties. Its process exits when its pipe is closed, and thus also
+ * when this JVM is killed.
+ */
 final class Server private[servers] (kind: String, isShared: Boolean) {
 
   private def started: String = {
@@ -25,7 +27,7 @@ final class Server private[servers] (kind: String, isShared: Boolean) {
     new BufferedReader(new InputStreamReader(process.getInputStream, "UTF-8")).readLine()
   }
 
-  /** What tests/run.py writes down as soon as the server answers. */
+  /** Waits for the connection properties, which tests/run.py writes when the server responds. */
   private def awaited(directory: String): String = {
     val file = Paths.get(directory, s"$kind.json")
     val deadline = System.nanoTime + TimeUnit.MINUTES.toNanos(4)
@@ -33,14 +35,14 @@ final class Server private[servers] (kind: String, isShared: Boolean) {
     if (Files.exists(file)) Files.readString(file) else null
   }
 
-  private val facts: Map[String, String] = {
+  private val properties: Map[String, String] = {
     val line = sys.env.get("ICEBERG_LITE_SERVERS").filter(_ => isShared).fold(started)(awaited)
-    if (line == null) throw new IllegalStateException(s"The $kind server did not start: its output stands above")
+    if (line == null) throw new IllegalStateException(s"The $kind server did not start; see its output above")
     new ObjectMapper().readTree(line).fields.asScala.map(f => f.getKey -> f.getValue.asText).toMap
   }
 
-  def apply(fact: String): String =
-    facts.getOrElse(fact, throw new NoSuchElementException(s"The $kind server has ${facts.keys.mkString(", ")}"))
+  def apply(key: String): String =
+    properties.getOrElse(key, throw new NoSuchElementException(s"The $kind server has ${properties.keys.mkString(",")}"))
 }
 
 final class RestServer(server: Server) {

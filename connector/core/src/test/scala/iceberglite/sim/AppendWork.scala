@@ -8,8 +8,8 @@ object AppendWork {
   private class Append(val name: String, action: Vector[PretendedFile] => Action) extends Work {
     override def weight: Int = 6
 
-    override def plan(desk: Desk): Option[Plan] = {
-      val files = desk.newFiles()
+    override def plan(state: WriterState): Option[Plan] = {
+      val files = state.newFiles()
       Some(Plan(Vector(action(files)), Vector(Effect.Added(files))))
     }
   }
@@ -18,10 +18,10 @@ object AppendWork {
   private object TwoAppends extends Work {
     override def name: String = "two appends"
 
-    override def plan(desk: Desk): Option[Plan] = {
-      val (one, other) = (desk.newFiles(), desk.newFiles())
-      val actions = Vector(new FastAppend(one.map(_.file)), new MergeAppend(other.map(_.file)))
-      Some(Plan(actions, Vector(Effect.Added(one), Effect.Added(other))))
+    override def plan(state: WriterState): Option[Plan] = {
+      val (first, second) = (state.newFiles(), state.newFiles())
+      val actions = Vector(new FastAppend(first.map(_.file)), new MergeAppend(second.map(_.file)))
+      Some(Plan(actions, Vector(Effect.Added(first), Effect.Added(second))))
     }
   }
 

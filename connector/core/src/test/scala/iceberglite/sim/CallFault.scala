@@ -10,10 +10,10 @@ object CallFault {
   case object Refused extends CallFault
 
   /** The call takes effect, and its response is lost. */
-  case object AnswerLost extends CallFault
+  case object ResponseLost extends CallFault
 
   /** The call has no effect, and there is no response. */
-  case object Unheard extends CallFault
+  case object RequestLost extends CallFault
 
   /** There is no response, and the call takes effect later. */
   case object Late extends CallFault
@@ -33,7 +33,8 @@ object CallFault {
   /** The writer dies after the call, before the response. */
   case object DiesAfter extends CallFault
 
-  val all: Seq[CallFault] = Seq(Refused, AnswerLost, Unheard, Late, Twice, Repeated, OutOfMemory, DiesBefore, DiesAfter)
+  val all: Seq[CallFault] =
+    Seq(Refused, ResponseLost, RequestLost, Late, Twice, Repeated, OutOfMemory, DiesBefore, DiesAfter)
 
   /** The faults that apply to a call without side effects. */
   val ofReads: Seq[CallFault] = Seq(Refused, OutOfMemory, DiesBefore)
@@ -60,7 +61,7 @@ final class Dice(random: Random, rate: Double) {
  * @param run executes the call
  * @param refused the error of a call that failed without effect
  * @param unknown the error of a call with unknown outcome
- * @param again executes the call at the storage without a waiting caller
+ * @param again executes the call later, when the caller no longer waits for its response
  */
 final case class Call[A](
     what: String,

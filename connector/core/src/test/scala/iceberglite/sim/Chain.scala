@@ -17,7 +17,7 @@ final case class Step(before: Version, after: Version) {
 }
 
 /**
- * The versions of a table from the first to the newest; each has the previous one in its metadata log.
+ * The versions of a table from the first to the newest. The metadata log of each version ends with the previous one.
  *
  * @param broken why the chain does not reach the first version
  */
@@ -29,7 +29,7 @@ final case class Chain(versions: Vector[Version], broken: Option[String]) {
 object Chain {
 
   /** Follows the log back from the newest version; deleted files are found among all files ever created. */
-  def of(ended: Ended): Chain = {
+  def of(ended: FinishedHistory): Chain = {
     val files = ended.simulation.store.metadataFiles.zipWithIndex.groupBy(_._1.path)
 
     def find(location: String, before: Int, matches: TableMetadata => Boolean): Option[Version] =
@@ -44,7 +44,7 @@ object Chain {
           case None =>
             Chain(
               (from :: newer).toVector,
-              Some(s"${from.location} follows ${entry.metadataFile}, which there never was")
+              Some(s"${from.location} follows ${entry.metadataFile}, which never existed")
             )
         }
     }

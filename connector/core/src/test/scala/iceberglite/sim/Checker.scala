@@ -13,12 +13,12 @@ object Check {
 }
 
 /** A history, with data shared by the checks. */
-final class CheckedHistory(val ended: Ended) {
+final class CheckedHistory(val ended: FinishedHistory) {
   val chain: Chain = Chain.of(ended)
   val reader = new SnapshotReader(ended.io, ended.contents)
   val operations: Map[Int, Operation] = ended.operations.map(o => o.id -> o).toMap
 
-  /** The operation that made each step. */
+  /** The operation that made each step, or why it cannot be determined. */
   lazy val authors: Map[Step, Either[String, Operation]] =
     chain.steps.map(s => s -> Attribution.of(s, operations)).toMap
 
@@ -29,12 +29,12 @@ final class CheckedHistory(val ended: Ended) {
 object Checker {
 
   /** Returns the violations of the first rule that is broken; violations of later rules may only be consequences. */
-  def violations(ended: Ended): Vector[String] = {
+  def violations(ended: FinishedHistory): Vector[String] = {
     val history = new CheckedHistory(ended)
-    Check.all.iterator.map(check => found(check, history)).find(_.nonEmpty).getOrElse(Vector.empty)
+    Check.all.iterator.map(check => violationsOf(check, history)).find(_.nonEmpty).getOrElse(Vector.empty)
   }
 
-  private def found(check: Check, history: CheckedHistory): Vector[String] =
+  private def violationsOf(check: Check, history: CheckedHistory): Vector[String] =
     try check.violations(history).map(v => s"${check.name}: $v")
     catch { case e: RuntimeException => Vector(s"${check.name}: $e") }
 }
@@ -46,9 +46,9 @@ object Attribution {
   def of(step: Step, operations: Map[Int, Operation]): Either[String, Operation] = {
     val numbers = numbersIn(step).distinct
     numbers match {
-      case Vector(number) => operations.get(number).toRight(s"is of an operation $number that there was not")
-      case Vector() => Left("is nobody's work")
-      case several => Left(s"is the work of several operations: ${several.mkString(", ")}")
+      case Vector(number) => operations.get(number).toRight(s"belongs to operation $number, which does not exist")
+      case Vector() => Left("belongs to no operation")
+      case several => Left(s"belongs to several operations: ${several.mkString(", ")}")
     }
   }
 
@@ -59,7 +59,7 @@ object Attribution {
       after.properties.get(MetadataWork.Marker).filterNot(before.properties.get(MetadataWork.Marker).contains)
     val names = (after.properties.keySet -- before.properties.keySet) ++ (after.refs.keySet -- before.refs.keySet) ++
       (after.schema.fields.map(_.name).toSet -- before.schema.fields.map(_.name))
-    // A branch may be created again by another operation than the one in its name.
+    // An operation may recreate a branch whose name contains the number of another operation.
     if (bySnapshot.nonEmpty) bySnapshot
     else marked.map(m => Vector(m.toInt)).getOrElse(names.toVector.collect { case Numbered(n) => n.toInt })
   }

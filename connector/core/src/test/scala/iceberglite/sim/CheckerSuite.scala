@@ -13,9 +13,9 @@ import iceberglite.table._
 class CheckerSuite extends AnyFunSuite {
   private val Seeds = 400
 
-  /** A catalog with pointers, whose writers commit through a defective committer. */
   private def seed(round: Int): Long = 20240229L * 1000003L + round
 
+  /** Creates a catalog with pointers, whose writers commit through a defective committer. */
   private def broken(breaking: (Committer, FileIO) => Committer): SimulatedCatalog.Family =
     new SimulatedCatalog.Family {
       override def name: String = "broken"
@@ -25,7 +25,7 @@ class CheckerSuite extends AnyFunSuite {
       }
     }
 
-  abstract private class Around(inner: Committer) extends Committer {
+  abstract private class CommitterWrapper(inner: Committer) extends Committer {
     override def load(id: TableIdentifier): TableVersion = inner.load(id)
   }
 
@@ -33,11 +33,11 @@ class CheckerSuite extends AnyFunSuite {
     Settings.of(seed(round)).copy(catalog = catalog)
 
   /** Runs histories until the checker finds a violation, and returns it. */
-  private def found(ended: Int => Ended): Option[String] =
-    Iterator.range(0, Seeds).flatMap(round => Checker.violations(ended(round)).headOption).take(1).toVector.headOption
+  private def firstViolation(history: Int => FinishedHistory): Option[String] =
+    Iterator.range(0, Seeds).flatMap(round => Checker.violations(history(round)).headOption).take(1).toVector.headOption
 
-  private def assertViolation(rules: Check*)(ended: Int => Ended): Unit = {
-    val violation = found(ended)
+  private def assertViolation(rules: Check*)(history: Int => FinishedHistory): Unit = {
+    val violation = firstViolation(history)
     assert(violation.exists(v => rules.exists(r => v.startsWith(r.name))), s"found $violation")
   }
 
@@ -68,7 +68,7 @@ class CheckerSuite extends AnyFunSuite {
   test("treating an unknown outcome as a failure is detected: the commit is visible, or files are missing") {
     assertViolation(
       broken((inner, io) =>
-        new Around(inner) {
+        new CommitterWrapper(inner) {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
             try inner.commit(id, base, change)
             catch {
@@ -89,7 +89,7 @@ class CheckerSuite extends AnyFunSuite {
   test("a change that is applied twice is detected as duplicate rows") {
     assertViolation(
       broken((inner, _) =>
-        new Around(inner) {
+        new CommitterWrapper(inner) {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
             twice(id, inner.commit(id, base, change), change)
 
@@ -121,7 +121,7 @@ class CheckerSuite extends AnyFunSuite {
   test("acknowledging a commit that lost the race is detected as a lost update") {
     assertViolation(
       broken((inner, _) =>
-        new Around(inner) {
+        new CommitterWrapper(inner) {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
             try inner.commit(id, base, change)
             catch { case _: CommitConflict => inner.load(id) }
@@ -178,9 +178,9 @@ object CheckerSuite {
     AppendWork.all.head,
     new Work {
       override def name: String = "careless overwrite"
-      override def plan(desk: Desk): Option[Plan] = {
-        val category = desk.category()
-        val files = Vector(desk.newFile(category))
+      override def plan(state: WriterState): Option[Plan] = {
+        val category = state.category()
+        val files = Vector(state.newFile(category))
         val action = new iceberglite.table.action.OverwriteFiles(OverwriteWork.in(category), files.map(_.file))
         Some(Plan(Vector(action), Vector(Effect.Overwritten(category, files, Some(IsolationLevel.Serializable)))))
       }

@@ -38,7 +38,7 @@ object Effect {
       parent -- contents.inCategory(parent, category) ++ files
 
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
-      isolation.flatMap(Effect.disturbed(_, contents.ids(read, category), contents.ids(parent, category)))
+      isolation.flatMap(Effect.isolationViolation(_, contents.ids(read, category), contents.ids(parent, category)))
 
     override def mayChangeNothing: Boolean = files.isEmpty
   }
@@ -61,8 +61,8 @@ object Effect {
         val now = contents.ids(inside(parent, contents))
         val before = contents.ids(inside(read, contents))
         val moved = (before & contents.ids(parent)) -- now
-        if (moved.nonEmpty) Some(s"the rows ${moved.mkString(", ")} are in another spec by now")
-        else Effect.disturbed(level, before, now)
+        if (moved.nonEmpty) Some(s"the rows ${moved.mkString(", ")} belong to another partition spec by now")
+        else Effect.isolationViolation(level, before, now)
     }
   }
 
@@ -80,14 +80,14 @@ object Effect {
 
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = {
       val ids = contents.ids(Rows(rows))
-      val there = contents.ids(parent)
+      val present = contents.ids(parent)
       val elsewhere = ids & contents.ids(after(parent, contents))
-      val gone = ids -- there
-      val came = there -- contents.ids(read)
+      val gone = ids -- present
+      val added = present -- contents.ids(read)
       if (elsewhere.nonEmpty) Some(s"the rows ${elsewhere.mkString(", ")} are in other files by now")
-      else if (files.nonEmpty && gone.nonEmpty) Some(s"the rows ${gone.mkString(", ")} that it changes were gone")
-      else if (came.nonEmpty && isolation.contains(IsolationLevel.Serializable)) {
-        Some(s"the rows ${came.mkString(", ")} had come that it had not read")
+      else if (files.nonEmpty && gone.nonEmpty) Some(s"the rows ${gone.mkString(", ")} that it updates were gone")
+      else if (added.nonEmpty && isolation.contains(IsolationLevel.Serializable)) {
+        Some(s"the rows ${added.mkString(", ")} were added after it read the table")
       } else None
     }
 
@@ -97,19 +97,19 @@ object Effect {
   /** Deletes the rows of a partition with certain ids. */
   final case class KeysDeleted(deletes: ContentFile, ids: Set[Long]) extends Unconditional {
     override def after(parent: Rows, contents: PretendedContents): Rows = {
-      val beside = Rows(parent.live.filter { case (path, _) =>
+      val samePartition = Rows(parent.live.filter { case (path, _) =>
         val file = contents.file(path).file
         file.specId == deletes.specId && file.partition == deletes.partition
       })
-      parent.without(contents.filesWithRows(beside, ids))
+      parent.without(contents.filesWithRows(samePartition, ids))
     }
   }
 
   /** Replaces files by others with the same rows; rows deleted since then stay deleted. */
   final case class Rewritten(removed: Set[String], file: PretendedFile) extends Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows = {
-      val there = contents.ids(Rows(parent.live.filterKeys(removed)))
-      Rows((parent -- removed).live + (file.path -> file.ids.indices.filter(i => there(file.ids(i))).toSet))
+      val present = contents.ids(Rows(parent.live.filterKeys(removed)))
+      Rows((parent -- removed).live + (file.path -> file.ids.indices.filter(i => present(file.ids(i))).toSet))
     }
 
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = {
@@ -127,13 +127,16 @@ object Effect {
     override def mayChangeNothing: Boolean = true
   }
 
-  /** Applies an appended snapshot on top of another one; if it already follows that one, no snapshot is created. */
+  /**
+   * Cherry-picks an appended snapshot. If its parent is the current snapshot, this is a fast-forward without a new
+   * snapshot.
+   */
   final case class Picked(files: Vector[PretendedFile]) extends Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent ++ files
 
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
       Some(files.flatMap(_.ids).toSet & contents.ids(parent)).filter(_.nonEmpty).map(ids =>
-        s"the rows $ids were there already"
+        s"the rows $ids were present already"
       )
 
     override def mayChangeNothing: Boolean = true
@@ -148,12 +151,12 @@ object Effect {
   }
 
   /** Returns the concurrent change that the writer's isolation level does not allow, if any. */
-  private def disturbed(level: IsolationLevel, read: Set[Long], now: Set[Long]): Option[String] = {
+  private def isolationViolation(level: IsolationLevel, read: Set[Long], now: Set[Long]): Option[String] = {
     val lost = read -- now
     val gained = now -- read
     if (lost.nonEmpty) Some(s"the rows ${lost.mkString(", ")} that it read were gone")
     else if (gained.nonEmpty && level == IsolationLevel.Serializable) {
-      Some(s"the rows ${gained.mkString(", ")} had come that it had not read")
+      Some(s"the rows ${gained.mkString(", ")} were added after it read the table")
     } else None
   }
 }

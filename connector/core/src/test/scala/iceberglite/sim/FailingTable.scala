@@ -23,16 +23,16 @@ final class FailingTable(
   private val io = new SimulatedIO(simulation.store, caller, () => 1, mayCache = false)
   private val direct = catalog.openSafely(clean, TestTables.environment)
 
-  /** The beginning of the call that commits. */
+  /** The text with which the commit call starts in the trace. */
   val swap: String = Map("files" -> "create v", "pointer" -> "move the pointer", "jdbc" -> "UPDATE iceberg_tab")(kind)
 
-  /** Faults of the next calls with the given beginnings, one each. */
+  /** Faults by prefix of the call's text in the trace; each applies once, to the next matching call. */
   var script: Vector[(String, CallFault)] = Vector.empty
 
   /** Whether all queries fail after the next swap. */
   var downAfterSwap = false
 
-  /** What other writers do before each swap, and right after the first one. */
+  /** Actions of other writers: before each swap, and once after the first swap. */
   var beforeSwap: () => Unit = () => ()
   var afterSwap: () => Unit = () => ()
   private var onCalls = Vector.empty[(String, () => Unit)]
@@ -46,9 +46,9 @@ final class FailingTable(
       afterSwap()
       afterSwap = () => ()
     }
-    val here = onCalls.filter(c => what.startsWith(c._1))
-    onCalls = onCalls.diff(here)
-    here.foreach(_._2())
+    val due = onCalls.filter(c => what.startsWith(c._1))
+    onCalls = onCalls.diff(due)
+    due.foreach(_._2())
     val down = Some(CallFault.Refused).filter(_ => swapped && downAfterSwap)
     if (what.startsWith(swap)) {
       swapped = true
@@ -74,11 +74,11 @@ final class FailingTable(
 
   /** Loads the table as another reader, without faults. */
   def actualTable: Table = new Table(History.Id, "t", direct.load(History.Id), clean, direct)
-  def seen: Vector[String] = liveFiles(actualTable)
+  def livePaths: Vector[String] = liveFiles(actualTable)
   def versions: Int = simulation.store.metadataFiles.size
 
-  /** Returns the remaining files of the writer whose calls fail. */
-  def left: Set[String] = simulation.store.paths.filter(simulation.store.find(_).exists(_.operation == 1))
+  /** Returns the files that the writer with failing calls has written and not removed. */
+  def remainingFiles: Set[String] = simulation.store.paths.filter(simulation.store.find(_).exists(_.operation == 1))
 
   def commit(on: Table, action: Action): Table = on.transaction(Map.empty, environment).add(action).commit()
   def append(path: String, on: Table = table): Table = commit(on, new FastAppend(Vector(file(path))))
@@ -89,8 +89,8 @@ final class FailingTable(
     ()
   }
 
-  /** Runs `body` before the next call with this beginning. */
-  def onCall(beginning: String, body: () => Unit): Unit = onCalls :+= beginning -> body
+  /** Runs `body` before the next call whose text in the trace starts with `prefix`. */
+  def onCall(prefix: String, body: () => Unit): Unit = onCalls :+= prefix -> body
 
   def callsOf(body: => Any): Int = {
     val before = step

@@ -8,7 +8,7 @@ import iceberglite.tree.SeenParts
  * or to a faulty storage.
  */
 object FilesAccounted extends Check {
-  override def name: String = "every file is there that should be, and no other"
+  override def name: String = "every referenced file exists, and every other file has an explanation"
 
   override def violations(history: CheckedHistory): Vector[String] = {
     val newest = history.chain.versions.last
@@ -17,11 +17,11 @@ object FilesAccounted extends Check {
     val missing = needed.filterNot(store.exists).map(path => s"$path is missing")
     // Old metadata files are kept, unless the table property deletes them.
     val known = needed ++ history.chain.versions.map(_.location) + s"${History.Location}/metadata/version-hint.text"
-    val litter = (store.paths -- known).toVector.sorted.flatMap(path => unexplained(history, path))
-    missing.toVector ++ litter
+    val unreferenced = (store.paths -- known).toVector.sorted.flatMap(path => unexplained(history, path))
+    missing.toVector ++ unreferenced
   }
 
-  /** Metadata is written before the pointer, so its log may name files that were deleted since. */
+  /** Returns the paths that metadata refers to: snapshots with their files, and earlier metadata files. */
   private def referenced(history: CheckedHistory, metadata: TableMetadata): Set[String] = {
     val trees = metadata.snapshots.map { snapshot =>
       val tree = history.reader.files(metadata, snapshot).reachable(new SeenParts).metadata
@@ -36,8 +36,8 @@ object FilesAccounted extends Check {
     operation.map(_.outcome) match {
       case _ if store.excuseOf(path).isDefined => None
       case Some(Outcome.Unknown(_) | Outcome.Died) => None
-      case Some(_) => Some(s"$path is of $operation, and nobody needs it")
-      case None => Some(s"$path is nobody's, and nobody needs it")
+      case Some(_) => Some(s"$path was written by $operation and is not referenced")
+      case None => Some(s"$path belongs to no operation and is not referenced")
     }
   }
 }

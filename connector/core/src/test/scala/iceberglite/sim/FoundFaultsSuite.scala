@@ -49,7 +49,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       val moved = new RewriteFiles(Vector(fileOf("a", "a1")), Vector(compacted), since)
       assert(intercept[ValidationFailed](f.commit(evolved, moved)).getMessage.contains("keys"))
       f.commit(evolved, new RewriteFiles(Vector(fileOf("a", "a1")), Vector(fileOf("a", "stayed")), since))
-      assert(f.seen == Vector("keys", "stayed"))
+      assert(f.livePaths == Vector("keys", "stayed"))
     }
   }
 
@@ -58,15 +58,15 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.other("second")
       val upgraded = f.commit(f.load(), new UpgradeVersion(FormatVersion.V3))
       f.onCall(f.swap, () => f.other("third"))
-      val regrouped = f.commit(upgraded, new RewriteManifests())
-      val before = regrouped.metadata.snapshot(regrouped.currentSnapshot.flatMap(_.parentSnapshotId).get)
-      val tree = new TreeReader(regrouped.io, regrouped.metadata, ManifestCache.Disabled)
-      def ids(of: Vector[ManifestEntry]) = of.map(e => e.file.path -> e.file.firstRowId).toMap
-      assert(ids(entries(regrouped)) == ids(tree.entries(before)))
+      val rewritten = f.commit(upgraded, new RewriteManifests())
+      val before = rewritten.metadata.snapshot(rewritten.currentSnapshot.flatMap(_.parentSnapshotId).get)
+      val tree = new TreeReader(rewritten.io, rewritten.metadata, ManifestCache.Disabled)
+      def ids(entries: Vector[ManifestEntry]) = entries.map(e => e.file.path -> e.file.firstRowId).toMap
+      assert(ids(entries(rewritten)) == ids(tree.entries(before)))
     }
   }
 
-  test("a delayed commit is withdrawn if its table was dropped and recreated meanwhile, whatever the clocks show") {
+  test("a delayed commit fails if its table was dropped and recreated in the meantime, regardless of clocks") {
     val f = new FailingTable(SimulatedCatalog.Files)
     val year = 365L * 24 * 60 * 60 * 1000
     val future = TestTables.environment.copy(nowMs = () => System.currentTimeMillis + year)
@@ -74,18 +74,18 @@ class FoundFaultsSuite extends AnyFunSuite {
     val ahead = new HadoopCatalog("sim", Map.empty, "mem://wh", f.clean, future)
     val base = new Table(History.Id, "t", ahead.load(History.Id), f.clean, ahead)
     base.transaction(Map.empty, future).add(new FastAppend(Vector(file("late")))).commit()
-    val asleep = f.load()
+    val delayed = f.load()
     f.onCall(
       f.swap,
       () => {
         ahead.drop(History.Id, purge = false)
         ahead.create(History.Id, TestTables.unpartitioned())
-        (1 until asleep.metadata.metadataLog.size + 1).foreach(i => f.other(s"new$i"))
+        (1 until delayed.metadata.metadataLog.size + 1).foreach(i => f.other(s"new$i"))
       }
     )
-    intercept[IcebergError](f.append("mine", asleep))
-    assert(f.actualTable.metadata.uuid != asleep.metadata.uuid && !f.seen.contains("mine"))
-    assert(f.seen == (1 until asleep.metadata.metadataLog.size + 1).map(i => s"new$i").sorted)
+    intercept[IcebergError](f.append("mine", delayed))
+    assert(f.actualTable.metadata.uuid != delayed.metadata.uuid && !f.livePaths.contains("mine"))
+    assert(f.livePaths == (1 until delayed.metadata.metadataLog.size + 1).map(i => s"new$i").sorted)
     f.close()
   }
 
@@ -102,7 +102,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       val again = f.commit(f.load(), new CherryPick(pick))
       assert(liveFiles(again) == Vector("first", "other", "staged"))
       intercept[ValidationFailed](f.commit(again, new CherryPick(source)))
-      assert(f.seen == Vector("first", "other", "staged"))
+      assert(f.livePaths == Vector("first", "other", "staged"))
     }
   }
 
@@ -113,12 +113,12 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.commit(f.actualTable, new RemoveFiles(Set("first")))
       val isolation = Some(Isolation(IsolationLevel.Snapshot, f.table.metadata.currentSnapshotId))
       f.commit(f.table, new RowDelta(deletes, Vector.empty, isolation))
-      assert(f.seen.isEmpty)
+      assert(f.livePaths.isEmpty)
       assert(!f.clean.exists("mem://wh/db/t/data/deletes.puffin"))
     }
   }
 
-  test("a cherry-pick that turns out to need no new snapshot removes the files written for one") {
+  test("a cherry-pick that becomes a fast-forward removes the files written for a new snapshot") {
     withTable(byCategory = false) { f =>
       val start = f.table.metadata.currentSnapshotId.get
       val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))
@@ -127,7 +127,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       val before = f.simulation.store.paths
       f.onCall(f.swap, () => f.commit(f.actualTable, new SetCurrentSnapshot(start)))
       f.commit(f.load(), new CherryPick(source))
-      assert(f.seen == Vector("first", "staged"))
+      assert(f.livePaths == Vector("first", "staged"))
       assert((f.simulation.store.paths -- before).forall(_.endsWith(".metadata.json")))
     }
   }
@@ -140,7 +140,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.commit(f.table, change)
       assert(f.actualTable.properties.get("a").contains("b"))
       assert(f.actualTable.metadata.metadataLog.map(_.metadataFile).forall(f.clean.exists))
-      assert(f.versions == 4, "made, first, the change, later")
+      assert(f.versions == 4, "creation, first, the change, later")
     }
   }
 
@@ -153,8 +153,8 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.script = Vector(f.swap -> CallFault.OutOfMemory)
       f.append("mine")
       val current = f.actualTable
-      assert(f.left.filter(SimulatedStore.isMetadata) == Set(current.metadataLocation))
-      assert(f.seen == Vector("first", "mine", "theirs"))
+      assert(f.remainingFiles.filter(SimulatedStore.isMetadata) == Set(current.metadataLocation))
+      assert(f.livePaths == Vector("first", "mine", "theirs"))
     }
   }
 }

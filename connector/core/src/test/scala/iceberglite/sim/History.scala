@@ -17,7 +17,7 @@ import iceberglite.tree.ManifestCache
  *
  * @param newest the table as a new reader loads it, or the error
  */
-final case class Ended(
+final case class FinishedHistory(
     settings: Settings,
     simulation: Simulation,
     catalog: SimulatedCatalog,
@@ -34,7 +34,7 @@ final case class Ended(
 /**
  * Writers that work on one table concurrently, as determined by the seed.
  *
- * @param works their operations
+ * @param works the kinds of operations from which writers choose
  */
 final class History(settings: Settings, works: Seq[Work] = Work.all) {
   val simulation = new Simulation(settings.seed, settings.stay, settings.rate)
@@ -43,9 +43,9 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
   private val truth = new SnapshotReader(clean, contents)
   private var operations = Vector.empty[Operation]
   private var reads = Vector.empty[Read]
-  private var numbers = 0
+  private var lastOperation = 0
 
-  def run(): Ended = {
+  def run(): FinishedHistory = {
     val catalog = settings.catalog.make(simulation, settings)
     try {
       create(catalog)
@@ -56,22 +56,22 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
       val newest =
         try Right(reader.load(History.Id))
         catch { case e: IcebergError => Left(e) }
-      Ended(settings, simulation, catalog, contents, operations.sortBy(_.id), reads, newest)
+      FinishedHistory(settings, simulation, catalog, contents, operations.sortBy(_.id), reads, newest)
     } finally catalog.close()
   }
 
   private def create(catalog: SimulatedCatalog): Unit = {
-    val calm = environment(simulation.random, 0)
+    val noSkew = environment(simulation.random, 0)
     val creation = TableCreation(
-      Desk.Schema,
+      WriterState.Schema,
       Vector(UnboundPartitionField(Vector("category"), Identity)),
       properties = settings.properties + ("format-version" -> settings.version.toString)
     )
-    catalog.openSafely(clean, calm) match {
+    catalog.openSafely(clean, noSkew) match {
       case whole: Catalog => whole.create(History.Id, creation)
       case committer =>
-        val start = new TableStart.Creation(creation, StageMode.Create, History.Location, calm.uuid())
-        StagedTable.begin(CommitTarget(History.Id, History.Id.toString, clean, committer), start, None, calm).commit()
+        val start = new TableStart.Creation(creation, StageMode.Create, History.Location, noSkew.uuid())
+        StagedTable.begin(CommitTarget(History.Id, History.Id.toString, clean, committer), start, None, noSkew).commit()
     }
     ()
   }
@@ -99,8 +99,8 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
 
     def work(): Unit = (1 to settings.operations).foreach { _ =>
       if (!caller.isDead) {
-        numbers += 1
-        current = numbers
+        lastOperation += 1
+        current = lastOperation
         try look().foreach(operate)
         catch {
           // Nothing visible has happened yet.
@@ -127,22 +127,22 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
     private def operate(table: Table): Unit = {
       val work = Work.draw(works, random)
       val began = simulation.schedule.now
-      val desk = new Desk(current, table, truth, contents, random, io)
+      val state = new WriterState(current, table, truth, contents, random, io)
       simulation.note(number, s"operation $current begins: ${work.name}")
       var plan: Option[Plan] = None
-      val heard =
+      val reported =
         try {
-          plan = work.plan(desk)
+          plan = work.plan(state)
           plan.map(p => commit(table, p))
         } catch {
           case unknown: CommitStateUnknown => Some(Outcome.Unknown(unknown))
           case failed: IcebergError =>
-            tidy(desk)
+            deleteWritten(state)
             Some(Outcome.Failed(failed))
           case _: Crash => None
           case error: OutOfMemoryError => Some(Outcome.Unknown(error))
         }
-      val outcome = if (caller.isDead) Some(Outcome.Died) else heard
+      val outcome = if (caller.isDead) Some(Outcome.Died) else reported
       simulation.note(number, s"operation $current ends: ${outcome.fold("nothing to do")(_.toString.take(300))}")
       outcome.foreach { o =>
         operations :+= Operation(current, number, work.name, table.version, plan, o, began, simulation.schedule.now)
@@ -158,7 +158,7 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
     }
 
     /** After a definite failure, deletes the files that were written for the commit, as far as possible. */
-    private def tidy(desk: Desk): Unit = desk.written.foreach { path =>
+    private def deleteWritten(state: WriterState): Unit = state.written.foreach { path =>
       try io.delete(path)
       catch {
         case _: IcebergError | _: Crash | _: OutOfMemoryError => simulation.store.excuse(path, "it was not removed")

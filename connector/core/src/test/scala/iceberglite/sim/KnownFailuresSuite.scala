@@ -32,51 +32,51 @@ class KnownFailuresSuite extends AnyFunSuite {
 
   onEach("a commit with a lost acknowledgement is found, and not deleted as a conflict (ClickHouse 112081, " +
     "DuckDB-Iceberg 1120, Apache Iceberg 2317)") { f =>
-    f.script = Vector(f.swap -> CallFault.AnswerLost)
+    f.script = Vector(f.swap -> CallFault.ResponseLost)
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
     assert(f.script.isEmpty)
-    assert(f.seen == Vector("first", "mine"))
-    assert(f.versions == 3, "it was done once")
+    assert(f.livePaths == Vector("first", "mine"))
+    assert(f.versions == 3, "the append was committed once")
   }
 
   onEach("a commit with a lost acknowledgement is found behind later commits (Apache Iceberg 4673)") { f =>
-    f.script = Vector(f.swap -> CallFault.AnswerLost)
+    f.script = Vector(f.swap -> CallFault.ResponseLost)
     f.afterSwap = () => (1 to 3).foreach(i => f.other(s"later$i"))
     f.append("mine")
-    assert(f.seen == Vector("first", "later1", "later2", "later3", "mine"))
+    assert(f.livePaths == Vector("first", "later1", "later2", "later3", "mine"))
   }
 
-  for ((what, fault) <- Seq("running out of memory" -> CallFault.OutOfMemory, "a lost answer" -> CallFault.AnswerLost))
+  for ((what, fault) <- Seq("running out of memory" -> CallFault.OutOfMemory, "a lost reply" -> CallFault.ResponseLost))
     onEach(s"after $what in the commit with an unreachable storage, nothing is deleted (Apache Iceberg 2328, 13443)") {
       f =>
         f.script = Vector(f.swap -> fault)
         f.downAfterSwap = true
         val unknown = intercept[CommitStateUnknown](f.append("mine"))
-        assert(unknown.getMessage.contains("metadata"), "the message says which file to look for")
+        assert(unknown.getMessage.contains("metadata"), "the message contains the metadata file")
         assert(!f.simulation.trace.exists(_.contains("delete")))
-        assert(f.seen == Vector("first", "mine"), "it had happened, and all of its files are there")
+        assert(f.livePaths == Vector("first", "mine"), "the commit was applied, and all its files exist")
     }
 
   onEach("a writer that is interrupted while it checks the commit status deletes nothing (Apache Iceberg 3717)") {
     f =>
-      f.script = Vector(f.swap -> CallFault.AnswerLost)
+      f.script = Vector(f.swap -> CallFault.ResponseLost)
       f.downAfterSwap = true
       f.sleep = _ => throw new InterruptedException
       intercept[CommitStateUnknown](f.append("mine"))
       assert(Thread.interrupted(), "the interrupt is passed on")
-      assert(f.seen == Vector("first", "mine"))
+      assert(f.livePaths == Vector("first", "mine"))
   }
 
   onEach("a successful commit that is reported as a conflict does not add its rows twice (Apache Iceberg 2328)") {
     f =>
       f.script = Vector(f.swap -> CallFault.Repeated)
       f.append("mine")
-      assert(f.seen == Vector("first", "mine"))
+      assert(f.livePaths == Vector("first", "mine"))
       assert(f.versions == 3)
   }
 
   onEach("a job that is restarted after a commit with unknown outcome can detect that the commit happened") { f =>
-    f.script = Vector(f.swap -> CallFault.AnswerLost)
+    f.script = Vector(f.swap -> CallFault.ResponseLost)
     f.downAfterSwap = true
     val unknown = intercept[CommitStateUnknown](f.append("mine"))
     val now = f.actualTable
@@ -91,33 +91,33 @@ class KnownFailuresSuite extends AnyFunSuite {
       f.clean.replace(s"${History.Location}/metadata/version-hint.text", hint.getBytes("UTF-8"))
       assert(f.load().metadataLocation.endsWith("/v26.metadata.json"), s"hint '$hint'")
       f.append("mine", f.load())
-      assert(f.seen.contains("mine") && f.seen.size == 26)
+      assert(f.livePaths.contains("mine") && f.livePaths.size == 26)
     }
   }
 
-  private val forgetful = Map(
+  private val shortLog = Map(
     "write.metadata.delete-after-commit.enabled" -> "true",
     "write.metadata.previous-versions-max" -> "1"
   )
 
   test("a reader with a hint to versions that are being deleted still finds the newest version (ClickHouse 114108)") {
-    val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
+    val f = new FailingTable(SimulatedCatalog.Files, properties = shortLog)
     f.onCall("exists v", () => (1 to 5).foreach(i => f.other(s"later$i")))
     assert(f.load().metadataLocation == f.actualTable.metadataLocation)
   }
 
   test(
-    "a change that only a forgotten version proves has an unknown outcome, and is not repeated (Apache Iceberg 2328)"
+    "a change visible only in a deleted metadata file has an unknown outcome, and is not repeated (Apache Iceberg 2328)"
   ) {
-    val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
+    val f = new FailingTable(SimulatedCatalog.Files, properties = shortLog)
     f.afterSwap = () => {
       f.commit(f.actualTable, new RemoveRef("b"))
       (1 to 3).foreach(i => f.other(s"later$i"))
     }
-    val made = new SetRef("b", SnapshotRef.Branch(f.table.currentSnapshot.get.snapshotId))
-    val unknown = intercept[CommitStateUnknown](f.commit(f.table, made))
+    val setBranch = new SetRef("b", SnapshotRef.Branch(f.table.currentSnapshot.get.snapshotId))
+    val unknown = intercept[CommitStateUnknown](f.commit(f.table, setBranch))
     assert(unknown.getMessage.contains("does not go back that far"))
-    assert(!f.actualTable.metadata.refs.contains("b"), "what others removed stays away")
+    assert(!f.actualTable.metadata.refs.contains("b"), "the removed branch is not created again")
   }
 
   onEach("a writer that dies at any step leaves a table with all its files (Apache XTable 176)") { f =>
@@ -126,7 +126,7 @@ class KnownFailuresSuite extends AnyFunSuite {
       val g = new FailingTable(SimulatedCatalog.all.find(_.name == f.kind).get)
       g.failAt(step, fault)
       Try(g.append("mine"))
-      assert(Set(Vector("first"), Vector("first", "mine"))(g.seen), s"$fault at step $step")
+      assert(Set(Vector("first"), Vector("first", "mine"))(g.livePaths), s"$fault at step $step")
       g.close()
     }
   }
@@ -145,16 +145,16 @@ class KnownFailuresSuite extends AnyFunSuite {
   onEach("a commit that fails definitely removes only the files that it wrote (Apache Polaris 5057)") { f =>
     f.beforeSwap = () => f.other(s"race${f.versions}")
     intercept[CommitConflict](f.append("mine"))
-    assert(f.left.isEmpty, "after the last retry")
+    assert(f.remainingFiles.isEmpty, "after the last retry")
     f.beforeSwap = () => ()
     f.script = Vector("write snap-" -> CallFault.Refused)
     intercept[StorageFailed](f.append("mine", f.load()))
-    assert(f.left.isEmpty, "where a write fails")
+    assert(f.remainingFiles.isEmpty, "after a failed write")
     val isolation = Some(Isolation(IsolationLevel.Serializable, f.table.metadata.currentSnapshotId))
     val overwrite = new OverwriteFiles(AlwaysTrue, Vector(file("mine")), isolation)
     intercept[ValidationFailed](f.commit(f.table, overwrite))
-    assert(f.left.isEmpty, "where others were in the way")
-    assert(f.seen.head == "first" && f.seen.size == 4, "what others wrote is there")
+    assert(f.remainingFiles.isEmpty, "after a failed validation")
+    assert(f.livePaths.head == "first" && f.livePaths.size == 4, "the files of other writers remain")
   }
 
   test("an overwrite by filter replaces the matching rows and keeps the others (the ClickHouse Spark connector)") {
@@ -163,7 +163,7 @@ class KnownFailuresSuite extends AnyFunSuite {
       val files = for (c <- Vector("a", "b", "c"); i <- 1 to 2) yield fileOf(c, s"$c$i")
       val table = f.commit(f.load(), new FastAppend(files))
       f.commit(table, action)
-      f.seen
+      f.livePaths
     }
     val added = Vector(fileOf("a", "new"))
     assert(remaining(new OverwriteFiles(OverwriteWork.in("a"), added)) == Vector("b1", "b2", "c1", "c2", "new"))
@@ -179,7 +179,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     val since = Some(Isolation(IsolationLevel.Serializable, read.metadata.currentSnapshotId))
     f.commit(read, new RowDelta(Vector(fileOf("b", "b2")), Vector.empty, since, OverwriteWork.in("b")))
     f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, OverwriteWork.in("a")))
-    assert(f.seen == Vector("a1", "a2", "b1", "b2"))
+    assert(f.livePaths == Vector("a1", "a2", "b1", "b2"))
     val late = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.in("b"))
     assert(intercept[ValidationFailed](f.commit(read, late)).getMessage.contains("category = 'b'"))
   }
@@ -189,6 +189,6 @@ class KnownFailuresSuite extends AnyFunSuite {
     f.other("theirs")
     f.commit(f.load(), new SetRef("b", SnapshotRef.Branch(id)))
     intercept[CommitConflict](f.commit(f.table, new SetRef("b", SnapshotRef.Branch(id))))
-    assert(f.seen == Vector("first", "theirs"))
+    assert(f.livePaths == Vector("first", "theirs"))
   }
 }

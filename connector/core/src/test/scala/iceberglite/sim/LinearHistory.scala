@@ -3,7 +3,7 @@ package iceberglite.sim
 import iceberglite.spec.metadata.{MetadataLog, TableMetadata}
 import iceberglite.spec.property.TableProperty
 
-/** Every version has exactly one predecessor, and values that only grow never decrease. */
+/** Every version has exactly one predecessor, and ids, timestamps and the format version never decrease. */
 object LinearHistory extends Check {
   override def name: String = "the history is linear"
 
@@ -12,30 +12,30 @@ object LinearHistory extends Check {
     val published = history.ended.catalog.published.filter(_ != chain.versions.map(_.location))
     chain.broken.toVector ++
       published.map(p => s"the catalog pointed to ${p.mkString(", ")}, not to ${chain.versions.map(_.location)}") ++
-      chain.steps.flatMap(step => wrong(step).map(reason => s"${step.after.location} $reason"))
+      chain.steps.flatMap(step => violationsIn(step).map(reason => s"${step.after.location} $reason"))
   }
 
-  private def wrong(step: Step): Vector[String] = {
+  private def violationsIn(step: Step): Vector[String] = {
     val (before, after) = (step.before.metadata, step.after.metadata)
-    val kept = TableProperty.of(TableProperty.PreviousVersionsMax, after.properties)
-    val log = MetadataLog.append(before, step.before.location, kept)
+    val maxEntries = TableProperty.of(TableProperty.PreviousVersionsMax, after.properties)
+    val log = MetadataLog.append(before, step.before.location, maxEntries)
     Vector(
-      (after.uuid == before.uuid) -> "is another table",
+      (after.uuid == before.uuid) -> "has another table UUID",
       (after.metadataLog == log) -> s"has the log ${after.metadataLog}, not $log",
-      (after.lastUpdatedMs >= before.lastUpdatedMs) -> "is older than the one before it",
-      (after.lastColumnId >= before.lastColumnId) -> "takes column ids back",
-      (after.lastPartitionId >= before.lastPartitionId) -> "takes partition field ids back",
-      (after.formatVersion >= before.formatVersion) -> "takes the format version back",
+      (after.lastUpdatedMs >= before.lastUpdatedMs) -> "is older than the previous version",
+      (after.lastColumnId >= before.lastColumnId) -> "decreases last-column-id",
+      (after.lastPartitionId >= before.lastPartitionId) -> "decreases last-partition-id",
+      (after.formatVersion >= before.formatVersion) -> "decreases the format version",
       contains(before.schemas, after.schemas) -> "has lost a schema",
       contains(before.specs, after.specs) -> "has lost a partition spec",
       contains(before.sortOrders, after.sortOrders) -> "has lost a sort order",
-      refsAreValid(after) -> "has a reference to a snapshot that it has not",
+      refsAreValid(after) -> "has a reference to a snapshot that does not exist",
       snapshotsAreValid(step) -> "has lost a snapshot",
-      parentsAreValid(step) -> "has a new snapshot that does not follow one that was there"
+      parentsAreValid(step) -> "has a new snapshot whose parent does not exist"
     ).collect { case (false, reason) => reason }
   }
 
-  private def contains[A](some: Vector[A], all: Vector[A]): Boolean = some.forall(all.toSet)
+  private def contains[A](earlier: Vector[A], later: Vector[A]): Boolean = earlier.forall(later.toSet)
 
   private def refsAreValid(metadata: TableMetadata): Boolean =
     metadata.refs.values.forall(r => metadata.snapshotsById.contains(r.snapshotId)) &&

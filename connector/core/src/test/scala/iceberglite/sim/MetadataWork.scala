@@ -17,32 +17,32 @@ import iceberglite.table.action.{
 /** Operations that change no rows. */
 object MetadataWork {
 
-  /** The property with the operation number, for versions without any other mark of their operation. */
+  /** Property with the operation number, for changes that contain it nowhere else. */
   val Marker = "operation"
 
-  def marker(desk: Desk): Action = new UpdateProperties(Map(Marker -> desk.operation.toString))
+  def marker(state: WriterState): Action = new UpdateProperties(Map(Marker -> state.operation.toString))
 
   private object SetProperty extends Work {
     override def name: String = "set a property"
-    override def plan(desk: Desk): Option[Plan] = {
-      val key = s"p_${desk.operation}"
+    override def plan(state: WriterState): Option[Plan] = {
+      val key = s"p_${state.operation}"
       Some(Plan(Vector(new UpdateProperties(Map(key -> "set"))), shows = _.properties.contains(key)))
     }
   }
 
   private object RemoveProperty extends Work {
     override def name: String = "remove a property"
-    override def plan(desk: Desk): Option[Plan] =
-      desk.oneOf(desk.metadata.properties.keys.filter(_.startsWith("p_")).toVector.sorted).map { key =>
-        val action = new UpdateProperties(Map(Marker -> desk.operation.toString), Set(key))
+    override def plan(state: WriterState): Option[Plan] =
+      state.oneOf(state.metadata.properties.keys.filter(_.startsWith("p_")).toVector.sorted).map { key =>
+        val action = new UpdateProperties(Map(Marker -> state.operation.toString), Set(key))
         Plan(Vector(action), shows = m => !m.properties.contains(key))
       }
   }
 
   private object AddColumn extends Work {
     override def name: String = "add a column"
-    override def plan(desk: Desk): Option[Plan] = {
-      val column = s"c_${desk.operation}"
+    override def plan(state: WriterState): Option[Plan] = {
+      val column = s"c_${state.operation}"
       val action = new UpdateSchema(_.addColumn(Vector.empty, column, LongType, None))
       Some(Plan(Vector(action), shows = _.schema.find(column).isDefined))
     }
@@ -50,19 +50,19 @@ object MetadataWork {
 
   private object DropColumn extends Work {
     override def name: String = "drop a column"
-    override def plan(desk: Desk): Option[Plan] =
-      desk.oneOf(desk.metadata.schema.fields.map(_.name).filter(_.startsWith("c_"))).map { column =>
+    override def plan(state: WriterState): Option[Plan] =
+      state.oneOf(state.metadata.schema.fields.map(_.name).filter(_.startsWith("c_"))).map { column =>
         val action = new UpdateSchema(_.dropColumn(Vector(column)))
-        Plan(Vector(action, marker(desk)), shows = _.schema.find(column).isEmpty)
+        Plan(Vector(action, marker(state)), shows = _.schema.find(column).isEmpty)
       }
   }
 
   /** Adds a column and rows in one commit. */
   private object AddColumnAndRows extends Work {
     override def name: String = "add a column and rows"
-    override def plan(desk: Desk): Option[Plan] = {
-      val column = s"c_${desk.operation}"
-      val files = desk.newFiles()
+    override def plan(state: WriterState): Option[Plan] = {
+      val column = s"c_${state.operation}"
+      val files = state.newFiles()
       val actions = Vector(
         new UpdateSchema(_.addColumn(Vector.empty, column, LongType, None)),
         new FastAppend(files.map(_.file))
@@ -75,30 +75,30 @@ object MetadataWork {
   private object ChangeSpec extends Work {
     override def name: String = "change the partitioning"
     override def weight: Int = 1
-    override def plan(desk: Desk): Option[Plan] = {
+    override def plan(state: WriterState): Option[Plan] = {
       def has(metadata: TableMetadata): Boolean = metadata.spec.fields.exists(_.transform.isInstanceOf[Bucket])
-      val adds = !has(desk.metadata)
+      val adds = !has(state.metadata)
       val action =
         if (adds) new UpdateSpec(_.addField(Vector("id"), Bucket(2))) else new UpdateSpec(_.removeField("id_bucket_2"))
-      Some(Plan(Vector(action, marker(desk)), shows = m => has(m) == adds))
+      Some(Plan(Vector(action, marker(state)), shows = m => has(m) == adds))
     }
   }
 
   private object ChangeOrder extends Work {
     override def name: String = "change the sort order"
     override def weight: Int = 1
-    override def plan(desk: Desk): Option[Plan] = {
-      val fields = if (desk.metadata.sortOrder.fields.isEmpty) Vector(UnboundSortField(Vector("id"))) else Vector.empty
-      Some(Plan(Vector(new UpdateSortOrder(fields), marker(desk)), shows = _.sortOrder.fields.size == fields.size))
+    override def plan(state: WriterState): Option[Plan] = {
+      val fields = if (state.metadata.sortOrder.fields.isEmpty) Vector(UnboundSortField(Vector("id"))) else Vector.empty
+      Some(Plan(Vector(new UpdateSortOrder(fields), marker(state)), shows = _.sortOrder.fields.size == fields.size))
     }
   }
 
   private object Upgrade extends Work {
     override def name: String = "upgrade"
     override def weight: Int = 1
-    override def plan(desk: Desk): Option[Plan] =
-      FormatVersion.all.find(_ > desk.metadata.formatVersion).map { version =>
-        Plan(Vector(new UpgradeVersion(version), marker(desk)), shows = _.formatVersion >= version)
+    override def plan(state: WriterState): Option[Plan] =
+      FormatVersion.all.find(_ > state.metadata.formatVersion).map { version =>
+        Plan(Vector(new UpgradeVersion(version), marker(state)), shows = _.formatVersion >= version)
       }
   }
 

@@ -23,13 +23,13 @@ object Numbers extends Check {
   override def violations(history: CheckedHistory): Vector[String] = {
     val seen = mutable.Set.empty[(Long, Long, String)]
     history.chain.steps.flatMap { step =>
-      val inMetadata = ofMetadata(step)
-      val inFiles = step.added.flatMap(s => ofSnapshot(history, step.after.metadata, s, seen))
+      val inMetadata = metadataViolations(step)
+      val inFiles = step.added.flatMap(s => snapshotViolations(history, step.after.metadata, s, seen))
       (inMetadata ++ inFiles).map(reason => s"${step.after.location}: $reason")
     } ++ overlaps(seen.toVector.sorted)
   }
 
-  private def ofMetadata(step: Step): Vector[String] = {
+  private def metadataViolations(step: Step): Vector[String] = {
     val (before, after) = (step.before.metadata, step.after.metadata)
     val numbers = step.added.map(_.sequenceNumber)
     val expected =
@@ -48,7 +48,7 @@ object Numbers extends Check {
     ).collect { case (false, reason) => reason }
   }
 
-  private def ofSnapshot(
+  private def snapshotViolations(
       history: CheckedHistory,
       metadata: TableMetadata,
       snapshot: Snapshot,
@@ -61,12 +61,16 @@ object Numbers extends Check {
     files.parts.flatMap { part =>
       val live = files.entries(part).filter(_.isLive).toVector
       live.foreach(e => e.file.firstRowId.foreach(first => seen += ((first, first + e.file.recordCount, e.file.path))))
-      manifests.get(part.path).toVector.flatMap(ofManifest(snapshot, _, live)) ++
-        live.flatMap(e => ofEntry(snapshot, metadata, e, before.get(key(e))))
+      manifests.get(part.path).toVector.flatMap(manifestViolations(snapshot, _, live)) ++
+        live.flatMap(e => entryViolations(snapshot, metadata, e, before.get(key(e))))
     }.map(reason => s"snapshot ${snapshot.snapshotId}: $reason")
   }
 
-  private def ofManifest(snapshot: Snapshot, manifest: ManifestFile, live: Vector[ManifestEntry]): Vector[String] = {
+  private def manifestViolations(
+      snapshot: Snapshot,
+      manifest: ManifestFile,
+      live: Vector[ManifestEntry]
+  ): Vector[String] = {
     val isNew = manifest.addedSnapshotId == snapshot.snapshotId
     val least = live.flatMap(_.sequenceNumber).reduceOption[Long](math.min)
     val (added, existing) = live.partition(_.status == EntryStatus.Added)
@@ -75,14 +79,14 @@ object Numbers extends Check {
         .sequenceNumber) -> s"${manifest.path} has not the number of its snapshot",
       (manifest.sequenceNumber <= snapshot.sequenceNumber) -> s"${manifest.path} is newer than its snapshot",
       least.forall(_ == manifest.minSequenceNumber) ->
-        s"${manifest.path} says ${manifest.minSequenceNumber} is its least sequence number, and it is $least",
+        s"${manifest.path} has the min-sequence-number ${manifest.minSequenceNumber}, not $least",
       manifest.addedFilesCount.forall(_ == added.size) -> s"${manifest.path} miscounts its added files",
       manifest.existingFilesCount.forall(_ == existing.size) -> s"${manifest.path} miscounts its existing files"
     ).collect { case (false, reason) => reason }
   }
 
   /** @param before the file's numbers in the parent snapshot */
-  private def ofEntry(
+  private def entryViolations(
       snapshot: Snapshot,
       metadata: TableMetadata,
       entry: ManifestEntry,
@@ -100,14 +104,14 @@ object Numbers extends Check {
       (!isNew || entry.fileSequenceNumber.contains(snapshot.sequenceNumber)) -> s"${file.path} is new, but has $now",
       entry.sequenceNumber.forall(_ <= snapshot.sequenceNumber) -> s"${file.path} is newer than the snapshot",
       (!needsRowId || file.firstRowId.isDefined) -> s"${file.path} has no row ids",
-      file.firstRowId.forall(_ + file.recordCount <= metadata.nextRowId) -> s"${file.path} has row ids that nobody gave"
+      file.firstRowId.forall(_ + file.recordCount <= metadata.nextRowId) -> s"${file.path} has unassigned row ids"
     ).collect { case (false, reason) => reason }
   }
 
   /** Returns the files whose ranges of row ids overlap. */
   private def overlaps(ranges: Vector[(Long, Long, String)]): Vector[String] =
     ranges.zip(ranges.drop(1)).collect {
-      case ((_, end, one), (start, _, other)) if start < end =>
-        s"$one and $other have row ids in common"
+      case ((_, end, first), (start, _, second)) if start < end =>
+        s"$first and $second have row ids in common"
     }
 }

@@ -23,7 +23,7 @@ object Outcome {
 /**
  * One transaction of a writer.
  *
- * @param base the table as the writer saw it
+ * @param base the version on which the writer planned the operation
  * @param began the step in which the writer started
  * @param ended the step in which the writer knew the outcome
  */

@@ -5,27 +5,27 @@ package iceberglite.sim
  * completely or not at all.
  */
 object Outcomes extends Check {
-  override def name: String = "what writers were told is so"
+  override def name: String = "the outcomes reported to writers are true"
 
   override def violations(history: CheckedHistory): Vector[String] =
     history.chain.steps.flatMap { step =>
       history.authors(step).left.toSeq.map(reason => s"${step.after.location} $reason")
-    } ++ history.ended.operations.flatMap(o => told(history, o).map(reason => s"$o $reason"))
+    } ++ history.ended.operations.flatMap(o => violation(history, o).map(reason => s"$o $reason"))
 
-  private def told(history: CheckedHistory, operation: Operation): Option[String] = {
+  private def violation(history: CheckedHistory, operation: Operation): Option[String] = {
     val steps = history.stepsOf(operation)
     val times = steps.size
-    val whole = steps.flatMap(incomplete(_, operation)).headOption
+    val partialCommit = steps.flatMap(incomplete(_, operation)).headOption
     operation.outcome match {
-      case _ if times > 1 => Some(s"happened $times times: ${steps.map(_.after.location).mkString(", ")}")
-      case _ if whole.isDefined => whole
-      case Outcome.Failed(error) if times > 0 => Some(s"happened, though it failed with $error")
+      case _ if times > 1 => Some(s"was applied $times times: ${steps.map(_.after.location).mkString(", ")}")
+      case _ if partialCommit.isDefined => partialCommit
+      case Outcome.Failed(error) if times > 0 => Some(s"was applied, although it failed with $error")
       case Outcome.Acknowledged(version) if !history.chain.indexOf.contains(version.metadataLocation) =>
-        Some(s"was answered with ${version.metadataLocation}, which the table never was")
+        Some(s"was acknowledged with ${version.metadataLocation}, which the table never had")
       case Outcome.Acknowledged(version) =>
         steps.headOption.fold(missing(history, operation, version.metadataLocation)) { step =>
           val late = history.chain.indexOf(step.after.location) > history.chain.indexOf(version.metadataLocation)
-          if (late) Some("was answered with a version from before it happened") else None
+          if (late) Some("was acknowledged with a version older than its commit") else None
         }
       case _ => None
     }
@@ -39,11 +39,14 @@ object Outcomes extends Check {
     val fewest = plan.effects.count(!_.mayChangeNothing)
     if (step.added.size > plan.effects.size || step.added.size < fewest) {
       Some(s"made ${step.added.size} snapshots, not ${plan.effects.size}")
-    } else if (!plan.shows(step.after.metadata)) Some(s"is not to be seen in ${step.after.location}")
+    } else if (!plan.shows(step.after.metadata)) Some(s"is not visible in ${step.after.location}")
     else None
   }
 
-  /** If an operation may change nothing, the acknowledged version must equal the expected one. */
+  /**
+   * Checks an acknowledged operation without a step: it must be allowed to change nothing, and the acknowledged version
+   * must have the expected rows.
+   */
   private def missing(history: CheckedHistory, operation: Operation, location: String): Option[String] = {
     val metadata = history.chain.versions(history.chain.indexOf(location)).metadata
     val rows = metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
@@ -51,6 +54,6 @@ object Outcomes extends Check {
       plan.effects.forall(_.mayChangeNothing) && plan.shows(metadata) &&
       plan.effects.foldLeft(rows)((r, e) => e.after(r, history.ended.contents)) == rows
     }
-    if (idle) None else Some(s"is lost: $location and what came before and after it do not have it")
+    if (idle) None else Some(s"is lost: neither $location nor any other version contains it")
   }
 }

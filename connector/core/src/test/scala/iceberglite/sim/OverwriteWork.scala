@@ -11,21 +11,21 @@ import iceberglite.table.action.{DeleteFiles, OverwriteFiles, ReplacePartitions}
 object OverwriteWork {
 
   /** Chooses an isolation level for each operation. */
-  private def isolation(desk: Desk): Option[IsolationLevel] =
-    desk.oneOf(None +: IsolationLevel.all.map(Some(_))).flatten
+  private def isolation(state: WriterState): Option[IsolationLevel] =
+    state.oneOf(None +: IsolationLevel.all.map(Some(_))).flatten
 
-  private def since(desk: Desk, level: Option[IsolationLevel]): Option[Isolation] =
-    level.map(Isolation(_, desk.metadata.currentSnapshotId))
+  private def since(state: WriterState, level: Option[IsolationLevel]): Option[Isolation] =
+    level.map(Isolation(_, state.metadata.currentSnapshotId))
 
   def in(category: String): Expression = Equal(Named("category"), StringLiteral(category))
 
   private object Overwrite extends Work {
     override def name: String = "overwrite"
 
-    override def plan(desk: Desk): Option[Plan] = {
-      val (category, level) = (desk.category(), isolation(desk))
-      val files = Vector(desk.newFile(category))
-      val action = new OverwriteFiles(in(category), files.map(_.file), since(desk, level))
+    override def plan(state: WriterState): Option[Plan] = {
+      val (category, level) = (state.category(), isolation(state))
+      val files = Vector(state.newFile(category))
+      val action = new OverwriteFiles(in(category), files.map(_.file), since(state, level))
       Some(Plan(Vector(action), Vector(Effect.Overwritten(category, files, level))))
     }
   }
@@ -33,9 +33,9 @@ object OverwriteWork {
   private object Delete extends Work {
     override def name: String = "delete by filter"
 
-    override def plan(desk: Desk): Option[Plan] = {
-      val (category, level) = (desk.category(), isolation(desk))
-      val action = new DeleteFiles(in(category), since(desk, level))
+    override def plan(state: WriterState): Option[Plan] = {
+      val (category, level) = (state.category(), isolation(state))
+      val action = new DeleteFiles(in(category), since(state, level))
       Some(Plan(Vector(action), Vector(Effect.Overwritten(category, Vector.empty, level))))
     }
   }
@@ -43,9 +43,9 @@ object OverwriteWork {
   private object Replace extends Work {
     override def name: String = "replace partitions"
 
-    override def plan(desk: Desk): Option[Plan] = {
-      val (files, level) = (desk.newFiles(), isolation(desk))
-      val action = new ReplacePartitions(files.map(_.file), since(desk, level))
+    override def plan(state: WriterState): Option[Plan] = {
+      val (files, level) = (state.newFiles(), isolation(state))
+      val action = new ReplacePartitions(files.map(_.file), since(state, level))
       Some(Plan(Vector(action), Vector(Effect.PartitionsReplaced(files, level))))
     }
   }

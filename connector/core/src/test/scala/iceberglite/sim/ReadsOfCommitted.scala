@@ -11,7 +11,7 @@ object ReadsOfCommitted extends Check {
     }
     history.ended.reads.flatMap { read =>
       history.chain.indexOf.get(read.location) match {
-        case None => Vector(s"$read is of a version that the table never was")
+        case None => Vector(s"$read is of a version that the table never had")
         case Some(index) =>
           answers.filter { case (ended, acknowledged, _) => ended <= read.began && acknowledged > index }
             .map { case (_, _, id) => s"$read is older than operation $id, which was acknowledged before" }

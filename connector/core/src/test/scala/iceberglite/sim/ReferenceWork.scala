@@ -16,33 +16,33 @@ import iceberglite.table.action.{
 object ReferenceWork {
   private object MakeTag extends Work {
     override def name: String = "tag"
-    override def plan(desk: Desk): Option[Plan] = desk.metadata.currentSnapshotId.map { id =>
-      val tag = s"t_${desk.operation}"
+    override def plan(state: WriterState): Option[Plan] = state.metadata.currentSnapshotId.map { id =>
+      val tag = s"t_${state.operation}"
       Plan(Vector(new SetRef(tag, Tag(id))), shows = _.refs.get(tag).contains(Tag(id)))
     }
   }
 
   private object MakeBranch extends Work {
     override def name: String = "branch"
-    override def plan(desk: Desk): Option[Plan] = desk.metadata.currentSnapshotId.map { id =>
-      val branch = s"b_${desk.operation}"
+    override def plan(state: WriterState): Option[Plan] = state.metadata.currentSnapshotId.map { id =>
+      val branch = s"b_${state.operation}"
       Plan(Vector(new SetRef(branch, Branch(id, Some(3)))), shows = _.refs.get(branch).exists(_.kind == "branch"))
     }
   }
 
   private object Remove extends Work {
     override def name: String = "remove a reference"
-    override def plan(desk: Desk): Option[Plan] =
-      desk.oneOf(desk.metadata.refs.keys.filterNot(_ == Main).toVector.sorted).map { ref =>
-        Plan(Vector(new RemoveRef(ref), MetadataWork.marker(desk)), shows = !_.refs.contains(ref))
+    override def plan(state: WriterState): Option[Plan] =
+      state.oneOf(state.metadata.refs.keys.filterNot(_ == Main).toVector.sorted).map { ref =>
+        Plan(Vector(new RemoveRef(ref), MetadataWork.marker(state)), shows = !_.refs.contains(ref))
       }
   }
 
   private object SetCurrent extends Work {
     override def name: String = "set the current snapshot"
     override def weight: Int = 1
-    override def plan(desk: Desk): Option[Plan] = desk.oneOf(desk.metadata.snapshots).map { snapshot =>
-      val actions = Vector(new SetCurrentSnapshot(snapshot.snapshotId), MetadataWork.marker(desk))
+    override def plan(state: WriterState): Option[Plan] = state.oneOf(state.metadata.snapshots).map { snapshot =>
+      val actions = Vector(new SetCurrentSnapshot(snapshot.snapshotId), MetadataWork.marker(state))
       Plan(actions, shows = _.currentSnapshotId.contains(snapshot.snapshotId))
     }
   }
@@ -50,10 +50,10 @@ object ReferenceWork {
   private object Rollback extends Work {
     override def name: String = "roll back"
     override def weight: Int = 1
-    override def plan(desk: Desk): Option[Plan] = {
-      val history = desk.metadata.currentSnapshot.toVector.flatMap(desk.metadata.ancestors(_))
-      desk.oneOf(history.drop(1)).map { snapshot =>
-        val actions = Vector(new RollbackToSnapshot(snapshot.snapshotId), MetadataWork.marker(desk))
+    override def plan(state: WriterState): Option[Plan] = {
+      val history = state.metadata.currentSnapshot.toVector.flatMap(state.metadata.ancestors(_))
+      state.oneOf(history.drop(1)).map { snapshot =>
+        val actions = Vector(new RollbackToSnapshot(snapshot.snapshotId), MetadataWork.marker(state))
         Plan(actions, shows = _.currentSnapshotId.contains(snapshot.snapshotId))
       }
     }
@@ -61,19 +61,19 @@ object ReferenceWork {
 
   private object Forward extends Work {
     override def name: String = "fast-forward"
-    override def plan(desk: Desk): Option[Plan] =
-      desk.oneOf(desk.metadata.refs.keys.filter(_.startsWith("b_")).toVector.sorted).map { branch =>
-        Plan(Vector(new FastForward(branch, Main), MetadataWork.marker(desk)))
+    override def plan(state: WriterState): Option[Plan] =
+      state.oneOf(state.metadata.refs.keys.filter(_.startsWith("b_")).toVector.sorted).map { branch =>
+        Plan(Vector(new FastForward(branch, Main), MetadataWork.marker(state)))
       }
   }
 
   /** Appends rows that only readers of the branch see. */
   private object AppendToBranch extends Work {
     override def name: String = "append to a branch"
-    override def plan(desk: Desk): Option[Plan] = {
-      val known = desk.metadata.refs.keys.filter(_.startsWith("b_")).toVector.sorted
-      val files = desk.newFiles()
-      val to = SnapshotTarget.Branch(desk.oneOf(known).getOrElse(s"b_${desk.operation}"), create = true)
+    override def plan(state: WriterState): Option[Plan] = {
+      val branches = state.metadata.refs.keys.filter(_.startsWith("b_")).toVector.sorted
+      val files = state.newFiles()
+      val to = SnapshotTarget.Branch(state.oneOf(branches).getOrElse(s"b_${state.operation}"), create = true)
       Some(Plan(Vector(new FastAppend(files.map(_.file), to)), Vector(Effect.Added(files))))
     }
   }
@@ -82,8 +82,8 @@ object ReferenceWork {
   private object Stage extends Work {
     override def name: String = "stage"
     override def weight: Int = 3
-    override def plan(desk: Desk): Option[Plan] = {
-      val files = desk.newFiles()
+    override def plan(state: WriterState): Option[Plan] = {
+      val files = state.newFiles()
       Some(Plan(Vector(new FastAppend(files.map(_.file), SnapshotTarget.Staged)), Vector(Effect.Added(files))))
     }
   }
@@ -92,12 +92,12 @@ object ReferenceWork {
   private object Pick extends Work {
     override def name: String = "cherry-pick"
     override def weight: Int = 3
-    override def plan(desk: Desk): Option[Plan] = {
-      val main = desk.metadata.currentSnapshot.toVector.flatMap(desk.metadata.ancestors(_)).map(_.snapshotId).toSet
-      val others = desk.metadata.snapshots.filterNot(s => main(s.snapshotId)).filter(_.operation.contains("append"))
-      desk.oneOf(others).map { snapshot =>
-        val actions = Vector(new CherryPick(snapshot.snapshotId), MetadataWork.marker(desk))
-        Plan(actions, Vector(Effect.Picked(desk.appendedBy(snapshot))))
+    override def plan(state: WriterState): Option[Plan] = {
+      val main = state.metadata.currentSnapshot.toVector.flatMap(state.metadata.ancestors(_)).map(_.snapshotId).toSet
+      val others = state.metadata.snapshots.filterNot(s => main(s.snapshotId)).filter(_.operation.contains("append"))
+      state.oneOf(others).map { snapshot =>
+        val actions = Vector(new CherryPick(snapshot.snapshotId), MetadataWork.marker(state))
+        Plan(actions, Vector(Effect.Picked(state.appendedBy(snapshot))))
       }
     }
   }

@@ -8,98 +8,98 @@ import iceberglite.table.action.{RemoveFiles, RewriteFiles, RewriteManifests, Ro
 
 /** Operations on single rows and on the files that contain them. */
 object RowWork {
-  private def isolation(desk: Desk): Option[Isolation] =
-    desk.oneOf(IsolationLevel.all).map(Isolation(_, desk.metadata.currentSnapshotId))
+  private def isolation(state: WriterState): Option[Isolation] =
+    state.oneOf(IsolationLevel.all).map(Isolation(_, state.metadata.currentSnapshotId))
 
   /** Chooses a few live rows of some files. */
-  private def someRows(desk: Desk): Map[String, Set[Int]] = {
-    val files = desk.rows.live.toVector.filter(_._2.nonEmpty).sortBy(_._1)
-    desk.random.shuffle(files).take(1 + desk.random.nextInt(2)).map { case (path, live) =>
-      path -> desk.random.shuffle(live.toVector.sorted).take(1 + desk.random.nextInt(2)).toSet
+  private def someRows(state: WriterState): Map[String, Set[Int]] = {
+    val files = state.rows.live.toVector.filter(_._2.nonEmpty).sortBy(_._1)
+    state.random.shuffle(files).take(1 + state.random.nextInt(2)).map { case (path, live) =>
+      path -> state.random.shuffle(live.toVector.sorted).take(1 + state.random.nextInt(2)).toSet
     }.toMap
   }
 
   /**
-   * Delete files for rows: from version 3 on one vector each, including earlier deletes, otherwise a position delete
-   * file.
+   * The delete files for some rows of each data file: from format version 3 on a deletion vector, which includes
+   * earlier deletes, otherwise a position delete file.
    */
-  final private class Deletes(desk: Desk, rows: Map[String, Set[Int]]) {
-    private val entries = desk.entries.filter(_.isLive)
+  final private class Deletes(state: WriterState, rows: Map[String, Set[Int]]) {
+    private val entries = state.entries.filter(_.isLive)
     private val files = entries.filter(e => e.file.content == Content.Data).map(e => e.file.path -> e.file).toMap
 
-    def isVectors: Boolean = desk.metadata.formatVersion >= FormatVersion.V3
+    def usesVectors: Boolean = state.metadata.formatVersion >= FormatVersion.V3
 
     /** The delete files that new vectors replace. */
     val removed: Vector[ContentFile] =
-      if (!isVectors) Vector.empty
+      if (!usesVectors) Vector.empty
       else entries.map(_.file).filter(f => f.isDeletionVector && f.referencedDataFile.exists(rows.contains))
 
-    lazy val added: Vector[ContentFile] = if (isVectors) vectors else rows.keys.toVector.sorted.map(positions)
+    lazy val added: Vector[ContentFile] = if (usesVectors) vectors else rows.keys.toVector.sorted.map(positions)
 
     private def vectors: Vector[ContentFile] = {
-      val path = desk.newPath("deletes", ".puffin")
+      val path = state.newPath("deletes", ".puffin")
       val deleted = rows.toVector.sortBy(_._1).map { case (data, _) =>
-        val all = desk.contents.file(data).ids.indices.toSet -- desk.rows.live(data) ++ rows(data)
+        val positions = state.contents.file(data).ids.indices.toSet -- state.rows.live(data) ++ rows(data)
         DeletedRows(
           data,
           files(data).specId,
           files(data).partition,
-          DeletionVector.of(all.toSeq.sorted.map(_.toLong): _*)
+          DeletionVector.of(positions.toSeq.sorted.map(_.toLong): _*)
         )
       }
-      DeletionVectorFiles.write(desk.io, path, deleted)
+      DeletionVectorFiles.write(state.io, path, deleted)
     }
 
     private def positions(data: String): ContentFile = {
-      val path = desk.newPath("deletes", ".parquet")
-      desk.writePlaceholder(path)
-      desk.contents.keepPositions(path, Map(data -> rows(data)))
-      val of = files(data)
+      val path = state.newPath("deletes", ".parquet")
+      state.writePlaceholder(path)
+      state.contents.keepPositions(path, Map(data -> rows(data)))
+      val dataFile = files(data)
       ContentFile(
         Content.PositionDeletes,
         path,
         FileFormat.Parquet,
-        of.specId,
-        of.partition,
+        dataFile.specId,
+        dataFile.partition,
         rows(data).size.toLong,
         100L,
         Metrics.Empty,
-        referencedDataFile = if (desk.chance(0.5)) Some(data) else None
+        referencedDataFile = if (state.chance(0.5)) Some(data) else None
       )
     }
   }
 
-  private def deletesRows(desk: Desk): Boolean = desk.metadata.formatVersion >= FormatVersion.V2
+  private def deletesRows(state: WriterState): Boolean = state.metadata.formatVersion >= FormatVersion.V2
 
-  /** DELETE. */
+  /** A DELETE statement. */
   private object DeleteRows extends Work {
     override def name: String = "delete rows"
     override def weight: Int = 5
 
-    override def plan(desk: Desk): Option[Plan] =
-      Some(someRows(desk)).filter(r => r.nonEmpty && deletesRows(desk)).map {
+    override def plan(state: WriterState): Option[Plan] =
+      Some(someRows(state)).filter(r => r.nonEmpty && deletesRows(state)).map {
         rows =>
-          val deletes = new Deletes(desk, rows)
-          val how = isolation(desk)
-          val action = new RowDelta(deletes.added, deletes.removed, how, affectedDataFiles = rows.keySet)
-          Plan(Vector(action), Vector(Effect.RowsDeleted(rows, Vector.empty, how.map(_.level))))
+          val deletes = new Deletes(state, rows)
+          val chosen = isolation(state)
+          val action = new RowDelta(deletes.added, deletes.removed, chosen, affectedDataFiles = rows.keySet)
+          Plan(Vector(action), Vector(Effect.RowsDeleted(rows, Vector.empty, chosen.map(_.level))))
       }
   }
 
-  /** UPDATE and MERGE: deletes some rows and adds them again in new files. */
+  /** An UPDATE or MERGE statement: deletes some rows and adds them again in new files. */
   private object UpdateRows extends Work {
     override def name: String = "update rows"
     override def weight: Int = 3
 
-    override def plan(desk: Desk): Option[Plan] =
-      Some(someRows(desk)).filter(r => r.nonEmpty && deletesRows(desk)).map {
+    override def plan(state: WriterState): Option[Plan] =
+      Some(someRows(state)).filter(r => r.nonEmpty && deletesRows(state)).map {
         rows =>
-          val deletes = new Deletes(desk, rows)
-          val files = rows.keys.toVector.sorted.map(path => desk.newFile(desk.contents.file(path).category))
-          val how = isolation(desk)
+          val deletes = new Deletes(state, rows)
+          val files = rows.keys.toVector.sorted.map(path => state.newFile(state.contents.file(path).category))
+          val chosen = isolation(state)
           val added = files.map(_.file) ++ deletes.added
-          val action = new RowDelta(added, deletes.removed, how, isRowByRow = true, affectedDataFiles = rows.keySet)
-          Plan(Vector(action), Vector(Effect.RowsDeleted(rows, files, how.map(_.level))))
+          val action = new RowDelta(added, deletes.removed, chosen, isRowByRow = true, affectedDataFiles = rows.keySet)
+          Plan(Vector(action), Vector(Effect.RowsDeleted(rows, files, chosen.map(_.level))))
       }
   }
 
@@ -107,13 +107,13 @@ object RowWork {
   private object DeleteKeys extends Work {
     override def name: String = "delete keys"
 
-    override def plan(desk: Desk): Option[Plan] =
-      desk.oneOf(desk.rows.live.keys.toVector.sorted).filter(_ => deletesRows(desk)).map { path =>
-        val data = desk.contents.file(path)
-        val ids = desk.random.shuffle(data.ids).take(2).toSet
-        val name = desk.newPath("keys", ".parquet")
-        desk.writePlaceholder(name)
-        desk.contents.keepKeys(name, ids)
+    override def plan(state: WriterState): Option[Plan] =
+      state.oneOf(state.rows.live.keys.toVector.sorted).filter(_ => deletesRows(state)).map { path =>
+        val data = state.contents.file(path)
+        val ids = state.random.shuffle(data.ids).take(2).toSet
+        val name = state.newPath("keys", ".parquet")
+        state.writePlaceholder(name)
+        state.contents.keepKeys(name, ids)
         val file = data.file.copy(
           content = Content.EqualityDeletes,
           path = name,
@@ -130,38 +130,39 @@ object RowWork {
     override def name: String = "rewrite files"
     override def weight: Int = 4
 
-    override def plan(desk: Desk): Option[Plan] = for {
-      since <- desk.metadata.currentSnapshotId
-      category <- desk.oneOf(Desk.Categories)
-      paths = desk.random.shuffle(desk.contents.inCategory(desk.rows, category)).take(3)
-      ids = paths.flatMap(p => desk.rows.live(p).toVector.sorted.map(desk.contents.file(p).ids))
+    override def plan(state: WriterState): Option[Plan] = for {
+      since <- state.metadata.currentSnapshotId
+      category <- state.oneOf(WriterState.Categories)
+      paths = state.random.shuffle(state.contents.inCategory(state.rows, category)).take(3)
+      ids = paths.flatMap(p => state.rows.live(p).toVector.sorted.map(state.contents.file(p).ids))
       if ids.nonEmpty
     } yield {
-      val entries = desk.entries.filter(_.isLive).map(_.file)
-      val gone = paths.toSet
+      val entries = state.entries.filter(_.isLive).map(_.file)
+      val oldPaths = paths.toSet
       val removed = entries.filter { f =>
-        gone(f.path) || f.isDeletionVector && f.referencedDataFile.exists(gone)
+        oldPaths(f.path) || f.isDeletionVector && f.referencedDataFile.exists(oldPaths)
       }
-      val compacted = desk.dataFile(category, ids)
+      val compacted = state.dataFile(category, ids)
       val action = new RewriteFiles(removed, Vector(compacted.file), since)
-      Plan(Vector(action), Vector(Effect.Rewritten(gone, compacted)))
+      Plan(Vector(action), Vector(Effect.Rewritten(oldPaths, compacted)))
     }
   }
 
   private object Manifests extends Work {
     override def name: String = "rewrite manifests"
 
-    override def plan(desk: Desk): Option[Plan] =
-      desk.metadata.currentSnapshotId.map(_ => Plan(Vector(new RewriteManifests()), Vector(Effect.Regrouped)))
+    override def plan(state: WriterState): Option[Plan] =
+      state.metadata.currentSnapshotId.map(_ => Plan(Vector(new RewriteManifests()), Vector(Effect.Regrouped)))
   }
 
   private object Remove extends Work {
     override def name: String = "remove files"
     override def weight: Int = 1
 
-    override def plan(desk: Desk): Option[Plan] = desk.oneOf(desk.rows.live.keys.toVector.sorted).map { path =>
-      Plan(Vector(new RemoveFiles(Set(path))), Vector(Effect.FilesRemoved(Set(path))))
-    }
+    override def plan(state: WriterState): Option[Plan] =
+      state.oneOf(state.rows.live.keys.toVector.sorted).map { path =>
+        Plan(Vector(new RemoveFiles(Set(path))), Vector(Effect.FilesRemoved(Set(path))))
+      }
   }
 
   val all: Seq[Work] = Seq(DeleteRows, UpdateRows, DeleteKeys, Compact, Manifests, Remove)

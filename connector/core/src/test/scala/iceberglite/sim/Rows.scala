@@ -18,7 +18,7 @@ final case class Rows(live: Map[String, Set[Int]]) {
 
   def --(paths: Iterable[String]): Rows = Rows(live -- paths)
 
-  /** Returns the rows without the given ones, where they exist. */
+  /** Returns the rows without the given positions, which may be absent. */
   def without(rows: Map[String, Set[Int]]): Rows = Rows(live.map { case (path, positions) =>
     path -> (positions -- rows.getOrElse(path, Set.empty))
   })
@@ -52,7 +52,7 @@ final class PretendedContents {
   def inCategory(rows: Rows, category: String): Vector[String] =
     rows.live.keys.filter(files(_).category == category).toVector.sorted
 
-  /** Returns the positions of the rows with the given ids. */
+  /** Returns the positions, by file path, of the rows with the given ids. */
   def filesWithRows(rows: Rows, wanted: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
     path -> live.filter(p => wanted(files(path).ids(p)))
   }.filter(_._2.nonEmpty)

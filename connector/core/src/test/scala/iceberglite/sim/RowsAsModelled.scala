@@ -4,18 +4,18 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
 /** Every snapshot has the rows that its operation makes from its parent's rows, and was valid on that parent. */
 object RowsAsModelled extends Check {
-  override def name: String = "the rows are those of the commits in their order"
+  override def name: String = "each snapshot has the rows that its operation produces"
 
   override def violations(history: CheckedHistory): Vector[String] = history.chain.steps.flatMap { step =>
     val operation = history.authors(step).right.get
     val effects = operation.plan.fold(Vector.empty[Effect])(_.effects)
-    // If effects may change nothing, either all of them have snapshots, or exactly these do not.
+    // The effects that may change nothing have either all created a snapshot, or none of them has.
     step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayChangeNothing)).flatMap {
-      case (snapshot, effect) => wrong(history, step.after.metadata, snapshot, operation, effect)
+      case (snapshot, effect) => violationsOf(history, step.after.metadata, snapshot, operation, effect)
     }
   }
 
-  private def wrong(
+  private def violationsOf(
       history: CheckedHistory,
       metadata: TableMetadata,
       snapshot: Snapshot,

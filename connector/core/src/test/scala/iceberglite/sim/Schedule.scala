@@ -8,8 +8,8 @@ import scala.util.Random
 import iceberglite.tree.MetadataPool
 
 /**
- * Runs writers in threads, only one at a time: it runs until it calls [[pause]], where the random generator chooses the
- * next one. The same seed gives the same run, without races.
+ * Runs each writer in a thread, but only one writer at a time. A writer runs until it calls [[pause]], where the random
+ * generator chooses the next writer. The same seed results in the same run.
  *
  * @param stay probability that a writer continues, 0 to 1
  */
@@ -25,7 +25,7 @@ final class Schedule(random: Random, stay: Double) {
 
   /** Runs everything to its end, including delayed effects. Throws the first error of a body. */
   def run(bodies: Vector[() => Unit]): Unit = {
-    val over = new CountDownLatch(bodies.size)
+    val finished = new CountDownLatch(bodies.size)
     turns = bodies.map(_ => new Semaphore(0))
     alive = bodies.indices.toVector
     bodies.zipWithIndex.foreach { case (body, writer) =>
@@ -36,12 +36,12 @@ final class Schedule(random: Random, stay: Double) {
         finally {
           alive = alive.filterNot(_ == writer)
           alive.lift(random.nextInt(math.max(alive.size, 1))).foreach(turns(_).release())
-          over.countDown()
+          finished.countDown()
         }
       }
     }
     turns(random.nextInt(turns.size)).release()
-    over.await()
+    finished.await()
     pending.foreach(_._2())
     pending.clear()
     failures.foreach(throw _)
@@ -50,7 +50,7 @@ final class Schedule(random: Random, stay: Double) {
   /** Lets other writers run. */
   def pause(writer: Int): Unit = {
     steps += 1
-    arrive()
+    runDueEffects()
     if (alive.size > 1 && random.nextDouble() >= stay) {
       val next = alive(random.nextInt(alive.size))
       if (next != writer) {
@@ -63,7 +63,7 @@ final class Schedule(random: Random, stay: Double) {
   /** Runs an effect after a number of steps, or at the end of the run. */
   def later(steps: Int)(effect: () => Unit): Unit = pending += (now + steps -> effect)
 
-  private def arrive(): Unit = if (pending.nonEmpty) {
+  private def runDueEffects(): Unit = if (pending.nonEmpty) {
     val due = pending.filter(_._1 <= now)
     pending --= due
     due.foreach(_._2())

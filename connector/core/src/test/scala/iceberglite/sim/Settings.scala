@@ -8,8 +8,8 @@ import iceberglite.spec.FormatVersion
  * The parameters of a history, all determined by the seed.
  *
  * @param operations number of operations per writer
- * @param stay probability that a writer continues without others in between
- * @param rate probability of a fault
+ * @param stay probability that the same writer makes the next call too, 0 to 1
+ * @param rate probability of a fault, 0 to 1
  * @param properties properties of the table
  */
 final case class Settings(
@@ -34,25 +34,25 @@ final case class Settings(
 object Settings {
   def of(seed: Long): Settings = {
     val random = new Random(seed * 0x9e3779b97f4a7c15L)
-    def one[A](items: A*): A = items(random.nextInt(items.size))
+    def choose[A](items: A*): A = items(random.nextInt(items.size))
     Settings(
       seed,
-      one(SimulatedCatalog.all: _*),
-      one(FormatVersion.V1, FormatVersion.V2, FormatVersion.V2, FormatVersion.V3, FormatVersion.V3),
+      choose(SimulatedCatalog.all: _*),
+      choose(FormatVersion.V1, FormatVersion.V2, FormatVersion.V2, FormatVersion.V3, FormatVersion.V3),
       2 + random.nextInt(7),
       1 + random.nextInt(5),
-      one(0.0, 0.5, 0.8, 0.95),
-      one(0.0, 0.0, 0.005, 0.02, 0.06),
+      choose(0.0, 0.5, 0.8, 0.95),
+      choose(0.0, 0.0, 0.005, 0.02, 0.06),
       Map(
-        "commit.retry.num-retries" -> one("4", "50"),
+        "commit.retry.num-retries" -> choose("4", "50"),
         "commit.retry.min-wait-ms" -> "10",
-        "commit.retry.max-wait-ms" -> one("10", "1000"),
-        "commit.manifest.min-count-to-merge" -> one("2", "3", "100"),
-        "commit.manifest-merge.enabled" -> one("true", "true", "false"),
-        "commit.status-check.num-retries" -> one("1", "3"),
+        "commit.retry.max-wait-ms" -> choose("10", "1000"),
+        "commit.manifest.min-count-to-merge" -> choose("2", "3", "100"),
+        "commit.manifest-merge.enabled" -> choose("true", "true", "false"),
+        "commit.status-check.num-retries" -> choose("1", "3"),
         "commit.status-check.min-wait-ms" -> "10",
-        "write.metadata.previous-versions-max" -> one("1", "3", "100"),
-        "write.metadata.delete-after-commit.enabled" -> one("false", "true")
+        "write.metadata.previous-versions-max" -> choose("1", "3", "100"),
+        "write.metadata.delete-after-commit.enabled" -> choose("false", "true")
       )
     )
   }

@@ -13,7 +13,7 @@ trait SimulatedCatalog {
   /** Opens the catalog without faults. */
   def openSafely(io: FileIO, environment: Environment): Committer
 
-  /** The metadata files that actually were the newest, in order; `None` if only the files show this. */
+  /** The metadata files to which the catalog pointed, in order; `None` if the catalog does not record them. */
   def published: Option[Vector[String]]
 
   def close(): Unit = ()
@@ -44,7 +44,7 @@ object SimulatedCatalog {
     }
   }
 
-  /** A catalog with a pointer, using the code shared by all such catalogs; its server is a variable. */
+  /** A catalog with a pointer in memory, which uses the code that all catalogs with pointers share. */
   object Pointers extends Family {
     override def name: String = "pointer"
     override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings)
@@ -53,18 +53,18 @@ object SimulatedCatalog {
 
 /** The pointer of a table, with all its earlier values. */
 class PointerCatalog(settings: Settings) extends SimulatedCatalog {
-  private var places = Vector.empty[String]
+  private var locations = Vector.empty[String]
 
-  override def published: Option[Vector[String]] = Some(places)
+  override def published: Option[Vector[String]] = Some(locations)
 
-  /** The compare-and-swap in the server. */
+  /** The compare-and-swap of the server. @return whether the pointer was at `from` */
   protected def move(from: Option[String], to: String): Boolean = {
-    val expected = places.lastOption == from
-    if (expected) places :+= to
+    val expected = locations.lastOption == from
+    if (expected) locations :+= to
     expected
   }
 
-  final protected def force(to: String): Unit = places :+= to
+  final protected def force(to: String): Unit = locations :+= to
 
   override def openSafely(io: FileIO, environment: Environment): Committer =
     new PointerCommitter(Direct, io, environment)
@@ -73,14 +73,14 @@ class PointerCatalog(settings: Settings) extends SimulatedCatalog {
     new PointerCommitter(new Remote(caller), io, environment)
 
   private object Direct extends SimulatedPointer {
-    override def read(): Option[String] = places.lastOption
+    override def read(): Option[String] = locations.lastOption
     override def swap(from: Option[String], to: String): Boolean = move(from, to)
   }
 
   final private class Remote(caller: Simulation#Caller) extends SimulatedPointer {
     private def down(unknown: Boolean) = () => new SimulatedPointer.Down(unknown)
 
-    /** A swap that was applied twice cannot be detected after the log has forgotten it. */
+    /** A repeated swap cannot be detected when the metadata log no longer contains the first one. */
     private val faults =
       if (settings.keepsLog) CallFault.all else CallFault.all.filterNot(_ == CallFault.Repeated)
 
@@ -88,16 +88,16 @@ class PointerCatalog(settings: Settings) extends SimulatedCatalog {
       caller(Call.reading("look at the pointer", down(unknown = false))(() => Direct.read()))
 
     override def swap(from: Option[String], to: String): Boolean = {
-      def done(): Boolean = move(from, to)
+      def moveTo(): Boolean = move(from, to)
       val what = s"move the pointer to ${to.substring(to.lastIndexOf('/') + 1)}"
       caller(Call(
         what,
         faults,
-        () => done(),
+        () => moveTo(),
         down(unknown = false),
         down(unknown = true),
         () => {
-          done()
+          moveTo()
           ()
         }
       ))

@@ -19,7 +19,12 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
   private val counter = new AtomicLong
   private val sessions = new ConcurrentHashMap[String, Session]
 
-  /** The caller; without a caller there are no faults. `server` runs delayed statements. */
+  /**
+   * The connections of one catalog.
+   *
+   * @param caller executes the statements, possibly with faults; `None` for statements without faults
+   * @param server the connection on which delayed statements run
+   */
   final private case class Session(caller: Option[Simulation#Caller], server: Connection)
 
   override def name: String = "jdbc"
@@ -31,11 +36,11 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
     private var opened = Vector.empty[(String, AutoCloseable)]
 
     override def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer =
-      opened(Some(caller), io, environment)
+      connect(Some(caller), io, environment)
 
-    override def openSafely(io: FileIO, environment: Environment): Committer = opened(None, io, environment)
+    override def openSafely(io: FileIO, environment: Environment): Committer = connect(None, io, environment)
 
-    private def opened(caller: Option[Simulation#Caller], io: FileIO, environment: Environment): Committer = {
+    private def connect(caller: Option[Simulation#Caller], io: FileIO, environment: Environment): Committer = {
       val key = s"$database-${opened.size}"
       sessions.put(key, Session(caller, keeper))
       val properties = Map("type" -> "jdbc", "warehouse" -> "mem://wh", "uri" -> s"$Prefix$key;$real")
@@ -44,7 +49,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       catalog
     }
 
-    /** The table has only one row, and every version names its predecessor: the files show it. */
+    /** The database contains only the newest pointer; earlier versions follow from the metadata logs. */
     override def published: Option[Vector[String]] = None
 
     override def close(): Unit = {
@@ -104,7 +109,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       caller(Call(what, faults, run, () => busy, () => lost(), () => later(sql, parameters)))
     }
 
-    /** The database's own error: nothing was changed. */
+    /** The error of a statement that the database rolled back. */
     private def busy: SQLException = new SQLException("The transaction was rolled back", "40001")
 
     private def lost(): SQLException = {

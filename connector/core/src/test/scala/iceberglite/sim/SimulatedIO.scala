@@ -19,7 +19,7 @@ final class SimulatedIO(
 
   private def short(path: String): String = path.substring(path.lastIndexOf('/') + 1)
 
-  private def asking[A](what: String, path: String)(run: => A): A = caller(
+  private def reading[A](what: String, path: String)(run: => A): A = caller(
     Call.reading(s"$what ${short(path)}", () => StorageFailed(what, path, "by the simulation"))(() => run)
   )
 
@@ -31,9 +31,9 @@ final class SimulatedIO(
     )
   )
 
-  override def exists(path: String): Boolean = asking("exists", path)(files.exists(path))
-  override def info(path: String): Option[FileInfo] = asking("info", path)(files.info(path))
-  override def list(directory: String): Vector[FileInfo] = asking("list", directory)(files.list(directory))
+  override def exists(path: String): Boolean = reading("exists", path)(files.exists(path))
+  override def info(path: String): Option[FileInfo] = reading("info", path)(files.info(path))
+  override def list(directory: String): Vector[FileInfo] = reading("list", directory)(files.list(directory))
 
   override def write(path: String, contents: Array[Byte]): Unit = {
     val file = StoredFile(path, contents, operation())
@@ -44,12 +44,12 @@ final class SimulatedIO(
       () => files.write(path, contents),
       () => failed,
       () => failed,
-      arriving(file)
+      lateWrite(file)
     ))
   }
 
-  /** A request that arrives after its sender stopped waiting for it. */
-  private def arriving(file: StoredFile): () => Unit = () => {
+  /** Returns the effect of a write request that arrives after the writer stopped waiting for it. */
+  private def lateWrite(file: StoredFile): () => Unit = () => {
     if (store.putIfAbsent(file)) store.excuse(file.path, "its write arrived late")
   }
 
@@ -61,7 +61,7 @@ final class SimulatedIO(
       () => files.createExclusively(path, contents),
       () => StorageFailed("create", path, "by the simulation"),
       () => CommitStateUnknown("the table", path, "by the simulation", None),
-      arriving(file)
+      lateWrite(file)
     ))
   }
 
@@ -76,7 +76,7 @@ final class SimulatedIO(
       store.excuse(path, "its removal failed")
       StorageFailed("delete", path, "by the simulation")
     }
-    // A file name with only a version may belong to another commit when a late request arrives.
+    // When a late request arrives, a file named only by its version may already belong to another commit.
     def late(): Unit = if (!short(path).startsWith("v")) files.delete(path)
     caller(Call(
       s"delete ${short(path)}",

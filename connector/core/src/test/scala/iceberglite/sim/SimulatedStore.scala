@@ -21,11 +21,13 @@ final class SimulatedStore {
   private val excused = mutable.Map.empty[String, String]
   private var created = Vector.empty[StoredFile]
 
-  /** Whether exclusive creates are exclusive and deletes delete; tests turn them off. */
+  /** Whether an exclusive create fails if the path exists; false simulates a faulty store. */
   var exclusive = true
+
+  /** Whether deletes have an effect; false simulates a faulty store. */
   var deletes = true
 
-  /** Which files are lost after their write was acknowledged. */
+  /** Selects the paths whose files are lost after their write was acknowledged. */
   var loses: String => Boolean = (_: String) => false
 
   def paths: Set[String] = files.keySet.asScala.toSet

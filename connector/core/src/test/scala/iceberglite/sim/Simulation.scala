@@ -8,7 +8,7 @@ import iceberglite.table.Crash
 /**
  * The environment of one history: storage, time and randomness, all determined by a seed.
  *
- * @param stay probability that a writer continues without others in between, 0 to 1
+ * @param stay probability that the same writer makes the next call too, 0 to 1
  * @param rate probability of a fault, 0 to 1
  */
 final class Simulation(seed: Long, stay: Double, rate: Double) {
@@ -21,7 +21,7 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
   /** The wall clock; the clocks of writers differ from it. */
   var wallMs: Long = 1700000000000L
 
-  /** The fault that a test chooses for a call, overriding the random choice. */
+  /** Chooses the fault of a call by its text in the trace; `None` leaves the choice to the random generator. */
   var intercept: String => Option[CallFault] = (_: String) => None
 
   /** The events, one line each: the step, the writer, and the call. */
@@ -36,14 +36,14 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
     /** Whether the writer died, even if its code is still running. */
     def isDead: Boolean = dead
 
-    /** Executes the call, or a fault of it. */
+    /** Executes the call, possibly with a fault. */
     def apply[A](call: Call[A]): A = {
       if (dead) throw new Crash
       schedule.pause(writer)
       wallMs += 1
       val fault = intercept(call.what).orElse(dice.roll(call.faults))
       note(writer, call.what + fault.fold("")(f => s" [$f]"))
-      fault.fold(call.run())(wrong(call, _))
+      fault.fold(call.run())(runWithFault(call, _))
     }
 
     /** Lets the writer wait. */
@@ -53,12 +53,12 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
       schedule.pause(writer)
     }
 
-    private def wrong[A](call: Call[A], fault: CallFault): A = fault match {
+    private def runWithFault[A](call: Call[A], fault: CallFault): A = fault match {
       case CallFault.Refused => throw call.refused()
-      case CallFault.AnswerLost =>
+      case CallFault.ResponseLost =>
         call.run()
         throw call.unknown()
-      case CallFault.Unheard => throw call.unknown()
+      case CallFault.RequestLost => throw call.unknown()
       case CallFault.Late =>
         schedule.later(dice.delay())(call.again)
         throw call.unknown()

@@ -7,8 +7,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.{Fuzz, MoreRounds, Sampling}
 
 /**
- * Writers that work on one table, on a storage and a catalog where every call can fail. `make soak` runs this for
- * longer, with these environment variables:
+ * Writers that commit to one table, on a storage and a catalog where every call can fail. `make soak` runs this suite
+ * for longer. It reads these environment variables:
  *
  *  - `ICEBERG_LITE_SEED` is the seed of the random generator,
  *  - `ICEBERG_LITE_SOAK` is the duration in minutes,
@@ -18,13 +18,13 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 class SimulationSuite extends AnyFunSuite {
   private val Histories = if (Sampling.isFast) 150 else 1000
   private val minutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
-  private val one = SimulationSuite.number("ICEBERG_LITE_HISTORY")
+  private val replayedSeed = SimulationSuite.number("ICEBERG_LITE_HISTORY")
 
   test("writers on a failing storage and catalog lose no rows and add no wrong rows") {
     val end = System.nanoTime + TimeUnit.MINUTES.toNanos(minutes.getOrElse(0L))
-    def goesOn(round: Int): Boolean = minutes.fold(round < Histories)(_ => System.nanoTime < end)
-    val rounds = Iterator.from(0).takeWhile(goesOn).map(SimulationSuite.seed)
-    val checked = one.fold(rounds)(Iterator(_)).map(SimulationSuite.check).size
+    def shouldRun(round: Int): Boolean = minutes.fold(round < Histories)(_ => System.nanoTime < end)
+    val rounds = Iterator.from(0).takeWhile(shouldRun).map(SimulationSuite.seed)
+    val checked = replayedSeed.fold(rounds)(Iterator(_)).map(SimulationSuite.check).size
     info(s"$checked histories")
   }
 }

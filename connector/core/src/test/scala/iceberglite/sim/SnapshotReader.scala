@@ -13,7 +13,7 @@ final class BrokenSnapshot(message: String) extends RuntimeException(message)
 
 /**
  * Reads snapshots by the rules of the specification ("Scan Planning"), independently of scans, and without faults.
- * Caches what it read, because referenced files never change.
+ * Caches what it reads, because referenced files never change.
  */
 final class SnapshotReader(io: FileIO, contents: PretendedContents) {
   private val cache = new ManifestCache(64L << 20)
@@ -38,22 +38,22 @@ final class SnapshotReader(io: FileIO, contents: PretendedContents) {
 
   private def liveIn(data: ManifestEntry, deletes: Vector[ManifestEntry]): Set[Int] = {
     val pretended = contents.file(data.file.path)
-    val own = deletes.filter(_.file.isDeletionVector).filter(notBefore(_, data))
+    val ownVectors = deletes.filter(_.file.isDeletionVector).filter(notBefore(_, data))
       .filter(_.file.referencedDataFile.contains(data.file.path))
-    if (own.size > 1) throw new BrokenSnapshot(s"${data.file.path} has ${own.size} deletion vectors")
+    if (ownVectors.size > 1) throw new BrokenSnapshot(s"${data.file.path} has ${ownVectors.size} deletion vectors")
     val byPosition =
-      if (own.nonEmpty) own.flatMap(e => vector(e.file)).toSet
-      else positionDeletes(deletes).filter(d => notBefore(d, data) && isBeside(d, data))
+      if (ownVectors.nonEmpty) ownVectors.flatMap(e => vector(e.file)).toSet
+      else positionDeletes(deletes).filter(d => notBefore(d, data) && isInSamePartition(d, data))
         .flatMap(e => contents.deletedBy(e.file.path).getOrElse(data.file.path, Set.empty[Int])).toSet
-    val gone = deletes.filter(d => d.file.content == Content.EqualityDeletes && isBeside(d, data))
+    val deletedIds = deletes.filter(d => d.file.content == Content.EqualityDeletes && isInSamePartition(d, data))
       .filter(number(_) > number(data)).flatMap(e => contents.keysOf(e.file.path)).toSet
-    pretended.ids.indices.filterNot(i => byPosition(i) || gone(pretended.ids(i))).toSet
+    pretended.ids.indices.filterNot(i => byPosition(i) || deletedIds(pretended.ids(i))).toSet
   }
 
   private def positionDeletes(deletes: Vector[ManifestEntry]): Vector[ManifestEntry] =
     deletes.filter(e => e.file.content == Content.PositionDeletes && !e.file.isDeletionVector)
 
-  private def isBeside(delete: ManifestEntry, data: ManifestEntry): Boolean =
+  private def isInSamePartition(delete: ManifestEntry, data: ManifestEntry): Boolean =
     delete.file.specId == data.file.specId && delete.file.partition == data.file.partition
 
   private def notBefore(delete: ManifestEntry, data: ManifestEntry): Boolean = number(delete) >= number(data)

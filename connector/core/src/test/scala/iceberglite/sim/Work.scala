@@ -15,7 +15,7 @@ import iceberglite.table.{Action, Table}
  * The plan of a transaction.
  *
  * @param effects the effects of its snapshots, in order
- * @param shows whether the table's metadata shows the parts of the plan that are not snapshots
+ * @param shows whether table metadata contains the changes of the plan that create no snapshot
  */
 final case class Plan(
     actions: Vector[Action],
@@ -23,7 +23,7 @@ final case class Plan(
     shows: TableMetadata => Boolean = _ => true
 )
 
-/** One kind of operation on the table of a history. */
+/** A kind of operation that writers perform on the table. */
 trait Work {
   def name: String
 
@@ -31,7 +31,7 @@ trait Work {
   def weight: Int = 2
 
   /** Plans the operation and writes its files; `None` if it does not apply to the table. */
-  def plan(desk: Desk): Option[Plan]
+  def plan(state: WriterState): Option[Plan]
 }
 
 object Work {
@@ -39,8 +39,8 @@ object Work {
 
   /** Draws an operation by weight. */
   def draw(works: Seq[Work], random: Random): Work = {
-    val chances = works.flatMap(work => Seq.fill(work.weight)(work))
-    chances(random.nextInt(chances.size))
+    val weighted = works.flatMap(work => Seq.fill(work.weight)(work))
+    weighted(random.nextInt(weighted.size))
   }
 }
 
@@ -51,7 +51,7 @@ object Work {
  * @param table the table as the writer last saw it, possibly stale
  * @param truth reads the table's contents without faults
  */
-final class Desk(
+final class WriterState(
     val operation: Int,
     val table: Table,
     truth: SnapshotReader,
@@ -59,7 +59,7 @@ final class Desk(
     val random: Random,
     val io: FileIO
 ) {
-  private var made = Vector.empty[String]
+  private var newPaths = Vector.empty[String]
 
   def metadata: TableMetadata = table.metadata
 
@@ -71,13 +71,13 @@ final class Desk(
     table.currentSnapshot.fold(Vector.empty[ManifestEntry])(truth.live(metadata, _))
 
   /** The data and delete files that were written, which the writer removes if the commit fails. */
-  def written: Vector[String] = made
+  def written: Vector[String] = newPaths
 
   def chance(probability: Double): Boolean = random.nextDouble() < probability
 
   def oneOf[A](items: Seq[A]): Option[A] = items.lift(random.nextInt(math.max(items.size, 1)))
 
-  def category(): String = Desk.Categories(random.nextInt(Desk.Categories.size))
+  def category(): String = WriterState.Categories(random.nextInt(WriterState.Categories.size))
 
   /** Returns the data files that a snapshot of the table appended. */
   def appendedBy(snapshot: Snapshot): Vector[PretendedFile] =
@@ -87,20 +87,20 @@ final class Desk(
 
   /** Creates a data file with new rows of a category. */
   def newFile(category: String): PretendedFile = {
-    val first = operation * 1000L + made.size * 10
-    dataFile(category, (first until first + 1 + random.nextInt(4)).toVector)
+    val firstId = operation * 1000L + newPaths.size * 10
+    dataFile(category, (firstId until firstId + 1 + random.nextInt(4)).toVector)
   }
 
   def newFiles(): Vector[PretendedFile] = Vector.fill(1 + random.nextInt(2))(newFile(category()))
 
   /** Creates a data file with rows that already exist in other files. */
   def dataFile(category: String, ids: Vector[Long]): PretendedFile = {
-    val bounds = Seq(1 -> LongLiteral(ids.min), 2 -> StringLiteral(category))
+    val lower = Seq(1 -> LongLiteral(ids.min), 2 -> StringLiteral(category))
     val upper = Seq(1 -> LongLiteral(ids.max), 2 -> StringLiteral(category))
     val metrics = MetricMaps(
       valueCounts = Some(Map(1 -> ids.size.toLong, 2 -> ids.size.toLong)),
       nullValueCounts = Some(Map(1 -> 0L, 2 -> 0L)),
-      lowerBounds = Some(bounds.map { case (id, v) => id -> SingleValue.encode(v) }.toMap),
+      lowerBounds = Some(lower.map { case (id, v) => id -> SingleValue.encode(v) }.toMap),
       upperBounds = Some(upper.map { case (id, v) => id -> SingleValue.encode(v) }.toMap)
     )
     val path = newPath("data", ".parquet")
@@ -123,8 +123,8 @@ final class Desk(
 
   /** Returns the path of a new file, without writing it. */
   def newPath(kind: String, ending: String): String = {
-    val path = s"${metadata.location}/data/$kind-$operation-${made.size}$ending"
-    made :+= path
+    val path = s"${metadata.location}/data/$kind-$operation-${newPaths.size}$ending"
+    newPaths :+= path
     path
   }
 
@@ -136,13 +136,13 @@ final class Desk(
       field.transform match {
         case Identity => Some(StringLiteral(category))
         // A pretended bucket, chosen so that rows keep their partition when they move to another file.
-        case _: Bucket => Some(IntLiteral(Desk.Categories.indexOf(category) % 2))
+        case _: Bucket => Some(IntLiteral(WriterState.Categories.indexOf(category) % 2))
         case _ => None
       }
   })
 }
 
-object Desk {
+object WriterState {
   val Categories: Vector[String] = Vector("a", "b", "c")
 
   val Schema: Schema = iceberglite.spec.schema.Schema(

@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 
-/** A store with just enough of S3 for commits, and scripted faults. */
+/** A stub of S3 with the requests that commits need, and with scripted faults. */
 final class StubS3 extends AutoCloseable {
   import StubS3._
 
@@ -102,8 +102,8 @@ final class StubS3 extends AutoCloseable {
     }
 
   private def list(exchange: HttpExchange, bucket: String, query: String): Unit = {
-    val asked = query.split('&').map(_.split("=", 2)).collect { case Array(k, v) => k -> URLDecoder.decode(v, "UTF-8") }
-    val prefix = asked.toMap.getOrElse("prefix", "")
+    val args = query.split('&').map(_.split("=", 2)).collect { case Array(k, v) => k -> URLDecoder.decode(v, "UTF-8") }
+    val prefix = args.toMap.getOrElse("prefix", "")
     val names = keys.map(_.stripPrefix(bucket.stripSuffix("/") + "/")).filter(_.startsWith(prefix)).toVector.sorted
     val rows = names.map { name =>
       s"<Contents><Key>$name</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>e</ETag><Size>1</Size></Contents>"

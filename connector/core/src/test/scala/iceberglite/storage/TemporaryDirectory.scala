@@ -6,16 +6,16 @@ import org.scalatest.{BeforeAndAfterEach, Suite}
 
 /** Creates a directory for each test, and deletes it afterwards. */
 trait TemporaryDirectory extends BeforeAndAfterEach { self: Suite =>
-  private var made = Option.empty[Path]
+  private var current = Option.empty[Path]
 
-  protected def directory: Path = made.getOrElse(fail("Only within a test"))
+  protected def directory: Path = current.getOrElse(fail("Only within a test"))
 
   override protected def beforeEach(): Unit = {
     super.beforeEach()
-    made = Some(Files.createTempDirectory("iceberg-lite"))
+    current = Some(Files.createTempDirectory("iceberg-lite"))
   }
 
   override protected def afterEach(): Unit =
-    try made.foreach(LocalFiles.deleteDirectory)
+    try current.foreach(LocalFiles.deleteDirectory)
     finally super.afterEach()
 }

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, LocalFileSys
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
-/** A local file system, as a user may have wrapped it. */
+/** A local file system that records its calls, like a wrapper that a user configures. */
 class CountingFileSystem extends LocalFileSystem {
   private def called(name: String): Unit = {
     CountingFileSystem.calls.add(name)

@@ -14,7 +14,7 @@ object Fault {
   case object Refused extends Fault
 
   /** The call takes effect and reports a failure. */
-  case object AnswerLost extends Fault
+  case object ResponseLost extends Fault
 
   /** The process dies before the call. */
   case object CrashBefore extends Fault
@@ -25,7 +25,7 @@ object Fault {
   /** The process runs out of memory after the call took effect. */
   case object OutOfMemoryAfter extends Fault
 
-  val all: Seq[Fault] = Seq(Refused, AnswerLost, CrashBefore, CrashAfter, OutOfMemoryAfter)
+  val all: Seq[Fault] = Seq(Refused, ResponseLost, CrashBefore, CrashAfter, OutOfMemoryAfter)
 }
 
 /** The process is dead: its later calls have no effect. */
@@ -44,7 +44,7 @@ final class FaultyFileIO(inner: FileIO, at: Int, fault: Fault) extends FileIO {
     if (count.incrementAndGet() != at) body
     else fault match {
       case Fault.Refused => throw lost
-      case Fault.AnswerLost =>
+      case Fault.ResponseLost =>
         body
         throw lost
       case Fault.CrashBefore => crash()

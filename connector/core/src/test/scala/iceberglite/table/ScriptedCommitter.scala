@@ -18,7 +18,7 @@ final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Com
     val hook = loads.headOption
     loads = loads.drop(1)
     hook.foreach(_.apply())
-    versions.lastOption.getOrElse(throw NotFound(ObjectKind.Table, id.toString, "It was never made"))
+    versions.lastOption.getOrElse(throw NotFound(ObjectKind.Table, id.toString, "It was never created"))
   }
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {

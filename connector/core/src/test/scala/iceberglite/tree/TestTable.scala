@@ -100,7 +100,7 @@ final class TestTable(
   /**
    * Commits an overwrite with one manifest, as another engine may write it.
    *
-   * @param rows rows of the manifest: status, snapshot id and file
+   * @param rows entries of the manifest: status, snapshot id and file
    */
   def overwrite(rows: (EntryStatus, Long, ContentFile)*): Unit = {
     val id = metadata.snapshots.size + 1L
@@ -147,9 +147,9 @@ final class TestTable(
 object TestTable {
   private object NoCommitter extends Committer {
     override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
-      throw IcebergError.Unsupported(s"a commit to $id", "This table is there to be read")
+      throw IcebergError.Unsupported(s"a commit to $id", "This table is read-only")
     override def load(id: TableIdentifier): TableVersion =
-      throw IcebergError.Unsupported(s"a look at $id", "This table is there to be read")
+      throw IcebergError.Unsupported(s"a look at $id", "This table is read-only")
   }
 
   def file(

@@ -100,7 +100,7 @@ private[iceberglite] object ReferenceTables {
     options.flatMap(o => o.sessionKey.map(key => Seq(code(key), code(o.key)))).sortBy(_.head)
   )
 
-  /** Lists the table properties. One with an option has the default of the option, which applies if neither is set. */
+  /** Lists the table properties. If an option overrides a property, the default of the option is shown. */
   private def tableProperties: Seq[String] = {
     val own = TableProperty.all.map { p =>
       val fallback = options.find(_.property.contains(p.key)).map(defaultOf).orElse(p.defaultText)
@@ -160,15 +160,15 @@ private[iceberglite] object ReferenceTables {
       val tables = columns.filter(_._2 == same).map(_._1)
       val (ofSnapshot, ofHistory) = tables.partition(_.isOfSnapshot)
       Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
-        kind(tables, ofSnapshot, "Rows of one snapshot") ++ kind(tables, ofHistory, "Rows of the whole history") ++
+        scope(tables, ofSnapshot, "Rows of one snapshot") ++ scope(tables, ofHistory, "Rows of the whole history") ++
         Seq("") ++ columnTable(same) ++ Seq("")
     }.dropRight(1)
   }
 
-  private def kind(all: Seq[MetadataTable], of: Seq[MetadataTable], what: String): Option[String] =
-    if (of.isEmpty) None
-    else if (all.size == 1) Some(s"$what.")
-    else Some(s"- $what: ${of.map(t => code(t.name)).mkString(", ")}")
+  private def scope(all: Seq[MetadataTable], inScope: Seq[MetadataTable], title: String): Option[String] =
+    if (inScope.isEmpty) None
+    else if (all.size == 1) Some(s"$title.")
+    else Some(s"- $title: ${inScope.map(t => code(t.name)).mkString(", ")}")
 
   private def columnTable(rows: Seq[Seq[String]]): Seq[String] =
     if (rows.forall(_.last.isEmpty)) table("column", "type")(rows.map(_.init))

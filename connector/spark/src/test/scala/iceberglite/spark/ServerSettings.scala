@@ -5,14 +5,14 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.servers.Servers
 
 /**
- * Replaces `${server.fact}` in a catalog's settings. Only the servers that settings name are started. Databases and
- * buckets are created new, so that a catalog in them is empty.
+ * Replaces placeholders such as `${postgres.url}` in catalog settings. Only the servers of these placeholders are
+ * started. Each instance creates a new database and a new bucket, so a catalog in them is empty.
  */
 final class ServerSettings {
   private lazy val database = Servers.postgres.newDatabase()
   private lazy val bucket = Servers.s3.newBucket()
 
-  private val facts: Seq[(String, () => String)] = Seq(
+  private val placeholders: Seq[(String, () => String)] = Seq(
     "postgres.url" -> (() => database.url),
     "postgres.user" -> (() => database.user),
     "postgres.password" -> (() => database.password),
@@ -26,7 +26,7 @@ final class ServerSettings {
     "s3.secret-key" -> (() => Servers.s3.secretKey)
   )
 
-  def in(text: String): String = facts.foldLeft(text) { case (t, (name, value)) =>
+  def in(text: String): String = placeholders.foldLeft(text) { case (t, (name, value)) =>
     val placeholder = "$" + s"{$name}"
     if (t.contains(placeholder)) t.replace(placeholder, value()) else t
   }

@@ -12,13 +12,13 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /**
- * A suite on the single Spark session of the JVM. Its catalogs are pairs over the same storage, ours and the peer's,
- * so that each can read what the other wrote:
+ * A suite that uses the single Spark session of the JVM. The catalogs are pairs on the same storage, one of
+ * iceberg-lite and one of Apache Iceberg (the peer), and each catalog reads what the other wrote:
  *
  *   - `lite` and `ice`: file-system tables in [[SharedSession.warehouse]],
  *   - `litejdbc` and `icejdbc`: tables of one SQLite file.
  *
- * Every suite has its own namespace in all of them and drops its tables at the end.
+ * Every suite has its own namespace in each catalog, and drops its tables at the end.
  */
 trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
@@ -75,9 +75,7 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
   /** Creates an empty directory that is deleted at the end of the JVM. */
   protected def newDirectory(prefix: String = "dir"): Path = Files.createTempDirectory(SharedSession.root, prefix)
 
-  /**
-   * Deletes files that no metadata refers to; DROP TABLE keeps them, and they keep the namespace from being dropped.
-   */
+  /** Deletes unreferenced files. DROP TABLE does not delete them, and a namespace with files cannot be dropped. */
   private def removeOrphans(): Unit = {
     val directory = SharedSession.warehouse.resolve(ns)
     if (Files.isDirectory(directory)) {
@@ -122,8 +120,8 @@ object SharedSession {
     val ours = classOf[SparkCatalog].getName
     val files = Seq("type" -> "hadoop", "warehouse" -> warehouse.toUri.toString)
     val database = Seq("type" -> "jdbc", "uri" -> jdbcUri, "warehouse" -> jdbcWarehouse.toUri.toString)
-    // The peer's cache expires by access time, so it would not see our commits. Tables in a database are stored under
-    // the catalog's name.
+    // The peer's cache expires by access time, so it would not see our commits. The two JDBC catalogs need one name,
+    // because the database stores tables by catalog name.
     val uncached = Seq("cache-enabled" -> "false")
     catalogConf("lite", ours, files: _*) ++ catalogConf("ice", PeerCatalog, files ++ uncached: _*) ++
       catalogConf("litejdbc", ours, database :+ ("catalog-name" -> "icejdbc"): _*) ++
@@ -131,7 +129,7 @@ object SharedSession {
   }
 
   lazy val spark: SparkSession = session(
-    // The last extension wraps the parsers of those before it: ours sees a statement first and passes on the peer's.
+    // The parser of the last extension wraps the earlier ones: ours sees a statement first, and delegates the peer's.
     _.withExtensions(new IcebergSparkSessionExtensions).withExtensions(new SparkSessionExtensions)
   )
 
@@ -144,18 +142,18 @@ object SharedSession {
    */
   lazy val alone: SparkSession = newSession(_.withExtensions(new SparkSessionExtensions))
 
-  private def newSession(extended: SparkSession.Builder => SparkSession.Builder): SparkSession = {
+  private def newSession(configure: SparkSession.Builder => SparkSession.Builder): SparkSession = {
     val shared = spark
     SparkSession.clearDefaultSession()
     SparkSession.clearActiveSession()
-    try session(extended)
+    try session(configure)
     finally {
       SparkSession.setDefaultSession(shared)
       SparkSession.setActiveSession(shared)
     }
   }
 
-  private def session(extended: SparkSession.Builder => SparkSession.Builder): SparkSession = {
+  private def session(configure: SparkSession.Builder => SparkSession.Builder): SparkSession = {
     val settings = catalogs ++ Map(
       "spark.ui.enabled" -> "false",
       "spark.sql.shuffle.partitions" -> "2",
@@ -165,7 +163,7 @@ object SharedSession {
       "spark.sql.catalogImplementation" -> "in-memory"
     )
     val builder = SparkSession.builder().master("local[2]").appName("iceberg-lite tests")
-    val session = settings.foldLeft(extended(builder)) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
+    val session = settings.foldLeft(configure(builder)) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     session
   }

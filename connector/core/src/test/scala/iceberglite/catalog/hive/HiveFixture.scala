@@ -58,7 +58,7 @@ object HiveFixture extends CatalogFixture {
   }
 }
 
-/** Creates the namespaces of new tables in the warehouse, as other catalogs do; in a Metastore users create them. */
+/** Creates missing namespaces of new tables, as other catalogs do; in a Metastore, users must create them. */
 private[catalog] class MakingNamespaces(inner: Catalog) extends Catalog {
   override def name: String = inner.name
   override def io: FileIO = inner.io
@@ -94,7 +94,7 @@ private[catalog] class MakingNamespaces(inner: Catalog) extends Catalog {
   override def load(id: TableIdentifier): TableVersion = inner.load(id)
 
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] =
-    throw new UnsupportedOperationException("Tables are staged by the catalog behind")
+    throw new UnsupportedOperationException("Tables are staged by the wrapped catalog")
 
   override def close(): Unit = inner.close()
 }

@@ -29,7 +29,7 @@ trait HiveTests extends AnyFunSuite {
     def open(settings: (String, String)*): HiveCatalog = {
       val properties = HiveFixture.settings + ("warehouse" -> warehouse) ++ settings
       val catalog = Catalogs.open("lite", properties, new HadoopFileIO(new Configuration(false)))
-      keep(catalog)
+      closeAtEnd(catalog)
       catalog match {
         case hive: HiveCatalog => hive
         case other => fail(s"$other")
@@ -42,22 +42,22 @@ trait HiveTests extends AnyFunSuite {
       (HiveFixture.settings ++ settings).foreach { case (key, value) => conf.set(key.stripPrefix("hadoop."), value) }
       catalog.setConf(conf)
       catalog.initialize("ice", Map("uri" -> Servers.hive.uri, "warehouse" -> warehouse).asJava)
-      keep(catalog)
+      closeAtEnd(catalog)
       catalog
     }
 
-    def proxy(): ThriftProxy = keep(new ThriftProxy(Servers.hive.uri))
+    def proxy(): ThriftProxy = closeAtEnd(new ThriftProxy(Servers.hive.uri))
 
     /** Returns the table as stored in the Metastore. */
     def stored(name: String = Id.name): HiveTable = client.getTable("db", name)
     def parameters(name: String = Id.name): Map[String, String] = stored(name).getParameters.asScala.toMap
 
-    /** Returns the names of a table's files. */
+    /** Returns the paths of all files that end with `ending`. */
     def files(ending: String): Set[String] = FilesBelow.of(directory).map(_.toString).filter(_.endsWith(ending))
 
-    private def keep[A <: AutoCloseable](one: A): A = {
-      opened :+= one
-      one
+    private def closeAtEnd[A <: AutoCloseable](resource: A): A = {
+      opened :+= resource
+      resource
     }
 
     override def close(): Unit = opened.reverse.foreach(_.close())

@@ -39,19 +39,19 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
   }
 
   final private class Connection(client: Socket, server: Socket) {
-    @volatile private var deaf = false
+    @volatile private var dropsResponse = false
 
-    daemon(forward(client.getInputStream, server.getOutputStream)(asked))
-    daemon(forward(server.getInputStream, client.getOutputStream)(_ => deaf && hangUp()))
+    daemon(forward(client.getInputStream, server.getOutputStream)(onRequest))
+    daemon(forward(server.getInputStream, client.getOutputStream)(_ => dropsResponse && hangUp()))
 
     /** @return whether to drop the bytes */
-    private def asked(bytes: String): Boolean = nameOf(bytes).fold(false) { name =>
+    private def onRequest(bytes: String): Boolean = nameOf(bytes).fold(false) { name =>
       ThriftProxy.this.synchronized(seen :+= name)
       take(name) match {
         case None => false
         case Some(Before) => hangUp()
         case Some(After) =>
-          deaf = true
+          dropsResponse = true
           false
         case Some(Meanwhile(work)) =>
           work()
@@ -76,11 +76,11 @@ final class ThriftProxy(uri: String) extends AutoCloseable {
     sockets.forEach(socket => { Try(socket.close()); () })
   }
 
-  private def forward(from: InputStream, to: OutputStream)(keeps: String => Boolean): Unit = {
+  private def forward(from: InputStream, to: OutputStream)(drops: String => Boolean): Unit = {
     val buffer = new Array[Byte](1 << 16)
     def step(): Boolean = {
       val count = from.read(buffer)
-      count >= 0 && !keeps(new String(buffer, 0, count, ISO_8859_1)) && {
+      count >= 0 && !drops(new String(buffer, 0, count, ISO_8859_1)) && {
         to.write(buffer, 0, count)
         to.flush()
         true
@@ -106,7 +106,7 @@ object ThriftProxy {
   /** The server executes the call, and its response is lost. */
   case object After extends Fault
 
-  /** Something else happens before the server receives the call. */
+  /** Runs `work` before the server receives the call. */
   final case class Meanwhile(work: () => Unit) extends Fault
 
   /**

@@ -36,10 +36,10 @@ object TestDatabase {
   object Postgres extends TestDatabase {
     override val name = "PostgreSQL"
     private lazy val database = Servers.postgres.newDatabase()
-    private val made = new AtomicInteger
+    private val schemaCount = new AtomicInteger
 
     override def withNew[A](body: JdbcDatabase => A): A = {
-      val schema = s"catalog_${made.incrementAndGet()}"
+      val schema = s"catalog_${schemaCount.incrementAndGet()}"
       run(database)(_.createStatement().execute(s"CREATE SCHEMA $schema"))
       body(database.copy(url = s"${database.url}?currentSchema=$schema"))
     }

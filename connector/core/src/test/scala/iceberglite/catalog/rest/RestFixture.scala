@@ -11,7 +11,7 @@ import iceberglite.servers.Servers
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
 
-/** The shared REST server of the tests, empty for each test; the files are in a directory that the server also sees. */
+/** The shared REST server of the tests, empty for each test. The server can read the directory with the files. */
 object RestFixture extends CatalogFixture {
   override val kind = "rest"
   override def readsMetadata: Boolean = false
@@ -45,10 +45,10 @@ final private class PlacedTables(inner: Catalog) extends MakingNamespaces(inner)
 
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     val warehouse = CatalogProperty.Warehouse.in(properties).get.stripSuffix("/")
-    val place = (warehouse +: id.namespace :+ id.name).mkString("/")
+    val location = (warehouse +: id.namespace :+ id.name).mkString("/")
     val isNew = !inner.tableExists(id)
     (1 until id.namespace.size).map(id.namespace.take).filterNot(namespaceExists).foreach(createNamespace(_, Map.empty))
-    super.stage(id, if (isNew) creation.copy(location = creation.location.orElse(Some(place))) else creation, mode)
+    super.stage(id, if (isNew) creation.copy(location = creation.location.orElse(Some(location))) else creation, mode)
   }
 }
 

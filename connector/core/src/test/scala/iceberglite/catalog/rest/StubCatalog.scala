@@ -12,15 +12,16 @@ import iceberglite.spec.table.NewTable
 import iceberglite.table._
 
 /**
- * A server with one namespace `db` from another catalog, which sends properties with each table.
+ * Makes a stub server serve the namespace `db` of another catalog.
  *
- * @param vended properties as JSON
+ * @param behind the catalog with the namespace
+ * @param vended the properties in each table response, as a JSON object
  */
 final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
   stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))
-  Seq("GET", "POST", "DELETE").foreach(method => stub.on(method)(new Answering))
+  Seq("GET", "POST", "DELETE").foreach(method => stub.on(method)(new CatalogReply))
 
-  final private class Answering extends Reply {
+  final private class CatalogReply extends Reply {
     override def send(exchange: HttpExchange): Unit = {
       val request = stub.requests.last
       val name = request.target.takeWhile(_ != '?').stripPrefix("/v1/namespaces/db/tables").stripPrefix("/")

@@ -43,9 +43,9 @@ object TlsStub {
     val keytool = Paths.get(System.getProperty("java.home"), "bin", "keytool").toString
     val options = Seq("-genkeypair", "-keyalg", "RSA", "-storetype", "PKCS12", "-dname", "CN=127.0.0.1", "-alias", "a")
     val command = (keytool +: options) ++ Seq("-storepass", password, "-keystore", file.toString)
-    val made = new ProcessBuilder(command: _*).redirectErrorStream(true).start()
-    val said = new String(made.getInputStream.readAllBytes(), "UTF-8")
-    if (made.waitFor() != 0) throw new IllegalStateException(said)
+    val process = new ProcessBuilder(command: _*).redirectErrorStream(true).start()
+    val output = new String(process.getInputStream.readAllBytes(), "UTF-8")
+    if (process.waitFor() != 0) throw new IllegalStateException(output)
     val store = KeyStore.getInstance("PKCS12")
     val in = Files.newInputStream(file)
     try store.load(in, password.toCharArray)

@@ -5,7 +5,7 @@ import iceberglite.data.Record
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
-/** Writes files like a writer that does not know Iceberg. */
+/** Writes Avro files without Iceberg field ids. */
 object AvroWithoutIds {
   def write(io: FileIO, path: String, schema: Schema, rows: Seq[Record]): Unit = {
     val json =

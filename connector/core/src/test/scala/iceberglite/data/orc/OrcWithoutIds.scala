@@ -9,7 +9,7 @@ import org.apache.orc.{OrcFile, TypeDescription}
 import iceberglite.data.Record
 import iceberglite.spec.schema.Schema
 
-/** Writes files like a writer that does not know Iceberg. */
+/** Writes ORC files without Iceberg field ids. */
 object OrcWithoutIds {
   def write(path: String, schema: Schema, rows: Seq[Record]): Unit = {
     val orc = OrcSchemas.of(schema)

@@ -40,9 +40,9 @@ object EncodedRecords {
     def decimal(bits: Int, scale: Int): Any =
       new java.math.BigDecimal(BigInt(bits, rng).bigInteger.subtract(BigInt(2).pow(bits - 1).bigInteger), scale)
     def bytes(length: Int): ByteBuffer = {
-      val made = new Array[Byte](length)
-      rng.nextBytes(made)
-      ByteBuffer.wrap(made)
+      val array = new Array[Byte](length)
+      rng.nextBytes(array)
+      ByteBuffer.wrap(array)
     }
     Vector.tabulate(count)(i =>
       Record.of(

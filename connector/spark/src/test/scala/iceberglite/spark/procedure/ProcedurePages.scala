@@ -28,9 +28,9 @@ private[procedure] object ProcedurePages {
 
   /** Returns the module `pyspark_iceberg.procedures`. */
   def python: Seq[String] = {
-    val (makers, methods) = Procedures.all.partition(_.createsTable)
+    val (creators, methods) = Procedures.all.partition(_.createsTable)
     head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
-      makers.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(spark, ", ""))
+      creators.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(spark, ", ""))
   }
 
   private def head: Seq[String] = Seq(
@@ -79,26 +79,26 @@ private[procedure] object ProcedurePages {
 
   private def function(p: Procedure, first: String, call: String, indent: String): Seq[String] = {
     val rest = p.parameters.tail
-    val given = rest.map(q => s"${q.name}: ${q.kind.python}" + (if (q.required) "" else " | None = None"))
+    val typed = rest.map(q => s"${q.name}: ${q.kind.python}" + (if (q.required) "" else " | None = None"))
     val (kind, value) =
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")
     val table = if (p.createsTable) "table, " else ""
     val arguments = rest.map(q => s"$quote${q.name}$quote: ${q.name}")
     val documented = if (p.createsTable) p.parameters else rest
-    val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first +: given).map(Seq(_)), s") -> $kind:") ++ Seq(
+    val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first +: typed).map(Seq(_)), s") -> $kind:") ++ Seq(
       s"    $quotes${p.description}.",
       "",
       "    Args:"
     ) ++ (if (p.createsTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
       documented.map(q => s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.") ++
       Seq(s"    $quotes") ++
-      called(s"$indent    ", s"rows = $call", s"$quote${p.name}$quote, $table", arguments).map("    " + _) ++
+      callLines(s"$indent    ", s"rows = $call", s"$quote${p.name}$quote, $table", arguments).map("    " + _) ++
       Seq(s"    return $value")
     lines.map(line => if (line.isEmpty) line else indent + line)
   }
 
-  private def called(indent: String, call: String, before: String, arguments: Seq[String]): Seq[String] = {
+  private def callLines(indent: String, call: String, before: String, arguments: Seq[String]): Seq[String] = {
     val line = s"$call$before${arguments.mkString("{", ", ", "}")})"
     val parts = before.split(", ").toSeq.map(Seq(_)) :+ wrapped(indent + "    ", "{", arguments.map(Seq(_)), "}", ",")
     if (fits(indent + line)) Seq(line) else stacked(call, parts, ")")

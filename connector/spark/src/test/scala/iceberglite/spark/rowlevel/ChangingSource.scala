@@ -18,6 +18,6 @@ final class ChangingSource extends RelationProvider {
 
 object ChangingSource {
 
-  /** The current ids; `None` is null. */
+  /** Returns the ids of the rows of a scan; `None` is a null id. */
   @volatile var rows: () => Seq[Option[Long]] = () => Nil
 }

@@ -43,7 +43,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     if name != "insert" || mode == "copy-on-write"
   } yield Case(namespace, name, version, mode, statement)
 
-  /** Returns a number of cases selected by the seed, or all if `ICEBERG_LITE_ALL` is set in the environment. */
+  /** Returns `count` cases selected by the seed, or all cases if `ICEBERG_LITE_ALL` is set in the environment. */
   protected def chosen(count: Int, all: Seq[Case]): Seq[Case] =
     if (Sampling.isOff) all
     else {
@@ -60,9 +60,9 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   override protected def beforeAll(): Unit = {
     super.beforeAll()
     val settings = DriverProcess.settings(warehouse)
-    val both = SharedSession.catalogConf("dying", classOf[SparkCatalog].getName, settings: _*) ++
+    val catalogs = SharedSession.catalogConf("dying", classOf[SparkCatalog].getName, settings: _*) ++
       SharedSession.catalogConf("icedying", SharedSession.PeerCatalog, settings: _*)
-    both.foreach { case (key, value) => spark.conf.set(key, value) }
+    catalogs.foreach { case (key, value) => spark.conf.set(key, value) }
     namespaces.foreach(name => sql(s"CREATE NAMESPACE dying.$name"))
   }
 
@@ -87,9 +87,9 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   }.toMap
 
   /** Checks the rows of the table, read by both connectors. */
-  protected def check(c: Case, wanted: Seq[String]): Unit = withClue(s"${c.table}: ") {
-    assert(sorted(s"SELECT * FROM dying.${c.table}") == wanted)
-    assert(sorted(s"SELECT * FROM icedying.${c.table}") == wanted)
+  protected def check(c: Case, expectedRows: Seq[String]): Unit = withClue(s"${c.table}: ") {
+    assert(sorted(s"SELECT * FROM dying.${c.table}") == expectedRows)
+    assert(sorted(s"SELECT * FROM icedying.${c.table}") == expectedRows)
     ()
   }
 
@@ -102,10 +102,10 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
       .sharedTable(Identifier.of(Array(namespace), name)).current
     val tree = new TreeReader(table.io, table.metadata, ManifestCache.Disabled)
     val content = table.metadata.snapshots.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file.path))
-    val named = (TestTables.reachable(table.io, table.version) ++ content)
+    val referenced = (TestTables.reachable(table.io, table.version) ++ content)
       .map(path => Path.of(path.stripPrefix("ofs://dying")))
-    assert(named.forall(Files.exists(_)), "a file that metadata names is missing")
-    filesOf(c) -- named
+    assert(referenced.forall(Files.exists(_)), "a file that metadata names is missing")
+    filesOf(c) -- referenced
   }
 }
 

@@ -17,11 +17,11 @@ import iceberglite.storage.RenamingFileSystem
 /**
  * A point in a statement at which its driver dies.
  *
- * @param call the first call of the storage that does not return
- * @param isDone whether the call takes effect nevertheless
- * @param of selects the path of the call
+ * @param call the storage call in which the driver dies
+ * @param isDone whether the driver dies after the call has taken effect, instead of before
+ * @param isPath selects the path of the call
  */
-final private[rowlevel] case class Death(name: String, call: Death.Call, isDone: Boolean, of: String => Boolean)
+final private[rowlevel] case class Death(name: String, call: Death.Call, isDone: Boolean, isPath: String => Boolean)
 
 private[rowlevel] object Death {
   sealed trait Call
@@ -76,18 +76,18 @@ private[rowlevel] object DyingFileSystem {
   @volatile var death: Option[Death] = None
   val dead: java.util.Set[String] = ConcurrentHashMap.newKeySet[String]
 
-  @volatile private var everyone = new CountDownLatch(0)
+  @volatile private var pendingDeaths = new CountDownLatch(0)
 
-  def expect(deaths: Int): Unit = everyone = new CountDownLatch(deaths)
+  def expect(deaths: Int): Unit = pendingDeaths = new CountDownLatch(deaths)
 
   /** Whether all drivers died in time. */
-  def awaitAll(): Boolean = everyone.await(150, TimeUnit.SECONDS)
+  def awaitAll(): Boolean = pendingDeaths.await(150, TimeUnit.SECONDS)
 
   private def tableOf(path: Path): String = path.toString.replaceFirst("/(data|metadata)/.*", "")
 
   private def dieIf(call: Death.Call, path: Path, isDone: Boolean): Unit = {
-    val isTime = death.exists(d => d.call == call && d.isDone == isDone && d.of(path.toString))
-    if (isTime && dead.add(tableOf(path))) everyone.countDown()
+    val diesHere = death.exists(d => d.call == call && d.isDone == isDone && d.isPath(path.toString))
+    if (diesHere && dead.add(tableOf(path))) pendingDeaths.countDown()
     stopIfDead(path)
   }
 
@@ -105,7 +105,7 @@ object DyingDriver {
   def main(args: Array[String]): Unit = {
     val Array(name, warehouse, scratch, file) = args
     val statements = Files.readAllLines(Paths.get(file)).asScala
-    // Dead tasks keep their slots.
+    // Tasks of dead statements keep their slots.
     val spark = DriverProcess.session("local[40]", warehouse, scratch)
     DyingFileSystem.expect(statements.size)
     DyingFileSystem.death = Death.all.find(_.name == name)
@@ -154,7 +154,7 @@ private[rowlevel] object DriverProcess {
   /**
    * Runs a program. Its arguments are a name, the warehouse, a directory and a file with statements.
    *
-   * @return the exit code and the end of the output
+   * @return the exit code, or -1 after a timeout, and the last 4000 characters of the output
    */
   def run(
       program: String,

@@ -13,8 +13,8 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   private var columns: Vector[(String, String => String)] =
     super.values("").toVector.map { case (name, _) => name -> ((id: String) => super.values(id).toMap.apply(name)) }
 
-  private val fixed = columns.map(_._1)
-  private var names = 0
+  private val initialColumns = columns.map(_._1)
+  private var nameCount = 0
   private var types = Map("n" -> "int")
   private var partitions = Vector.empty[String]
 
@@ -25,13 +25,13 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   def evolution(): Seq[String] = if (!isEvolved) Nil
   else Seq.fill(1 + random.nextInt(2))(random.nextInt(6) match {
     case 0 | 1 => add()
-    case 2 => others.headOption.fold(add())(rename)
-    case 3 => others.lastOption.fold(add())(drop)
+    case 2 => addedColumns.headOption.fold(add())(rename)
+    case 3 => addedColumns.lastOption.fold(add())(drop)
     case 4 => types.collectFirst { case (name, "int") => name }.fold(move())(promote)
     case _ => move()
   })
 
-  /** Returns a change of the partitions, which does not change rows, or nothing. */
+  /** Returns a change of the partition spec, which does not change rows, or `None`. */
   def repartition(): Option[String] = if (!isEvolved || random.nextBoolean()) None
   else {
     val field = pick("p", "bucket(3, id)", "truncate(10, n)", "truncate(1, p)")
@@ -40,11 +40,11 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
     Some(s"ALTER TABLE %s ${if (isPartitioned) "DROP" else "ADD"} PARTITION FIELD $field")
   }
 
-  private def others: Vector[String] = columns.map(_._1).filterNot(fixed.contains)
+  private def addedColumns: Vector[String] = columns.map(_._1).filterNot(initialColumns.contains)
 
   private def add(): String = {
-    names += 1
-    val name = s"x$names"
+    nameCount += 1
+    val name = s"x$nameCount"
     val kind = pick("int", "string", "float", "date")
     types += name -> kind
     val value = (id: String) =>
@@ -59,11 +59,11 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   }
 
   private def rename(name: String): String = {
-    names += 1
-    val now = s"y$names"
-    columns = columns.map(c => if (c._1 == name) now -> c._2 else c)
-    types = types - name + (now -> types(name))
-    s"ALTER TABLE %s RENAME COLUMN $name TO $now"
+    nameCount += 1
+    val newName = s"y$nameCount"
+    columns = columns.map(c => if (c._1 == name) newName -> c._2 else c)
+    types = types - name + (newName -> types(name))
+    s"ALTER TABLE %s RENAME COLUMN $name TO $newName"
   }
 
   private def drop(name: String): String = {

@@ -14,7 +14,7 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 import iceberglite.tree.TreeReader
 
-/** Tables whose rows statements change, and concurrent commits to them. */
+/** Tables for suites of row-level statements, and concurrent commits to these tables. */
 trait StatementFixture extends WriteFixture { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -44,21 +44,25 @@ trait StatementFixture extends WriteFixture { self: Suite =>
     rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
 
   /**
-   * Makes the function `meanwhile` commit like another program; it returns its argument. @return the number of commits
+   * Registers the SQL function `meanwhile`, which returns its argument. Its first `times` calls commit to a table, like
+   * another program.
+   *
+   * @param name the table name with catalog and namespace
+   * @return a function that returns the number of commits so far
    */
   protected def commitMeanwhile(name: String, times: Int = 1)(commit: Table => Unit): () => Int = {
-    val left = new AtomicReference[Int](times)
+    val remaining = new AtomicReference[Int](times)
     StatementFixture.meanwhile.set { () =>
-      if (left.getAndUpdate(n => math.max(0, n - 1)) > 0) commit(live(name))
+      if (remaining.getAndUpdate(n => math.max(0, n - 1)) > 0) commit(live(name))
     }
     spark.udf.register(
       "meanwhile",
       (value: Long) => {
-        StatementFixture.once()
+        StatementFixture.callSerialized()
         value
       }
     )
-    () => times - left.get
+    () => times - remaining.get
   }
 
   /** Adds a copy of a data file to the table. */
@@ -77,6 +81,6 @@ object StatementFixture {
   private val meanwhile = new AtomicReference[() => Unit](() => ())
   private val copies = new java.util.concurrent.atomic.AtomicInteger
 
-  /** Calls are serialized, so that each sees the commits of those before it. */
-  private def once(): Unit = synchronized(meanwhile.get.apply())
+  /** Serializes the calls, so each call sees the commits of earlier calls. */
+  private def callSerialized(): Unit = synchronized(meanwhile.get.apply())
 }

@@ -51,7 +51,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     ()
   }
 
-  /** The current columns of the table, or those of delete files. */
+  /** Returns the current columns of the table, or for a delete file the columns of position deletes. */
   private def columnsOf(file: ContentFile): StructType =
     if (file.content == Content.Data) table.schema.asStruct
     else StructType(Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))

@@ -26,7 +26,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.MemoryFileIO
 
-/** Tests for the files of a format that core also writes, record by record: both have the same rows and metrics. */
+/** Tests of a format's writer for Spark rows. Its files have the rows and metrics of core's writer for records. */
 abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)

@@ -14,7 +14,7 @@ import iceberglite.spark.SharedSession
 /** Helpers of the suites for writes: files, summaries and errors. */
 trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
-  /** Returns every file below a table's directory, with metadata but without the version hint. */
+  /** Returns every file below a table's directory, including metadata files, except version hints. */
   protected def filesOf(table: String): Set[Path] = {
     val parts = table.split('.')
     FilesBelow.withoutHints(SharedSession.warehouse.resolve(parts(1)).resolve(parts(2)))

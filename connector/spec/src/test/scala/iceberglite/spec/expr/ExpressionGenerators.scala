@@ -117,17 +117,17 @@ object ExpressionGenerators {
 
   /** Generates a predicate that the type allows, on a column or on a transform of it. */
   def predicate(term: Term, t: PrimitiveType): Gen[Predicate] = {
-    val one = value(t)
-    val some = Gen.choose(1, 4).flatMap(Gen.listOfN(_, one)).map(_.toSet)
+    val literal = value(t)
+    val literals = Gen.choose(1, 4).flatMap(Gen.listOfN(_, literal)).map(_.toSet)
     val comparisons = Gen.oneOf(
-      one.map(LessThan(term, _)),
-      one.map(LessThanOrEqual(term, _)),
-      one.map(GreaterThan(term, _)),
-      one.map(GreaterThanOrEqual(term, _)),
-      one.map(Equal(term, _)),
-      one.map(NotEqual(term, _)),
-      some.map(In(term, _)),
-      some.map(NotIn(term, _))
+      literal.map(LessThan(term, _)),
+      literal.map(LessThanOrEqual(term, _)),
+      literal.map(GreaterThan(term, _)),
+      literal.map(GreaterThanOrEqual(term, _)),
+      literal.map(Equal(term, _)),
+      literal.map(NotEqual(term, _)),
+      literals.map(In(term, _)),
+      literals.map(NotIn(term, _))
     )
     val nulls = Gen.oneOf[Predicate](IsNull(term), NotNull(term))
     val others: Gen[Predicate] = t match {

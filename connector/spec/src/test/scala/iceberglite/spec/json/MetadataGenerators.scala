@@ -85,7 +85,7 @@ object MetadataGenerators {
       )
   }
 
-  /** Up to `most` values, without null where null is not allowed; none if no other value exists. */
+  /** Generates up to `most` values, without nulls if the part is required. */
   private def parts(part: NestedField, most: Int): Gen[Vector[Option[DefaultValue]]] =
     Gen.choose(0, most).flatMap(Gen.listOfN(_, default(part.fieldType))).map { values =>
       if (part.required) values.filter(_.isDefined).toVector else values.toVector

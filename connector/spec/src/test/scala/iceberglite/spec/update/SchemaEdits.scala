@@ -121,23 +121,23 @@ object SchemaEdit {
 
   /** Generates a change, mostly of existing columns. */
   def edit(schema: Schema): Gen[SchemaEdit] = {
-    val one = column(schema)
+    val anyColumn = column(schema)
     val siblings = for {
-      path <- one
+      path <- anyColumn
       sibling <- Gen.oneOf(schema.paths.values.filter(_.init == path.init).map(_.last).toVector.sorted :+ "nowhere")
     } yield (path, sibling)
     Gen.oneOf[SchemaEdit](
       add(schema),
-      one.map(Drop),
-      Gen.zip(one, names).map { case (p, n) => Rename(p, n) },
-      Gen.zip(one, primitives).map { case (p, t) => Retype(p, t) },
-      one.map(Comment(_, "c")),
-      one.map(MakeOptional),
-      one.map(Require),
-      one.map(First),
+      anyColumn.map(Drop),
+      Gen.zip(anyColumn, names).map { case (p, n) => Rename(p, n) },
+      Gen.zip(anyColumn, primitives).map { case (p, t) => Retype(p, t) },
+      anyColumn.map(Comment(_, "c")),
+      anyColumn.map(MakeOptional),
+      anyColumn.map(Require),
+      anyColumn.map(First),
       siblings.map { case (p, s) => After(p, s) },
       siblings.map { case (p, s) => Before(p, s) },
-      one.map(Identify)
+      anyColumn.map(Identify)
     )
   }
 

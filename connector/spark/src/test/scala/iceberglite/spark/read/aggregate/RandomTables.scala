@@ -30,7 +30,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
   private var nextId = 0L
   private var steps = Vector.empty[String]
 
-  /** The changes that were made, for messages. */
+  /** The statements and commits so far, for assertion messages. */
   def description: String = steps.mkString("; ")
 
   def table: Table = {
@@ -157,8 +157,8 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
   /** Deletes by a deletion vector: it contains all deleted rows of its file and replaces the previous one. */
   private def deleteByVector(): Unit = filesWithRows match {
     case Seq() => ()
-    case some =>
-      val task = oneOf(some)
+    case tasks =>
+      val task = oneOf(tasks)
       val now = table
       val before = task.deletes.find(_.isVector).map(_.file)
       val deleted = DeletionVector.newBuilder
@@ -175,8 +175,8 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   private def deletePositions(): Unit = filesWithRows match {
     case Seq() => ()
-    case some =>
-      val task = oneOf(some)
+    case tasks =>
+      val task = oneOf(tasks)
       val columns = Schema(0, Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
       val rows = Vector(Record.of(task.file.path, random.nextInt(task.file.recordCount.toInt).toLong))
       val file = write(table, FileFormat.Parquet, columns, task.file.partition, rows)
@@ -186,8 +186,8 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   private def deleteKeys(): Unit = filesWithRows match {
     case Seq() => ()
-    case some =>
-      val task = oneOf(some)
+    case tasks =>
+      val task = oneOf(tasks)
       val id = table.schema.fields.filter(_.name == "id")
       val rows = Vector.fill(2)(Record.of(1L + random.nextInt(nextId.toInt)))
       val file = write(table, FileFormat.Parquet, Schema(0, id), task.file.partition, rows)

@@ -31,14 +31,14 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/** Tests for the batches of a format that core reads row by row: both return the same rows. */
+/** Tests of a format's batch reader. It returns the same rows as core's reader for records. */
 abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
 
   protected def reader: BatchFormat
 
-  /** The value without what the format cannot hold. */
+  /** Returns the value without the parts that the format cannot store. */
   protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
 
   /** Properties of tables whose files have many parts. */
@@ -55,9 +55,9 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     val io = new MemoryFileIO
     private val path = s"mem:/f.${format.format.name}"
     private val length: Long = bytes match {
-      case Some(given) =>
-        io.write(path, given)
-        given.length.toLong
+      case Some(damagedBytes) =>
+        io.write(path, damagedBytes)
+        damagedBytes.length.toLong
       case None => write().fileSizeInBytes
     }
     private def write(): WrittenFile = {
@@ -83,7 +83,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     )
 
     /** Returns the tasks of splits of the given size, in the order of the file. */
-    def pieces(size: Long): Vector[FileTask] =
+    def splits(size: Long): Vector[FileTask] =
       (0L until length by size).map(start => task(start, math.min(start + size, length))).toVector
 
     def batches(
@@ -117,14 +117,14 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
       finally records.close()
     }
 
-    private val known = scala.collection.mutable.Map.empty[Vector[NestedField], Vector[UnsafeRow]]
+    private val cached = scala.collection.mutable.Map.empty[Vector[NestedField], Vector[UnsafeRow]]
 
     /** Returns the expected rows from a cache. */
-    def all(wanted: Vector[NestedField]): Vector[UnsafeRow] = known.getOrElseUpdate(wanted, expected(wanted))
+    def all(wanted: Vector[NestedField]): Vector[UnsafeRow] = cached.getOrElseUpdate(wanted, expected(wanted))
 
     private def projection(wanted: Vector[NestedField]): InternalRow => UnsafeRow = {
-      val made = UnsafeProjection.create(SparkTypes.toSpark(wanted.map(_.copy(required = false))))
-      row => made(row).copy()
+      val toUnsafe = UnsafeProjection.create(SparkTypes.toSpark(wanted.map(_.copy(required = false))))
+      row => toUnsafe(row).copy()
     }
   }
 
@@ -189,10 +189,10 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     assert(whole.size == manyRows.size)
     assert(whole.indices.forall(i => whole(i).getLong(3) == i && whole(i).getLong(4) == 1000000L + i))
     for (size <- Seq(100000L, 33333L, 121001L)) {
-      val parts = large.pieces(size).map(large.batches(_, places))
+      val parts = large.splits(size).map(large.batches(_, places))
       assert(parts.flatten == whole, size)
       assert(parts.count(_.nonEmpty) > 2, size)
-      assert(large.pieces(size).flatMap(large.batches(_, simple.fields)) == large.expected(simple.fields), size)
+      assert(large.splits(size).flatMap(large.batches(_, simple.fields)) == large.expected(simple.fields), size)
     }
   }
 
@@ -201,8 +201,8 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     val deleted = (0 until manyRows.size).filter(i => random.nextInt(3) == 0 || i > 9000 && i < 13000).map(_.toLong)
     val deletes = new RowDeletes(DeletionVector.of(deleted: _*), Vector.empty)
     val live = large.batches(large.task(), places).filterNot(row => deleted.contains(row.getLong(3)))
-    assert(large.pieces(50000L).flatMap(large.batches(_, places, deletes)) == live)
-    val ids = large.pieces(70000L).flatMap(large.batches(_, Vector(simple.fields(0)), deletes)).map(_.getLong(0))
+    assert(large.splits(50000L).flatMap(large.batches(_, places, deletes)) == live)
+    val ids = large.splits(70000L).flatMap(large.batches(_, Vector(simple.fields(0)), deletes)).map(_.getLong(0))
     assert(ids == live.map(_.getLong(0)))
   }
 

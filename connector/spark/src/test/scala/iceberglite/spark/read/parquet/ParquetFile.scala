@@ -20,14 +20,14 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
 
-/** A hand-made data file with any Parquet schema, and the rows that a scan reads from it. */
+/** A data file with any Parquet schema, written by Parquet's own writer, and the rows that a scan reads from it. */
 final class ParquetFile(val path: String) {
   import ParquetFile._
 
   /** Returns the rows of the file for these columns, in file order. */
   def read(wanted: NestedField*): Seq[Row] = read(Scan(wanted.toVector))
 
-  /** Reads the file, and checks that reading row by row gives the same rows, except that it does not skip pages. */
+  /** Reads the file, and checks the rows against those of the reader for single rows, which does not skip pages. */
   def read(scan: Scan): Seq[Row] = {
     val rows = rowsOf(scan, ParquetBatches.open(_, _, _, _))
     val byRows = rowsOf(
@@ -35,9 +35,9 @@ final class ParquetFile(val path: String) {
       (task, projections, conf, settings) =>
         ParquetBatches.openRowByRow(ParquetBatches.prepareRead(task, projections, conf, None), settings, None)
     )
-    val (some, all) = (comparable(rows), comparable(byRows))
-    if (scan.task(whole(path)).filter == AlwaysTrue) assert(some == all, s"$some by vectors, $all by rows")
-    else assert(some.diff(all).isEmpty, s"$some by vectors, and not all by rows: $all")
+    val (found, expected) = (comparable(rows), comparable(byRows))
+    if (scan.task(whole(path)).filter == AlwaysTrue) assert(found == expected, s"$found by vectors, $expected by rows")
+    else assert(found.diff(expected).isEmpty, s"$found by vectors, and not all by rows: $expected")
     rows
   }
 
@@ -146,11 +146,11 @@ object ParquetFile {
 
   private val counter = new java.util.concurrent.atomic.AtomicInteger
   private lazy val directory: Path = {
-    val made = Files.createTempDirectory("iceberg-lite-parquet")
+    val created = Files.createTempDirectory("iceberg-lite-parquet")
     sys.addShutdownHook {
-      Option(made.toFile.listFiles).toSeq.flatten.foreach(_.delete())
-      made.toFile.delete()
+      Option(created.toFile.listFiles).toSeq.flatten.foreach(_.delete())
+      created.toFile.delete()
     }
-    made
+    created
   }
 }

@@ -9,7 +9,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.types.JavaTables
 
-/** Tables with entries for data and delete files that do not exist. They are planned but never read. */
+/** Tables with entries for data and delete files that do not exist. Queries on them are planned but never run. */
 trait DeclaredFiles extends JavaTables { self: Suite =>
 
   /**
@@ -42,11 +42,11 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     builder.build()
   }
 
-  protected def vector(table: PeerTable, of: DataFile, rows: Long): DeleteFile = {
+  protected def vector(table: PeerTable, target: DataFile, rows: Long): DeleteFile = {
     val builder = FileMetadata.deleteFileBuilder(table.spec).ofPositionDeletes().withFormat(FileFormat.PUFFIN)
       .withPath(s"${table.location}/data/${UUID.randomUUID}.puffin").withFileSizeInBytes(500).withRecordCount(rows)
-      .withReferencedDataFile(of.location).withContentOffset(4).withContentSizeInBytes(100)
-    if (table.spec.isPartitioned) builder.withPartition(of.partition)
+      .withReferencedDataFile(target.location).withContentOffset(4).withContentSizeInBytes(100)
+    if (table.spec.isPartitioned) builder.withPartition(target.partition)
     builder.build()
   }
 

@@ -67,12 +67,13 @@ final private[soundness] class EvolvingTable(
 
   def idOf(row: Record): Int = row(0).asInstanceOf[Integer]
 
+  /** Records that the rows with these ids were deleted. */
   def deleted(ids: Set[Int]): Unit = live = live.filterNot { case (id, _) => ids(id) }
 
   /** Marks columns that must not be dropped, because Apache Iceberg fails on equality deletes with dropped columns. */
   def kept(ids: Set[Int]): Unit = keys ++= ids
 
-  /** The changes that were made, for messages. */
+  /** The statements and commits so far, for assertion messages. */
   def description: String = steps.mkString("; ")
 
   def table: Table = {
@@ -178,18 +179,18 @@ final private[soundness] class EvolvingTable(
   private def append(): Unit = {
     val now = table
     val format = oneOf(Seq(FileFormat.Parquet, FileFormat.Parquet, FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
-    val made = (0 to random.nextInt(shape.files)).flatMap { _ =>
+    val newFiles = (0 to random.nextInt(shape.files)).flatMap { _ =>
       val rows = Vector.fill(shape.runs) {
         new RandomRows(now.schema, random, () => freshId()).make(1 + random.nextInt(shape.rowsEach))
       }
       rows.flatten.groupBy(tuple(now, _)).toVector.map { case (p, rs) => write(format, now.schema, p, rs) -> rs }
     }
-    made.foreach { case (file, rows) =>
+    newFiles.foreach { case (file, rows) =>
       files += file.path -> (now.schema -> rows)
-      live ++= rows.zipWithIndex.map { case (row, place) => idOf(row) -> (file.path -> place.toLong) }
+      live ++= rows.zipWithIndex.map { case (row, position) => idOf(row) -> (file.path -> position.toLong) }
     }
-    val rows = made.map(_._1.recordCount).mkString("+")
-    commit(s"append $rows rows in ${format.name}", new FastAppend(made.map(_._1).toVector))
+    val rows = newFiles.map(_._1.recordCount).mkString("+")
+    commit(s"append $rows rows in ${format.name}", new FastAppend(newFiles.map(_._1).toVector))
   }
 
   private def freshId(): Int = {

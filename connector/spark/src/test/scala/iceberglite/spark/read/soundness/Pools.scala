@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type._
 
 /**
  * The values of each type in random tables and predicates: the limits of ranges, both zeros, NaN, strings longer than
- * truncated bounds, and times of clock changes. They are in order, so that the values of a file can be similar.
+ * truncated bounds, and times of clock changes. They are sorted, so a file can contain neighbouring values.
  */
 object Pools {
   private val ints: Vector[Int] =
@@ -59,7 +59,7 @@ object Pools {
     hex.grouped(2).filter(_.nonEmpty).map(Integer.parseInt(_, 16).toByte).toArray
   )
 
-  /** Values on both sides of the points where a signed comparison has another order. */
+  /** UUIDs for which signed and unsigned comparison give different orders. */
   private val uuids: Vector[UUID] = {
     val longs = Vector(0L, 1L, Long.MaxValue, Long.MinValue, -1L)
     for (most <- longs; least <- longs) yield new UUID(most, least)

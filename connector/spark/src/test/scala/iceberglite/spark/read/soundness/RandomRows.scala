@@ -15,12 +15,12 @@ import iceberglite.spec.types.Type._
  * @param nextId supplies the column `id`
  */
 final private[soundness] class RandomRows(schema: Schema, random: Random, nextId: () => Int) {
-  private val near = schema.byId.values.collect { case f @ NestedField(_, _, p: PrimitiveType, _, _, _, _) =>
+  private val neighbours = schema.byId.values.collect { case f @ NestedField(_, _, p: PrimitiveType, _, _, _, _) =>
     val pool = Pools.of(p)
     val from = random.nextInt(pool.size)
     f.id -> pool.slice(from, from + 1 + random.nextInt(4))
   }.toMap
-  private val nulls = schema.byId.keys.map(_ -> oneOf(Seq(0, 0, 2, 2, 10))).toMap
+  private val nullTenths = schema.byId.keys.map(_ -> oneOf(Seq(0, 0, 2, 2, 10))).toMap
 
   def make(count: Int): Vector[Record] = Vector.fill(count)(record(schema.asStruct))
 
@@ -31,7 +31,7 @@ final private[soundness] class RandomRows(schema: Schema, random: Random, nextId
   }.toArray)
 
   private def orNull(field: NestedField): AnyRef =
-    if (!field.required && random.nextInt(10) < nulls(field.id)) null else value(field.id, field.fieldType)
+    if (!field.required && random.nextInt(10) < nullTenths(field.id)) null else value(field.id, field.fieldType)
 
   private def value(id: Int, t: Type): AnyRef = t match {
     case struct: StructType => record(struct)
@@ -39,7 +39,7 @@ final private[soundness] class RandomRows(schema: Schema, random: Random, nextId
     case map: MapType =>
       val keys = Vector.fill(random.nextInt(3))(value(map.keyId, map.key)).distinct
       keys.map(_ -> orNull(map.valueField))
-    case _ => plain(oneOf(near(id)))
+    case _ => plain(oneOf(neighbours(id)))
   }
 
   private def plain(value: Literal): AnyRef = Literal.javaValue(value) match {
