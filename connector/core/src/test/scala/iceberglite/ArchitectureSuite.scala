@@ -27,7 +27,7 @@ class ArchitectureSuite extends AnyFunSuite {
   private def among(name: String, prefixes: Seq[String]): Boolean =
     prefixes.exists(p => name == p || name.startsWith(p + "."))
 
-  test("the rules of the specification see no Spark, no Hadoop, no I/O and no clock") {
+  test("the spec module uses no Spark, no Hadoop, no I/O and no clock") {
     val outside = Seq("org", "com", "java.io", "java.net", "java.sql", "java.nio.file", "java.nio.channels")
     val json = Seq("com.fasterxml.jackson", "java.io")
     val bad = importsOf("spec/src/main").filter { case (file, name) =>
@@ -71,7 +71,7 @@ class ArchitectureSuite extends AnyFunSuite {
    */
   private val registries = Set("Catalogs.scala", "CatalogProperties.scala", "DataFormats.scala", "MetadataTrees.scala")
 
-  test("packages have no cycle, except terms and transforms, which are defined by each other") {
+  test("packages have no cycles, except terms and transforms, which refer to each other") {
     val files = Seq("spec", "core", "spark").flatMap(p => sources(s"$p/src/main"))
       .filterNot(f => registries(f.getFileName.toString))
     assert(cyclic(packagesOf(files)) == Set("spec.expr", "spec.partition"))
@@ -114,7 +114,7 @@ class ArchitectureSuite extends AnyFunSuite {
 
   private def isComment(line: String): Boolean = Seq("*", "/*", "//").exists(line.trim.startsWith(_))
 
-  test("manifests and their codecs are known to metadata trees alone") {
+  test("only metadata trees use manifests and their codecs") {
     val manifests = """\b(ManifestFile|Manifests|ManifestLists|ManifestListTree|ManifestListFiles|ManifestPart)\b""".r
     // The metadata tables `manifests` and `all_manifests` show them.
     val shown =
@@ -132,17 +132,17 @@ class ArchitectureSuite extends AnyFunSuite {
     assert(users.isEmpty)
   }
 
-  test("core sees no Spark") {
+  test("core does not use Spark") {
     assert(importsOf("core/src/main").filter(_._2.startsWith("org.apache.spark")).isEmpty)
   }
 
-  test("the connector sees nothing of another implementation") {
+  test("the connector does not use classes of Apache Iceberg") {
     assert(Seq("spec", "core", "spark").flatMap(p => importsOf(s"$p/src/main")).filter(
       _._2.startsWith("org.apache.iceberg")
     ).isEmpty)
   }
 
-  test("only the bridge in Spark's own package reaches Scala-private members of Spark") {
+  test("only the bridge in Spark's own package uses Scala-private members of Spark") {
     val inSpark = sources("spark/src/main").filter { f =>
       Files.readAllLines(f).asScala.exists(_.startsWith("package org.apache.spark"))
     }

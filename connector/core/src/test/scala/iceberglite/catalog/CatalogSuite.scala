@@ -22,7 +22,7 @@ class CatalogSuite extends AnyFunSuite {
 
   private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.everyKind, name)(body)
 
-  /** They take their time, and have suites of their own. */
+  /** Tags the tests of slow catalogs, which also have their own suites. */
   private def slow(fixture: CatalogFixture): Seq[Tag] =
     Sampling.slowUnless(fixture != HiveFixture && fixture != S3Fixture)
 
@@ -163,7 +163,7 @@ class CatalogSuite extends AnyFunSuite {
     append(table, "y")
     val replaced = staged.commit()
     assert(liveFiles(replaced) == Vector("new"))
-    assert(replaced.metadata.snapshots.size == 3, "nobody's snapshot is lost")
+    assert(replaced.metadata.snapshots.size == 3, "no snapshot is lost")
   }
 
   onAll("replacing a table that does not exist fails") { (catalog, _) =>
@@ -223,8 +223,8 @@ class CatalogSuite extends AnyFunSuite {
           "write.metadata.delete-after-commit.enabled" -> "true"
         )
         val last = (1 to 3).foldLeft(catalog.create(Id, unpartitioned(properties: _*)))((t, i) => append(t, s"f$i"))
-        val there = catalog.table(Id)
-        assert(there.metadata == last.metadata && liveFiles(there).size == 3 && there.metadata.metadataLog.size == 1)
+        val loaded = catalog.table(Id)
+        assert(loaded.metadata == last.metadata && liveFiles(loaded).size == 3 && loaded.metadata.metadataLog.size == 1)
         catalog.close()
       }
     }
@@ -248,7 +248,7 @@ class CatalogSuite extends AnyFunSuite {
 
   on(
     CatalogFixture.everyKind.filter(_.readsMetadata),
-    "a table of a damaged metadata file gives one error that names the file"
+    "loading a table with a damaged metadata file fails with one error that names the file"
   ) { (catalog, store) =>
     val table = catalog.create(Id, unpartitioned())
     store.files.replace(table.metadataLocation, store.files.read(table.metadataLocation).take(100))

@@ -22,12 +22,12 @@ import iceberglite.table.action.{FastAppend, UpdateProperties}
 /** Concurrent writers on real files. */
 class ConcurrencySuite extends AnyFunSuite {
   private val Threads = 8
-  private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
+  private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  /** Tables on S3, whose catalog is their files, are those of [[S3CatalogSuite]]. */
+  /** Excludes S3, which [[S3CatalogSuite]] tests. */
   private val fixtures = CatalogFixture.everywhere.filterNot(_ == S3Fixture)
 
-  /** The Metastore takes its time, and has suites of its own. */
+  /** Tags the tests of the Metastore, which are slow and which also have their own suites. */
   private def slow(fixture: CatalogFixture): Seq[Tag] = Sampling.slowUnless(fixture != HiveFixture)
 
   private def open(place: Place, io: FileIO = new HadoopFileIO(new Configuration(false))): Catalog = {
@@ -63,7 +63,7 @@ class ConcurrencySuite extends AnyFunSuite {
     ) {
       withLocation(fixture) { place =>
         val first = open(place)
-        first.create(Id, TableCreation(schema, properties = patient))
+        first.create(Id, TableCreation(schema, properties = manyRetries))
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () =>
@@ -87,7 +87,7 @@ class ConcurrencySuite extends AnyFunSuite {
     test(s"no rows are lost when old metadata is deleted immediately: ${fixture.kind}, $who", slow(fixture): _*) {
       withLocation(fixture) { place =>
         val first = open(place)
-        val deleting = patient ++
+        val deleting = manyRetries ++
           Map("write.metadata.delete-after-commit.enabled" -> "true", "write.metadata.previous-versions-max" -> "1")
         first.create(Id, TableCreation(schema, properties = deleting))
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
@@ -129,7 +129,7 @@ class ConcurrencySuite extends AnyFunSuite {
     test(s"concurrent property changes and appends all succeed: ${fixture.kind}, $who", slow(fixture): _*) {
       withLocation(fixture) { place =>
         val first = open(place)
-        first.create(Id, TableCreation(schema, properties = patient))
+        first.create(Id, TableCreation(schema, properties = manyRetries))
         val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () =>
@@ -146,14 +146,14 @@ class ConcurrencySuite extends AnyFunSuite {
     }
   }
 
-  /** Storage whose calls are counted; one of them interrupts a writer. */
+  /** A storage that interrupts a writer at one of its calls. */
   final private class Interrupting extends FileIOWrapper(new HadoopFileIO(new Configuration(false))) {
     private val calls = new AtomicInteger
     @volatile private var writer = Option.empty[Thread]
     @volatile var hits = 0
 
-    /** At the call number `call` from now on. */
-    def expect(call: Int, thread: Thread): Unit = {
+    /** Interrupts `thread` at its call number `call`, counted from now. */
+    def interruptAt(call: Int, thread: Thread): Unit = {
       writer = Some(thread)
       calls.set(-call)
     }
@@ -180,7 +180,7 @@ class ConcurrencySuite extends AnyFunSuite {
       withLocation(fixture) { place =>
         val io = new Interrupting
         val catalog = open(place, io)
-        catalog.create(Id, TableCreation(schema, properties = patient))
+        catalog.create(Id, TableCreation(schema, properties = manyRetries))
         (1 to 24).foreach { i =>
           @volatile var outcome: Option[Throwable] = None
           val before = catalog.table(Id)
@@ -188,21 +188,21 @@ class ConcurrencySuite extends AnyFunSuite {
             try before.transaction().add(new FastAppend(Vector(file(s"f$i")))).commit()
             catch { case e: Throwable => outcome = Some(e) }
           )
-          io.expect(1 + i % 4, writer)
+          io.interruptAt(1 + i % 4, writer)
           writer.start()
           writer.join()
           val after = catalog.table(Id)
-          val there = liveFiles(after).contains(s"f$i")
+          val isCommitted = liveFiles(after).contains(s"f$i")
           outcome match {
-            case None => assert(there)
+            case None => assert(isCommitted)
             case Some(_: CommitStateUnknown) => ()
             case Some(failure) =>
-              assert(!there, s"$failure says that the commit did not happen")
+              assert(!isCommitted, s"$failure says that the commit did not happen")
               val needed = reachable(after.io, after.version).map(_.replaceFirst("^file:/+", "/"))
-              assert(files(place.directory, ".avro").subsetOf(needed), s"$failure left something")
+              assert(files(place.directory, ".avro").subsetOf(needed), s"$failure left unreferenced files")
           }
         }
-        assert(io.hits >= 12, "or the commits were over before")
+        assert(io.hits >= 12, "too few writers were interrupted")
         catalog.close()
       }
     }

@@ -25,7 +25,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     table.transaction().add(new FastAppend(Vector(file(path)))).commit()
 
   /** All files and directories. */
-  private def tree(of: Path): Set[String] = FilesBelow.allPaths(of).map(of.relativize(_).toString)
+  private def tree(root: Path): Set[String] = FilesBelow.allPaths(root).map(root.relativize(_).toString)
 
   test("a name always maps to a directory of its own inside its namespace") {
     val outside = directory.resolve("outside")

@@ -11,7 +11,7 @@ import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, OverwriteFiles, UpdateProperties}
 
-/** Whichever call of a commit fails, in any way, the table is in its old or its new state. */
+/** After any fault of any call in a commit, the table is in its old or its new state. */
 class FaultSuite extends AnyFunSuite {
   private val changes: Seq[(String, Catalog => Unit)] = Seq(
     "append" -> { c =>
@@ -49,12 +49,12 @@ class FaultSuite extends AnyFunSuite {
   /** Runs the change repeatedly, failing the next call each time, until the change makes fewer calls. */
   @tailrec
   private def everyCall(fixture: CatalogFixture, fault: Fault, change: Catalog => Unit, at: Int = 1): Unit = {
-    val calls = fixture.withStore(store => once(fixture, store, fault, change, at))
-    assert(at < 60, "the change makes more calls than it should")
+    val calls = fixture.withStore(store => runOnce(fixture, store, fault, change, at))
+    assert(at < 60, "the change makes too many calls")
     if (calls >= at) everyCall(fixture, fault, change, at + 1)
   }
 
-  private def once(fixture: CatalogFixture, store: Store, fault: Fault, change: Catalog => Unit, at: Int): Int = {
+  private def runOnce(fixture: CatalogFixture, store: Store, fault: Fault, change: Catalog => Unit, at: Int): Int = {
     val clean = fixture.open(store, store.files)
     clean.create(Id, unpartitioned())
     clean.table(Id).transaction().add(new FastAppend(Vector(file("first")))).commit()
@@ -83,13 +83,13 @@ class FaultSuite extends AnyFunSuite {
     val needed = tables.flatMap(t => reachable(store.files, t.version)).toSet
     assert(needed.subsetOf(store.files.paths), "a file that metadata refers to is missing")
     tables.foreach(liveFiles)
-    val litter = store.files.paths -- needed -- before.filterNot(_.endsWith(".json")) -- hints(store)
+    val unreferenced = store.files.paths -- needed -- before.filterNot(_.endsWith(".json")) -- hints(store)
     outcome match {
-      case None => assert(litter.isEmpty, "a successful commit left files that nothing refers to")
+      case None => assert(unreferenced.isEmpty, "a successful commit left unreferenced files")
       case Some(_: CommitStateUnknown) => ()
       case Some(_: Crash | _: OutOfMemoryError) => ()
       case Some(_) =>
-        assert(store.files.paths -- hints(store) == before -- hints(store), "a failed commit left something")
+        assert(store.files.paths -- hints(store) == before -- hints(store), "a failed commit left files")
     }
   }
 

@@ -286,10 +286,10 @@ class HadoopCatalogSuite extends AnyFunSuite {
       val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       val counted = opened(counting)
       append(new Table(table.id, table.name, table.version, counting, counted), "more")
-      assert(counting.calls <= 6, "the parent's list, manifest, list, metadata, a look at the version before, hint")
+      assert(counting.calls <= 6, "the parent's list, manifest, list, metadata, a check of the previous version, hint")
       val loading = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       opened(loading).table(Id)
-      assert(loading.calls <= 4, "hint, metadata, and a look for a newer version by two names")
+      assert(loading.calls <= 4, "hint, metadata, and a check for a newer version with two names")
     }
   }
 

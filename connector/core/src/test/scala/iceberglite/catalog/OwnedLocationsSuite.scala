@@ -9,13 +9,13 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table._
 import iceberglite.table.TestTables._
 
-/** Which files are deleted with a table in locations that only its metadata or the catalog properties name. */
+/** Purges of tables with files outside their directory: which of these files are deleted, and which are kept. */
 class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: Path = directory.resolve("bucket")
 
   /** Creates a table with data at a path, purges it, and returns whether the data was deleted. */
-  private def cleans(catalog: Catalog, path: String, properties: (String, String)*): Boolean = {
+  private def purgeDeletes(catalog: Catalog, path: String, properties: (String, String)*): Boolean = {
     val creation = unpartitioned(properties :+ ("write.data.path" -> s"file:$bucket/$path"): _*)
     val file = data(s"file:$bucket/$path", s"${System.nanoTime}.parquet")
     append(catalog.create(Evil, creation), file)
@@ -28,11 +28,11 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
   test("data outside the table is deleted only below the catalog's prefixes, in the directory with the table's name") {
     val setting = "owned-locations" -> s"file:$directory/other, file:$bucket/"
     for (catalog <- Seq(jdbc("a", setting), hadoop(setting))) {
-      assert(cleans(catalog, "db/evil"))
-      assert(cleans(catalog, "db/evil/data/deep"))
-      assert(cleans(catalog, "0101/1001/1010/01101110/db/evil"))
+      assert(purgeDeletes(catalog, "db/evil"))
+      assert(purgeDeletes(catalog, "db/evil/data/deep"))
+      assert(purgeDeletes(catalog, "0101/1001/1010/01101110/db/evil"))
       Seq("db/evil2", "db/victim", "db", "evil", "x/db/evil", "db.evil").foreach(path =>
-        assert(!cleans(catalog, path), path)
+        assert(!purgeDeletes(catalog, path), path)
       )
       catalog.close()
     }
@@ -41,14 +41,14 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
   test("directories that the properties assign to one table are owned by that table") {
     val catalog =
       jdbc("a", "owned-locations.db.evil" -> s"file:$bucket/x,file:$bucket/y", "owned-locations.db.z" -> s"$bucket/z")
-    assert(cleans(catalog, "x") && cleans(catalog, "y/data"))
-    assert(!cleans(catalog, "z") && !cleans(catalog, "xy"))
+    assert(purgeDeletes(catalog, "x") && purgeDeletes(catalog, "y/data"))
+    assert(!purgeDeletes(catalog, "z") && !purgeDeletes(catalog, "xy"))
     catalog.close()
   }
 
   test("without properties, data outside the table is kept") {
     val catalog = jdbc("a")
-    assert(!cleans(catalog, "db/evil"))
+    assert(!purgeDeletes(catalog, "db/evil"))
     catalog.close()
   }
 

@@ -18,7 +18,7 @@ import iceberglite.table.action.FastAppend
 class S3CatalogSuite extends AnyFunSuite {
   private val Writers = 8
   private val Appends = 2
-  private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
+  private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
   /** @param suffix appended to the bucket name, so that the warehouse is the bucket itself or a directory in it */
   private def withWarehouse(suffix: String = "/wh")(body: (String, HadoopFileIO) => Unit): Unit =
@@ -62,7 +62,7 @@ class S3CatalogSuite extends AnyFunSuite {
 
   test(s"$Writers concurrent writers on S3 lose no rows and leave no unreferenced files") {
     withWarehouse() { (warehouse, io) =>
-      open(warehouse, io).create(Id, TableCreation(schema, properties = patient))
+      open(warehouse, io).create(Id, TableCreation(schema, properties = manyRetries))
       inParallel((1 to Writers).map { writer => () =>
         (1 to Appends).foldLeft(open(warehouse, io).table(Id))((table, i) => append(table, s"w$writer-$i"))
       })
@@ -70,8 +70,8 @@ class S3CatalogSuite extends AnyFunSuite {
       val expected = for (w <- 1 to Writers; i <- 1 to Appends) yield s"w$w-$i"
       assert(liveFiles(table) == expected.sorted.toVector)
       assert(table.metadata.lastSequenceNumber == Writers * Appends)
-      val there = io.list(s"${table.location}/metadata").map(_.path).filterNot(_.endsWith("/version-hint.text")).toSet
-      assert(there == reachable(io, table.version))
+      val found = io.list(s"${table.location}/metadata").map(_.path).filterNot(_.endsWith("/version-hint.text")).toSet
+      assert(found == reachable(io, table.version))
     }
   }
 

@@ -10,7 +10,7 @@ import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateLocation, UpdateProperties}
 
-/** Tables with files outside their directory lose no files to another table that SQL statements place there. */
+/** A table with files outside its directory keeps them when another table is created or moved to their location. */
 class SharedPlacesSuite extends AnyFunSuite with HostileTables {
 
   private def bucket: String = s"file:$directory/bucket/v"
@@ -30,18 +30,18 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
   private def registered(catalog: Catalog, id: TableIdentifier, of: Table): Table =
     catalog.register(id, of.metadataLocation)
 
-  private def isReadable(catalog: Catalog): Unit = {
+  private def assertReadable(catalog: Catalog): Unit = {
     val table = catalog.table(Victim)
     assert(liveFiles(table).forall(io.exists))
   }
 
   /** Purges an attacking table and checks that only its own metadata was deleted. */
-  private def purged(catalog: Catalog, id: TableIdentifier): Unit = {
+  private def checkPurge(catalog: Catalog, id: TableIdentifier): Unit = {
     val victim = catalog.table(Victim)
     val needed = liveFiles(victim) :+ victim.metadataLocation
     assert(catalog.drop(id, purge = true))
     assert(needed.forall(io.exists))
-    isReadable(catalog)
+    assertReadable(catalog)
   }
 
   test("a table whose location was set to another table's data path") {
@@ -50,7 +50,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     for (place <- Seq(bucket, s"file:$directory/bucket", s"file:$directory")) {
       val evil = registered(catalog, Evil, victim)
       change(change(evil, new UpdateLocation(place)), new UpdateProperties(Map("a" -> "b"), Set.empty))
-      purged(catalog, Evil)
+      checkPurge(catalog, Evil)
     }
     catalog.close()
   }
@@ -61,7 +61,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     catalog.createNamespace(Vector("ev"), Map("location" -> s"file:$directory/bucket"))
     val id = TableIdentifier(Vector("ev"), "v")
     registered(catalog, id, victim)
-    purged(catalog, id)
+    checkPurge(catalog, id)
     catalog.close()
   }
 
@@ -74,7 +74,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     val moved = change(old, new UpdateLocation(s"file:$directory/p2/v"))
     append(moved, data(s"file:$directory/p2/v/data"))
     registered(catalog, Evil, old)
-    purged(catalog, Evil)
+    checkPurge(catalog, Evil)
     catalog.close()
   }
 
@@ -89,7 +89,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
       change(table, new UpdateProperties(Map("a" -> i.toString), Set.empty))
     }
     assert(io.exists(catalog.table(Victim).metadataLocation))
-    isReadable(catalog)
+    assertReadable(catalog)
     val other = Catalogs.open(
       "other",
       Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/a.sqlite", "warehouse" -> s"file:$warehouse"),
@@ -100,7 +100,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
       change(table, new UpdateProperties(Map("a" -> i.toString), Set.empty))
     }
     assert(io.exists(catalog.table(Victim).metadataLocation))
-    isReadable(catalog)
+    assertReadable(catalog)
     catalog.close()
     other.close()
   }
@@ -113,7 +113,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     for (purge <- Seq(false, true)) {
       catalog.create(id, unpartitioned())
       assert(catalog.drop(id, purge) && !catalog.tableExists(id))
-      isReadable(catalog)
+      assertReadable(catalog)
     }
     val parquet = Files.createDirectories(warehouse.resolve("db/pq")).resolve("part-0.parquet")
     Files.write(parquet, Array[Byte](1))
@@ -139,7 +139,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     val path = s"file:$directory/evil/db/victim"
     forged(withNewUuid(victim.metadata), directory.resolve("evil/db/victim/metadata/v1.metadata.json"))
     assert(new PathTables(io).drop(path, purge = true))
-    isReadable(catalog)
+    assertReadable(catalog)
     val dotted = TableIdentifier(Vector("a", "b"), "c")
     val place = s"file:$directory/own/a.b/c"
     val nested = append(catalog.create(dotted, unpartitioned("write.data.path" -> place)), data(place))
@@ -190,7 +190,7 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     val evil = catalog.create(Evil, unpartitioned())
     elsewhere(catalog, s"${evil.location}/metadata")
     assert(catalog.drop(Evil, purge = true) && !catalog.tableExists(Evil))
-    isReadable(catalog)
+    assertReadable(catalog)
   }
 
   test("a path with a control character is kept, and the other files are purged") {

@@ -10,7 +10,7 @@ import iceberglite.table.MemoryFileIO
 class VersionFilesSuite extends AnyFunSuite {
   private val path = "mem:/t/metadata/v1.metadata.json"
 
-  /** A storage with one file, of which the first reads fail. */
+  /** A storage with one file, whose first reads fail. */
   final private class Late(failures: Int) extends FileIOWrapper(new MemoryFileIO) {
     val reads = new AtomicInteger
     write(path, Array[Byte](1))

@@ -39,11 +39,11 @@ class PeerJdbcSuite extends AnyFunSuite {
 
     def theirs(more: (String, String)*): PeerCatalog = {
       // This timeout is also used for other writers of a SQLite file.
-      val patient = if (database.url.startsWith("jdbc:sqlite:")) Map("jdbc.busy_timeout" -> "10000") else Map.empty
+      val timeouts = if (database.url.startsWith("jdbc:sqlite:")) Map("jdbc.busy_timeout" -> "10000") else Map.empty
       CatalogUtil.loadCatalog(
         classOf[PeerCatalog].getName,
         "lite",
-        (properties - "type" ++ patient ++ more).asJava,
+        (properties - "type" ++ timeouts ++ more).asJava,
         new Configuration(false)
       ).asInstanceOf[PeerCatalog]
     }
@@ -140,8 +140,8 @@ class PeerJdbcSuite extends AnyFunSuite {
 
   onEach("concurrent writers of both implementations lose no rows") { shared =>
     val first = shared.ours()
-    val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "5")
-    first.create(Id, TableCreation(schema, properties = patient))
+    val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "5")
+    first.create(Id, TableCreation(schema, properties = manyRetries))
     val (writers, appends) = (3, 8)
     val mine = (1 to writers).map { w => () =>
       val catalog = shared.ours()
@@ -170,6 +170,6 @@ class PeerJdbcSuite extends AnyFunSuite {
     val left = (shared.metadataFiles -- reachable(table.io, table.version)).toVector
     val snapshots = left.flatMap(MetadataFiles.read(table.io, _).snapshots)
     val tooLate = snapshots.filterNot(s => table.metadata.snapshotsById.contains(s.snapshotId))
-    assert(!tooLate.exists(_.summary.contains(CommitContext.CommitIdKey)), "and nothing of ours is left over")
+    assert(!tooLate.exists(_.summary.contains(CommitContext.CommitIdKey)), "our writers leave no files")
   }
 }

@@ -31,7 +31,7 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
     Gen.frequency[Edit](
       4 -> Gen.zip(columns, transforms, Gen.option(names)).map { case (c, t, n) => Add(c, t, n) },
       2 -> known.map(Remove),
-      1 -> Gen.zip(columns, transforms).map { case (c, t) => RemoveMade(c, t) },
+      1 -> Gen.zip(columns, transforms).map { case (c, t) => RemoveByTransform(c, t) },
       2 -> Gen.zip(known, names).map { case (a, b) => Rename(a, b) }
     )
   }
@@ -52,7 +52,7 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
   private def ours(update: SpecUpdate, edit: Edit): SpecUpdate = edit match {
     case Add(c, t, name) => update.addField(path(c), t, name)
     case Remove(name) => update.removeField(name)
-    case RemoveMade(c, t) => update.removeField(path(c), t)
+    case RemoveByTransform(c, t) => update.removeField(path(c), t)
     case Rename(a, b) => update.renameField(a, b)
   }
 
@@ -60,7 +60,7 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
     case Add(c, t, None) => update.addField(term(c, t))
     case Add(c, t, Some(name)) => update.addField(name, term(c, t))
     case Remove(name) => update.removeField(name)
-    case RemoveMade(c, t) => update.removeField(term(c, t))
+    case RemoveByTransform(c, t) => update.removeField(term(c, t))
     case Rename(a, b) => update.renameField(a, b)
   }
 
@@ -115,6 +115,6 @@ object SpecUpdatePeerSuite {
   sealed private trait Edit
   final private case class Add(column: String, transform: Transform, name: Option[String]) extends Edit
   final private case class Remove(name: String) extends Edit
-  final private case class RemoveMade(column: String, transform: Transform) extends Edit
+  final private case class RemoveByTransform(column: String, transform: Transform) extends Edit
   final private case class Rename(name: String, newName: String) extends Edit
 }

@@ -17,17 +17,17 @@ import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.FastAppend
 
 /**
- * Eight processes write to one table concurrently, and some die in the middle of a commit, at a step given by the seed
- * or by being killed: all acknowledged commits are in the table, and it stays writable.
+ * Several processes write to one table concurrently. Some of them halt at a step chosen by the seed, or are killed, in
+ * the middle of a commit. The table has all acknowledged commits, and remains writable.
  */
 class KilledWritersSuite extends AnyFunSuite {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
-  private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
+  private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
 
-  /** The number of writers to kill: six of eight, or all of four. */
+  /** The number of writers. Six of eight writers die, or all of four. */
   private val writers = if (Sampling.isFast) 4 else 8
 
-  /** The fast tier has the one without a server. */
+  /** The fast tier runs only the catalog without a server. */
   private def slow(kind: String): Seq[Tag] = Sampling.slowUnless(kind == "files")
 
   private def withDirectory(body: Path => Unit): Unit = {
@@ -43,9 +43,9 @@ class KilledWritersSuite extends AnyFunSuite {
         val catalog = Catalogs.open("lite", properties, Writers.storage(properties))
         try {
           catalog.createNamespace(Id.namespace, Map.empty)
-          catalog.create(Id, TableCreation(TestTables.schema, properties = patient))
+          catalog.create(Id, TableCreation(TestTables.schema, properties = manyRetries))
           val all = new Writers(properties, directory, new Random(seed)).run(count = writers, commits = 8)
-          assert(all.count(_.died) * 2 >= writers, "or hardly anyone was in the middle of a commit")
+          assert(all.count(_.died) * 2 >= writers, "too few writers died")
           checkOutcome(all, catalog)
         } finally catalog.close()
       }
@@ -54,10 +54,10 @@ class KilledWritersSuite extends AnyFunSuite {
   private def checkOutcome(all: Vector[WriterOutput], catalog: Catalog): Unit = {
     val table = catalog.table(Id)
     val live = TestTables.liveFiles(table)
-    assert(live.distinct == live, "a file is there twice")
+    assert(live.distinct == live, "a file is listed twice")
     val lost = all.flatMap(_.done).toSet -- live
-    assert(lost.isEmpty, "acknowledged, and lost")
-    assert((all.flatMap(_.failed).toSet & live.toSet).isEmpty, "said to have failed, and there")
+    assert(lost.isEmpty, "acknowledged commits are missing")
+    assert((all.flatMap(_.failed).toSet & live.toSet).isEmpty, "commits reported as failed are in the table")
     assert((live.toSet -- all.flatMap(_.begun)).isEmpty)
     all.filterNot(_.died).foreach(said => assert(said.begun == said.done ++ said.failed, said.writer))
     history(table)
@@ -79,10 +79,10 @@ class KilledWritersSuite extends AnyFunSuite {
   /** Checks that unreferenced files belong to dead writers; surviving writers have cleaned up. */
   private def checkUnreferencedFiles(table: Table, all: Vector[WriterOutput]): Unit = {
     val needed = TestTables.reachable(table.io, table.version)
-    val ofTheDead = all.filter(_.died).flatMap(_.written).toSet
+    val writtenByDead = all.filter(_.died).flatMap(_.written).toSet
     val orphans = all.flatMap(_.written).toSet.filter(table.io.exists) -- needed
-    assert((orphans -- ofTheDead).isEmpty, "left by a writer that lived")
-    assert(needed.filterNot(table.io.exists).isEmpty, "referred to, and not there")
+    assert((orphans -- writtenByDead).isEmpty, "files left by a surviving writer")
+    assert(needed.filterNot(table.io.exists).isEmpty, "referenced files are missing")
   }
 
   check("files", directory => Map("type" -> "hadoop", "warehouse" -> s"file://$directory/wh"))

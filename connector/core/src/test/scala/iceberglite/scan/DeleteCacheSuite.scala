@@ -13,13 +13,13 @@ class DeleteCacheSuite extends AnyFunSuite {
   private var now = 0L
   private val limits = LruCache.Limits(maxEntryBytes = 60, maxTotalBytes = 100, idleMs = Long.MaxValue)
 
-  private def ask(cache: DeleteCache, key: String, bytes: Long = 30, limits: LruCache.Limits = limits)(
+  private def read(cache: DeleteCache, key: String, bytes: Long = 30, limits: LruCache.Limits = limits)(
       load: => String
   ): String = cache.valueOf[String](key, limits, _ => bytes)(load)
 
   private def isKept(cache: DeleteCache, key: String): Boolean = {
     var isNew = false
-    ask(cache, key, bytes = 1000) {
+    read(cache, key, bytes = 1000) {
       isNew = true
       "new"
     }
@@ -28,23 +28,23 @@ class DeleteCacheSuite extends AnyFunSuite {
 
   test("a value is loaded once and kept while there is space, and the least recently used one is evicted first") {
     val cache = new DeleteCache(() => now)
-    Seq("a", "b", "c").foreach(k => ask(cache, k)(k))
-    assert(cache.bytes == 90 && ask(cache, "a")("again") == "a")
-    ask(cache, "d")("d")
+    Seq("a", "b", "c").foreach(k => read(cache, k)(k))
+    assert(cache.bytes == 90 && read(cache, "a")("again") == "a")
+    read(cache, "d")("d")
     assert(cache.bytes == 90 && isKept(cache, "a") && !isKept(cache, "b") && isKept(cache, "c") && isKept(cache, "d"))
   }
 
   test("a value above the limit of a single entry is returned and not cached") {
     val cache = new DeleteCache(() => now)
-    assert(ask(cache, "a", bytes = 61)("a") == "a" && cache.bytes == 0 && !isKept(cache, "a"))
-    assert(ask(cache, "b", limits = limits.copy(maxTotalBytes = 0))("b") == "b" && cache.bytes == 0)
+    assert(read(cache, "a", bytes = 61)("a") == "a" && cache.bytes == 0 && !isKept(cache, "a"))
+    assert(read(cache, "b", limits = limits.copy(maxTotalBytes = 0))("b") == "b" && cache.bytes == 0)
   }
 
   test("an unused value expires, even if there are no other requests") {
     val cache = new DeleteCache(() => now)
     val short = limits.copy(idleMs = 1000)
-    ask(cache, "a", limits = short)("a")
-    ask(cache, "b", limits = short)("b")
+    read(cache, "a", limits = short)("a")
+    read(cache, "b", limits = short)("b")
     now += 900
     assert(isKept(cache, "a"))
     now += 900
@@ -86,7 +86,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     try {
       val results = (0 until 8).map { _ =>
         pool.submit[String](() =>
-          ask(cache, "a") {
+          read(cache, "a") {
             loads.incrementAndGet()
             begun.countDown()
             finish.await(60, TimeUnit.SECONDS)
@@ -103,7 +103,7 @@ class DeleteCacheSuite extends AnyFunSuite {
   test("a failed load fails for every waiting task, and a later load may succeed") {
     val cache = new DeleteCache(() => now)
     def broken: String = throw UnreadableFile("f", "delete file", "It is damaged")
-    assert((0 until 3).map(_ => intercept[UnreadableFile](ask(cache, "a")(broken)).getMessage).toSet.size == 1)
-    assert(ask(cache, "a")("whole") == "whole" && isKept(cache, "a"))
+    assert((0 until 3).map(_ => intercept[UnreadableFile](read(cache, "a")(broken)).getMessage).toSet.size == 1)
+    assert(read(cache, "a")("whole") == "whole" && isKept(cache, "a"))
   }
 }

@@ -14,7 +14,7 @@ import iceberglite.spec.types.{Literal, NestedField, SingleValue}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Each scope rule of delete files on its own. */
+/** Tests each rule for the scope of delete files separately. */
 class DeleteIndexSuite extends AnyFunSuite {
   private val schema = Schema(
     1,

@@ -87,10 +87,10 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   /** Position deletes on some data files of one partition, including those of the same commit. */
-  private def positions(name: String, commit: Int, there: Vector[Data], measured: Boolean): Gen[Deletes] = for {
-    target <- Gen.oneOf(there)
-    beside = there.filter(d => d.file.specId == target.file.specId && d.file.partition == target.file.partition)
-    files <- Gen.atLeastOne(beside).map(_.toVector)
+  private def positions(name: String, commit: Int, allData: Vector[Data], measured: Boolean): Gen[Deletes] = for {
+    target <- Gen.oneOf(allData)
+    inside = allData.filter(d => d.file.specId == target.file.specId && d.file.partition == target.file.partition)
+    files <- Gen.atLeastOne(inside).map(_.toVector)
     found <- Gen.sequence[Vector[(String, Int)], (String, Int)](
       files.map(d => Gen.choose(0, d.rows.size - 1).map(d.file.path -> _))
     )
@@ -141,17 +141,17 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def commit(version: FormatVersion, measured: Gen[Boolean], n: Int, before: Snapshot): Gen[Snapshot] = for {
     added <- Gen.choose(1, 3).flatMap(k => sequence((1 to k).map(i => measured.flatMap(data(s"f$n$i", n, _)))))
-    there = before.data ++ added
+    allData = before.data ++ added
     equal <- Gen.choose(0, 2).flatMap(k => sequence((1 to k).map(i => measured.flatMap(equality(s"e$n$i", n, _)))))
     isUpgraded = version >= FormatVersion.V3 && n >= upgrade
     placed <- Gen.choose(0, if (isUpgraded) 0 else 2).flatMap(k =>
-      sequence((1 to k).map(i => measured.flatMap(positions(s"p$n$i", n, there, _))))
+      sequence((1 to k).map(i => measured.flatMap(positions(s"p$n$i", n, allData, _))))
     )
-    without = there.filterNot(d => before.deletes.exists(_.file.referencedDataFile.contains(d.file.path)))
+    without = allData.filterNot(d => before.deletes.exists(_.file.referencedDataFile.contains(d.file.path)))
     chosen <- Gen.someOf(without)
     vectors <- if (!isUpgraded) Gen.const(Vector.empty)
     else sequence(chosen.toVector.zipWithIndex.map { case (d, i) => vector(s"v$n$i", n, d) })
-  } yield Snapshot(there, before.deletes ++ equal ++ placed ++ vectors)
+  } yield Snapshot(allData, before.deletes ++ equal ++ placed ++ vectors)
 
   private def sequence[A](generators: Seq[Gen[A]]): Gen[Vector[A]] =
     generators.foldLeft(Gen.const(Vector.empty[A]))((done, next) => done.flatMap(d => next.map(d :+ _)))
@@ -217,7 +217,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     plan
   }
 
-  private var leftOut = 0L
+  private var skippedDeletes = 0L
 
   private def checkRows(version: FormatVersion): Unit =
     forAll(snapshots(version, Gen.oneOf(true, false)), filters) { (snapshot, filter) =>
@@ -225,12 +225,12 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val holds = Evaluate.rows[Row](Bind(filter, schema, caseSensitive = true), id => _(id))
       snapshot.data.foreach { data =>
         val scoped = snapshot.deletes.filter(applies(_, data, hasVector(snapshot, data)))
-        val given = tasks.get(data.file.path).toVector.flatMap(_.deletes.map(_.file.path)).toSet
-        assert(given.subsetOf(scoped.map(_.file.path).toSet), data)
-        leftOut += scoped.size - given.size
+        val planned = tasks.get(data.file.path).toVector.flatMap(_.deletes.map(_.file.path)).toSet
+        assert(planned.subsetOf(scoped.map(_.file.path).toSet), data)
+        skippedDeletes += scoped.size - planned.size
         data.rows.indices.filter(i => holds(data.rows(i))).foreach { i =>
           assert(tasks.contains(data.file.path))
-          val (expected, found) = scoped.partition(d => !given(d.file.path))
+          val (expected, found) = scoped.partition(d => !planned(d.file.path))
           assert(!expected.exists(deletes(_, data, i)) || found.exists(deletes(_, data, i)), s"row $i of $data")
         }
       }
@@ -247,7 +247,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     checkRows(FormatVersion.V3)
   )
 
-  test("the random cases skipped many deletes")(assert(leftOut > (if (Sampling.isFast) 50 else 500)))
+  test("the random cases skipped many deletes")(assert(skippedDeletes > (if (Sampling.isFast) 50 else 500)))
 
   private def ours(t: TestTable): Map[String, Set[(String, Option[Long])]] =
     plan(t, AlwaysTrue).tasks.map(task => task.file.path -> task.deletes.map(_.location).toSet).toMap

@@ -14,8 +14,8 @@ class SnapshotRangeSuite extends AnyFunSuite {
   private def snapshot(id: Long, parent: Option[Long], time: Long): Snapshot =
     Snapshot(id, parent, id, time, Some(s"list-$id"), Vector.empty, Map("operation" -> "append"), None)
 
-  private val line = (1L to 5L).map(id => snapshot(id, Some(id - 1).filter(_ > 0), id * 100)).toVector
-  private val aside = snapshot(9, Some(2), 350)
+  private val mainSnapshots = (1L to 5L).map(id => snapshot(id, Some(id - 1).filter(_ > 0), id * 100)).toVector
+  private val branchSnapshot = snapshot(9, Some(2), 350)
 
   private def metadata(snapshots: Vector[Snapshot]): TableMetadata =
     Actions.unpartitionedTable(FormatVersion.V2).table.metadata.copy(
@@ -24,8 +24,8 @@ class SnapshotRangeSuite extends AnyFunSuite {
       refs = Map("main" -> SnapshotRef.Branch(5), "b" -> SnapshotRef.Branch(9))
     )
 
-  private val whole = metadata(line :+ aside)
-  private val expired = metadata(line.drop(2) :+ aside)
+  private val whole = metadata(mainSnapshots :+ branchSnapshot)
+  private val expired = metadata(mainSnapshots.drop(2) :+ branchSnapshot)
 
   private def ids(
       start: RangeStart,

@@ -52,9 +52,9 @@ class StatsToKeepSuite extends AnyFunSuite {
     val t = tableOf(5)
     val none = plan(t, StatsToKeep.Of(Set.empty))
     assert(none.tasks.size == 5 && none.tasks.forall(_.file.metrics eq Metrics.Empty))
-    val asked = plan(t, StatsToKeep.Of(Set(2)))
-    assert(isKnown(asked, 2) && asked.statsToKeep.has(Set(2)) && !asked.statsToKeep.has(Set(1, 2)))
-    assert(asked.tasks.forall(_.file.metrics.lowerBounds.exists(_.keySet == Set(2))))
+    val requested = plan(t, StatsToKeep.Of(Set(2)))
+    assert(isKnown(requested, 2) && requested.statsToKeep.has(Set(2)) && !requested.statsToKeep.has(Set(1, 2)))
+    assert(requested.tasks.forall(_.file.metrics.lowerBounds.exists(_.keySet == Set(2))))
     val filtered = plan(t, StatsToKeep.Of(Set(2)), GreaterThan(Term.Named("id"), IntLiteral(5)))
     assert(filtered.statsToKeep.has(Set(1, 2)) && isKnown(filtered, 1) && isKnown(filtered, 2))
   }
@@ -97,6 +97,6 @@ class StatsToKeepSuite extends AnyFunSuite {
       Some(cluster)
     ).plan()
     assert(found.tasks.size == 100000 && found.tasks.forall(_.file.metrics eq Metrics.Empty))
-    assert(cluster.bytesTaken < 100000 * 20L, "paths that are alike pack well, and metrics stay behind")
+    assert(cluster.bytesTaken < 100000 * 20L, "similar paths compress well, and metrics are not sent")
   }
 }

@@ -35,14 +35,14 @@ final class Server private[servers] (kind: String, isShared: Boolean) {
     if (Files.exists(file)) Files.readString(file) else null
   }
 
-  private val properties: Map[String, String] = {
+  private val values: Map[String, String] = {
     val line = sys.env.get("ICEBERG_LITE_SERVERS").filter(_ => isShared).fold(started)(awaited)
     if (line == null) throw new IllegalStateException(s"The $kind server did not start; see its output above")
     new ObjectMapper().readTree(line).fields.asScala.map(f => f.getKey -> f.getValue.asText).toMap
   }
 
   def apply(key: String): String =
-    properties.getOrElse(key, throw new NoSuchElementException(s"The $kind server has ${properties.keys.mkString(",")}"))
+    values.getOrElse(key, throw new NoSuchElementException(s"The $kind server has ${values.keys.mkString(", ")}"))
 }
 
 final class RestServer(server: Server) {

@@ -64,7 +64,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
       ("" +: magics).zipWithIndex.map { case (magic, i) => sparse(s"sparse$i$ending", magic) } :+
       sparse(s"medium$ending", "", 100L << 20)
 
-  test("table metadata") {
+  test("hostile table metadata files are rejected") {
     hostile(".metadata.json", "{", "\u001f\u008b\b").foreach { file =>
       rejection(file.toString)(MetadataFiles.read(io, s"file:$file"))
       if (Files.size(file) != (100L << 20)) rejection(file.toString)(io.read(file.toString))

@@ -16,7 +16,7 @@ class LruCacheSuite extends AnyFunSuite {
     assert(cache.valueOf("b", _ => 40L, limits)("again") == "again")
     assert(cache.bytes == 80)
     cache.put("huge", "H", 51, limits)
-    assert(cache.bytes == 80, "what would push out most of the rest is not kept")
+    assert(cache.bytes == 80, "a value that would evict most other values is not cached")
     cache.put("b", "B", 10, limits)
     assert(cache.bytes == 50)
   }

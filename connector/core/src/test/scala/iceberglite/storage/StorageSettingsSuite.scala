@@ -66,7 +66,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     def system(conf: Configuration): FileSystem =
       CatalogFileSystem.unwrapped(new Path("rename://host/x").getFileSystem(conf))
     val first = conf("hadoop.fs.rename.user" -> "a")
-    assert(system(first) eq system(first), "one for all who come with the same settings")
+    assert(system(first) eq system(first), "equal settings share one file system")
     assert(system(first) eq system(conf("hadoop.fs.rename.user" -> "a")))
     val second = system(conf("hadoop.fs.rename.user" -> "b"))
     assert(!(second eq system(first)) && second.getConf.get("fs.rename.user") == "b")

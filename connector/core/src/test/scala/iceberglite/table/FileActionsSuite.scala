@@ -58,8 +58,8 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("engine properties are added to the summary, and override no count") {
     withTable(byCategory()) { table =>
-      val said = Map("engine-name" -> "spark", "spark.app.id" -> "app-1", "total-records" -> "-1")
-      val s = summary(table.transaction(said, environment).add(new FastAppend(Vector(fileOf("a", "a1")))).commit())
+      val engine = Map("engine-name" -> "spark", "spark.app.id" -> "app-1", "total-records" -> "-1")
+      val s = summary(table.transaction(engine, environment).add(new FastAppend(Vector(fileOf("a", "a1")))).commit())
       assert(s("engine-name") == "spark" && s("spark.app.id") == "app-1")
       assert(s("total-records") == "10")
     }
@@ -110,8 +110,8 @@ class FileActionsSuite extends AnyFunSuite {
   test("an existing snapshot id is not used again") {
     withTable(byCategory()) { empty =>
       val table = filled(empty)
-      val taken = table.currentSnapshot.get.snapshotId
-      val ids = Iterator(taken, 0L, Long.MinValue, -7L)
+      val usedId = table.currentSnapshot.get.snapshotId
+      val ids = Iterator(usedId, 0L, Long.MinValue, -7L)
       val loaded = environment.copy(randomLong = () => ids.next())
       val next = table.transaction(Map.empty, loaded).add(new FastAppend(Vector(fileOf("c", "c1")))).commit()
       assert(next.currentSnapshot.get.snapshotId == (-7L & Long.MaxValue))
@@ -222,7 +222,7 @@ class FileActionsSuite extends AnyFunSuite {
       val table = commit(evolved, new FastAppend(Vector(newer)))
       val replaced = commit(table, new ReplacePartitions(Vector(newer.copy(path = "new2"))))
       assert(liveFiles(replaced) == Vector("a1", "a2", "b1", "new2"))
-      assert(liveFiles(commit(replaced, new DeleteFiles(inA))) == Vector("b1"), "a filter counts in all specs")
+      assert(liveFiles(commit(replaced, new DeleteFiles(inA))) == Vector("b1"), "a filter applies to all specs")
     }
   }
 

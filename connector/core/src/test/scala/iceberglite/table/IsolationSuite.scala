@@ -165,7 +165,7 @@ class IsolationSuite extends AnyFunSuite {
     val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
     assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("added the delete file theirs"))
     val table = t.commit(new ReplacePartitions(Vector(fileOf("a", "mine"))))
-    assert(liveFiles(table) == Vector("b1", "mine", "theirs"), "they stay, for they are of other partitions too")
+    assert(liveFiles(table) == Vector("b1", "mine", "theirs"), "the deletes also apply to other partitions")
   }
 
   test("deletes on one file conflict with a filter only if that file may match", CommitRules.disjoint) {

@@ -24,15 +24,15 @@ class MergeSchemaSuite extends AnyFunSuite {
   private val planned = MergeSchema.mergedSchema(table, rows, caseSensitive = true)
 
   /** Commits rows that were written for `table` after a concurrent schema change, and returns the schema. */
-  private def committed(meanwhile: SchemaUpdate => SchemaUpdate): Schema = {
-    val base = updated(table)(meanwhile)
+  private def committed(concurrent: SchemaUpdate => SchemaUpdate): Schema = {
+    val base = updated(table)(concurrent)
     val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(base, context)
     assert(change.requirements.contains(AssertCurrentSchemaId(base.currentSchemaId)))
     MetadataUpdate.applyAll(base, change.updates, base.lastUpdatedMs).schema
   }
 
-  private def conflict(meanwhile: SchemaUpdate => SchemaUpdate): String =
-    intercept[CommitConflict](committed(meanwhile)).getMessage
+  private def conflict(concurrent: SchemaUpdate => SchemaUpdate): String =
+    intercept[CommitConflict](committed(concurrent)).getMessage
 
   test("columns are added and widened, with the ids used in the files") {
     val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(table, context)

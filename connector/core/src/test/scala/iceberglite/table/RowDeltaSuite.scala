@@ -37,7 +37,7 @@ class RowDeltaSuite extends AnyFunSuite {
     val s = summary(table)
     assert((s("added-dvs"), s("removed-dvs"), s("added-position-deletes"), s("total-position-deletes")) ==
       (("1", "1", "3", "3")))
-    assert(t.unreferencedPuffins == Set("theirs.puffin"), "theirs is of an older snapshot, mine is nobody's any more")
+    assert(t.unreferencedPuffins == Set("theirs.puffin"), "an older snapshot refers to theirs, none to mine")
     assert(t.orphanFiles.isEmpty)
   }
 
@@ -63,7 +63,7 @@ class RowDeltaSuite extends AnyFunSuite {
     val table = third.commit()
     assert(t.deleted(table, low) == Vector(1L, 2L, 3L))
     val stray = t.unreferencedPuffins
-    assert(stray.count(_.contains("merged")) == 1, "what 1 and 2 united is of the snapshot before")
+    assert(stray.count(_.contains("merged")) == 1, "the previous snapshot refers to the vector merged from 1 and 2")
     assert(!stray.contains("3.puffin") && stray.contains("1.puffin"))
     assert(t.orphanFiles.isEmpty)
   }
@@ -107,11 +107,11 @@ class RowDeltaSuite extends AnyFunSuite {
     val before = t.store.paths
     t.committer.script = Vector(ScriptedCommitter.conflict, ScriptedCommitter.unknown(happens = false, 99))
     intercept[CommitStateUnknown](t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(2L)), read)))
-    assert((t.store.paths -- before).count(_.endsWith(".puffin")) == 2, "mine, and the united one")
+    assert((t.store.paths -- before).count(_.endsWith(".puffin")) == 2, "mine, and the merged one")
     val later = t.store.paths
     t.committer.script = Vector.fill(5)(ScriptedCommitter.conflict)
     intercept[Exception](t.commitOn(read, delete(t.vectors("again.puffin", low -> Seq(3L)), read)))
-    assert(t.store.paths -- later == Set("again.puffin"), "the writer's own file is the writer's to remove")
+    assert(t.store.paths -- later == Set("again.puffin"), "the writer removes its own file later")
   }
 
   test("updates of different rows of one file are merged, at both isolation levels if the rows are independent") {
@@ -267,6 +267,6 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(operation(t.commit(new RowDelta(t.vectors("2.puffin", low -> Seq(2L)) :+ file("n2")))) == "overwrite")
     assert(operation(t.commit(new RowDelta(Vector.empty, removed = Vector(high)))) == "delete")
     val before = t.table
-    assert(t.commit(new RowDelta(Vector.empty)).version == before.version, "nothing to do is no commit")
+    assert(t.commit(new RowDelta(Vector.empty)).version == before.version, "an empty change makes no commit")
   }
 }

@@ -180,7 +180,7 @@ class TransactionSuite extends AnyFunSuite {
     )
     assert(
       liveFiles(f.append("mine")) == Vector("first", "later", "mine"),
-      "another went first, so it can be tried again"
+      "another commit came first, so the commit can be retried"
     )
     assert(f.waits.nonEmpty)
   }
@@ -219,7 +219,7 @@ class TransactionSuite extends AnyFunSuite {
     f.committer.loads = Vector.fill(3)(() => down())
     intercept[CommitStateUnknown](f.append("mine"))
     assert(f.waits.size == 2)
-    assert(liveFiles(f.table.refresh()) == Vector("first", "mine"), "it had happened, and its files are there")
+    assert(liveFiles(f.table.refresh()) == Vector("first", "mine"), "the commit was applied, and its files exist")
   }
 
   test("if the table cannot be loaded after a conflict, no files are removed") {
@@ -287,7 +287,7 @@ class TransactionSuite extends AnyFunSuite {
       f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "mine", LongType, None))).commit()
     }
     assert(error.getMessage.contains("current schema"))
-    assert(f.waits.size == 1, "one look, and no more tries")
+    assert(f.waits.size == 1, "the status is checked once, and the commit is not retried")
     assert(f.table.refresh().schema.find("mine").isEmpty)
   }
 

@@ -51,7 +51,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     assert(t.manifests.filter(_.content == ManifestContent.Deletes).forall(_.firstRowId.isEmpty))
     assert(t.entries.filter(_.file.content != Content.Data).forall(_.file.firstRowId.isEmpty))
     assert(t.live.filter(_.file.content == Content.Data).map(_.file.firstRowId) == Vector(Some(10L)))
-    assert(t.metadata.currentSnapshot.flatMap(_.addedRows).contains(10L), "room for the existing rows, used or not")
+    assert(t.metadata.currentSnapshot.flatMap(_.addedRows).contains(10L), "row ids are also reserved for existing rows")
   }
 
   private def oldDeletes(): TestTable = {

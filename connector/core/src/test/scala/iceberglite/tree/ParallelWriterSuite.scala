@@ -12,13 +12,13 @@ class ParallelWriterSuite extends AnyFunSuite {
   private val contents = Array[Byte](1)
 
   /** A remote storage where no write completes before all have started. */
-  private class Far(files: MemoryFileIO, together: Int) extends FileIOWrapper(files) {
-    private val onTheirWay = new CountDownLatch(together)
+  private class RemoteStorage(files: MemoryFileIO, together: Int) extends FileIOWrapper(files) {
+    private val started = new CountDownLatch(together)
 
     override def isRemote(path: String): Boolean = true
     override def write(path: String, contents: Array[Byte]): Unit = {
-      onTheirWay.countDown()
-      if (!onTheirWay.await(60, TimeUnit.SECONDS)) fail("The files do not go out together")
+      started.countDown()
+      if (!started.await(60, TimeUnit.SECONDS)) fail("The files are not written in parallel")
       if (path.contains("bad")) throw StorageFailed("write", path, "by the test")
       files.write(path, contents)
     }
@@ -26,7 +26,7 @@ class ParallelWriterSuite extends AnyFunSuite {
 
   test("files for a remote storage are written in parallel, and all exist after waiting") {
     val files = new MemoryFileIO
-    val sink = new ParallelWriter(new Far(files, together = 3), "mem:/t")
+    val sink = new ParallelWriter(new RemoteStorage(files, together = 3), "mem:/t")
     (1 to 3).foreach(i => sink.write(s"mem:/t/$i", contents))
     sink.await()
     assert(files.paths == Set("mem:/t/1", "mem:/t/2", "mem:/t/3"))
@@ -34,7 +34,7 @@ class ParallelWriterSuite extends AnyFunSuite {
 
   test("the first failure is thrown only when no write is running any more") {
     val files = new MemoryFileIO
-    val sink = new ParallelWriter(new Far(files, together = 3), "mem:/t")
+    val sink = new ParallelWriter(new RemoteStorage(files, together = 3), "mem:/t")
     Seq("1", "bad", "3").foreach(name => sink.write(s"mem:/t/$name", contents))
     assert(intercept[StorageFailed](sink.await()).getMessage.contains("bad"))
     assert(files.paths == Set("mem:/t/1", "mem:/t/3"))

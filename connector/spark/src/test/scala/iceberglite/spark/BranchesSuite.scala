@@ -10,7 +10,7 @@ import iceberglite.spark.conf.WriteAuditPublish
 import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 
-/** Branches and procedures where SQL scenarios do not reach: data frames, cached results, other sessions. */
+/** Branches and procedures in cases that no SQL scenario covers: data frames, cached results, other sessions. */
 class BranchesSuite extends AnyFunSuite with SharedSession {
 
   private def table(rows: String*): String = {
@@ -53,8 +53,8 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     Seq("branch" -> "other", "snapshot-id" -> "1", "tag" -> "work").foreach { case (key, value) =>
       intercept[AnalysisException](spark.read.option(key, value).table(s"$t.branch_work").count())
     }
-    val both = spark.read.format("iceberg-lite").option("branch", "work").option("as-of-timestamp", "1")
-    assert(intercept[AnalysisException](both.load(t)).getMessage.contains("At most one of them"))
+    val twoOptions = spark.read.format("iceberg-lite").option("branch", "work").option("as-of-timestamp", "1")
+    assert(intercept[AnalysisException](twoOptions.load(t)).getMessage.contains("At most one of them"))
   }
 
   test("a branch that does not exist is rejected before a row is written") {
@@ -106,9 +106,9 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     intercept[NoSuchTableException](sql(s"CALL lite.system.ancestors_of('$ns.nothing')"))
   }
 
-  // This JVM is not notified of the peer's commits, like those of other machines.
+  // This JVM is not notified of the peer's commits, as if they came from another machine.
 
-  test("statements about branches and procedures see commits of others") {
+  test("statements about branches and procedures see commits of other writers") {
     val t = table("(1, 'a')")
     assert(ids(spark.table(t)) == Seq(1))
     sql(s"INSERT INTO ${peer(t)} VALUES (2, 'b')")

@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Sessions with our extensions, with the peer's as well, and without any. */
+/** Sessions with our extensions, with both our extensions and the peer's, and without extensions. */
 class ExtensionsSuite extends AnyFunSuite with SharedSession {
 
   private def create(catalog: String): String = {
@@ -71,7 +71,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     val t = create("lite")
     val other = spark.newSession()
     other.table(t)
-    // This JVM is not notified of the peer's commits, like those of other machines.
+    // This JVM is not notified of the peer's commits, as if they came from another machine.
     sql(s"ALTER TABLE ${peer(t)} ADD PARTITION FIELD id")
     val e = intercept[Exception](other.sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)"))
     assert(e.getMessage.contains(t))

@@ -62,13 +62,13 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     assert(count(s"$name.branch_b") == 78)
   }
 
-  test("a MERGE with schema evolution sees commits of others, retries after a conflict, and adds columns") {
+  test("a MERGE with schema evolution sees concurrent commits, retries after a conflict, and adds columns") {
     val name = filled(2, "copy-on-write")
-    val came = commitMeanwhile(name)(addCopy(_))
+    val commits = commitMeanwhile(name)(addCopy(_))
     val source = sql("SELECT 3L AS id, 'x' AS data")
     val changes = named(name).merge(source, "target.id = source.id AND target.n = meanwhile(3)")
       .whenMatchedUpdateAll().withSchemaEvolution().retries(2).execute()
-    assert(came() == 1 && counts(changes) == ((0, 2, 0)) && count(name, "data = 'x'") == 2)
+    assert(commits() == 1 && counts(changes) == ((0, 2, 0)) && count(name, "data = 'x'") == 2)
   }
 
   test("invalid statements are rejected with the reason") {

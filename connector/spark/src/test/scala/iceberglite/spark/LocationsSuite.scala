@@ -69,7 +69,7 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       assert(made.size == 2 && made.forall(_.matches(shape)), made)
       sql(s"DROP TABLE $table PURGE")
       assert(files(location, ".parquet").isEmpty)
-      assert(files(elsewhere, ".parquet").size == (if (layout.contains("path")) 2 else 0), "only its metadata names it")
+      assert(files(elsewhere, ".parquet").size == (if (layout.contains("path")) 2 else 0), "other data is kept")
     }
 
   test("metadata can be in another directory, and Apache Iceberg writes its metadata there as well") {

@@ -30,7 +30,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     path
   }
 
-  private def rejected(session: SparkSession)(statement: String): Unit = {
+  private def assertRejected(session: SparkSession)(statement: String): Unit = {
     val e = intercept[AnalysisException](session.sql(statement).collect())
     assert(
       e.getMessage.contains("does not support paths as table names") && e.getMessage.contains("format(iceberg-lite)"),
@@ -66,7 +66,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.", "litejdbc.").map(spark -> _)
     (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
       val path = tableAtPath()
-      everyStatement(prefix, path).foreach(rejected(session))
+      everyStatement(prefix, path).foreach(assertRejected(session))
       assert(ids(path) == Seq(1) && metadataFiles(path) == 1, prefix)
       assert(!session.catalog.tableExists(s"$prefix`$path`"))
     }
@@ -79,15 +79,15 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.").map(spark -> _)
     (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
       val path = newDirectory().resolve("t")
-      rejected(session)(s"CREATE TABLE $prefix`$path` (id INT) USING iceberg")
-      rejected(session)(s"CREATE TABLE IF NOT EXISTS $prefix`$path` (id INT) USING iceberg")
-      rejected(session)(s"CREATE TABLE $prefix`$path` USING iceberg AS SELECT 1 AS id")
+      assertRejected(session)(s"CREATE TABLE $prefix`$path` (id INT) USING iceberg")
+      assertRejected(session)(s"CREATE TABLE IF NOT EXISTS $prefix`$path` (id INT) USING iceberg")
+      assertRejected(session)(s"CREATE TABLE $prefix`$path` USING iceberg AS SELECT 1 AS id")
       assert(!Files.exists(path), prefix)
       val table = tableAtPath()
       // Spark itself rejects the statement for its own catalog.
       if (session eq spark) {
-        rejected(session)(s"DROP TABLE $prefix`$table`")
-        rejected(session)(s"DROP TABLE IF EXISTS $prefix`$table` PURGE")
+        assertRejected(session)(s"DROP TABLE $prefix`$table`")
+        assertRejected(session)(s"DROP TABLE IF EXISTS $prefix`$table` PURGE")
       } else intercept[AnalysisException](session.sql(s"DROP TABLE $prefix`$table` PURGE"))
       assert(ids(table) == Seq(1), prefix)
     }
@@ -96,11 +96,11 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
   test("procedures and renames to a path are rejected") {
     val path = tableAtPath()
     val metadata = path.resolve("metadata").resolve("v1.metadata.json")
-    rejected(spark)(s"CALL litejdbc.system.rollback_to_snapshot('`$path`', 1)")
-    rejected(spark)(s"CALL litejdbc.system.register_table('`$path-new`', '$metadata')")
+    assertRejected(spark)(s"CALL litejdbc.system.rollback_to_snapshot('`$path`', 1)")
+    assertRejected(spark)(s"CALL litejdbc.system.register_table('`$path-new`', '$metadata')")
     val t = newTable(catalog = "litejdbc")
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
-    rejected(spark)(s"ALTER TABLE $t RENAME TO `$path-new`")
+    assertRejected(spark)(s"ALTER TABLE $t RENAME TO `$path-new`")
     assert(sql(s"SELECT * FROM $t").count() == 0)
   }
 

@@ -161,13 +161,13 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
           statements.foreach(run(session, _))
         }
       }
-      seeUI(before)
+      recordUI(before)
     } finally log.detach()
     val statements = seen.asScala.map(_._1).toSet
     assert(Seq("error of SELECT * FROM closed_pg.db.t", "plan of SELECT * FROM files.db.t.snapshots", "ui", "log")
       .forall(where => statements.exists(_.contains(where))))
-    val told = seen.asScala.filter(_._2.contains(Mark))
-    assert(told.isEmpty, told.map { case (where, text) => s"$where:\n${around(text)}" }.mkString("\n\n"))
+    val leaks = seen.asScala.filter(_._2.contains(Mark))
+    assert(leaks.isEmpty, leaks.map { case (where, text) => s"$where:\n${around(text)}" }.mkString("\n\n"))
   }
 
   test("a location with a password is rejected and never logged") {
@@ -203,7 +203,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
    * Reads executions by number, because the store evicts the oldest. @param before the last execution that is not
    * checked
    */
-  private def seeUI(before: Long): Unit = {
+  private def recordUI(before: Long): Unit = {
     val store = spark.sharedState.statusStore
     executions.filter(_.executionId > before).foreach { execution =>
       record("ui", Seq(execution.description, execution.details, execution.physicalPlanDescription).mkString("\n"))

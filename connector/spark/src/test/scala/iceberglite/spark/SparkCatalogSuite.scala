@@ -107,7 +107,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Adds a column as another program does, without the catalogs of this one. */
+  /** Adds a column like another program, without the catalogs of this session. */
   private def addColumnElsewhere(table: String): Unit = {
     val paths = new PathTables(new HadoopFileIO(new Configuration))
     paths.table(metadataOf(table).location).transaction()

@@ -54,7 +54,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Places for the scenarios that have no pair, because the catalog of their turn skips them. */
+  /** Pairs for the scenarios that have none yet, because the catalog of their turn skips them. */
   private def others: Vector[Place] = {
     val placed = features.flatMap(turns).map(_.scenario).toSet
     scenarios.filterNot(placed).flatMap(s => catalogs.find(_.takes(s)).map(Place(s, _)))

@@ -22,8 +22,8 @@ abstract class RuleBook(val name: String, val title: String) {
   def rules: Vector[Rule] = declared
 
   protected def rule(id: String, section: String, sentence: String)(implementedIn: String*): Rule = {
-    val made = new Rule(s"$name/$id", section, sentence, implementedIn)
-    declared :+= made
-    made
+    val newRule = new Rule(s"$name/$id", section, sentence, implementedIn)
+    declared :+= newRule
+    newRule
   }
 }

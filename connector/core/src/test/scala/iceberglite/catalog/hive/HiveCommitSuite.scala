@@ -21,10 +21,10 @@ import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 class HiveCommitSuite extends HiveTests {
   private val other = TableIdentifier(Vector("db"), "u")
   private val Alter = "alter_table_with_environment_context"
-  private val impatient = Seq("hadoop.iceberg.hive.lock-timeout-ms" -> "50")
-  private val once = Map("commit.retry.num-retries" -> "0", "commit.status-check.min-wait-ms" -> "1")
+  private val shortTimeout = Seq("hadoop.iceberg.hive.lock-timeout-ms" -> "50")
+  private val noRetries = Map("commit.retry.num-retries" -> "0", "commit.status-check.min-wait-ms" -> "1")
 
-  /** Takes the lock as another process would. */
+  /** Acquires the lock of a table, as another process would. */
   private def lock(client: IMetaStoreClient, table: String = Id.name): Long = {
     val component = new LockComponent(LockType.EXCLUSIVE, LockLevel.TABLE, "db")
     component.setTablename(table)
@@ -37,7 +37,7 @@ class HiveCommitSuite extends HiveTests {
   private def locks(client: IMetaStoreClient): Int =
     client.showLocks(new ShowLocksRequest).getLocks.size
 
-  onHive("a commit takes the lock and releases it") { hive =>
+  onHive("a commit acquires the lock and releases it") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address)
     val table = catalog.create(Id, unpartitioned())
@@ -49,8 +49,8 @@ class HiveCommitSuite extends HiveTests {
   }
 
   onHive("while another process holds the lock, nothing is committed, renamed or purged") { hive =>
-    val catalog = hive.open(impatient: _*)
-    val table = catalog.create(Id, TableCreation(schema, properties = once))
+    val catalog = hive.open(shortTimeout: _*)
+    val table = catalog.create(Id, TableCreation(schema, properties = noRetries))
     val held = lock(hive.client)
     val files = hive.files(".metadata.json")
     val error = intercept[CommitConflict](append(table, "x"))
@@ -58,12 +58,12 @@ class HiveCommitSuite extends HiveTests {
     assert(intercept[StorageFailed](catalog.rename(Id, other)).getMessage.contains("other writers held its lock"))
     intercept[StorageFailed](catalog.drop(Id, purge = true))
     assert(hive.files(".metadata.json") == files && catalog.table(Id).metadata == table.metadata)
-    assert(locks(hive.client) == 1, "requests that were given up are taken back")
+    assert(locks(hive.client) == 1, "abandoned lock requests are withdrawn")
     hive.client.unlock(held)
     assert(liveFiles(append(table, "x")) == Vector("x"))
   }
 
-  onHive("the lock of a writer that died goes, and the next one gets it", Slow) { hive =>
+  onHive("the lock of a writer that died expires, and the next writer gets it", Slow) { hive =>
     val table = hive.open().create(Id, unpartitioned())
     val dead = HiveFixture.connect(Servers.hive.uri)
     lock(dead)
@@ -83,7 +83,7 @@ class HiveCommitSuite extends HiveTests {
   onHive("a commit that lost its lock before the swap fails, and leaves no files") { hive =>
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "20")
-    val table = catalog.create(Id, TableCreation(schema, properties = once))
+    val table = catalog.create(Id, TableCreation(schema, properties = noRetries))
     val files = hive.files(".metadata.json")
     def takenAway(): Unit = {
       hive.client.showLocks(new ShowLocksRequest).getLocks
@@ -102,7 +102,7 @@ class HiveCommitSuite extends HiveTests {
     fault <- Seq(Before, After)
   } onHive(s"a commit is applied once when the connection breaks at $call ($fault)") { hive =>
     val proxy = hive.proxy()
-    val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = once))
+    val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
     val held = if (call == "check_lock") Some(lock(hive.client)) else None
     proxy.next(call, fault)
     held.foreach(id => proxy.next("check_lock", Meanwhile(() => hive.client.unlock(id))))
@@ -117,7 +117,7 @@ class HiveCommitSuite extends HiveTests {
     val proxy = hive.proxy()
     val catalog = hive.open("uri" -> proxy.address)
     proxy.next("create_table_with_environment_context", fault)
-    catalog.create(Id, TableCreation(schema, properties = once))
+    catalog.create(Id, TableCreation(schema, properties = noRetries))
     assert(catalog.listTables(Vector("db")) == Vector(Id) && hive.files(".metadata.json").size == 1)
     proxy.next(Alter, fault)
     if (fault == After) catalog.rename(Id, other) else intercept[StorageFailed](catalog.rename(Id, other))
@@ -130,7 +130,7 @@ class HiveCommitSuite extends HiveTests {
 
   onHive("a commit with a lost response, followed by another commit, is found in the metadata log") { hive =>
     val proxy = hive.proxy()
-    val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = once))
+    val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
     proxy.next(Alter, After)
     // When it requests the lock again, another writer has already committed on top of the first attempt.
     proxy.next("lock", Meanwhile(() => ()))
@@ -168,7 +168,7 @@ class HiveCommitSuite extends HiveTests {
   onHive("column changes that the Metastore would reject by position are applied to the table") { hive =>
     val catalog = hive.open()
     val columns = Vector(NestedField.optional(1, "text", StringType), NestedField.optional(2, "number", LongType))
-    val table = catalog.create(Id, TableCreation(Schema(0, columns), properties = once))
+    val table = catalog.create(Id, TableCreation(Schema(0, columns), properties = noRetries))
     table.transaction().add(new UpdateSchema(_.dropColumn(Vector("text")))).commit()
     assert(catalog.table(Id).schema.fields.map(_.name) == Vector("number"))
     assert(hive.stored().getSd.getColsSize == 2 && !hive.parameters()("current-schema").contains("text"))

@@ -25,7 +25,7 @@ class HivePeerSuite extends HiveTests {
   private def peerAppend(table: PeerTable, path: String): Unit =
     table.newFastAppend().appendFile(PeerFiles.dataFile(file(path), PeerSpec.unpartitioned)).commit()
 
-  /** The table without the values that differ between any two tables. */
+  /** Returns the parts of a Metastore entry that are equal for equal tables, without times and locations. */
   private def comparable(table: HiveTable): (String, String, String, String, Map[String, AnyRef]) = {
     val parameters: Map[String, AnyRef] = table.getParameters.asScala.toMap.map {
       case (key, _) if Set("uuid", "transient_lastDdlTime")(key) || key.endsWith("_location") => key -> "another"
@@ -97,8 +97,8 @@ class HivePeerSuite extends HiveTests {
   }
 
   onHive("concurrent writers of both implementations lose no rows") { hive =>
-    val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
-    hive.open().create(Id, TableCreation(schema, properties = patient))
+    val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
+    hive.open().create(Id, TableCreation(schema, properties = manyRetries))
     val appends = 5
     val writers: Seq[Callable[Unit]] = (0 until 4).map { n =>
       val make: Callable[Unit] =

@@ -176,7 +176,7 @@ class JdbcCatalogSuite extends JdbcTests {
       append(other.table(Id), "mem://wh/y")
     }
     assert(catalog.drop(Id, purge = true))
-    assert(f.files.paths.isEmpty, "also what the other wrote")
+    assert(f.files.paths.isEmpty, "including the files of the other writer")
     assert(!catalog.drop(Id, purge = true) && table.metadata.snapshots.size == 1)
   }
 

@@ -20,7 +20,7 @@ class JdbcFaultSuite extends JdbcTests {
   }
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
-    onEach(s"a connection that breaks in the middle of a commit leaves no doubt: $break") { f =>
+    onEach(s"a commit whose connection breaks has a definite outcome: $break") { f =>
       val catalog = f.open()
       val table = catalog.create(Id, unpartitioned())
       FaultyDriver.breaks = Vector(swap -> break)
@@ -31,7 +31,7 @@ class JdbcFaultSuite extends JdbcTests {
 
   for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
     onEach(
-      s"a connection that breaks while a table is created leaves no doubt if the database can be queried: $break"
+      s"a table creation whose connection breaks has a definite outcome if the database can be queried: $break"
     ) { f =>
       val catalog = f.open()
       catalog.createNamespace(Vector("db"), Map.empty)
@@ -51,7 +51,7 @@ class JdbcFaultSuite extends JdbcTests {
       val committed = append(table, "mine")
       val newest = catalog.table(Id)
       assert(liveFiles(newest) == Vector("mine", "theirs"))
-      assert(newest.metadata.snapshots.size == 2, "nothing is there twice")
+      assert(newest.metadata.snapshots.size == 2, "no append was applied twice")
       assert(liveFiles(committed).contains("mine"))
       assert(f.files.paths == reachable(f.files, newest.version))
     }
@@ -88,11 +88,11 @@ class JdbcFaultSuite extends JdbcTests {
 
   onEach("if the connection broke, the catalog waits for the server to come back") { f =>
     var waits = 0
-    val patient = environment.copy(sleep = _ => {
+    val waiting = environment.copy(sleep = _ => {
       waits += 1
       if (waits == 2) FaultyDriver.down = false
     })
-    val catalog = f.openIn(patient)
+    val catalog = f.openIn(waiting)
     val table = catalog.create(Id, unpartitioned())
     FaultyDriver.breaks = Vector(swap -> FaultyDriver.Before)
     FaultyDriver.down = true
@@ -123,7 +123,7 @@ class JdbcFaultSuite extends JdbcTests {
     assert(error.metadataFile.contains("/00001-"))
     assert((f.files.paths -- before).size == 3, "metadata file, list and manifest are kept")
     FaultyDriver.reset()
-    assert(liveFiles(catalog.table(Id)) == Vector("x"), "it had happened")
+    assert(liveFiles(catalog.table(Id)) == Vector("x"), "the commit was applied")
   }
 
   onEach("a busy database is a conflict that is retried, and finally leaves no files") { f =>

@@ -19,14 +19,14 @@ class JdbcSecretsSuite extends JdbcTests {
     Catalogs.open("lite", basic ++ properties, new MemoryFileIO, environment)
   }
 
-  /** Everything that a log would show of an error. */
+  /** Returns all text that a log would contain for an error. */
   private def asText(error: Throwable): String = {
     val text = new StringWriter
     error.printStackTrace(new PrintWriter(text))
     text.toString
   }
 
-  private def refuseSecret(error: Throwable): Unit = {
+  private def assertNoSecret(error: Throwable): Unit = {
     assert(!asText(error).contains(Secret) && !asText(error).contains("s3cr3t"), asText(error))
     ()
   }
@@ -60,7 +60,7 @@ class JdbcSecretsSuite extends JdbcTests {
   test("a URL that is not a JDBC URL is not shown, because PyIceberg URLs may contain a password") {
     val error = intercept[InvalidArgument](open(s"postgresql+psycopg2://user:$Secret@host/db"))
     assert(error.getMessage.contains("uri of catalog lite") && error.getMessage.contains("begins with jdbc:"))
-    refuseSecret(error)
+    assertNoSecret(error)
   }
 
   test("a password that PostgreSQL rejects is not shown") {
@@ -76,7 +76,7 @@ class JdbcSecretsSuite extends JdbcTests {
       ).foreach { catalog =>
         val error = intercept[StorageFailed](catalog.listNamespaces(Vector.empty))
         assert(error.getMessage.contains("in the catalog database jdbc:postgresql:"), error)
-        refuseSecret(error)
+        assertNoSecret(error)
         assert(!catalog.toString.contains("s3cr3t"))
         catalog.close()
       }
@@ -89,12 +89,12 @@ class JdbcSecretsSuite extends JdbcTests {
     def exceptionWithSecret =
       new SQLException(s"cannot log in with $Secret", "28P01", new RuntimeException(s"because of $Secret"))
     FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.DatabaseError(exceptionWithSecret))
-    refuseSecret(intercept[StorageFailed](catalog.table(Id)))
+    assertNoSecret(intercept[StorageFailed](catalog.table(Id)))
     val table = catalog.table(Id)
     FaultyDriver.breaks = Vector(swap -> FaultyDriver.DatabaseError(exceptionWithSecret))
-    refuseSecret(intercept[StorageFailed](append(table, "x")))
+    assertNoSecret(intercept[StorageFailed](append(table, "x")))
     FaultyDriver.breaks =
       Vector.fill(9)(swap -> FaultyDriver.DatabaseError(new SQLException(Secret, "08007", exceptionWithSecret)))
-    refuseSecret(intercept[IcebergError](append(table, "y")))
+    assertNoSecret(intercept[IcebergError](append(table, "y")))
   }
 }

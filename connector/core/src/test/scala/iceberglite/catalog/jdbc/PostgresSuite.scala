@@ -18,7 +18,7 @@ import iceberglite.table.{Environment, MemoryFileIO, Table, TableCreation}
 
 /** A real server that closes connections, refuses them, locks rows and cancels statements. */
 class PostgresSuite extends AnyFunSuite {
-  private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
+  private val manyRetries = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
   /** @param client the application name of the catalog's connections on the server */
   final private class Fixture(database: JdbcDatabase, client: String) {
@@ -45,7 +45,7 @@ class PostgresSuite extends AnyFunSuite {
 
     def connections(): Int = TestDatabase.run(database)(number(_, s"SELECT count(*) $activity"))
 
-    /** Terminates the catalog's connections. @return how many */
+    /** Terminates the catalog's connections. @return their number */
     def terminate(): Int = TestDatabase.run(database)(terminate)
 
     private def terminate(connection: Connection): Int =
@@ -88,7 +88,7 @@ class PostgresSuite extends AnyFunSuite {
     } finally pool.shutdownNow()
   }
 
-  /** Runs something while a writer is working. */
+  /** Runs `body` while `writing` runs in another thread. */
   private def during(writing: => Any)(body: => Unit): Unit = inParallel(Seq(() => writing, () => body))
 
   withServer("connections that the server closed between statements are opened again") { f =>
@@ -149,7 +149,7 @@ class PostgresSuite extends AnyFunSuite {
   withServer("6 concurrent writers lose no rows if the server rejects serialization conflicts") { f =>
     val options = "-c%20default_transaction_isolation=serializable"
     val first = f.open(options)
-    first.create(Id, TableCreation(schema, properties = patient))
+    first.create(Id, TableCreation(schema, properties = manyRetries))
     val catalogs = Seq.fill(6)(f.open(options, Environment.system))
     inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
       () => (1 to 8).foldLeft(catalog.table(Id))((table, i) => append(table, s"w$writer-$i"))
@@ -161,7 +161,7 @@ class PostgresSuite extends AnyFunSuite {
 
   withServer("a catalog opens no more connections than the limit") { f =>
     val catalog = f.open(properties = Map("clients" -> "3"))
-    catalog.create(Id, TableCreation(schema, properties = patient))
+    catalog.create(Id, TableCreation(schema, properties = manyRetries))
     inParallel((1 to 8).map(w => () => (1 to 4).foldLeft(catalog.table(Id))((table, i) => append(table, s"w$w-$i"))))
     assert(liveFiles(catalog.table(Id)).size == 32)
     assert((1 to 3).contains(f.connections()))

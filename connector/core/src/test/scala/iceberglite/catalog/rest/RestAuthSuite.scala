@@ -35,7 +35,7 @@ class RestAuthSuite extends AnyFunSuite {
       stub.catalog().listNamespaces(Vector.empty)
       stub.catalog("token" -> "abc").listNamespaces(Vector.empty)
       assert(authorizations(stub) == Vector(None, None, Some("Bearer abc"), Some("Bearer abc")))
-      assert(stub.requests.size == 4, "a token that nobody knows the end of is not exchanged at once")
+      assert(stub.requests.size == 4, "a token without known expiration is not exchanged immediately")
     }
   }
 
@@ -57,9 +57,9 @@ class RestAuthSuite extends AnyFunSuite {
         stub.catalog("credential" -> "me: s3:cret", "scope" -> "a b", "audience" -> "x&y", "resource" -> "r")
       catalog.listNamespaces(Vector.empty)
       catalog.listNamespaces(Vector.empty)
-      val asked = stub.requests.filter(_.target.contains("oauth"))
-      assert(asked.size == 1 && asked.head.headers("content-type") == "application/x-www-form-urlencoded")
-      assert(form(asked.head) == Map(
+      val exchanges = stub.requests.filter(_.target.contains("oauth"))
+      assert(exchanges.size == 1 && exchanges.head.headers("content-type") == "application/x-www-form-urlencoded")
+      assert(form(exchanges.head) == Map(
         "grant_type" -> "client_credentials",
         "client_id" -> "me",
         "client_secret" -> "s3:cret",

@@ -81,7 +81,7 @@ class RestCommitSuite extends AnyFunSuite {
         stub.on(s"POST $path")(reply)
         val before = stub.lines.size
         val error = intercept[CommitStateUnknown](commit(stub.catalog(quick)))
-        assert(error.getMessage.contains("lite.db.t") && stub.lines.size == before + 1, "and is not sent again")
+        assert(error.getMessage.contains("lite.db.t") && stub.lines.size == before + 1, "the commit is not sent again")
       }
     }
   }
@@ -114,10 +114,10 @@ class RestCommitSuite extends AnyFunSuite {
     }
   }
 
-  /** A server that stores one table, and responds to commits as scripted, whether or not it applied them. */
-  final private class Keeper(stub: StubServer) {
+  /** A server with one table. Its script decides for each commit whether it is applied, and the response. */
+  final private class TableServer(stub: StubServer) {
     var version: TableVersion = base
-    var asked = 0
+    var commitCount = 0
 
     def loads(): Unit = {
       stub.on(s"GET $path")(table(version.metadata, version.metadataLocation))
@@ -125,16 +125,16 @@ class RestCommitSuite extends AnyFunSuite {
     }
 
     def commits(replies: (Boolean, Option[Reply])*): Unit = {
-      stub.on(s"POST $path")(replies.map { case (does, reply) => new Doing(does, reply) }: _*)
+      stub.on(s"POST $path")(replies.map { case (applies, reply) => new CommitReply(applies, reply) }: _*)
       loads()
     }
 
-    final private class Doing(does: Boolean, reply: Option[Reply]) extends Reply {
+    final private class CommitReply(applies: Boolean, reply: Option[Reply]) extends Reply {
       override def send(exchange: com.sun.net.httpserver.HttpExchange): Unit = {
-        asked += 1
-        if (does) {
+        commitCount += 1
+        if (applies) {
           val metadata = after(version.metadata, sentChange(stub.requests.last))
-          version = TableVersion(metadata, f"mem://wh/db/t/metadata/$asked%05d-x.metadata.json")
+          version = TableVersion(metadata, f"mem://wh/db/t/metadata/$commitCount%05d-x.metadata.json")
           loads()
         }
         reply.getOrElse(table(version.metadata, version.metadataLocation)).send(exchange)
@@ -148,18 +148,18 @@ class RestCommitSuite extends AnyFunSuite {
   test("an append with a lost response is found in the table, and applied once") {
     Seq(answer(500), answer(504), broken, json("<html>")).foreach { lost =>
       withStub { stub =>
-        val keeper = new Keeper(stub)
+        val keeper = new TableServer(stub)
         keeper.commits(true -> Some(lost))
         val files = new MemoryFileIO
         val done = append(stub.on(files).table(id), "f")
-        assert(liveFiles(done) == Vector("f") && keeper.asked == 1)
+        assert(liveFiles(done) == Vector("f") && keeper.commitCount == 1)
       }
     }
   }
 
   test("an append with unknown outcome keeps its files") {
     withStub { stub =>
-      val keeper = new Keeper(stub)
+      val keeper = new TableServer(stub)
       keeper.commits(false -> Some(answer(500)))
       val files = new MemoryFileIO
       intercept[CommitStateUnknown](append(stub.on(files).table(id), "f"))
@@ -169,7 +169,7 @@ class RestCommitSuite extends AnyFunSuite {
 
   test("an append that the server applied before it responded 'too busy' is not applied twice") {
     withStub { stub =>
-      val keeper = new Keeper(stub)
+      val keeper = new TableServer(stub)
       keeper.commits(
         true -> Some(refuse(503, "x", "busy")),
         false -> Some(refuse(409, "CommitFailedException", "moved"))
@@ -182,7 +182,7 @@ class RestCommitSuite extends AnyFunSuite {
 
   test("after a conflict the commit is prepared again on the server's newest version") {
     withStub { stub =>
-      val keeper = new Keeper(stub)
+      val keeper = new TableServer(stub)
       keeper.commits(true -> None, false -> Some(refuse(409, "CommitFailedException", "moved")), true -> None)
       val catalog = stub.on(new MemoryFileIO)
       val table = catalog.table(id)

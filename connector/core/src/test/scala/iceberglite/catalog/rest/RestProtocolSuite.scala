@@ -38,9 +38,9 @@ class RestProtocolSuite extends AnyFunSuite {
       ))
       stub.on("GET /v1/ws/one%20two/namespaces")(json("""{"namespaces":[]}"""))
       stub.catalog("header.b" -> "user", "header.c" -> "user").listNamespaces(Vector.empty)
-      val asked = stub.requests.last
-      assert(Seq("a", "b", "c").map(asked.headers) == Seq("default", "user", "override"))
-      assert(asked.line == "GET /v1/ws/one%20two/namespaces")
+      val request = stub.requests.last
+      assert(Seq("a", "b", "c").map(request.headers) == Seq("default", "user", "override"))
+      assert(request.line == "GET /v1/ws/one%20two/namespaces")
     }
   }
 
@@ -102,7 +102,7 @@ class RestProtocolSuite extends AnyFunSuite {
       )
       stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))
       val catalog = stub.catalog()
-      assert(catalog.namespaceExists(Vector("db")), "by loading it, where HEAD is not there")
+      assert(catalog.namespaceExists(Vector("db")), "checked by loading it, because HEAD is not listed")
       val error = intercept[Unsupported](catalog.rename(id, id.copy(name = "u")))
       assert(error.getMessage.contains("POST /v1/{prefix}/tables/rename"))
       assert(!catalog.viewExists(id))

@@ -31,7 +31,7 @@ import iceberglite.table.action.{FastAppend, UpdateSchema}
 /** Tests on a real server, next to Apache Iceberg's own client. */
 class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private val peer = new RESTCatalog
-  private var spaces = 0
+  private var namespaceCount = 0
 
   override def beforeAll(): Unit = {
     peer.setConf(new Configuration)
@@ -51,8 +51,8 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Runs `body` with a namespace that no other test uses. */
   private def inNamespace(body: Vector[String] => Unit): Unit = {
-    spaces += 1
-    val namespace = Vector(s"rest server $spaces")
+    namespaceCount += 1
+    val namespace = Vector(s"rest server $namespaceCount")
     catalog().createNamespace(namespace, Map.empty)
     body(namespace)
   }
@@ -102,9 +102,9 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("with concurrent writers of both clients, each acknowledged append exists once") {
     inNamespace { namespace =>
       val id = TableIdentifier(namespace, "mixed")
-      val patient = Seq("num-retries" -> "100", "min-wait-ms" -> "5", "max-wait-ms" -> "50")
+      val manyRetries = Seq("num-retries" -> "100", "min-wait-ms" -> "5", "max-wait-ms" -> "50")
         .map { case (key, value) => s"commit.retry.$key" -> value }
-      catalog().create(id, unpartitioned(patient: _*))
+      catalog().create(id, unpartitioned(manyRetries: _*))
       val writers = (0 until 4).map { writer =>
         new Callable[Unit] {
           override def call(): Unit = (0 until 4).foreach { n =>
@@ -119,7 +119,7 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val expected = (for (writer <- 0 until 4; n <- 0 until 4) yield s"$writer-$n").toVector.sorted
       val table = catalog().table(id)
       assert(liveFiles(table) == expected && filesOfPeer(peer.loadTable(peerName(id))) == expected)
-      assert(table.metadata.snapshots.size == expected.size, "no append was done twice")
+      assert(table.metadata.snapshots.size == expected.size, "no append was applied twice")
       assert(table.metadata.lastSequenceNumber == expected.size)
       val manifests = table.io.list(s"${table.location}/metadata").map(_.path).filter(_.endsWith(".avro"))
       assert(manifests.map(path).toSet == reachable(table.io, table.version).filter(_.endsWith(".avro")).map(path))

@@ -154,18 +154,18 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val t = new TestTable(schema, Vector(byId))
     t.append(file("a", part(1)))
     val reads = t.io.reads.get
-    val asked = new AtomicInteger
+    val selectorCalls = new AtomicInteger
     t.commit(
       Vector(file("b", part(2))),
       new FileSelector {
         override def mightMatch(part: PartSummary): Boolean = false
         override def removes(entry: ManifestEntry): Boolean = {
-          asked.incrementAndGet()
+          selectorCalls.incrementAndGet()
           true
         }
       }
     )
-    assert(asked.get == 0)
+    assert(selectorCalls.get == 0)
     assert(t.io.reads.get == reads + 1, "only the manifest list is read")
   }
 

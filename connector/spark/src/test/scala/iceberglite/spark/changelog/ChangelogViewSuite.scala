@@ -115,7 +115,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the view of all commits together has the net changes, at the commit where they began to count") {
+  test("the view of net changes has each remaining change with the commit that made it") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
       assert(asText(all, ChangelogView.NetChanges) == expected(ofAll(all)), s"seed $seed")

@@ -37,8 +37,8 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
   private def view(table: String, arguments: String*): DataFrame = {
     val name = s"changes_${counter.next()}"
     val Array(catalog, rest) = table.split("\\.", 2)
-    val given = Seq(s"table => '$rest'", s"changelog_view => '$name'") ++ arguments
-    assert(rows(s"CALL $catalog.system.create_changelog_view(${given.mkString(", ")})") == Seq(Row(name)))
+    val allArguments = Seq(s"table => '$rest'", s"changelog_view => '$name'") ++ arguments
+    assert(rows(s"CALL $catalog.system.create_changelog_view(${allArguments.mkString(", ")})") == Seq(Row(name)))
     spark.table(name)
   }
 
@@ -123,10 +123,10 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
       val table = newTable()
       sql(s"CREATE TABLE $table (id BIGINT, category STRING, note STRING) USING iceberg PARTITIONED BY (category) " +
         s"TBLPROPERTIES ('format-version' = '$version')")
-      val made = new RandomHistory(core(table), random, Vector(FileFormat.Parquet))
+      val history = new RandomHistory(core(table), random, Vector(FileFormat.Parquet))
       def hasDeletes = core(table).metadata.snapshots.exists(_.summary.contains("added-delete-files"))
       // With some seeds, the first commits have no delete files.
-      Iterator.from(0).takeWhile(i => i < 14 || i < 200 && !hasDeletes).foreach(_ => made.step(None))
+      Iterator.from(0).takeWhile(i => i < 14 || i < 200 && !hasDeletes).foreach(_ => history.step(None))
       sql(s"REFRESH TABLE $table")
       val clue = s"seed ${Fuzz.seed + 10 * version + round}"
       val all = snapshots(table)

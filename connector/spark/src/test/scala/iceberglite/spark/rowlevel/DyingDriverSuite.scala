@@ -31,7 +31,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     check(c, if (isCommitted) changed else old)
     val left = orphans(c)
     checkLeftFiles(c, death, left)
-    assert((left & before).isEmpty, "an orphan that was there before")
+    assert((left & before).isEmpty, "a file that existed before the statement is an orphan")
     left.foreach(Files.delete(_))
     if (!isCommitted) sql(c.statement)
     check(c, changed)

@@ -32,7 +32,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     body(t)
   }
 
-  private def unchanged(table: String, clue: String): Unit = {
+  private def checkUnchanged(table: String, clue: String): Unit = {
     assert(sorted(s"SELECT * FROM $table") == Seq("[0,x]", "[1,x]", "[2,x]"), clue)
     ()
   }
@@ -41,7 +41,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"DELETE FROM $t WHERE $condition")
-        unchanged(t, condition)
+        checkUnchanged(t, condition)
       }
     }
   }
@@ -50,7 +50,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"UPDATE $t SET s = 'y' WHERE $condition")
-        unchanged(t, condition)
+        checkUnchanged(t, condition)
       }
     }
   }
@@ -65,7 +65,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
           sql(s"MERGE INTO $t t USING $source ON $condition WHEN MATCHED THEN DELETE")
           sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND $condition THEN DELETE")
           sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN NOT MATCHED AND null THEN INSERT *")
-          unchanged(t, condition)
+          checkUnchanged(t, condition)
       }
       sql(
         s"MERGE INTO $t t USING $source ON null WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id) VALUES (9)"
@@ -78,9 +78,9 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     withTables { t =>
       IcebergTable.forName(spark, t).delete("null")
       IcebergTable.forName(spark, t).update("null", Map("s" -> lit("y")))
-      unchanged(t, "handle")
+      checkUnchanged(t, "handle")
       spark.range(0).selectExpr("id", "'y' AS s").writeTo(t).overwrite(expr("null"))
-      unchanged(t, "overwrite")
+      checkUnchanged(t, "overwrite")
     }
   }
 }

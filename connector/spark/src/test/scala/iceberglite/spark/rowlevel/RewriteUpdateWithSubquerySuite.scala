@@ -82,15 +82,15 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
   }
 
   test("a source that returns other rows when it is read again does not make an UPDATE lose or duplicate rows") {
-    val asked = new AtomicInteger
+    val sourceReads = new AtomicInteger
     val answers = Seq(Seq(Some(1L), None), Seq(Some(1L)), Seq(Some(2L), Some(3L)))
-    ChangingSource.rows = () => answers(math.min(asked.getAndIncrement(), answers.size - 1))
+    ChangingSource.rows = () => answers(math.min(sourceReads.getAndIncrement(), answers.size - 1))
     spark.read.format(classOf[ChangingSource].getName).load().createOrReplaceTempView("changing")
     for (condition <- Seq("NOT IN (SELECT id FROM changing)", "IN (SELECT id FROM changing)")) {
       val t = filled("copy-on-write", 2)
-      asked.set(0)
+      sourceReads.set(0)
       sql(s"UPDATE $t SET n = -1 WHERE id $condition")
-      assert(asked.get == 1 && count(t) == 100 && rows(s"SELECT DISTINCT id FROM $t").size == 100, condition)
+      assert(sourceReads.get == 1 && count(t) == 100 && rows(s"SELECT DISTINCT id FROM $t").size == 100, condition)
     }
   }
 

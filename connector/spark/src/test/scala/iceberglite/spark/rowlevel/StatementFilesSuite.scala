@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** @param puffins number of files with delete files; several deletion vectors share one */
+/** @param puffins number of files that contain deletes; several deletion vectors share one file */
 final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, puffins: Int) {
   def atMost(other: AddedFiles): Boolean =
     data <= other.data && deletes <= other.deletes && puffins <= other.puffins

@@ -25,36 +25,36 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       val statement = "SET n = meanwhile(id % 1 + 100) WHERE n = 3"
       val error = intercept[Exception](sql(s"UPDATE $t $statement"))
       assert(messages(error).contains("Run the statement again"))
-      val came = commitMeanwhile(t)(addCopy(_))
+      val commits = commitMeanwhile(t)(addCopy(_))
       sql(s"UPDATE $t WITH ('statement-retries' = 2, 'snapshot-property.n' = 'once') $statement")
-      assert(came() == 1 && count(t) == 2000 && count(t, "n = 3") == 0 && count(t, "n = 100") == 200)
+      assert(commits() == 1 && count(t) == 2000 && count(t, "n = 3") == 0 && count(t, "n = 100") == 200)
       assert(summaryOf(t)("n") == "once" && count(s"$t.snapshots") == 4)
       assertNoOrphans(t)
     }
 
     test(s"a statement fails after the given number of retries, by $mode") {
       val t = filled(2, mode)
-      val came = commitMeanwhile(t, times = 1000)(addCopy(_))
+      val commits = commitMeanwhile(t, times = 1000)(addCopy(_))
       withConf("spark.sql.iceberg-lite.statement-retries" -> "1") {
         val error = intercept[Exception] {
           sql(s"DELETE FROM $t WHERE CASE WHEN id = 3 THEN meanwhile(n) = 3 ELSE n = 3 END")
         }
         assert(messages(error).contains("isolation level serializable"))
       }
-      assert(came() > 1 && count(t) == 1000 + 500 * came())
+      assert(commits() > 1 && count(t) == 1000 + 500 * commits())
       assertNoOrphans(t)
     }
 
     test(s"a MERGE is retried with its named queries and parameters, by $mode") {
       val t = filled(2, mode)
-      val came = commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+      val commits = commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       spark.sql(
         s"WITH s AS (SELECT id, meanwhile(id) AS n FROM range(0, 10)) " +
           s"MERGE INTO $t WITH ('statement-retries' = 3) t USING s ON t.id = s.id AND s.id > :least " +
           "WHEN MATCHED THEN UPDATE SET n = -1 WHEN NOT MATCHED THEN INSERT *",
         Map("least" -> 4)
       )
-      assert(came() == 1)
+      assert(commits() == 1)
       // All rows were deleted, so the second attempt matched none.
       assert(sorted(s"SELECT id, n FROM $t") == (0 until 10).map(i => s"[$i,$i]").sorted)
     }

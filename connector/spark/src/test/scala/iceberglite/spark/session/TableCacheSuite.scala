@@ -41,7 +41,7 @@ class TableCacheSuite extends AnyFunSuite {
     def keys: Set[String] = table.properties.keySet
   }
 
-  test("a table in constant use shows commits of others within the expiration interval") {
+  test("a table in constant use shows commits of other writers within the expiration interval") {
     new Fixture("expires") {
       (0 to 29).foreach { second =>
         nowMs = second * 1000L
@@ -54,7 +54,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a busy table is never staler than the interval, whoever commits") {
+  test("a busy table is never staler than the interval, regardless of which writer commits") {
     new Fixture("bound") {
       var committedMs = Vector.empty[(Long, String)]
       (1 to 400).foreach { step =>
@@ -147,7 +147,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that others dropped and created again is the new one within the interval") {
+  test("after another writer recreates a table, the new table is loaded within the interval") {
     new Fixture("replaced") {
       val uuid = table.metadata.uuid
       catalog.drop(id, purge = false)

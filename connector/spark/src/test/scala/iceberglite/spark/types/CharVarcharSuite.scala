@@ -11,12 +11,12 @@ import iceberglite.spark.SharedSession
 class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfterEach {
   private val types = Seq("CHAR(5)", "VARCHAR(5)")
   private val mine = s"lite.$ns.mine"
-  private val judge = "spark_catalog.default.judge"
+  private val reference = "spark_catalog.default.judge"
   private val mine2 = s"lite.$ns.mine2"
-  private val judge2 = "spark_catalog.default.judge2"
+  private val reference2 = "spark_catalog.default.judge2"
 
   override protected def afterEach(): Unit =
-    Seq(mine, judge, mine2, judge2).foreach(t => sql(s"DROP TABLE IF EXISTS $t PURGE"))
+    Seq(mine, reference, mine2, reference2).foreach(t => sql(s"DROP TABLE IF EXISTS $t PURGE"))
 
   private val Reason = "(?s).*(Exceeds char/varchar type length limitation: \\d+|NOT_SUPPORTED_CHANGE_COLUMN).*".r
 
@@ -33,7 +33,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
   /** Runs statements on both tables. `@` stands for the table, `@@` for a second one, `#` for the format. */
   private def same(statements: String*): Seq[Either[String, Seq[String]]] = statements.map { statement =>
     val ours = outcome(on(statement, mine, mine2, "iceberg"))
-    assert(ours == outcome(on(statement, judge, judge2, "parquet")), statement)
+    assert(ours == outcome(on(statement, reference, reference2, "parquet")), statement)
     ours
   }
 
@@ -131,11 +131,11 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       spark.table(table).schema.fields.map(f => s"$f ${f.metadata}").toSeq
     )
     same(s"CREATE TABLE @ ($columns) USING #")
-    assert(described(mine) == described(judge))
-    assert(columnsOf(mine) == columnsOf(judge))
+    assert(described(mine) == described(reference))
+    assert(columnsOf(mine) == columnsOf(reference))
     assert(!rows(s"SHOW CREATE TABLE $mine").head.getString(0).contains("declared-type"))
     same("CREATE TABLE @@ USING # AS SELECT *, v AS w, c || v AS x FROM @")
-    assert(described(mine2) == described(judge2))
+    assert(described(mine2) == described(reference2))
     val query = s"SELECT i, c, upper(v) AS v, named_struct('c', n) AS s FROM $mine"
     sql(s"CREATE OR REPLACE TABLE $mine2 USING iceberg AS $query")
     assert(rows(s"DESCRIBE $mine2").map(_.getString(1)) == Seq("int", "char(5)", "string", "struct<c:string>"))
@@ -167,7 +167,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
         "INSERT INTO @@ VALUES ('123456')"
       )
     }
-    sql(s"REFRESH TABLE $judge")
+    sql(s"REFRESH TABLE $reference")
     same("SELECT * FROM @ ORDER BY i", "SELECT i FROM @ WHERE c = 'a'")
     withConf("spark.sql.readSideCharPadding" -> "false") {
       same("SELECT * FROM @ ORDER BY i", "SELECT i FROM @ WHERE c = 'a'", "INSERT INTO @ VALUES (1, 'b', '123456')")

@@ -16,14 +16,14 @@ import iceberglite.tree.TreeReader
 
 /** Checks that errors in metadata are found by comparing it with the files. */
 class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
-  private val lies: Seq[(String, ContentFile => ContentFile)] = Seq(
+  private val errors: Seq[(String, ContentFile => ContentFile)] = Seq(
     "a count of rows" -> (f => f.copy(recordCount = f.recordCount + 1)),
     "a size" -> (f => f.copy(fileSizeInBytes = f.fileSizeInBytes - 1)),
     "a count of nulls" -> metrics(m => m.copy(nullValueCounts = m.nullValueCounts.map(_.updated(2, 0L)))),
     "a count of values" -> metrics(m => m.copy(valueCounts = m.valueCounts.map(_.updated(1, 9L)))),
     "a lower bound" -> metrics(m => m.copy(lowerBounds = m.lowerBounds.map(_.updated(1, bound(1L))))),
     "an upper bound" -> metrics(m => m.copy(upperBounds = m.upperBounds.map(_.updated(1, bound(98L))))),
-    "a place to split" -> (f => f.copy(splitOffsets = f.splitOffsets.map(_ + 1)))
+    "a split offset" -> (f => f.copy(splitOffsets = f.splitOffsets.map(_ + 1)))
   )
 
   private def bound(value: Long): ByteBuffer = SingleValue.encode(LongLiteral(value))
@@ -45,10 +45,10 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
       val table = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
         .sharedTable(Identifier.of(Array(namespace), name)).current
       val tree = new TreeReader(table.io, table.metadata)
-      val truth = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file)).head
-      lies.filterNot { case (what, _) => what == "a place to split" && format == "avro" }.foreach { case (what, lie) =>
-        val lying = table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(lie(truth)))).commit()
-        withClue(what)(intercept[TestFailedException](new RecomputedMetadata(lying).check()))
+      val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file)).head
+      errors.filterNot { case (what, _) => what == "a split offset" && format == "avro" }.foreach { case (what, corrupt) =>
+        val incorrect = table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(corrupt(file)))).commit()
+        withClue(what)(intercept[TestFailedException](new RecomputedMetadata(incorrect).check()))
       }
     }
   }

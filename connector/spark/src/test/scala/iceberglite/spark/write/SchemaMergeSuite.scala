@@ -165,7 +165,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     val before = SchemaMergeSuite.meanwhile
     SchemaMergeSuite.meanwhile = () => change
     try {
-      val pass = udf { (id: Long) => SchemaMergeSuite.once(); id.toInt }
+      val pass = udf { (id: Long) => SchemaMergeSuite.callSerialized(); id.toInt }
       append(table, spark.range(0, 2, 1, 1).withColumn("more", pass(col("id"))))
     } finally SchemaMergeSuite.meanwhile = before
   }
@@ -210,7 +210,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 object SchemaMergeSuite {
   @volatile private var meanwhile: () => Unit = () => ()
 
-  private def once(): Unit = synchronized {
+  private def callSerialized(): Unit = synchronized {
     val change = meanwhile
     meanwhile = () => ()
     change()

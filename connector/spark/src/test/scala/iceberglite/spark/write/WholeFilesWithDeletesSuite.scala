@@ -38,7 +38,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   }
 
   /** Checks that no delete refers to a removed file, and that the totals match the files. */
-  private def consistent(table: String): Unit = {
+  private def assertConsistent(table: String): Unit = {
     val there = peer(table)
     val data = rows(s"SELECT file_path FROM $there.data_files").map(_.getString(0)).toSet
     val deletes = rows(s"SELECT referenced_data_file, record_count FROM $there.delete_files")
@@ -60,7 +60,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     rows(s"SELECT operation FROM ${peer(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getString(0)
 
   /** Runs a statement here, and in Apache Iceberg on a table with the same history. */
-  private def both(version: Int, granularity: String)(statement: String => String): String = {
+  private def runOnBoth(version: Int, granularity: String)(statement: String => String): String = {
     val Seq(table, other) = Seq.fill(2)(create(version, granularity))
     sql(statement(table))
     sql(statement(peer(other)))
@@ -68,10 +68,10 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     sql(s"REFRESH TABLE $other")
     assert(sorted(s"SELECT id, cat FROM $table") == sorted(s"SELECT id, cat FROM ${peer(other)}"))
     assert(lineage(version).isEmpty || ours.forall(!_.contains("null")))
-    consistent(table)
+    assertConsistent(table)
     assert(deleteFiles(table) <= deleteFiles(other))
     assert(lastOperation(table) == lastOperation(other))
-    // The peer continues with the result.
+    // The peer can also change the resulting table.
     sql(s"INSERT INTO ${peer(table)} VALUES (7, 'c0'), (8, 'c9')")
     sql(s"DELETE FROM ${peer(table)} WHERE id IN (7, 5, 0)")
     sql(s"REFRESH TABLE $table")
@@ -81,21 +81,21 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
 
   for ((version, granularity) <- Seq(2 -> "file", 2 -> "partition", 3 -> "file")) {
     test(s"DELETE of a partition, version $version, a delete file for each $granularity", ManifestRules.vectorGoes) {
-      both(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
+      runOnBoth(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
     }
 
     test(s"INSERT OVERWRITE, version $version, a delete file for each $granularity", ManifestRules.vectorGoes) {
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
-        both(version, granularity)(t => s"INSERT OVERWRITE $t VALUES (1000, 'c1'), (1001, 'c7')")
+        runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t VALUES (1000, 'c1'), (1001, 'c7')")
       }
-      both(version, granularity)(t => s"INSERT OVERWRITE $t PARTITION (cat = 'c2') VALUES (1000), (3)")
+      runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t PARTITION (cat = 'c2') VALUES (1000), (3)")
     }
 
     test(s"TRUNCATE leaves no delete file, version $version, one for each $granularity", ManifestRules.vectorGoes) {
       val table = create(version, granularity)
       sql(s"TRUNCATE TABLE $table")
       assert(same(table, version).isEmpty)
-      consistent(table)
+      assertConsistent(table)
       assert(deleteFiles(table) == 0 && lastOperation(table) == "delete")
     }
   }

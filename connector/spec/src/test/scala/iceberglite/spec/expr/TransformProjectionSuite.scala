@@ -64,7 +64,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  /** Those writers rounded the days of a date correctly. */
+  /** Returns the value as these writers round it. They round the days of a date correctly. */
   private def roundedTowardZero(t: Transform, value: Literal): Option[Literal] = (value, t(value)) match {
     case (_: DateLiteral, right) if t == Day => right
     case (v, Some(IntLiteral(n))) if n < 0 && !isStart(t, v) => Some(IntLiteral(n + 1))

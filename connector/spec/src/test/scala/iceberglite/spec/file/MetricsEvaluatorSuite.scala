@@ -23,7 +23,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def file(records: Long, metrics: Metrics): ContentFile =
     ContentFile(Content.Data, "f.parquet", FileFormat.Parquet, 0, PartitionTuple.Empty, records, 1L, metrics)
 
-  /** What a writer may omit or record imprecisely, chosen per column. */
+  /** The metrics of a column that a writer stores, and their precision. */
   private case class Writer(counts: Boolean, nans: Boolean, bounds: Boolean, width: Option[Int], nanBounds: Boolean)
 
   private val writers: Gen[Writer] = for {
@@ -78,11 +78,11 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  private def metrics(columns: Seq[NestedField], rows: Seq[Row], how: Map[Int, Writer]): Metrics = {
+  private def metrics(columns: Seq[NestedField], rows: Seq[Row], byColumn: Map[Int, Writer]): Metrics = {
     def column(c: NestedField): Seq[Literal] = rows.flatMap(_(c.id))
-    val counted = columns.filter(c => how(c.id).counts)
-    val nans = columns.filter(c => how(c.id).nans && nanOf(c.fieldType).isDefined)
-    val limits = columns.map(c => c.id -> bounds(c, column(c), how(c.id)))
+    val counted = columns.filter(c => byColumn(c.id).counts)
+    val nans = columns.filter(c => byColumn(c.id).nans && nanOf(c.fieldType).isDefined)
+    val limits = columns.map(c => c.id -> bounds(c, column(c), byColumn(c.id)))
     MetricMaps(
       valueCounts = Some(counted.map(_.id -> rows.size.toLong).toMap),
       nullValueCounts = Some(counted.map(c => c.id -> rows.count(_(c.id).isEmpty).toLong).toMap),
@@ -96,8 +96,8 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     used <- Gen.pick(2, columns).map(_.toVector)
     filter <- condition(used, Seq(Bucket(3), Truncate(1), Truncate(7), Day, Month, Void))
     rows <- Gen.choose(0, 5).flatMap(Gen.listOfN(_, row(used)))
-    how <- Gen.listOfN(used.size, writers).map(ws => used.map(_.id).zip(ws).toMap)
-  } yield (filter, rows, file(rows.size.toLong, metrics(used, rows, how)))
+    byColumn <- Gen.listOfN(used.size, writers).map(ws => used.map(_.id).zip(ws).toMap)
+  } yield (filter, rows, file(rows.size.toLong, metrics(used, rows, byColumn)))
 
   test("a file with a matching row is never skipped") {
     forAll(cases) { case (filter, rows, f) =>

@@ -219,7 +219,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val base = SampleTables.withHistory(V2)
     val many = (1 to 10000).map(i => base.snapshots.head.copy(snapshotId = i.toLong)).toVector
     val m = base.copy(snapshots = many, snapshotLog = many.map(s => SnapshotLogEntry(s.timestampMs, s.snapshotId)))
-    // The processor's time, as the machine may have other work.
+    // Measures CPU time, because the machine may run other processes.
     val start = ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime
     assert(TableMetadataJson.read(File, TableMetadataJson.write(m)) == m)
     assert((ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime - start) / 1000000 < 5000)

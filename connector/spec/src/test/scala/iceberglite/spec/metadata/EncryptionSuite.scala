@@ -25,10 +25,10 @@ class EncryptionSuite extends AnyFunSuite {
   }
 
   test("a table that requests encryption cannot be created or changed to", MetadataRules.encryption) {
-    val asked = Map("encryption.key-id" -> "k")
-    intercept[Unsupported](MetadataUpdate.applyAll(plain, Seq(SetProperties(asked)), CreatedMs + 9000))
+    val encrypted = Map("encryption.key-id" -> "k")
+    intercept[Unsupported](MetadataUpdate.applyAll(plain, Seq(SetProperties(encrypted)), CreatedMs + 9000))
     val described = description(V3)
-    intercept[Unsupported](described.copy(properties = described.properties ++ asked).metadata(
+    intercept[Unsupported](described.copy(properties = described.properties ++ encrypted).metadata(
       SampleTables.Uuid,
       CreatedMs
     ))

@@ -20,8 +20,8 @@ class NameMappingSuite extends AnyFunSuite {
   private def after(change: SchemaUpdate => SchemaUpdate, from: NameMapping = mapping): NameMapping =
     from.evolve(table.schema, change(start).schema)
 
-  private def entry(m: NameMapping, way: String*): Option[MappedField] =
-    way.tail.foldLeft(m.find(way.head))((found, name) => found.flatMap(_.find(name)))
+  private def entry(m: NameMapping, names: String*): Option[MappedField] =
+    names.tail.foldLeft(m.find(names.head))((found, name) => found.flatMap(_.find(name)))
 
   test("a name mapping made from a schema has the names of every level", ProjectionRules.mappingNesting) {
     assert(entry(mapping, "points", "element", "x").flatMap(_.id).contains(11))

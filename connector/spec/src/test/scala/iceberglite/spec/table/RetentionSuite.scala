@@ -29,25 +29,25 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
   }
 
-  private def left(retention: Retention, m: TableMetadata): Set[Long] =
+  private def remaining(retention: Retention, m: TableMetadata): Set[Long] =
     m.snapshots.map(_.snapshotId).toSet -- retention.expired(m, nowMs).snapshotIds
 
   private val strict = Retention(olderThanMs = Long.MaxValue, minSnapshotsToKeep = 1, maxRefAgeMs = Long.MaxValue)
 
   test("snapshots of references are kept, and all others expire", MetadataRules.retention) {
-    assert(left(strict, table()) == Set(4L))
-    assert(left(strict, table("b" -> Branch(6), "t" -> Tag(1))) == Set(4L, 6L, 1L))
+    assert(remaining(strict, table()) == Set(4L))
+    assert(remaining(strict, table("b" -> Branch(6), "t" -> Tag(1))) == Set(4L, 6L, 1L))
     assert(strict.expired(table(), nowMs).refs.isEmpty)
   }
 
   test("a branch keeps its newest snapshots by number or by age, whichever keeps more", MetadataRules.retention) {
-    assert(left(strict.copy(minSnapshotsToKeep = 3), table()) == Set(4L, 3L, 2L))
-    assert(left(strict.copy(minSnapshotsToKeep = 1, olderThanMs = 150), table("s" -> Tag(7), "u" -> Branch(6))) ==
+    assert(remaining(strict.copy(minSnapshotsToKeep = 3), table()) == Set(4L, 3L, 2L))
+    assert(remaining(strict.copy(minSnapshotsToKeep = 1, olderThanMs = 150), table("s" -> Tag(7), "u" -> Branch(6))) ==
       Set(2L, 3L, 4L, 5L, 6L, 7L))
     val own = table("b" -> Branch(6, minSnapshotsToKeep = Some(2)))
-    assert(left(strict, own) == Set(4L, 6L, 5L))
+    assert(remaining(strict, own) == Set(4L, 6L, 5L))
     val aged = table("b" -> Branch(6, maxSnapshotAgeMs = Some(550)))
-    assert(left(strict, aged) == Set(4L, 6L, 5L))
+    assert(remaining(strict, aged) == Set(4L, 6L, 5L))
   }
 
   test(
@@ -57,7 +57,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val m = table().copy(snapshots =
       Vector(snapshot(1, None, 900), snapshot(2, Some(1), 100), snapshot(4, Some(2), 950))
     )
-    assert(left(strict.copy(olderThanMs = 500), m) == Set(4L))
+    assert(remaining(strict.copy(olderThanMs = 500), m) == Set(4L))
   }
 
   test("references expire by the age of their snapshot, but main never does", MetadataRules.refRetention) {
@@ -69,13 +69,13 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a snapshot of exactly the maximum age is kept", MetadataRules.retention, MetadataRules.refRetention) {
-    assert(left(strict.copy(olderThanMs = 300), table()) == Set(4L, 3L, 5L, 6L, 7L))
+    assert(remaining(strict.copy(olderThanMs = 300), table()) == Set(4L, 3L, 5L, 6L, 7L))
     assert(strict.copy(maxRefAgeMs = 900).expired(table("t" -> Tag(1)), nowMs).refs.isEmpty)
   }
 
   test("staged snapshots are kept until the table's age limit", MetadataRules.stagedRetention) {
-    assert(left(strict.copy(olderThanMs = 650), table()) == Set(4L, 7L))
-    assert(left(strict.copy(olderThanMs = 750), table()) == Set(4L))
+    assert(remaining(strict.copy(olderThanMs = 650), table()) == Set(4L, 7L))
+    assert(remaining(strict.copy(olderThanMs = 750), table()) == Set(4L))
   }
 
   test("table properties give the default retention", MetadataRules.retention) {
@@ -103,7 +103,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Expiration(Set.empty, Set.empty).isEmpty && Expiration(Set.empty, Set.empty).updates.isEmpty)
     val circle =
       m.copy(snapshots = Vector(snapshot(4, Some(3), 400), snapshot(3, Some(4), 300)), refs = Map(Main -> Branch(4)))
-    assert(left(strict.copy(olderThanMs = 0), circle) == Set(3L, 4L))
+    assert(remaining(strict.copy(olderThanMs = 0), circle) == Set(3L, 4L))
     assert(circle.ancestors(circle.snapshot(4)).map(_.snapshotId).toVector == Vector(4L, 3L))
   }
 

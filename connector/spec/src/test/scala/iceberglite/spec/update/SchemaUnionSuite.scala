@@ -36,7 +36,7 @@ class SchemaUnionSuite extends AnyFunSuite {
     assert(schema.require("location.alt").fieldType == FloatType)
     assert(schema.require("location.lat").fieldType == DoubleType)
     assert(schema.require("tags.value").fieldType == LongType)
-    assert(schema.fields.map(_.id) == table.schema.fields.map(_.id), "nothing that is there moves")
+    assert(schema.fields.map(_.id) == table.schema.fields.map(_.id), "existing columns do not move")
   }
 
   test("columns that the table's types can hold change nothing", EvolutionRules.unionByName) {

@@ -67,12 +67,12 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     val table = create(version = 2, files = 5)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     assert(deleteFiles(table).size == 1)
-    assert(read(table, "id < 100")._2 == Seq(1), "one task needs it so often")
-    assert(read(table) == ((expected(table), Seq(0))), "five tasks find it there")
+    assert(read(table, "id < 100")._2 == Seq(1), "one task reads it once")
+    assert(read(table) == ((expected(table), Seq(0))), "five tasks use the cached deletes")
     withConf(s"$Cache.enabled" -> "false")(assert(read(table) == ((expected(table), Seq(5)))))
     withConf(s"$Cache.max-total-size" -> "1")(assert(read(table)._1 == expected(table)))
     withConf(s"$Cache.max-entry-size" -> "1") {
-      assert(read(table)._1 == expected(table), "each task takes what is about its file")
+      assert(read(table)._1 == expected(table), "each task uses the deletes of its own file")
     }
   }
 

@@ -41,7 +41,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     Iterator.iterate[Throwable](thrown)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
   }
 
-  private def isReported(df: => DataFrame, column: String, from: String, to: String): Unit = {
+  private def assertReported(df: => DataFrame, column: String, from: String, to: String): Unit = {
     val message = failure(df.collect())
     val expected = s"column $column" + s".* from $from to $to after this DataFrame was created"
     assert(expected.r.findFirstIn(message).isDefined && message.contains("reate the DataFrame again"), message)
@@ -65,18 +65,18 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       assert(df.groupBy("p").max("m").collect().length == 1)
       addWide(t)
       changes.foreach { case (column, from, to) =>
-        isReported(df.select(column), column, quoted(from), quoted(to))
+        assertReported(df.select(column), column, quoted(from), quoted(to))
         if (format == "parquet" || column == "m")
-          isReported(df.selectExpr(s"$Max($column)"), column, quoted(from), quoted(to))
+          assertReported(df.selectExpr(s"$Max($column)"), column, quoted(from), quoted(to))
         if (format == "parquet") {
-          isReported(df.where(s"$column > 0").select("id"), column, quoted(from), quoted(to))
-          isReported(df.orderBy(column).limit(1).select(column), column, quoted(from), quoted(to))
-          isReported(df.groupBy(column).count(), column, quoted(from), quoted(to))
+          assertReported(df.where(s"$column > 0").select("id"), column, quoted(from), quoted(to))
+          assertReported(df.orderBy(column).limit(1).select(column), column, quoted(from), quoted(to))
+          assertReported(df.groupBy(column).count(), column, quoted(from), quoted(to))
         }
       }
-      isReported(df.select("s"), "s.a", "int", "bigint")
-      isReported(df.select("s.a"), "s.a", "int", "bigint")
-      isReported(df.select("l"), "l.element", "int", "bigint")
+      assertReported(df.select("s"), "s.a", "int", "bigint")
+      assertReported(df.select("s.a"), "s.a", "int", "bigint")
+      assertReported(df.select("l"), "l.element", "int", "bigint")
       assert(df.select("id").collect().length == 2 && df.where("id > 1").select("id").collect().length == 1)
       assert(df.selectExpr("max(id)", "count(*)").head.getLong(0) == 2)
       assert(spark.table(t).where("i > 0 AND m > 0 AND p > 0").collect().length == 2)
@@ -90,7 +90,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     addWide(t)
     sql(s"CALL ice.system.compute_table_stats('${peer(t).stripPrefix("ice.")}')")
     withConf("spark.sql.cbo.enabled" -> "true") {
-      isReported(df.as("a").join(df.as("b"), "m").select("a.id"), "m", "decimal\\(5,2\\)", "decimal\\(20,2\\)")
+      assertReported(df.as("a").join(df.as("b"), "m").select("a.id"), "m", "decimal\\(5,2\\)", "decimal\\(20,2\\)")
       assert(df.as("a").join(df.as("b"), "id").select("a.id").collect().length == 2)
     }
   }
@@ -107,7 +107,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       sql(s"INSERT INTO $t (id) VALUES (3)")
       assert(df.collect().length == 1 && spark.table(t).count() == 3)
     } finally df.unpersist()
-    isReported(df.select("i"), "i", "int", "bigint")
+    assertReported(df.select("i"), "i", "int", "bigint")
   }
 
   test("a widened column is reported in views and changes, and does not affect earlier snapshots") {
@@ -118,8 +118,8 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     val old = spark.read.option("snapshot-id", before).table(t).select("i")
     widen(t)
     addWide(t)
-    isReported(sql("SELECT i FROM widened_view"), "i", "int", "bigint")
-    isReported(changed, "i", "int", "bigint")
+    assertReported(sql("SELECT i FROM widened_view"), "i", "int", "bigint")
+    assertReported(changed, "i", "int", "bigint")
     assert(old.collect().length == 1)
     assert(sql(s"SELECT i FROM $t VERSION AS OF $before").collect().length == 1)
     assert(sql(s"SELECT i FROM $t.changes").collect().length == 2)

@@ -16,7 +16,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{DoubleLiteral, LongLiteral}
 import iceberglite.spec.types.Type.LongType
 
-/** Decisions about joins that need no query. */
+/** Runtime filters and grouped scans of joins, tested without queries. */
 class RuntimeFilterResidualSuite extends AnyFunSuite {
   private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
 

@@ -53,20 +53,20 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   /** Creates a table with many manifests and row-level deletes, written by the peer. */
   private def deletedFrom(version: Int): String = {
     val table = newTable()
-    val there = peer(table)
+    val name = peer(table)
     sql(
-      s"""CREATE TABLE $there (id bigint, cat string, d double) USING iceberg PARTITIONED BY (cat)
+      s"""CREATE TABLE $name (id bigint, cat string, d double) USING iceberg PARTITIONED BY (cat)
          |TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = 'merge-on-read',
          |  'commit.manifest-merge.enabled' = 'false')""".stripMargin
     )
     (0 until 3).foreach { i =>
       sql(
-        s"""INSERT INTO $there SELECT id, IF(id % 5 = 0, NULL, concat('c', id % 3)), IF(id % 7 = 0, double('NaN'), id / 2)
+        s"""INSERT INTO $name SELECT id, IF(id % 5 = 0, NULL, concat('c', id % 3)), IF(id % 7 = 0, double('NaN'), id / 2)
            |FROM range(${i * 50}, ${i * 50 + 50})""".stripMargin
       )
     }
-    sql(s"DELETE FROM $there WHERE id % 10 = 3")
-    sql(s"DELETE FROM $there WHERE id BETWEEN 70 AND 80")
+    sql(s"DELETE FROM $name WHERE id % 10 = 3")
+    sql(s"DELETE FROM $name WHERE id BETWEEN 70 AND 80")
     sql(s"REFRESH TABLE $table")
     table
   }
@@ -84,8 +84,8 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
       val query = s"SELECT *, _file, _pos FROM $table WHERE $filter"
       val (local, none) = planningJobs(withConf(Data -> "local", Deletes -> "local")(sorted(query)))
       assert(none.isEmpty)
-      val (there, jobs) = planningJobs(withConf(Data -> "distributed", Deletes -> "distributed")(sorted(query)))
-      assert(there == local, filter)
+      val (distributed, jobs) = planningJobs(withConf(Data -> "distributed", Deletes -> "distributed")(sorted(query)))
+      assert(distributed == local, filter)
       assert(jobs.nonEmpty, filter)
     }
     val query = s"SELECT * FROM $table"
@@ -101,10 +101,10 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     assert(jobs(rows(s"SELECT * FROM $table")) == Seq(s"Reading 3 manifests of $table"))
     withConf(Data -> "local")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty))
     withConf(Data -> "local") {
-      val asked = spark.read.option("data-planning-mode", "distributed").table(table)
-      assert(jobs(asked.collect()) == Seq(s"Reading 3 manifests of $table"))
+      val requested = spark.read.option("data-planning-mode", "distributed").table(table)
+      assert(jobs(requested.collect()) == Seq(s"Reading 3 manifests of $table"))
     }
-    withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "so little is read here"))
+    withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "small scans stay local"))
   }
 
   for (version <- Seq(2, 3)) test(s"auto is distributed only above its thresholds, with equal results, v$version") {
@@ -123,9 +123,9 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     Seq(AlwaysTrue, GreaterThan(Term.Named("id"), LongLiteral(60))).foreach { filter =>
       val (local, none) = planned(filter, cores = 1, bytes = lengths.max)
       assert(none.isEmpty && local.values.exists(_.nonEmpty))
-      val (there, jobs) = planned(filter, cores = 1, bytes = lengths.min - 1)
-      assert(there == local && jobs.sorted == Seq(2, 3).map(n => s"Reading $n manifests of $table"))
-      assert(planned(filter, cores = cluster, bytes = 0L) == ((local, Nil)), "it has no more cores")
+      val (distributed, jobs) = planned(filter, cores = 1, bytes = lengths.min - 1)
+      assert(distributed == local && jobs.sorted == Seq(2, 3).map(n => s"Reading $n manifests of $table"))
+      assert(planned(filter, cores = cluster, bytes = 0L) == ((local, Nil)), "the cluster has no more cores")
     }
   }
 

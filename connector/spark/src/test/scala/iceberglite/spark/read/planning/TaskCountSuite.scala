@@ -78,7 +78,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(compared(tableOf(Seq(1000 * MB)))._1 >= 4 * Cores)
   }
 
-  test("files of mixed sizes") {
+  test("files of mixed sizes have at least two tasks per core") {
     for (seed <- 1 to 5) {
       val random = new Random(seed)
       val sizes = Seq.fill(60)(math.pow(2, 10 + random.nextDouble() * 18).toLong)
@@ -87,7 +87,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     }
   }
 
-  test("files with row groups of all sizes") {
+  test("files with row groups of all sizes have at least two tasks per core") {
     for (seed <- 1 to 5) {
       val random = new Random(seed)
       val table = declaredTable(partitioned = false)
@@ -108,7 +108,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(ours == 300 && theirs == 300)
   }
 
-  test("files with delete files") {
+  test("files with delete files have no more tasks than in Apache Iceberg") {
     val vectors = declaredTable(partitioned = true, version = 3)
     val files = append(vectors, t => (0 until 12).map(i => dataFile(t, 450 * KB, partition = i)))
     addDeletes(vectors, t => files.map(vector(t, _, 10)))

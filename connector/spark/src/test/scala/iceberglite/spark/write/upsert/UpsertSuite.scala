@@ -224,7 +224,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   }
 
   /** Commits a change between the read and the commit of a conversion. @return the table if the conversion succeeds */
-  private def converting(version: Int)(meanwhile: String => Unit): scala.util.Try[String] = {
+  private def converting(version: Int)(concurrent: String => Unit): scala.util.Try[String] = {
     val t = newUpserted("id INT, v INT", version, properties = ", 'write.delete.mode' = 'merge-on-read'")
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 1 FROM VALUES (1), (2), (3) AS t (id)")
     upsert(t, sql("SELECT 1 AS id, 2 AS v UNION ALL SELECT 2, 2"), "upsert-keys" -> "id")
@@ -233,7 +233,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     val before = files(t)
     scala.util.Try {
       new DeleteConversionJob(spark, table).run(planned) { found =>
-        meanwhile(t)
+        concurrent(t)
         table.transaction().add(planned.action(found)).commit()
       }
       sql(s"REFRESH TABLE $t")
@@ -252,8 +252,8 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     new ProcedureContext(spark, catalog).table(t).current
   }
 
-  private def assertRejected(reason: String)(version: Int)(meanwhile: String => Unit): Unit = {
-    val error = converting(version)(meanwhile).failed.get
+  private def assertRejected(reason: String)(version: Int)(concurrent: String => Unit): Unit = {
+    val error = converting(version)(concurrent).failed.get
     assert(error.getMessage.contains(reason))
   }
 
