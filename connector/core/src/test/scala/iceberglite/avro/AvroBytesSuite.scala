@@ -7,6 +7,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.Allocation
+
 class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val longs = Gen.oneOf(
     Gen.choose(-1000L, 1000L),
@@ -57,21 +59,39 @@ class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("truncated input and implausible lengths are faults, without allocation") {
+  /** Memory allowance of a fault: its message and stack trace. */
+  private val MostBytes = 1L << 20
+
+  /** Checks that a read is a fault, and that it allocates little memory. */
+  private def isFault(read: => Any): Unit = {
+    // The first call loads classes.
+    assertThrows[AvroFault](read)
+    val (_, allocated) = Allocation.of(assertThrows[AvroFault](read))
+    assert(allocated < MostBytes, s"$allocated bytes")
+  }
+
+  test("truncated input and implausible lengths are faults, without allocating the claimed length") {
     val huge = new AvroOutput
     huge.writeLong(Long.MaxValue)
+    // A length that could be allocated.
+    val large = new AvroOutput
+    large.writeLong(1L << 26)
     val negative = new AvroOutput
     negative.writeLong(-5)
     val endless = Array.fill(11)(0x80.toByte)
-    assertThrows[AvroFault](input(Array.emptyByteArray).readLong())
-    assertThrows[AvroFault](input(Array(0x80.toByte)).readLong())
-    assertThrows[AvroFault](input(endless).readLong())
-    assertThrows[AvroFault](input(huge.toBytes).readText())
-    assertThrows[AvroFault](input(huge.toBytes).readInt())
-    assertThrows[AvroFault](input(huge.toBytes).readBlockCount())
-    assertThrows[AvroFault](input(negative.toBytes).readBytes())
-    assertThrows[AvroFault](input(Array[Byte](1, 2)).readFixed(3))
-    assertThrows[AvroFault](input(Array[Byte](1)).skipNumbers(2))
+    isFault(input(Array.emptyByteArray).readLong())
+    isFault(input(Array(0x80.toByte)).readLong())
+    isFault(input(endless).readLong())
+    isFault(input(huge.toBytes).readInt())
+    isFault(input(negative.toBytes).readBytes())
+    Seq(huge, large).foreach { claimed =>
+      isFault(input(claimed.toBytes).readText())
+      isFault(input(claimed.toBytes).readBytes())
+      isFault(input(claimed.toBytes).skipBytes())
+      isFault(input(claimed.toBytes).readBlockCount())
+    }
+    Seq(3, 1 << 26, Int.MaxValue).foreach(length => isFault(input(Array[Byte](1, 2)).readFixed(length)))
+    isFault(input(Array[Byte](1)).skipNumbers(2))
   }
 
   test("a block with its size in bytes is read like one without") {
