@@ -1,16 +1,19 @@
 package iceberglite.data.parquet
 
-import java.io.ByteArrayOutputStream
-import java.lang.management.ManagementFactory
+import java.io.{ByteArrayOutputStream, InputStream}
 import java.nio.ByteBuffer
 import java.nio.file.{Files, Paths}
 
+import scala.util.Try
+
+import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, ParquetDecodingException, SeekableInputStream}
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.{Fuzz, Rounds}
+import iceberglite.{Allocation, Fuzz, Rounds}
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.{DataSource, Record, RecordGenerators}
 import iceberglite.parquet.ParquetInput
@@ -42,18 +45,20 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   /** Memory allowance for reading any small file. */
   private val MostBytes = 512L << 20
 
-  private def readAll(bytes: Array[Byte], schema: Schema): Vector[Record] = {
+  /** Memory allowance for rejecting a small file. */
+  private val MostOfRejected = 4L << 20
+
+  /** Reads the file, and checks the memory that this allocates, also if it fails. */
+  private def readAll(bytes: Array[Byte], schema: Schema, most: Long = MostBytes): Vector[Record] = {
     val memory = new MemoryFileIO
     memory.write("f.parquet", bytes)
-    val threads = ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
-    val before = threads.getThreadAllocatedBytes(Thread.currentThread.getId)
-    val rows = ParquetData.read(DataSource(memory, "f.parquet", bytes.length.toLong), schema.asStruct)
-    try rows.take(10000).toVector
-    finally {
-      rows.close()
-      val allocated = threads.getThreadAllocatedBytes(Thread.currentThread.getId) - before
-      if (allocated > MostBytes) throw new AssertionError(s"$allocated bytes for a file of ${bytes.length}")
-    }
+    val (outcome, allocated) = Allocation.of(Try {
+      val rows = ParquetData.read(DataSource(memory, "f.parquet", bytes.length.toLong), schema.asStruct)
+      try rows.take(10000).toVector
+      finally rows.close()
+    })
+    if (allocated > most) throw new AssertionError(s"$allocated bytes for a file of ${bytes.length}")
+    outcome.get
   }
 
   Seq(
@@ -92,7 +97,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   }
 
   test(
-    "a footer that claims a list of billions, or a hundred nested structs, is rejected",
+    "a footer that claims a list of billions, or a hundred nested structs, is rejected without allocating them",
     ParquetRules.damagedFiles
   ) {
     def file(footer: Array[Byte]): Array[Byte] =
@@ -101,8 +106,10 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     val text = Array[Byte](0x18) ++ Fuzz.varint(Int.MaxValue.toLong)
     val deep = Array.fill[Byte](1000)(0x1c)
     val endless = Array.fill[Byte](100)(0x16)
+    // The first file loads classes.
+    intercept[IcebergError](readAll(file(endless), deletes))
     Seq(list, text, deep, endless).foreach { footer =>
-      val error = intercept[IcebergError](readAll(file(footer), deletes))
+      val error = intercept[IcebergError](readAll(file(footer), deletes, MostOfRejected))
       assert(error.getMessage.contains("f.parquet") && error.getMessage.contains("footer"))
     }
   }
@@ -125,7 +132,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     assert(refused > 0)
   }
 
-  test("a page that claims a huge uncompressed size is rejected", ParquetRules.damagedFiles) {
+  test("a page that claims a huge uncompressed size is rejected without allocating it", ParquetRules.damagedFiles) {
     val bytes = new ByteArrayOutputStream
     val zip = new java.util.zip.GZIPOutputStream(bytes)
     zip.write(new Array[Byte](1 << 20))
@@ -134,8 +141,9 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     val page = org.apache.parquet.bytes.BytesInput.from(bytes.toByteArray)
     assert(codec.decompress(page, 1 << 20).toByteArray.length == (1 << 20))
     Seq(Int.MaxValue, 1 << 30, -1).foreach { size =>
-      val error = intercept[org.apache.parquet.io.ParquetDecodingException](codec.decompress(page, size))
+      val (error, allocated) = Allocation.of(intercept[ParquetDecodingException](codec.decompress(page, size)))
       assert(error.getMessage.contains(s"claims an uncompressed size of $size"))
+      assert(allocated < MostOfRejected, s"$allocated bytes for a claim of $size")
     }
   }
 
@@ -145,12 +153,51 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     assert(error.getMessage.contains("brotli compression, as in f.parquet") && error.getMessage.contains("BrotliCodec"))
   }
 
-  test("only the footer of a file is read, and only once") {
-    val memory = new MemoryFileIO
-    memory.write("f.parquet", sample(deletes, "zstd"))
-    val file = ParquetInput.of(memory, "f.parquet")
-    val reader = org.apache.parquet.hadoop.ParquetFileReader.open(file)
+  /** Counts how often each byte of a file is read, and how often the file is opened. */
+  final private class RecordedFile(bytes: Array[Byte]) extends InputFile {
+    val reads = new Array[Int](bytes.length)
+    var opened = 0
+
+    override def getLength: Long = bytes.length.toLong
+
+    override def newStream(): SeekableInputStream = {
+      opened += 1
+      val stream = new Recorded
+      new DelegatingSeekableInputStream(stream) {
+        override def getPos: Long = stream.position.toLong
+        override def seek(position: Long): Unit = stream.position = position.toInt
+      }
+    }
+
+    final private class Recorded extends InputStream {
+      var position = 0
+
+      override def read(): Int = {
+        val one = new Array[Byte](1)
+        if (read(one, 0, 1) < 0) -1 else one(0) & 0xff
+      }
+
+      override def read(to: Array[Byte], offset: Int, length: Int): Int = {
+        val count = math.min(length, bytes.length - position)
+        if (count <= 0) -1
+        else {
+          System.arraycopy(bytes, position, to, offset, count)
+          (position until position + count).foreach(i => reads(i) += 1)
+          position += count
+          count
+        }
+      }
+    }
+  }
+
+  test("to read the footer of a file, only the footer is read, and only once") {
+    val bytes = sample(deletes, "zstd")
+    val file = new RecordedFile(bytes)
+    val reader = ParquetFileReader.open(ParquetInput.of(file))
     try assert(reader.getRecordCount == 200)
     finally reader.close()
+    val size = ByteBuffer.wrap(bytes.slice(bytes.length - 8, bytes.length - 4).reverse).getInt
+    val (head, footer) = file.reads.splitAt(bytes.length - 8 - size)
+    assert(head.forall(_ == 0) && footer.forall(_ == 1) && file.opened == 1)
   }
 }
