@@ -199,6 +199,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val sortNan: Rule = rule(
     "sort-nan",
     Sorting,
-    "Floating-point numbers are sorted as -NaN, -Infinity, negative values, -0, 0, positive values, Infinity, NaN."
+    "Floating-point numbers are sorted as -Infinity, negative values, -0, 0, positive values, Infinity, NaN. As in " +
+      "Java's comparison, to which the section refers, a NaN has no sign."
   )("spec/types/Literal.scala")
 }

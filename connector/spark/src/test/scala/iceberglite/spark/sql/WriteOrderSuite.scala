@@ -5,6 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.PartitionRules
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.write.WriteFixture
 import iceberglite.spec.metadata.TableMetadata
@@ -108,6 +109,26 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     write()
     assert(listed(t, "sort_order_id").map(_.getInt(0)).toSet == Set(0, 1, 2, 3))
     assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[4000,1998000]")
+  }
+
+  test("NaN is sorted as the greatest number, and nulls as their null order says", PartitionRules.sortNan) {
+    val numbers = Seq("-Infinity", "-1.5", "0.0", "1.5", "Infinity", "NaN")
+    val orders = Seq(
+      "x" -> ("null" +: numbers),
+      "x ASC NULLS LAST" -> (numbers :+ "null"),
+      "x DESC" -> (numbers.reverse :+ "null"),
+      "x DESC NULLS FIRST" -> ("null" +: numbers.reverse)
+    )
+    for (number <- Seq("DOUBLE", "FLOAT"); (order, expected) <- orders) {
+      val t = newTable()
+      sql(s"CREATE TABLE $t (x $number) USING iceberg")
+      sql(s"ALTER TABLE $t WRITE LOCALLY ORDERED BY $order")
+      val values = Seq("1.5", "NaN", "-Infinity", "0.0", "Infinity", "-1.5").map(v => s"($number('$v'))")
+      sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ * FROM VALUES ${values.mkString(", ")}, (NULL)")
+      val file = listed(t, "file_path").map(_.getString(0))
+      val found = spark.read.parquet(file: _*).selectExpr("CAST(x AS STRING)").collect().map(r => s"${r.get(0)}")
+      assert(file.size == 1 && found.toSeq == expected, s"$number ORDERED BY $order")
+    }
   }
 
   /** Statements, and expressions whose values ascend from row to row in files with that sort order. */

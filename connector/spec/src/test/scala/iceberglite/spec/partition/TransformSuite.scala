@@ -12,7 +12,8 @@ import org.scalatest.prop.TableDrivenPropertyChecks._
 
 import iceberglite.conformance.PartitionRules
 import iceberglite.spec.IcebergError
-import iceberglite.spec.expr.ExpressionGenerators
+import iceberglite.spec.expr.{Evaluate, ExpressionGenerators, Term}
+import iceberglite.spec.expr.Expression.{IsNull, NotNull}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{DateTime, Literal, PrimitiveType}
 import iceberglite.spec.types.Literal._
@@ -257,16 +258,35 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("floating-point numbers are ordered as in the section Sorting", PartitionRules.sortNan) {
-    val sorted = Seq(Double.NegativeInfinity, -1.5, -0.0, 0.0, 1.5, Double.PositiveInfinity, Double.NaN)
-    def check(values: Seq[Literal]) = assert(values.reverse.sorted(Literal.ordering) == values)
-    check(sorted.map(DoubleLiteral))
-    check(sorted.map(v => FloatLiteral(v.toFloat)))
+  test(
+    "floating-point numbers are ordered as in the section Sorting, and NaNs of both signs are equal and last",
+    PartitionRules.sortNan
+  ) {
+    def check(values: Seq[Literal]): Unit =
+      for ((a, i) <- values.zipWithIndex; (b, j) <- values.zipWithIndex)
+        assert(Integer.signum(Literal.ordering.compare(a, b)) == Integer.compare(i, j), s"$a and $b")
+    import java.lang.Double.longBitsToDouble
+    import java.lang.Float.intBitsToFloat
+    val doubles = Seq(Double.NegativeInfinity, -Double.MaxValue, -1.5, -Double.MinPositiveValue, -0.0) ++
+      Seq(0.0, Double.MinPositiveValue, 1.5, Double.MaxValue, Double.PositiveInfinity)
+    val doubleNans = Seq(Double.NaN, longBitsToDouble(-1L), longBitsToDouble(0x7ff0000000000001L))
+    doubleNans.foreach(nan => check((doubles :+ nan).map(DoubleLiteral)))
+    for (a <- doubleNans; b <- doubleNans) assert(Literal.ordering.equiv(DoubleLiteral(a), DoubleLiteral(b)))
+    val floats = Seq(Float.NegativeInfinity, -Float.MaxValue, -1.5f, -Float.MinPositiveValue, -0.0f) ++
+      Seq(0.0f, Float.MinPositiveValue, 1.5f, Float.MaxValue, Float.PositiveInfinity)
+    val floatNans = Seq(Float.NaN, intBitsToFloat(-1), intBitsToFloat(0x7f800001))
+    floatNans.foreach(nan => check((floats :+ nan).map(FloatLiteral)))
+    for (a <- floatNans; b <- floatNans) assert(Literal.ordering.equiv(FloatLiteral(a), FloatLiteral(b)))
   }
 
-  test("every partition field is optional, because the partition value of null is null", PartitionRules.nullGivesNull) {
+  test("every transform gives null for null, so every partition field is optional", PartitionRules.nullGivesNull) {
     val transforms = Seq(Identity, Bucket(4), Truncate(3), Year, Month, Day, Hour, Void)
     val spec = PartitionSpec(0, transforms.map(t => PartitionField(1, 1000, "p", t)).toVector)
     assert(spec.partitionType(Schema.Empty).fields.forall(_.optional))
+    for (column <- ExpressionGenerators.columns; transform <- transforms if transform.canTransform(column.fieldType)) {
+      val transformed = Term.Transformed(transform, ExpressionGenerators.term(column))
+      assert(Evaluate.predicateOn(None, IsNull(transformed)), s"$transform of ${column.fieldType}")
+      assert(!Evaluate.predicateOn(None, NotNull(transformed)), s"$transform of ${column.fieldType}")
+    }
   }
 }

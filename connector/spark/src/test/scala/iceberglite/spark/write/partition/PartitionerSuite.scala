@@ -12,6 +12,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.conformance.PartitionRules
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
 import iceberglite.spark.write.files.InputColumns
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
@@ -53,7 +54,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a null gives null for every transform and type") {
+  test("a null gives null for every transform and type", PartitionRules.nullGivesNull) {
     for ((t, _) <- values; transform <- transforms if transform.canTransform(t)) {
       val rows = new Rows(Schema(0, Vector(NestedField.optional(7, "c", t))), transform)
       assert(rows.tuple(new GenericInternalRow(Array[Any](null))) == PartitionTuple(Vector(None)))
