@@ -375,7 +375,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
     val plan = sql(s"SELECT * FROM $table").queryExecution.optimizedPlan
-    assert(plan.stats.rowCount.forall(_ == 90))
+    assert(plan.stats.rowCount.contains(BigInt(90)))
     assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=")))
   }
 
