@@ -1,8 +1,17 @@
--- SHOW CREATE TABLE with provider, partitioning and comments.
+-- SHOW CREATE TABLE with columns, provider, partitioning, comments and location.
 
 CREATE TABLE t (id BIGINT NOT NULL, ts TIMESTAMP COMMENT 'when') USING iceberg
 PARTITIONED BY (days(ts), truncate(4, id)) LOCATION 'file://${directory}/warehouse/db/t' COMMENT 'c';
 
+-- let created
 SHOW CREATE TABLE t;
 
+-- query
+SELECT "${created}" LIKE concat("CREATE TABLE ${catalog}.db.t (\n  id BIGINT NOT NULL,\n  ts TIMESTAMP COMMENT 'when')\n",
+  "USING iceberg\nPARTITIONED BY (days(ts), truncate(4, id))\n",
+  "COMMENT 'c'\nLOCATION 'file:%${directory}/warehouse/db/t'\nTBLPROPERTIES (%)\n");
+----
+true
+
+-- Its rows depend on the catalog.
 DESCRIBE TABLE EXTENDED t;
