@@ -24,6 +24,7 @@ import iceberglite.spark.read.IcebergScan
  * With an existing broadcast, the only cost is collecting the keys.
  */
 object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
+
   /** Minimum number of rows of a scan for each key of the broadcast side. */
   private val RowsForEachKey = 10
 

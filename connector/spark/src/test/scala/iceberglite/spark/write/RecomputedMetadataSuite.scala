@@ -46,9 +46,11 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
         .sharedTable(Identifier.of(Array(namespace), name)).current
       val tree = new TreeReader(table.io, table.metadata)
       val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file)).head
-      errors.filterNot { case (what, _) => what == "a split offset" && format == "avro" }.foreach { case (what, corrupt) =>
-        val incorrect = table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(corrupt(file)))).commit()
-        withClue(what)(intercept[TestFailedException](new RecomputedMetadata(incorrect).check()))
+      errors.filterNot { case (what, _) => what == "a split offset" && format == "avro" }.foreach {
+        case (what, corrupt) =>
+          val incorrect =
+            table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(corrupt(file)))).commit()
+          withClue(what)(intercept[TestFailedException](new RecomputedMetadata(incorrect).check()))
       }
     }
   }
