@@ -107,9 +107,12 @@ object Dependencies {
   def atRunTime(provided: Seq[ModuleID]): Seq[ModuleID] =
     provided.filter(_.configurations.contains("provided")).map(_.withConfigurations(None))
 
-  /** Shading rules for libraries that may be bundled, so that they do not conflict with Spark's copies. */
+  /**
+   * Shading rules for libraries that may be bundled, so that they do not conflict with Spark's copies. A library that
+   * Spark provides, such as ANTLR, must not be renamed: the jar would refer to classes that do not exist.
+   */
   val shaded: Seq[ShadeRule] = Seq(
-    Shade.rename("com.github.benmanes.**" -> "iceberglite.shaded.@0", "org.antlr.**" -> "iceberglite.shaded.@0").inAll
+    Shade.rename("com.github.benmanes.**" -> "iceberglite.shaded.@0").inAll
   )
 
   /** Opens the JDK packages that Spark accesses by reflection, as Spark's own scripts do. */
