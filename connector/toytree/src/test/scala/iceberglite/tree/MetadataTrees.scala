@@ -1,6 +1,6 @@
 package iceberglite.tree
 
-import iceberglite.tree.manifestlist.ManifestListTree
+import iceberglite.tree.manifestlist.{EncodedEntries, ManifestListTree}
 
 /**
  * Replaces the connector's registry of tree formats with one that also contains [[ToyTree]]. It comes first on the
@@ -8,4 +8,5 @@ import iceberglite.tree.manifestlist.ManifestListTree
  */
 object MetadataTrees {
   val all: Seq[MetadataTree] = Seq(ToyTree, ManifestListTree)
+  val entryCodec: EntryCodec = EncodedEntries
 }
