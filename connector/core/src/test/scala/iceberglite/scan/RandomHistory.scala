@@ -51,6 +51,36 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     }
   }
 
+  /**
+   * Commits changes of every kind, whatever the seed: new files, removed files without and with deletes, rows deleted
+   * from a file without and with earlier deletes, and rows that reappear in a file with and without other deletes.
+   */
+  def everyChange(): Unit = {
+    val files = Vector.fill(2)(threeRows())
+    commit(new MergeAppend(files))
+    def remove(file: ContentFile): Unit =
+      commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = Vector(file)))
+    // Before there are position deletes, because they apply to all files of the partition.
+    remove(files.last)
+    if (table.metadata.formatVersion > FormatVersion.V1) {
+      def delete(place: Long): Unit = deleteRows(Vector(files.head -> Vector(place)), SnapshotTarget.Main)
+      delete(0)
+      delete(1)
+      deletesOf(files.head).indices.foreach(_ => commit(new RowDelta(Vector.empty, deletesOf(files.head).take(1))))
+      delete(2)
+    }
+    remove(files.head)
+  }
+
+  private def threeRows(): ContentFile = {
+    val spec = table.metadata.spec
+    val partition = if (spec.isPartitioned) RandomHistory.tuple("a") else PartitionTuple.Empty
+    written(Vector.tabulate(3)(i => (partition, spec.specId, Record.of(i.toLong, "a", note(), null, null)))).head
+  }
+
+  private def deletesOf(file: ContentFile): Vector[ContentFile] =
+    tasks(table, table.currentSnapshot).filter(_.file.path == file.path).flatMap(_.deletes.map(_.file))
+
   private def commit(action: Action): Unit = {
     val transaction = table.transaction(Map.empty, environment)
     transaction.add(action)
@@ -112,13 +142,16 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   }
 
   private def deletePositions(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
+    val first = if (table.metadata.formatVersion >= FormatVersion.V3) Vector.empty else Vector(0L)
     def randomPositions(file: ContentFile): Vector[Long] =
       (0L until file.recordCount).toVector.filter(_ => random.nextInt(3) == 0)
+    deleteRows(files.map(f => f -> (randomPositions(f) ++ first).distinct.sorted), to)
+  }
+
+  private def deleteRows(of: Vector[(ContentFile, Vector[Long])], to: SnapshotTarget): Unit = {
     val deletes =
-      if (table.metadata.formatVersion >= FormatVersion.V3) vectors(files.map(f => f -> randomPositions(f)), to)
-      else files.groupBy(f => (f.specId, f.partition)).values.toVector.map { group =>
-        positionDeletes(group.map(f => f -> (randomPositions(f) :+ 0L).distinct.sorted))
-      }
+      if (table.metadata.formatVersion >= FormatVersion.V3) vectors(of, to)
+      else of.groupBy { case (file, _) => (file.specId, file.partition) }.values.toVector.map(positionDeletes)
     if (deletes.nonEmpty) commit(new RowDelta(deletes, replaced(deletes, to), to = to))
   }
 

@@ -124,9 +124,17 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
 
   private val id = ChangelogView.Identifier("id", Seq(0))
 
-  /** At most one row of an identifier on each side of a commit, except rows that are rewritten unchanged. */
+  /** A change of each kind. */
+  private val ofEachKind: Seq[Change] =
+    for ((id, kinds) <- Seq(100 -> Seq("DELETE"), 101 -> Seq("INSERT"), 102 -> Seq("DELETE", "INSERT")); kind <- kinds)
+      yield Change(Row(id, kinds.indexOf(kind).toDouble, null, null, null), kind, 1)
+
+  /**
+   * At most one row of an identifier on each side of a commit, except rows that are rewritten unchanged. The changes
+   * are random, except for [[ofEachKind]].
+   */
   private def unique(random: Random): Seq[Change] =
-    for (
+    ofEachKind ++ (for (
       ordinal <- 0 until 4; key <- 0 to 8;
       change <- {
         val same = row(random, key)
@@ -135,7 +143,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
         def again: Seq[Change] = Seq("DELETE", "INSERT").map(Change(same, _, ordinal)).filter(_ => key % 3 == 1)
         some("DELETE") ++ some("INSERT") ++ again
       }
-    ) yield change
+    ) yield change)
 
   test("a deleted and an inserted row with the same identifier are an update, also if the identifier is null") {
     seeds.foreach { seed =>

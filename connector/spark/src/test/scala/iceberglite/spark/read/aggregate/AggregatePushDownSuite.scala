@@ -2,7 +2,8 @@ package iceberglite.spark.read.aggregate
 
 import java.nio.file.{Files, Path}
 
-import org.apache.iceberg.FileFormat
+import org.apache.iceberg.types.Types
+import org.apache.iceberg.{FileFormat, PartitionSpec => PeerSpec, Schema => PeerSchema}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.scalatest.funsuite.AnyFunSuite
@@ -10,9 +11,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
 import iceberglite.spark.read.deletes.PeerEqualityDeletes
+import iceberglite.spark.types.JavaTables
 
 /** COUNT, MIN and MAX from metadata: used exactly when the metadata gives the exact result. */
-class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
+class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTables {
   private val columns =
     """id bigint, i int, x double, name string, d date, ts timestamp, amount decimal(9,2), b boolean,
       |s struct<a: int, t: string>, p string""".stripMargin
@@ -125,7 +127,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     readFor(plain, "SELECT count(*) FROM %s WHERE name LIKE '%a%'")
   }
 
-  test("strings, binaries and UUIDs are answered only if every file has a single value: bounds can be truncated") {
+  test("strings and binaries are answered only if every file has a single value: bounds can be truncated") {
     readFor(plain, "SELECT max(name) FROM %s")
     readFor(plain, "SELECT min(name) FROM %s")
     assert(answered(plain, "SELECT min(p), max(p), min(s.t) FROM %s") == Seq("[a,b,x]"))
@@ -134,6 +136,28 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     readFor(table, "SELECT max(t) FROM %s")
     readFor(table, "SELECT min(hex(h)) FROM %s")
     readFor(table, "SELECT min(t) FROM %s")
+    assert(!isAnswered(sql(s"SELECT max(h) FROM $table")))
+    val single = create("h binary", "")
+    Seq("0102", "0103").foreach(h => sql(s"INSERT INTO ${peer(single)} VALUES (X'$h'), (X'$h')"))
+    sql(s"REFRESH TABLE $single")
+    val greatest = sql(s"SELECT max(h) FROM $single")
+    assert(isAnswered(greatest) && greatest.collect().head.getAs[Array[Byte]](0).toSeq == Seq[Byte](1, 3))
+  }
+
+  test("UUIDs are not answered from bounds, because writers order them differently, but from partitions") {
+    val (low, high) = ("00000000-0000-0000-0000-000000000001", "f0000000-0000-0000-0000-000000000000")
+    val schema = new PeerSchema(Types.NestedField.optional(1, "u", Types.UUIDType.get))
+    for (isPartitioned <- Seq(false, true)) {
+      val table = newTable()
+      val spec = PeerSpec.builderFor(schema)
+      javaTable(table, schema, _ => (if (isPartitioned) spec.identity("u") else spec).build())
+      Seq(low, high).foreach(u => sql(s"INSERT INTO $table VALUES ('$u'), ('$u')"))
+      for (query <- Seq("SELECT max(u) FROM %s", "SELECT min(u) FROM %s")) {
+        val expected = if (query.contains("max")) high else low
+        assert((if (isPartitioned) answered(table, query) else readFor(table, query)) == Seq(s"[$expected]"))
+      }
+      assert(answered(table, "SELECT count(u) FROM %s") == Seq("[4]"))
+    }
   }
 
   test("columns with NaN, with zeros or without metrics are read from files") {

@@ -1,5 +1,8 @@
 package iceberglite.spark.read.partitioning
 
+import java.net.URI
+import java.nio.file.{Files, Paths}
+
 import org.apache.spark.sql.catalyst.plans.logical.{ColumnStat, LogicalPlan, Statistics}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -55,8 +58,18 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     withConf(Cbo -> "true")(assert(!columns(s"SELECT * FROM $table").contains("none")))
   }
 
-  test("without the cost-based optimizer, no column statistics are computed or reported") {
+  test("without the cost-based optimizer, no column statistics are reported, and no manifest is read for them") {
     withConf(Cbo -> "false")(assert(columns(s"SELECT * FROM $table").isEmpty))
+    val unread = newTable()
+    sql(s"CREATE TABLE ${peer(unread)} (id BIGINT) USING iceberg")
+    sql(s"INSERT INTO ${peer(unread)} VALUES (1), (2)")
+    val manifests = rows(s"SELECT path FROM ${peer(unread)}.manifests").map(r => Paths.get(URI.create(r.getString(0))))
+    manifests.foreach(Files.delete)
+    withConf(Cbo -> "false") {
+      val known = statistics(s"SELECT * FROM $unread")
+      assert(known.rowCount.contains(BigInt(2)) && known.attributeStats.isEmpty)
+    }
+    withConf(Cbo -> "true")(intercept[Exception](columns(s"SELECT * FROM $unread")))
   }
 
   test("statistics cover the files that match the filter, and distinct counts never exceed the row count") {

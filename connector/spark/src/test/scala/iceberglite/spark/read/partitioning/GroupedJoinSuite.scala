@@ -1,5 +1,8 @@
 package iceberglite.spark.read.partitioning
 
+import org.apache.iceberg.types.Types
+import org.apache.iceberg.types.Types.NestedField
+import org.apache.iceberg.{PartitionSpec => PeerSpec, Schema => PeerSchema}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
@@ -7,27 +10,32 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, ShuffledJoin}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.SharedSession
+import iceberglite.spark.types.JavaTables
 
 /** Joins of tables with the same partitioning, in sessions without settings for them. */
-class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
+class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
   private val Bucketing = "spark.sql.sources.v2.bucketing.enabled"
   private val PushValues = "spark.sql.sources.v2.bucketing.pushPartValues.enabled"
   private val types = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
   private val someTypes = Seq("JOIN", "FULL JOIN", "LEFT SEMI JOIN")
 
-  /** Creates a table. Each side lacks half of the ids, some ids are null, and most ids have several rows and files. */
+  /**
+   * Creates a table, without partitions if the partitioning is empty. Each side lacks half of the ids, some ids are
+   * null, and most ids have several rows and files.
+   */
   private def table(partitioning: String, from: Int): String = {
     val name = newTable()
-    sql(s"CREATE TABLE $name (id BIGINT, day DATE, name STRING, v INT) USING iceberg PARTITIONED BY ($partitioning)")
+    val columns = "id BIGINT, day DATE, name STRING, v INT, ts TIMESTAMP"
+    val partitioned = if (partitioning.isEmpty) "" else s"PARTITIONED BY ($partitioning)"
+    sql(s"CREATE TABLE $name ($columns) USING iceberg $partitioned")
     fill(name, from)
     name
   }
 
   private def fill(name: String, from: Int): Unit = sql(
     s"""INSERT INTO $name SELECT IF(id % 10 = 9, NULL, id), date_add(DATE'2024-01-01', int(id % 3)),
-       |concat('n', id % 4), int(id) FROM range($from, ${from + 40})""".stripMargin
+       |concat('n', id % 4), int(id), timestamp_seconds(id % 3 * 5000) FROM range($from, ${from + 40})""".stripMargin
   )
 
   private def twice(from: Int): String = {
@@ -63,10 +71,14 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     case s: BatchScanExec if s.scan.description.contains("grouped by") => s
   }.size
 
+  /** Returns the number of tasks that read the tables. */
+  private def readTasks(df: DataFrame): Int =
+    collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s.inputRDD.getNumPartitions }.sum
+
   /** Checks that a query has no shuffle and the same rows as without grouping. */
   private def joinsInPlace(query: String, settings: (String, String)*): DataFrame = {
     val (rows, df) = run(query, settings: _*)
-    assert(shufflesBelowJoins(df) == 0, df.queryExecution.executedPlan)
+    assert(shufflesBelowJoins(df) == 0 && groupedScans(df) >= 2, df.queryExecution.executedPlan)
     assert(rows.nonEmpty && rows == run(query, settings :+ (Grouping -> "false"): _*)._1, query)
     df
   }
@@ -74,7 +86,8 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
   private def joinsByShuffle(query: String, settings: (String, String)*): Unit = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) > 0 && groupedScans(df) == 0, df.queryExecution.executedPlan)
-    assert(rows == run(query, settings :+ (Grouping -> "false"): _*)._1, query)
+    val (expected, ungrouped) = run(query, settings :+ (Grouping -> "false"): _*)
+    assert(rows == expected && readTasks(df) == readTasks(ungrouped), query)
   }
 
   for (aqe <- Seq("true", "false"))
@@ -85,9 +98,10 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
 
   test("storage-partitioned joins use every transform that both sides share, and plain columns") {
     val transforms =
-      Seq("name", "truncate(2, name)", "truncate(20, id)", "days(day)", "months(day)", "years(day)", "day")
+      Seq("name", "truncate(2, name)", "truncate(20, id)", "days(day)", "months(day)", "years(day)", "day") ++
+        Seq("bucket(3, name)", "hours(ts)", "days(ts)", "ts")
     for (transform <- transforms) {
-      val key = Seq("name", "id", "day").find(k => transform.endsWith(k) || transform.endsWith(s"$k)")).get
+      val key = Seq("name", "id", "day", "ts").find(k => transform.endsWith(k) || transform.endsWith(s"$k)")).get
       val (l, r) = (table(transform, 0), table(transform, 20))
       joinsInPlace(s"SELECT l.v, r.v, r.$key FROM $l l JOIN $r r ON l.$key = r.$key")
     }
@@ -117,7 +131,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
   }
 
   test("tables with different or no partitioning are joined by a shuffle with all their tasks") {
-    Seq("bucket(8, id)", "truncate(4, id)", "bucket(4, v)", "day").foreach { partitioning =>
+    Seq("bucket(8, id)", "truncate(4, id)", "bucket(4, v)", "day", "").foreach { partitioning =>
       val other = table(partitioning, 20)
       joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $other r ON l.id = r.id")
     }
@@ -133,6 +147,22 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
       t
     }
     joinsByShuffle(s"SELECT l.v, r.v FROM ${tables.head} l JOIN ${tables.last} r ON l.x = r.x")
+    for (transform <- Seq[(PeerSpec.Builder, String) => PeerSpec.Builder](_.identity(_), _.bucket(_, 4))) {
+      val schema = new PeerSchema(
+        NestedField.optional(1, "u", Types.UUIDType.get),
+        NestedField.optional(2, "t", Types.TimeType.get),
+        NestedField.optional(3, "v", Types.IntegerType.get)
+      )
+      for (column <- Seq("u", "t")) {
+        val others = Seq.fill(2) {
+          val t = newTable()
+          javaTable(t, schema, s => transform(PeerSpec.builderFor(s), column).build())
+          sql(s"INSERT INTO $t SELECT concat('f79c3e09-677c-4bbd-a479-3f349cb785e', id), id, int(id) FROM range(5)")
+          t
+        }
+        joinsByShuffle(s"SELECT l.v, r.v FROM ${others.head} l JOIN ${others.last} r ON l.$column = r.$column")
+      }
+    }
   }
 
   test("after partition evolution, scans are grouped by the fields that all files share") {

@@ -97,6 +97,19 @@ final private[soundness] class EvolvingTable(
     this
   }
 
+  /**
+   * Builds the table with one Parquet file of random rows, whose ids ascend from 1, and deletes every tenth row; of
+   * version 2 or later, without new types.
+   */
+  def buildOrdered(rows: Int): this.type = {
+    create()
+    append(FileFormat.Parquet, Vector(new RandomRows(table.schema, random, () => freshId()).make(rows)))
+    run(s"DELETE FROM $peerName WHERE id % 10 = 3")
+    deleted(live.keySet.filter(_ % 10 == 3))
+    sql(s"REFRESH TABLE $name")
+    this
+  }
+
   private def create(): Unit = {
     val lists = if (shape.hasLists) ", li array<int>, m map<int, string>, r array<struct<y: double, u: string>>" else ""
     val properties = shape.properties ++ Seq(
@@ -177,20 +190,31 @@ final private[soundness] class EvolvingTable(
 
   /** Commits a few files, each with similar values. */
   private def append(): Unit = {
-    val now = table
+    val schema = table.schema
     val format = oneOf(Seq(FileFormat.Parquet, FileFormat.Parquet, FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
-    val newFiles = (0 to random.nextInt(shape.files)).flatMap { _ =>
-      val rows = Vector.fill(shape.runs) {
-        new RandomRows(now.schema, random, () => freshId()).make(1 + random.nextInt(shape.rowsEach))
+    append(
+      format,
+      Vector.fill(1 + random.nextInt(shape.files)) {
+        val runs = Vector.fill(shape.runs) {
+          new RandomRows(schema, random, () => freshId()).make(1 + random.nextInt(shape.rowsEach))
+        }
+        runs.flatten
       }
-      rows.flatten.groupBy(tuple(now, _)).toVector.map { case (p, rs) => write(format, now.schema, p, rs) -> rs }
+    )
+  }
+
+  /** Commits each group of rows, in a file for each partition. */
+  private def append(format: FileFormat, groups: Vector[Vector[Record]]): Unit = {
+    val now = table
+    val newFiles = groups.flatMap { group =>
+      group.groupBy(tuple(now, _)).toVector.map { case (p, rs) => write(format, now.schema, p, rs) -> rs }
     }
     newFiles.foreach { case (file, rows) =>
       files += file.path -> (now.schema -> rows)
       live ++= rows.zipWithIndex.map { case (row, position) => idOf(row) -> (file.path -> position.toLong) }
     }
     val rows = newFiles.map(_._1.recordCount).mkString("+")
-    commit(s"append $rows rows in ${format.name}", new FastAppend(newFiles.map(_._1).toVector))
+    commit(s"append $rows rows in ${format.name}", new FastAppend(newFiles.map(_._1)))
   }
 
   private def freshId(): Int = {

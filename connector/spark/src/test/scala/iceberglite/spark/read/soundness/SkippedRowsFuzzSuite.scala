@@ -112,9 +112,11 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  private def catalog: LiteCatalog =
+    spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+
   test("scans with rows skipped by filters and rows deleted return the correct rows") {
-    val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-    val outcomes = (0 until tables).map { round =>
+    (0 until tables).foreach { round =>
       val random = new Random(Fuzz.seed + round * 6271L)
       withConf(settings(random): _*) {
         val table = new EvolvingTable(newTable("skipped"), shape(round, random), random, sql)(catalog)
@@ -124,14 +126,33 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
             val checked = new Checked(table, random)
             checked.unpruned()
             val predicates = new RandomPredicates(EvolvingTable.leavesOf(table.table.schema), random)
-            val amounts = Vector.tabulate(conditionsEach)(i => checked.where(predicates.next(i % 3)))
-            (amounts, checked.rowGroups)
+            (0 until conditionsEach).foreach(i => checked.where(predicates.next(i % 3)))
           }
         }
       }
     }
-    val amounts = outcomes.flatMap(_._1)
-    assert(outcomes.flatMap(_._2).max > 4, "row groups of a file")
-    assert(amounts.map(_.read).sum < amounts.map(_.all).sum * 9 / 10, "or hardly a row was skipped")
+  }
+
+  private val few = Seq("id <= 20", "id > 980", "id BETWEEN 500 AND 520", "id IN (77, 78)", "id = 5 AND i IS NULL") ++
+    Seq("id < 10 OR id > 990", "NOT (id > 15)", "id < 30 AND (x > 0 OR t IS NOT NULL)")
+
+  test("in a file with many row groups, scans skip most rows by conditions that hold for few row groups") {
+    for (version <- 2 to 3) {
+      val random = new Random(Fuzz.seed + version)
+      withConf(settings(random): _*) {
+        val properties = Map("write.parquet.row-group-size-bytes" -> "1500", "write.parquet.page-row-limit" -> "20")
+        val shape = TableShape(version = version, hasLists = true, properties = properties)
+        val table = new EvolvingTable(newTable("ordered"), shape, random, sql)(catalog)
+        withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, version $version\n") {
+          val checked = new Checked(table.buildOrdered(1000), random)
+          checked.unpruned()
+          assert(checked.rowGroups.max > 4, "row groups of the file")
+          few.foreach { condition =>
+            val amounts = checked.where(condition)
+            assert(amounts.read < amounts.all / 2, s"rows read WHERE $condition")
+          }
+        }
+      }
+    }
   }
 }

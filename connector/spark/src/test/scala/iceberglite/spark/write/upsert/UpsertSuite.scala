@@ -61,7 +61,9 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
       val t = newUpserted("id INT, p STRING, v BIGINT", version, layout, properties)
       var model = Map.empty[(Int, String), Long]
       (1 to 4).foreach { step =>
-        val keyed = (1 to 12).map(_ => (random.nextInt(20), Seq("a", "b")(random.nextInt(2)), random.nextInt(4) == 0))
+        val rows = (1 to 12).map(_ => (random.nextInt(20), Seq("a", "b")(random.nextInt(2)), random.nextInt(4) == 0))
+        // Each step replaces the last row of the step before.
+        val keyed = rows :+ ((30, "a", false))
         val distinct = keyed.groupBy(k => if (keys == "id") (k._1, "") else (k._1, k._2)).values.map(_.head).toSeq
         import spark.implicits._
         val values = distinct.map { case (id, p, gone) => (id, p, (step * 100 + id).toLong, gone) }
