@@ -43,17 +43,20 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
   override def extractIdentifier(options: CaseInsensitiveStringMap): Identifier = {
     val (_, ident) = resolve(options)
-    SparkErrors.in(nameIn(options))(TimeTravel.ofOptions(options)) match {
+    travelOf(options) match {
       case TimeTravel.Latest | _: TimeTravel.AtVersion => ident
       case travel => Identifier.of(ident.namespace :+ ident.name, travel.selector)
     }
   }
 
   override def extractTimeTravelVersion(options: CaseInsensitiveStringMap): Optional[String] =
-    TimeTravel.ofOptions(options) match {
+    travelOf(options) match {
       case TimeTravel.AtVersion(version) => Optional.of(version)
       case _ => Optional.empty()
     }
+
+  private def travelOf(options: CaseInsensitiveStringMap): TimeTravel =
+    SparkErrors.in(nameIn(options))(TimeTravel.ofOptions(options))
 
   @nowarn("cat=deprecation") // iceberg-lite tables implement `schema`, and Spark derives `columns` from it
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = load(options).schema

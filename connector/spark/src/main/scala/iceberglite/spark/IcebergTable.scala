@@ -91,7 +91,7 @@ final class IcebergTable private (
     val id = UUID.randomUUID().toString
     val statementOptions =
       StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
-    SparkErrors.in(name) {
+    in {
       if (!IcebergTable.hasExtensions(spark)) throw Unsupported(
         s"changing $name in a session without the extensions",
         "Add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
@@ -116,6 +116,8 @@ final class IcebergTable private (
 
   private def notIcebergTable: Nothing = throw NotFound(ObjectKind.Table, name, "It is not in an iceberg-lite catalog")
 
+  private def in[A](operation: => A): A = SparkErrors.in(name)(operation)
+
   override def toString: String = s"IcebergTable($name)"
 }
 
@@ -129,7 +131,7 @@ object IcebergTable {
    */
   def forName(spark: SparkSession, name: String): IcebergTable = {
     val table = new IcebergTable(spark, name, spark.sessionState.sqlParser.parseMultipartIdentifier(name), Map.empty)
-    SparkErrors.in(name)(table.currentTable)
+    table.in(table.currentTable)
     table
   }
 

@@ -72,10 +72,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def capabilities: util.Set[TableCatalogCapability] =
     util.Collections.singleton(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE)
 
-  override def listTables(namespace: Array[String]): Array[Identifier] =
-    SparkErrors.in((name +: namespace).mkString(".")) {
-      catalog.listTables(namespace.toVector).map(id => Identifier.of(id.namespace.toArray, id.name)).toArray
-    }
+  override def listTables(namespace: Array[String]): Array[Identifier] = in(namespace) {
+    catalog.listTables(namespace.toVector).map(id => Identifier.of(id.namespace.toArray, id.name)).toArray
+  }
 
   override def tableExists(ident: Identifier): Boolean = in(ident)(tables.exists(ident))
 
@@ -132,7 +131,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   override def similarName(ident: Identifier): Option[String] = in(ident)(tables.similarName(ident))
 
-  override def invalidateTable(ident: Identifier): Unit = tables.invalidate(ident)
+  override def invalidateTable(ident: Identifier): Unit = in(ident)(tables.invalidate(ident))
 
   override def createTable(
       ident: Identifier,

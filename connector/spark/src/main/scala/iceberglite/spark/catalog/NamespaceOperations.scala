@@ -66,7 +66,7 @@ trait NamespaceOperations extends SupportsNamespaces {
   private def notFound(namespace: Array[String]): NotFound =
     NotFound(ObjectKind.Namespace, displayName(namespace), s"List the namespaces with SHOW NAMESPACES IN $name")
 
-  private def in[A](namespace: Array[String])(operation: => A): A = SparkErrors.in(displayName(namespace))(operation)
+  protected def in[A](namespace: Array[String])(operation: => A): A = SparkErrors.in(displayName(namespace))(operation)
 
   private def displayName(namespace: Array[String]): String = (name +: namespace).mkString(".")
 }

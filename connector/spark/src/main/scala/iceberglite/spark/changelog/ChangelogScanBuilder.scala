@@ -40,7 +40,7 @@ final class ChangelogScanBuilder(
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns {
-  private val settings = SparkErrors.in(table.name) {
+  private val settings = {
     ReadOptions.check(options, session)
     ReadSettings.of(options, session, table.properties)
   }
@@ -57,7 +57,7 @@ final class ChangelogScanBuilder(
    *
    * @return the filters that Spark has to apply to the rows
    */
-  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in {
     val filters = new SparkFilters(changelogSchema, caseSensitive)
     val converted = predicates.toVector.map { p =>
       p -> (if (files.widened.isIn(p)) None else filters.convert(p).flatMap(ChangelogFilter.of))
@@ -76,12 +76,14 @@ final class ChangelogScanBuilder(
 
   override def pushedPredicates(): Array[Predicate] = pushed
 
-  override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
+  override def pruneColumns(required: StructType): Unit = in {
     val metadataColumns = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
     scanColumns = ScanColumns.of(required, schema, metadataColumns, caseSensitive)
   }
 
   override def build(): Scan = new IcebergScan(files, scanColumns, settings, caseSensitive, session)
+
+  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
   private def filesWith(rowFilters: Vector[ConvertedFilter], changeFilters: Vector[ConvertedFilter]): ScanFiles = {
     def conjunction(filters: Vector[ConvertedFilter]): Expression =

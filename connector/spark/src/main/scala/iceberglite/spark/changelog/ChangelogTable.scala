@@ -33,17 +33,19 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
   private val resolved = source()
 
   /** The columns of the table. */
-  val tableSchema: Schema = SparkErrors.in(name)(ChangelogTable.checkNames(travel.schema(resolved.metadata), name))
+  val tableSchema: Schema = ChangelogTable.checkNames(travel.schema(resolved.metadata), name)
 
   override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
 
-  override lazy val schema: StructType = DeclaredTypes.withDeclaredTypes(
-    SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns),
-    tableSchema.fields,
-    resolved.properties
-  )
+  override lazy val schema: StructType = in {
+    DeclaredTypes.withDeclaredTypes(
+      SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns),
+      tableSchema.fields,
+      resolved.properties
+    )
+  }
 
-  override private[iceberglite] def pinned: ChangelogTable = {
+  override private[iceberglite] def pinned: ChangelogTable = in {
     val current = source()
     new ChangelogTable(() => current, travel)
   }
@@ -51,9 +53,9 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
 
   override def metadataColumns: Array[MetadataColumn] =
-    RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved))
+    in(RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved)))
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     val current = CommitRange.withAllSnapshots(source())
     val state = TimeTravel.ofOptions(options) match {
       case TimeTravel.Latest => travel
@@ -67,6 +69,8 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     val range = CommitRange.of(current.metadata, state, RangeOptions.of(options))
     new ChangelogScanBuilder(current, range, tableSchema, options, SparkSession.active)
   }
+
+  private def in[A](operation: => A): A = SparkErrors.in(name)(operation)
 
   override def toString: String = name
 

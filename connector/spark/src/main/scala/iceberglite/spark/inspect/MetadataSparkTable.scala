@@ -36,20 +36,20 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     )
   }
 
-  private lazy val sparkSchema = SparkErrors.in(name)(SparkTypes.toSpark(view.schema(resolved)))
+  private lazy val sparkSchema = in(SparkTypes.toSpark(view.schema(resolved)))
 
   override def name: String = s"${resolved.name}.${view.name}"
 
   override def schema: StructType = sparkSchema
 
-  override private[iceberglite] def pinned: MetadataSparkTable = {
+  override private[iceberglite] def pinned: MetadataSparkTable = in {
     val current = source()
     new MetadataSparkTable(() => current, view, travel)
   }
 
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     RangeOptions.reject(options, name)
     val current = source()
     val state = TimeTravel.ofOptions(options) match {
@@ -58,6 +58,8 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     }
     new MetadataTableScanBuilder(name, current, view, state.snapshot(current.metadata), sparkSchema)
   }
+
+  private def in[A](operation: => A): A = SparkErrors.in(name)(operation)
 
   override def toString: String = name
 

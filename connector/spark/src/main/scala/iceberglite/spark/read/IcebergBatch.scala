@@ -8,7 +8,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.scan.{DeleteFile, FileScanTask}
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
 import iceberglite.spark.read.parquet.ParquetBatches
@@ -41,7 +40,7 @@ final private[read] class IcebergBatch(
   private val table = scan.files.table
   private val settings = scan.settings
 
-  private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
+  private lazy val partitions: Array[InputPartition] = scan.files.in {
     val packed = selectedFiles.fold(if (runtimeFilter.isEmpty) scan.tasks else scan.packing.pack(runtimeFilter.tasks))(
       scan.packing.packForRewrite(_, packing)
     )
@@ -58,7 +57,7 @@ final private[read] class IcebergBatch(
 
   override def planInputPartitions(): Array[InputPartition] = partitions
 
-  override def createReaderFactory(): PartitionReaderFactory = SparkErrors.in(table.name) {
+  override def createReaderFactory(): PartitionReaderFactory = scan.files.in {
     val storage = TableStorage.configuration(table, session)
     val deleteCache = DeleteCacheSettings.of(session, table, storage)
     val conf = new SerializableConfiguration(ParquetBatches.prepare(storage))

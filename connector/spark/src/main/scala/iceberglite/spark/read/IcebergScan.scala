@@ -26,7 +26,6 @@ import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spark.read.limit.PlanSubset
 import iceberglite.spark.read.partitioning.{
@@ -132,7 +131,7 @@ final private[iceberglite] class IcebergScan(
 
   private lazy val size = new ScanSize(files, columns, schema)
 
-  override def estimateStatistics(): Statistics = size.estimate.statistics(estimates)
+  override def estimateStatistics(): Statistics = files.in(size.estimate.statistics(estimates))
 
   private lazy val estimates: util.Map[NamedReference, ColumnStatistics] =
     if (!session.sessionState.conf.cboEnabled) util.Collections.emptyMap()
@@ -154,7 +153,7 @@ final private[iceberglite] class IcebergScan(
   override def filterAttributes(): Array[NamedReference] =
     runtimeFilterColumns.map(f => ColumnReference(f.name): NamedReference).toArray
 
-  override def filter(predicates: Array[Predicate]): Unit = SparkErrors.in(files.table.name) {
+  override def filter(predicates: Array[Predicate]): Unit = files.in {
     runtimeFilter = RuntimeFilterResidual.of(predicates, files, caseSensitive)
   }
 

@@ -54,11 +54,11 @@ final class IcebergScanBuilder(
     with SupportsPushDownAggregates
     with SupportsPushDownLimit
     with SupportsPushDownTopN {
-  private val settings = SparkErrors.in(table.name) {
+  private val settings = {
     ReadOptions.check(options, session)
     ReadSettings.of(options, session, table.properties)
   }
-  private val planning = SparkErrors.in(table.name)(ScanPlanning.of(options, session, table.properties))
+  private val planning = ScanPlanning.of(options, session, table.properties)
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
 
   private var pushed: Array[Predicate] = Array.empty
@@ -67,7 +67,7 @@ final class IcebergScanBuilder(
   private var aggregateScan: Option[AggregateScan] = None
 
   /** Pushes filters down. @return the filters that Spark has to apply to the rows */
-  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in {
     val usable = predicates.filterNot(files.widened.isIn)
     val ranges = filesFor(usable.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
     val filters = new SparkFilters(schema, caseSensitive, new PartitionTexts(ranges))
@@ -80,7 +80,7 @@ final class IcebergScanBuilder(
 
   override def pushedPredicates(): Array[Predicate] = pushed
 
-  override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
+  override def pruneColumns(required: StructType): Unit = in {
     scanColumns = ScanColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
   }
 
@@ -91,7 +91,7 @@ final class IcebergScanBuilder(
    * Pushes an aggregation down. Spark calls this method, [[pushLimit]] and [[pushTopN]] only if it applies no filter to
    * rows itself.
    */
-  override def pushAggregation(aggregation: Aggregation): Boolean = SparkErrors.in(table.name) {
+  override def pushAggregation(aggregation: Aggregation): Boolean = in {
     val columns = aggregation.aggregateExpressions ++ aggregation.groupByExpressions
     if (settings.aggregatePushDown && !columns.exists(files.widened.isIn)) {
       aggregateScan = AggregateScan.of(aggregation, table.metadata, schema, caseSensitive, planWithMetricsOf)
@@ -101,7 +101,7 @@ final class IcebergScanBuilder(
 
   override def pushLimit(rows: Int): Boolean = pushRowLimit(Some(RowLimit.Limit(rows)))
 
-  override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = SparkErrors.in(table.name) {
+  override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = in {
     val usable = orders.takeWhile(order => !files.widened.isIn(order.expression))
     pushRowLimit(RowOrder.of(usable, schema, table.metadata, caseSensitive).map { order =>
       planWithMetricsOf(Set(order.column.id))
@@ -122,10 +122,12 @@ final class IcebergScanBuilder(
   /** Always true: the scan uses a limit only to skip files, so Spark still limits the rows. */
   override def isPartiallyPushed(): Boolean = true
 
-  override def build(): Scan = aggregateScan.getOrElse {
-    val scan = buildUngrouped()
-    if (settings.dataGrouping.contains(true)) KeyGrouping.requested(files, scanColumns).fold(scan)(scan.groupedBy)
-    else scan
+  override def build(): Scan = in {
+    aggregateScan.getOrElse {
+      val scan = buildUngrouped()
+      if (settings.dataGrouping.contains(true)) KeyGrouping.requested(files, scanColumns).fold(scan)(scan.groupedBy)
+      else scan
+    }
   }
 
   /** Builds a scan that returns rows and is not grouped. */
@@ -142,6 +144,8 @@ final class IcebergScanBuilder(
 
   /** Returns the files that a row-level statement reads with this scan, after Spark has planned the scan. */
   private[iceberglite] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
+
+  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
   private def filesFor(filters: Array[ConvertedFilter]): ScanFiles =
     filesWith(filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))

@@ -7,7 +7,6 @@ import org.apache.spark.sql.connector.write.{
   WriterCommitMessage
 }
 
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.write.{RowCounts, TaskWriterFactory, WriteCommit, WritePlan}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.property.DeleteFileProperties
@@ -41,7 +40,7 @@ final private[rowlevel] class ChangeBatchWrite(
     ChangeBatchWrite.SentBytesOfTask
   )
 
-  override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = SparkErrors.in(table.name) {
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = statement.in {
     val tasks = math.max(1, info.numPartitions)
     val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
     val deletes = deleteTarget.copy(sentBytes = sentBytes)

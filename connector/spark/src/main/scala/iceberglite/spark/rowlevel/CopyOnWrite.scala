@@ -6,7 +6,6 @@ import org.apache.spark.sql.connector.write.{LogicalWriteInfo, RowLevelOperation
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
 import iceberglite.spark.write.{IcebergWrite, RowCounting, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
@@ -30,7 +29,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
 
   override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(FilePath.name)
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = statement.in {
     val builder = scanOfWholeFiles(options)
     scan = Some(builder)
     builder
@@ -53,7 +52,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
-    override def build(): Write = SparkErrors.in(statement.table.name) {
+    override def build(): Write = statement.in {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw lineageUnsupported
       val plan = planOf(info)
       // All rows that a DELETE writes are copies. For other statements, a column contains the change of each row.

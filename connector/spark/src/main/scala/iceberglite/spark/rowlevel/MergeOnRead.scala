@@ -16,7 +16,6 @@ import org.apache.spark.sql.connector.write.{
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spark.write.{RowRequirements, WriteMetrics, WritePlan}
@@ -44,7 +43,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
   /** False, because Spark would otherwise not pass the id of the updated row. */
   override def representUpdateAsDeleteAndInsert(): Boolean = false
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = statement.in {
     val builder = statement.scanBuilder(options, wholeFiles = false)
     scan = Some(builder)
     builder
@@ -53,7 +52,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
   private def read: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
 
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
-    override def build(): DeltaWrite = SparkErrors.in(statement.table.name) {
+    override def build(): DeltaWrite = statement.in {
       val isDelete = statement.command == Command.DELETE
       val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rows = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
@@ -94,8 +93,9 @@ final private[iceberglite] class ChangeWrite(
 
   override def requiredOrdering: Array[SortOrder] = requirements.ordering
 
-  override def advisoryPartitionSizeInBytes: Long =
+  override def advisoryPartitionSizeInBytes: Long = statement.in {
     if (requirements.isDistributed) rows.fold(statement.deleteAdvisorySize)(_.advisorySize) else 0L
+  }
 
   override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rows, files, metadata)
 

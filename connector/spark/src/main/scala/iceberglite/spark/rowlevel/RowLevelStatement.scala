@@ -8,6 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.conf.{EngineSummary, Settings, StatementOptions, WriteAuditPublish, WriteOptions}
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.write.{PendingCommit, RowCounts, SchemaMerge}
 import iceberglite.spec.FormatVersion
@@ -39,6 +40,9 @@ final private[iceberglite] class RowLevelStatement(
     val options: StatementOptions = StatementOptions.Empty,
     val merge: Option[SchemaMerge] = None
 ) {
+
+  /** Runs an operation, and converts its errors. */
+  def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
   /** Information from the statement's plan. */
   val analysis: StatementAnalysis = context.analysis

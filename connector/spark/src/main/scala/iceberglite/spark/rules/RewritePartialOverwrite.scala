@@ -10,7 +10,6 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.iceberglite.Statements
 
 import iceberglite.spark.conf.StatementOptions
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.schema.MetadataColumns.FilePath
 
@@ -28,7 +27,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
           val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
           val target = table.changedWith(options)
           val condition = folded(RewriteCharPadding.padded(NullConditions.typed(write.deleteExpr), relation, table))
-          if (SparkErrors.in(table.name)(options.isDynamic) || options.mergesSchema || hasWholeFiles(target, condition))
+          if (table.in(options.isDynamic) || options.mergesSchema || hasWholeFiles(target, condition))
             write
           else replaced(target, relation, condition, write.query)
         case _ => write

@@ -12,7 +12,6 @@ import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.spark.conf.{OverwriteOptions, StatementOptions}
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
@@ -29,7 +28,7 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
       write.table match {
         case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) if !table.table.isStaged =>
           val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
-          SparkErrors.in(table.name) {
+          table.in {
             options.replaceWhere.filterNot(_ => options.isDynamic).fold[LogicalPlan](write) { text =>
               rewritten(write, relation, table, text)
             }

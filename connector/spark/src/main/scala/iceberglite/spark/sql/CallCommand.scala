@@ -26,10 +26,11 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
   override val output: Seq[Attribute] =
     procedure.output.map(f => AttributeReference(f.name, f.dataType, f.nullable, f.metadata)())
 
-  override def run(session: SparkSession): Seq[Row] =
-    SparkErrors.in(s"CALL ${catalog.name}.${Procedure.Namespace}.${procedure.name}") {
-      procedure.call(new Arguments(arguments(session)), new ProcedureContext(session, catalog))
-    }
+  override def run(session: SparkSession): Seq[Row] = {
+    val call = s"CALL ${catalog.name}.${Procedure.Namespace}.${procedure.name}"
+    val given = SparkErrors.in(call)(new Arguments(arguments(session)))
+    SparkErrors.in(s"$call of ${given(Parameter.table)}")(procedure.call(given, new ProcedureContext(session, catalog)))
+  }
 
   private def arguments(session: SparkSession): Map[String, Any] = {
     val row = session.sessionState.executePlan(child).executedPlan.executeCollect().head

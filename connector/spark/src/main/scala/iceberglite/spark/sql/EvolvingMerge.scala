@@ -17,7 +17,6 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{StructField, StructType}
 
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.schema.Schema
 
@@ -68,7 +67,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
 
   private def evolved(m: EvolvingMerge, relation: DataSourceV2Relation, table: SparkTable): LogicalPlan = {
     val sourceColumns = new SourceColumns(table.table, conf.caseSensitiveAnalysis).of(columnsToMerge(m))
-    val changed = SparkErrors.in(table.name)(table.changedWith(Schema(0, sourceColumns)))
+    val changed = table.changedWith(Schema(0, sourceColumns))
     val evolvedRelation = DataSourceV2Relation.create(changed, relation.catalog, relation.identifier, relation.options)
     val stars = new StarAssignments(evolvedRelation.output, m.source.output, conf.resolver)
     MergeIntoTable(

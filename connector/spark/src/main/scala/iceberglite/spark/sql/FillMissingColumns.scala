@@ -42,12 +42,13 @@ object FillMissingColumns extends Rule[LogicalPlan] {
 
   private def valueOf(column: Attribute, table: String): Option[NamedExpression] = {
     val value = ResolveDefaultColumns.getDefaultValueExprOrNullLit(column, conf.useNullsForMissingDefaultColumnValues)
-    if (value.isEmpty && !column.nullable) SparkErrors.in(table) {
-      throw ValidationFailed(
+    if (value.isEmpty && !column.nullable) throw SparkErrors.of(
+      table,
+      ValidationFailed(
         s"Cannot write to $table without its column ${column.name}, which is NOT NULL and has no default. Add it to " +
           "the statement"
       )
-    }
+    )
     value
   }
 }

@@ -24,7 +24,7 @@ final private[iceberglite] class RowStatements(
   def parse(reader: SqlReader): Option[LogicalPlan] = RowStatement.begin(new SqlReader(reader.sql)).filter { s =>
     (s.extensionRanges.nonEmpty || retries(s) > 0) && isIcebergTable(s.table)
   }.map { statement =>
-    SparkErrors.in(statement.table.mkString("."))(StatementOptions.check(statement.verb, statement.options))
+    in(statement)(StatementOptions.check(statement.verb, statement.options))
     delegate.parsePlan(statement.plainText(reader.sql)) match {
       case explain: ExplainCommand => explain.copy(logicalPlan = planned(statement, explain.logicalPlan))
       case plan => RetriedStatement.of(statement.table, planned(statement, plan), retries(statement))
@@ -33,7 +33,10 @@ final private[iceberglite] class RowStatements(
 
   private def retries(statement: RowStatement): Int =
     if (statement.verb == "INSERT") 0
-    else SparkErrors.in(statement.table.mkString("."))(StatementOptions.retries(statement.options, session))
+    else in(statement)(StatementOptions.retries(statement.options, session))
+
+  private def in[A](statement: RowStatement)(operation: => A): A =
+    SparkErrors.in(statement.table.mkString("."))(operation)
 
   private def planned(statement: RowStatement, plan: LogicalPlan): LogicalPlan =
     RowStatements.planned(statement.verb, statement.options, statement.evolves, plan)

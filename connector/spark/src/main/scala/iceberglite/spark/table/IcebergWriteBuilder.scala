@@ -38,16 +38,15 @@ final class IcebergWriteBuilder private[iceberglite] (
   private var mode: WriteMode = WriteMode.Append
   private var isDynamicByOption = false
 
-  private val target: WriteAuditPublish.Target = SparkErrors.in(table.name) {
+  private val target: WriteAuditPublish.Target = {
     WriteOptions.check(info.options, session)
     WriteOptions.all.foreach(_.get(settings))
     WriteAuditPublish.target(table, WriteOptions.Branch.get(settings), session)
   }
 
-  private val merge: Option[SchemaMerge] = SparkErrors.in(table.name) {
+  private val merge: Option[SchemaMerge] =
     if (columns.isDefined) columns
     else if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
-  }
 
   /** The table with its columns after the write. */
   private val written: Table = merge.fold(table)(_.merged)
@@ -61,7 +60,7 @@ final class IcebergWriteBuilder private[iceberglite] (
    * Sets an overwrite by a condition. @throws iceberglite.spark.error.StatementError for a condition that cannot be
    * evaluated on files
    */
-  override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = SparkErrors.in(table.name) {
+  override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = in {
     val where = condition(predicates)
     val dynamic = where == Expression.AlwaysTrue && OverwriteOptions.isDynamic(settings).contains(true)
     mode = if (dynamic) WriteMode.OverwritePartitions else WriteMode.OverwriteWhere(where)
@@ -69,7 +68,7 @@ final class IcebergWriteBuilder private[iceberglite] (
     this
   }
 
-  override def build(): Write = SparkErrors.in(table.name) {
+  override def build(): Write = in {
     OverwriteOptions.check(table.name, replacedRows, settings)
     if (UpsertOptions.isRequested(settings)) upsert
     else {
@@ -100,6 +99,8 @@ final class IcebergWriteBuilder private[iceberglite] (
     )
     UpsertPlan.of(table, info, settings, target, session)
   }
+
+  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
   private def condition(predicates: Array[Predicate]): Expression = {
     val filters = new SparkFilters(written.schema, caseSensitive)

@@ -68,31 +68,33 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /** The version of the table at its resolution. */
   val table: Table = withNewColumns(target.resolvedTable.getOrElse(source()))
 
-  private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(target.merge(now).fold(now)(_.merged))
+  private def withNewColumns(now: Table): Table = target.merge(now).fold(now)(_.merged)
 
   /**
    * The snapshot that a query reads if its options select none. A session may read a branch instead of the table. The
    * branch is fixed for a query; otherwise a cached result could be recomputed from another snapshot.
    */
-  private val defaultTravel: TimeTravel = SparkErrors.in(table.name) {
+  private val defaultTravel: TimeTravel =
     if (travel != TimeTravel.Latest) travel
     else
       WriteAuditPublish.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
-  }
 
-  private val resolvedSchema: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
+  private val resolvedSchema: Schema = travel.schema(table.metadata)
 
-  private lazy val sparkSchema: StructType = SparkErrors.in(table.name) {
+  private lazy val sparkSchema: StructType = in {
     DeclaredTypes.withDeclaredTypes(SparkTypes.withDefaults(resolvedSchema), resolvedSchema.fields, table.properties)
   }
 
   override def name: String = table.name
 
+  /** Runs an operation, and converts its errors. Constructors are called in such operations. */
+  private[iceberglite] def in[A](operation: => A): A = SparkErrors.in(name)(operation)
+
   override def schema: StructType = sparkSchema
 
-  override def partitioning: Array[Transform] = PartitionTerm.partitioning(table.metadata)
+  override def partitioning: Array[Transform] = in(PartitionTerm.partitioning(table.metadata))
 
-  override def properties: util.Map[String, String] = TableDescription.properties(table.metadata).asJava
+  override def properties: util.Map[String, String] = in(TableDescription.properties(table.metadata).asJava)
 
   override def capabilities: util.Set[TableCapability] = {
     val always = Seq(
@@ -105,7 +107,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     (always ++ (if (acceptsAny) Seq(TableCapability.ACCEPT_ANY_SCHEMA) else Nil)).toSet.asJava
   }
 
-  override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
+  override def metadataColumns: Array[MetadataColumn] = in(RowMetadataColumns.of(table.metadata))
 
   /**
    * Returns the version of the table that a statement reads. A statement may read its table several times, for the
@@ -113,7 +115,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
    */
   private def current(): Table = context.startedStatement.fold(withNewColumns(source()))(_.table)
 
-  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     val range = RangeOptions.ofAppends(options)
     val now = if (range.isEmpty) current() else CommitRange.withAllSnapshots(current())
     val state = selectedTravel(options)
@@ -133,14 +135,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       )
   }
 
-  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = SparkErrors.in(name) {
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = in {
     val requested = if (target.options.isEmpty) info else new StatementWriteInfo(info, target.options)
     val onBranch = branchToChange("write to").map(new BranchWriteInfo(requested, _))
     val now = source()
     new IcebergWriteBuilder(now, onBranch.getOrElse(requested), SparkSession.active, target.merge(now))
   }
 
-  override private[iceberglite] def pinned: SparkTable = {
+  override private[iceberglite] def pinned: SparkTable = in {
     val now = source()
     new SparkTable(() => now, travel, target)
   }
@@ -149,7 +151,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   private[iceberglite] def statementOptions: StatementOptions = target.options
 
   /** Returns the table for a statement with options. @throws InvalidArgument the name selects another branch */
-  private[iceberglite] def changedWith(options: StatementOptions): SparkTable = SparkErrors.in(name) {
+  private[iceberglite] def changedWith(options: StatementOptions): SparkTable = in {
     val selected = options.branch.fold(travel) { branch =>
       val requested = TimeTravel.OnBranch(branch)
       if (travel != TimeTravel.Latest && travel != requested) throw InvalidArgument(
@@ -163,19 +165,20 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   }
 
   /** Returns the table for a statement that adds columns. @param columns the columns of its rows, matched by name */
-  private[iceberglite] def changedWith(columns: Schema): SparkTable =
+  private[iceberglite] def changedWith(columns: Schema): SparkTable = in {
     new SparkTable(source, travel, target.withColumns(columns, table))
+  }
 
   /** Information about the statement that Spark does not pass to a table. */
   private[iceberglite] def context: StatementContext = target.context
 
   /** Whether a statement rewrites files. */
   private[iceberglite] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
-    SparkErrors.in(name)(StatementAnalysis.copiesOnWrite(table, command))
+    in(StatementAnalysis.copiesOnWrite(table, command))
 
   /** Returns the metadata columns that a statement must carry from the rows it reads to the rows it writes. */
   private[iceberglite] def carryOverColumns(command: RowLevelOperation.Command): Seq[String] =
-    SparkErrors.in(name)(StatementAnalysis.carryOverColumns(table, command))
+    in(StatementAnalysis.carryOverColumns(table, command))
 
   /** Returns the columns of the current partitioning; for nested fields, the top-level columns that contain them. */
   private[iceberglite] def partitionColumns: Set[String] =
@@ -183,25 +186,25 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
       .map(_.head).toSet
 
   /** Returns the metadata columns of rows that are copied unchanged. */
-  private[iceberglite] def lineage: Seq[String] = SparkErrors.in(name)(StatementAnalysis.lineageOf(table))
+  private[iceberglite] def lineage: Seq[String] = in(StatementAnalysis.lineageOf(table))
 
   /** Whether the number of remaining rows in the table's files is known only by reading them. */
-  private[iceberglite] def hasUncountedDeletes: Boolean = SparkErrors.in(name) {
+  private[iceberglite] def hasUncountedDeletes: Boolean = in {
     StatementAnalysis.hasUncountedDeletes(travel.snapshot(table.metadata))
   }
 
   /** Returns the table as Spark cached it before the statement, if the statement adds columns. */
-  private[iceberglite] def beforeStatement: Option[SparkTable] =
+  private[iceberglite] def beforeStatement: Option[SparkTable] = in {
     target.withoutColumns.map(new SparkTable(source, travel, _))
+  }
 
-  override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder =
-    SparkErrors.in(name) {
-      val statement = begin(info.command, info.command.toString)
-      () => statement.operation
-    }
+  override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder = in {
+    val operation = begin(info.command, info.command.toString).operation
+    () => operation
+  }
 
   /** Returns the operation of an UPDATE that reads each row once. */
-  private[iceberglite] def update(): CopyOnWrite = SparkErrors.in(name) {
+  private[iceberglite] def update(): CopyOnWrite = in {
     new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
   }
 
@@ -209,7 +212,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
    * Returns the operation of an overwrite that rewrites files with other rows. It is an UPDATE for Spark: for a DELETE,
    * Spark would drop the new rows if whole files can be deleted.
    */
-  private[iceberglite] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
+  private[iceberglite] def overwrite(): RowLevelOperation = in {
     WriteOptions.check(target.options.asOptions, SparkSession.active)
     target.options.checkOverwriteByCondition(name)
     if (target.options.isUpsert) throw IcebergWriteBuilder.upsertThatOverwrites(name)
@@ -231,11 +234,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   }
 
   /** Whether no file contains both rows to delete and rows to keep. */
-  override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
+  override def canDeleteWhere(predicates: Array[Predicate]): Boolean = in {
     MetadataDelete.canDelete(current(), branchToChange("DELETE from"), predicates, SparkSession.active)
   }
 
-  override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
+  override def deleteWhere(predicates: Array[Predicate]): Unit = in {
     MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, target.options, SparkSession.active)
   }
 

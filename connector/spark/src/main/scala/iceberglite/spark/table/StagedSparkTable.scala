@@ -5,7 +5,6 @@ import org.apache.spark.sql.connector.catalog.{StagedTable => SparkStagedTable}
 import org.slf4j.LoggerFactory
 
 import iceberglite.spark.conf.{EngineSummary, TimeTravel}
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.CommitListeners
 import iceberglite.spec.IcebergError.AlreadyCommitted
 import iceberglite.table.StagedTable
@@ -20,7 +19,7 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     with SparkStagedTable {
 
   /** Commits the table. If the application has already committed this version, the table is kept unchanged. */
-  override def commitStagedChanges(): Unit = SparkErrors.in(name) {
+  override def commitStagedChanges(): Unit = in {
     try {
       CommitListeners.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)
       onCommit()
@@ -31,7 +30,7 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     }
   }
 
-  override def abortStagedChanges(): Unit = SparkErrors.in(name)(staged.abort())
+  override def abortStagedChanges(): Unit = in(staged.abort())
 }
 
 private[iceberglite] object StagedSparkTable {

@@ -41,7 +41,7 @@ final private[iceberglite] class WriteCommit(table: Table) {
   val operationId: String = UUID.randomUUID().toString
 
   /** The locations of the files of this write. */
-  val locations: DataLocations = DataLocations.of(table.location, table.properties)
+  val locations: DataLocations = in(DataLocations.of(table.location, table.properties))
 
   /** Whether the table may refer to the files. */
   @volatile private var maybeCommitted = false
@@ -57,11 +57,13 @@ final private[iceberglite] class WriteCommit(table: Table) {
    *   case the files are removed
    */
   def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
-    SparkErrors.in(table.name) {
+    in {
       val done = submit(pending)
       if (!done) abort(messages)
       done
     }
+
+  private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
   /** Commits changes without files of tasks. @return as [[commit]] */
   def submit(pending: PendingCommit): Boolean = pending.actions.isEmpty || {

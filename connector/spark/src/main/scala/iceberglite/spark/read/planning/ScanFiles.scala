@@ -61,7 +61,7 @@ final private[iceberglite] class ScanFiles private (
       wholeFiles
     )
 
-  private lazy val planAndDuration: (ScanPlan, Long) = SparkErrors.in(table.name) {
+  private lazy val planAndDuration: (ScanPlan, Long) = in {
     val start = System.nanoTime()
     val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
     val scan = planning.fold(local)(_.of(local, metricsColumns))
@@ -71,6 +71,9 @@ final private[iceberglite] class ScanFiles private (
     isPlanned = true
     (plan, (System.nanoTime() - start) / 1000000L + existingPlan.fold(0L)(_._2))
   }
+
+  /** Runs an operation on the table of the scan, and converts its errors. */
+  private[read] def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
   @volatile private var isPlanned = false
 

@@ -1,0 +1,139 @@
+package iceberglite.spark.error
+
+import java.nio.file.{Files, Path}
+import java.sql.SQLException
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.scalatest.Suite
+
+import iceberglite.catalog.FaultyDriver
+import iceberglite.spark.{SharedSession, SparkCatalog}
+
+/** Makes one call of the storage or of the catalog's database fail. */
+private[error] trait Faults {
+
+  /** @param at the number of the call, counted from 1 */
+  def arm(fault: Fault, at: Int): Unit
+
+  /** Ends the faults. @return the number of calls since they were armed */
+  def disarm(): Int
+}
+
+/** Makes statements of the catalog's database fail. */
+private[error] object DatabaseFaults extends Faults {
+  private val MaxCalls = 200
+  private val calls = new AtomicInteger
+
+  override def arm(fault: Fault, at: Int): Unit = {
+    calls.set(0)
+    val counted = FaultyDriver.Late { () =>
+      calls.incrementAndGet()
+      ()
+    }
+    // Statements after a lost connection are repeated, others are not.
+    val break =
+      if (fault == Fault.AnswerLost) FaultyDriver.After
+      else FaultyDriver.DatabaseError(new SQLException("by the test: not authorized", "42501", SqliteAuth))
+    val last = if (at > MaxCalls) Vector.empty else Vector("" -> break)
+    FaultyDriver.breaks = Vector.fill(math.min(at - 1, MaxCalls))("" -> counted) ++ last
+  }
+
+  override def disarm(): Int = {
+    val reached = FaultyDriver.breaks.isEmpty
+    FaultyDriver.reset()
+    calls.get + (if (reached) 1 else 0)
+  }
+
+  private val SqliteAuth = 23
+}
+
+/** An attempt to run a statement. @param calls the number of calls that could have failed */
+final private[error] case class Attempt(session: SparkSession, error: Option[Throwable], calls: Int)
+
+/**
+ * Two catalogs with the same tables at the beginning of each attempt: `faulty` is on a storage that fails on request,
+ * and the database of `faultydb` fails on request.
+ */
+private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
+  override lazy val spark: SparkSession = SharedSession.alone
+
+  private lazy val root = newDirectory()
+  private lazy val warehouse = Files.createDirectories(root.resolve("wh"))
+  private lazy val backup = root.resolve("backup")
+  private lazy val database = root.resolve("catalog.db")
+
+  protected lazy val known: Known = {
+    val session = newSession(database, isCached = true)
+    ErrorBoundaryStatements.create.foreach(session.sql(_).collect())
+    val snapshots = session.sql(
+      "SELECT snapshot_id, CAST(committed_at + INTERVAL 1 MILLISECOND AS STRING) FROM faulty.db.t.snapshots ORDER BY 2"
+    ).collect()
+    val file = session.sql("SELECT max(file) FROM faultydb.db.t.metadata_log_entries").head().getString(0)
+    copy(warehouse, backup)
+    val Seq(first, second, onBranch) = snapshots.take(3).map(_.getLong(0)).toSeq
+    Known(first, second, onBranch, snapshots.head.getString(1), s"ofs://wh$warehouse/db/t", file)
+  }
+
+  /** What there is at the beginning of each attempt. */
+  private lazy val before: Set[Path] = state(backup)
+
+  /** Returns a session with its own catalogs. @param isCached whether they cache tables */
+  private def newSession(database: Path, isCached: Boolean): SparkSession = {
+    val session = spark.newSession()
+    val common = Seq(
+      "cache-enabled" -> isCached.toString,
+      "io.manifest.cache-enabled" -> "false",
+      "table-default.commit.retry.num-retries" -> "0",
+      "table-default.commit.status-check.num-retries" -> "0"
+    )
+    def add(name: String, settings: (String, String)*): Unit =
+      SharedSession.catalogConf(name, classOf[SparkCatalog].getName, common ++ settings: _*)
+        .foreach { case (key, value) => session.conf.set(key, value) }
+    val fileSystem = "fs.ofs.impl" -> classOf[FaultyFileSystem].getName
+    add("faulty", "type" -> "hadoop", "warehouse" -> s"ofs://wh$warehouse", s"hadoop.${fileSystem._1}" -> fileSystem._2)
+    val url = s"${FaultyDriver.Prefix}sqlite:$database"
+    add("faultydb", "type" -> "jdbc", "uri" -> url, "warehouse" -> root.resolve("db").toUri.toString)
+    session.conf.set(fileSystem._1, fileSystem._2)
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    session
+  }
+
+  /** Runs a statement on the original tables. */
+  protected def attempt(c: Case, faults: Faults, fault: Fault, at: Int, isCached: Boolean): Attempt = {
+    if (c.changes) restore()
+    spark.sharedState.cacheManager.clearCache()
+    val copied = Files.copy(database, root.resolve(s"catalog_${SharedSession.counter.incrementAndGet()}.db"))
+    val session = newSession(copied, isCached)
+    faults.arm(fault, at)
+    val error = inSession(session)(_ => Try(c.run(session)).failed.toOption)
+    Attempt(session, error, faults.disarm())
+  }
+
+  /** Whether no attempt has changed a table or a namespace on the storage since they were restored. */
+  protected def isUnchanged: Boolean = before == state(warehouse)
+
+  private def restore(): Unit = {
+    // Tasks that Spark has killed may still write.
+    Files.move(warehouse, root.resolve(s"old_${SharedSession.counter.incrementAndGet()}"))
+    copy(backup, warehouse)
+  }
+
+  private def copy(from: Path, to: Path): Unit = below(from).foreach { path =>
+    val target = to.resolve(from.relativize(path))
+    if (!Files.isDirectory(target)) Files.copy(path, target)
+  }
+
+  /** Returns the metadata files and the namespaces in a warehouse. */
+  private def state(root: Path): Set[Path] = below(root).map(root.relativize)
+    .filter(path => path.toString.endsWith(".metadata.json") || path.getNameCount == 1).toSet
+
+  protected def below(directory: Path): Vector[Path] = {
+    val paths = Files.walk(directory)
+    try paths.iterator.asScala.toVector
+    finally paths.close()
+  }
+}

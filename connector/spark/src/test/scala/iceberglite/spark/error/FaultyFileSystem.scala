@@ -1,0 +1,117 @@
+package iceberglite.spark.error
+
+import java.io.IOException
+import java.nio.file.Files
+
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, FileStatus, Path}
+import org.apache.hadoop.util.Progressable
+
+import iceberglite.storage.RenamingFileSystem
+
+/** How a call fails. The connector converts failures of a storage to `UnreadableFile` or `StorageFailed`. */
+sealed private[error] trait Fault
+private[error] object Fault {
+
+  /** The call fails without effect. */
+  case object Refused extends Fault
+
+  /** The call takes effect and reports a failure. */
+  case object AnswerLost extends Fault
+
+  /** The call and all later ones fail without effect. */
+  case object Outage extends Fault
+
+  /** Another writer commits first; only commits are counted as calls. */
+  case object Conflict extends Fault
+
+  val everywhere: Seq[Fault] = Seq(Refused, AnswerLost, Outage)
+}
+
+/**
+ * Storage of which one call fails, counted from the moment at which it is armed. Version hints are written in the
+ * background; they always fail, so that they do not appear in a later attempt.
+ */
+class FaultyFileSystem extends RenamingFileSystem {
+  import FaultyFileSystem.counted
+
+  override def getScheme: String = getUri.getScheme
+
+  override def open(path: Path, bufferSize: Int): FSDataInputStream = counted(path)(super.open(path, bufferSize))
+
+  override def create(
+      path: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream =
+    if (path.getName.contains("version-hint")) throw new IOException("by the test: version hints are not written")
+    else counted(path)(super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress))
+
+  override def rename(from: Path, to: Path): Boolean =
+    if (to.getName.endsWith(".metadata.json") && FaultyFileSystem.losesRace()) {
+      // The other writer's commit changes nothing.
+      val number = to.getName.takeWhile(_ != '.').drop(1).toInt
+      val newest = pathToFile(new Path(to.getParent, s"v${number - 1}.metadata.json"))
+      Files.copy(if (newest.exists) newest.toPath else pathToFile(from).toPath, pathToFile(to).toPath)
+      false
+    } else counted(to)(super.rename(from, to))
+
+  override def delete(path: Path, recursive: Boolean): Boolean = counted(path)(super.delete(path, recursive))
+
+  override def getFileStatus(path: Path): FileStatus = counted(path)(super.getFileStatus(path))
+
+  override def listStatus(path: Path): Array[FileStatus] = counted(path)(super.listStatus(path))
+
+  override def mkdirs(path: Path): Boolean = counted(path)(super.mkdirs(path))
+}
+
+private[error] object FaultyFileSystem extends Faults {
+  private case class Armed(fault: Fault, at: Int)
+
+  private var armed = Option.empty[Armed]
+  private var calls = 0
+
+  /** Whether the current call belongs to another one. */
+  private val isNested = ThreadLocal.withInitial[Boolean](() => false)
+
+  override def arm(fault: Fault, at: Int): Unit = synchronized {
+    calls = 0
+    armed = Some(Armed(fault, at))
+  }
+
+  override def disarm(): Int = synchronized {
+    armed = None
+    calls
+  }
+
+  private def losesRace(): Boolean = synchronized {
+    val counts = armed.exists(_.fault == Fault.Conflict)
+    if (counts) calls += 1
+    counts && armed.exists(_.at == calls)
+  }
+
+  /** Returns the fault of the next call. */
+  private def next(): Option[Fault] = synchronized {
+    armed.filter(_.fault != Fault.Conflict).flatMap { a =>
+      calls += 1
+      if (a.at == calls || a.fault == Fault.Outage && a.at < calls) Some(a.fault) else None
+    }
+  }
+
+  private def counted[A](path: Path)(call: => A): A =
+    if (isNested.get) call
+    else {
+      isNested.set(true)
+      try next() match {
+          case None => call
+          case Some(fault) =>
+            if (fault == Fault.AnswerLost) call
+            throw new IOException(s"by the test, at $path")
+        }
+      finally isNested.set(false)
+    }
+}
