@@ -114,7 +114,7 @@ final private[iceberglite] class AvroBlocks(
     }
   }
 
-  /** Limits the total expansion: many small blocks together can be a decompression bomb. */
+  /** Limits the total decompressed size, because many small blocks together can form a decompression bomb. */
   private def checkExpansion(): Unit = {
     decompressedBytes += decompressed.remaining
     val compressedBytes = source.position - firstByte

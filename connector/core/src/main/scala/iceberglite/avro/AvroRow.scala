@@ -70,8 +70,8 @@ final private[iceberglite] class AvroRow(size: Int) {
   def previous(slot: Int): Option[AnyRef] = Option(objects(slot))
 
   /**
-   * Returns the value of a column. The cast is safe: only the decoder of the column's own type stores objects in its
-   * slot.
+   * Returns the value of a column. The cast is safe, because only the decoder of the column's type stores objects in
+   * the slot.
    */
   def value[V <: AnyRef](column: StructColumn[_, V]): V = {
     requirePresent(column)

@@ -17,8 +17,8 @@ private[iceberglite] object AvroSchemaCheck {
   private val MaxParts = 20000L
 
   /**
-   * Rejects schemas for which no decoder can be built: recursive records, and records that contain the same record so
-   * many times that expanding them would not end.
+   * Rejects schemas for which no decoder can be created. These are recursive schemas, and schemas that have too many
+   * nodes after named types are expanded.
    *
    * @throws AvroFault with a description of the problem
    */

@@ -19,9 +19,9 @@ trait DataFormat {
   /**
    * Reads the rows of a file. The fields of `expected` are matched by id at every level. Values of narrower types are
    * promoted to the expected types. The values of fields that the file lacks are determined by [[ColumnSource]]. A
-   * field with the id of `MetadataColumns.Position` contains the row's position in the whole file. @param expected the
-   * columns to read
+   * field with the id of `MetadataColumns.Position` contains the row's position in the whole file.
    *
+   * @param expected the columns to read
    * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file; it names the file and the column
    */
   def read(source: DataSource, expected: StructType): RecordIterator
@@ -34,8 +34,8 @@ trait DataFormat {
  * A data or delete file to read.
  *
  * @param nameMapping the table's name mapping, for files without field ids
- * @param constants values of columns that the file lacks, by field id and in the representation of [[Record]]: identity
- *   partition fields and metadata columns such as `_file`
+ * @param constants values of identity partition fields and of metadata columns such as `_file`, by field id, in the
+ *   representation of [[Record]]. They are used for columns that the file lacks
  */
 final case class DataSource(
     io: FileIO,

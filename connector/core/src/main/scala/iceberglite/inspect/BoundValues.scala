@@ -9,8 +9,8 @@ import iceberglite.spec.types.Type._
 private[inspect] object BoundValues {
 
   /**
-   * Returns the type of a column's bound in a metadata table: binary if the bounds of the column's type are not values
-   * of this type.
+   * Returns the type of a column's bounds in a metadata table. It is binary for types whose bounds are not values of
+   * the type.
    */
   def boundType(t: PrimitiveType): PrimitiveType = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => BinaryType

@@ -91,7 +91,9 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
     })
 
   /**
-   * Returns the partition summaries. @param containsNan returns `contains_nan` for a partition field, by its ordinal
+   * Returns the partition summaries.
+   *
+   * @param containsNan returns `contains_nan` for a partition field, by its ordinal
    */
   private def summaries(m: ManifestFile)(containsNan: (FieldSummary, Int) => Any): Option[Vector[MetadataRow]] =
     m.partitions.map { partitions =>

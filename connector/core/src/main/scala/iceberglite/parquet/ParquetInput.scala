@@ -22,7 +22,7 @@ object ParquetInput {
   private val EncryptedMagic = "PARE"
   private val TrailerSize = 8
 
-  /** The minimum file length: magic, an empty footer, its length, magic. */
+  /** The minimum file length: the magic, the length of an empty footer, and the magic again. */
   private val MinLength = 12L
 
   /** Opens a file. @throws UnreadableFile if it is not a Parquet file, or is damaged */
@@ -37,7 +37,7 @@ object ParquetInput {
    * @throws DamagedFooter if it is not a Parquet file, or is damaged
    */
   def of(file: InputFile): InputFile = {
-    // Checked before the file is opened: a pipe has no length, and opening one would block until a writer opens it.
+    // The length is checked before the file is opened, because a named pipe has no length, and opening it would block.
     if (file.getLength < MinLength) {
       throw new DamagedFooter(s"It is not a Parquet file: it has ${file.getLength} bytes")
     }

@@ -108,7 +108,7 @@ object ThetaSketch {
   final class Builder private[ThetaSketch] {
     private val sketch = UpdateSketch.builder.setFamily(Family.ALPHA).build
 
-    /** @param value not null: nulls are not counted as values. The library does not count an empty string either */
+    /** @param value not null. Null values are not counted, and neither are empty strings, which the library ignores */
     def +=(value: Literal): this.type = {
       sketch.update(bytesOf(SingleValue.encode(value)))
       this

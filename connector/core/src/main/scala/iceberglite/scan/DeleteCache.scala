@@ -22,7 +22,7 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
 
   /** Returns the cached value of a key, or loads it. @param weigh returns the heap size of a value in bytes */
   def valueOf[V <: AnyRef](key: AnyRef, limits: LruCache.Limits, weigh: V => Long)(load: => V): V =
-    // Safe: all values of a key have the same type.
+    // The cast is safe, because all values of a key have the same type.
     values.get(key).getOrElse(loadOnce(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
 
   private def loadOnce(key: AnyRef, limits: LruCache.Limits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {

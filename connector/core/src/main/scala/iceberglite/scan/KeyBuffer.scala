@@ -33,8 +33,8 @@ final class KeyBuffer {
   }
 
   /**
-   * Appends a floating-point value with the equality of Java and Apache Iceberg: all NaNs are equal, and zero does not
-   * equal negative zero.
+   * Appends a floating-point value. As in Java and Apache Iceberg, all NaNs are equal, and zero is not equal to
+   * negative zero.
    */
   def putDouble(value: Double): Unit = putLong(java.lang.Double.doubleToLongBits(value))
 

@@ -66,7 +66,8 @@ final private[scan] class BytesKeys extends InMemoryKeys {
   private var starts = new Array[Int](16)
   private var hashes = new Array[Long](16)
   private var count = 0
-  // The hash table: ordinals of keys, starting at 1, or 0 for a free slot. At most half of the slots are used.
+  // The slots of the hash table. A slot contains the ordinal of a key, starting at 1, or 0 if it is free. At most half
+  // of the slots are used.
   private var slots = new Array[Int](64)
 
   def size: Int = count

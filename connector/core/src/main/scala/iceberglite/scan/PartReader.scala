@@ -102,8 +102,9 @@ private object PartReader {
 trait PlanningCluster {
 
   /**
-   * Returns whether the cluster should read the parts, because it is expected to be faster than this JVM. @param parts
-   * either all of them list data files, or all of them list delete files
+   * Returns whether the cluster should read the parts, because it is expected to be faster than this JVM.
+   *
+   * @param parts either all of them list data files, or all of them list delete files
    */
   def shouldRead(parts: Vector[FilePart]): Boolean
 

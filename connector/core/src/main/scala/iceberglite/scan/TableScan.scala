@@ -110,8 +110,9 @@ final case class TableScan(
   )
 
   /**
-   * Returns the index of the deletes that may apply to the planned files. @param oldest the lowest data sequence number
-   * of these files
+   * Returns the index of the deletes that may apply to the planned files.
+   *
+   * @param oldest the lowest data sequence number of these files
    */
   private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): DeleteIndex = {
     val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reader.mightMatch(p))

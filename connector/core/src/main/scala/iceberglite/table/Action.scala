@@ -22,8 +22,9 @@ trait Action {
   def changeFor(base: TableMetadata, context: CommitContext): Change
 
   /**
-   * Called after a successful commit; deletes the files of earlier attempts that the commit does not use. @param
-   * metadata the table metadata that includes the commit
+   * Called after a successful commit; deletes the files of earlier attempts that the commit does not use.
+   *
+   * @param metadata the table metadata that includes the commit
    */
   def committed(metadata: TableMetadata, context: CommitContext): Unit
 

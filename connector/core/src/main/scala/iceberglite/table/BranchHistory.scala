@@ -20,7 +20,7 @@ final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEn
 }
 
 /**
- * The history of the branch that a commit adds to: the files at its head and the changes by concurrent commits.
+ * Provides the files at the head of the branch that a commit writes to, and the changes by concurrent commits.
  *
  * @param parent the head of the branch
  */

@@ -52,7 +52,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   /**
    * Finds other tables by the UUIDs in the metadata files that are not in this table's metadata log. Only the newest
    * files are read, because the current metadata file of a table in use is one of these. In the folder of a JDBC, Hive
-   * or REST table, files named `v<N>.metadata.json` belong to another table, whatever their UUID.
+   * or REST table, files named `v<N>.metadata.json` belong to another table, even if they have the same UUID.
    */
   private def tablesInFolder(directory: StoragePath): Vector[OtherTable] = {
     val (byVersion, byUuid) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))

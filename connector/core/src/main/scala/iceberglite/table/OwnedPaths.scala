@@ -13,7 +13,7 @@ import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
  *   - the directory that is known from sources other than its metadata, and the directories that the catalog's settings
  *     assign to the table;
  *   - the location in its metadata, if its current metadata file is in the metadata folder there and neither the file
- *     system nor the catalog shows another table in, at or around it.
+ *     system nor the catalog has another table at, below or above this location.
  *
  * In all of these directories, files of other tables are not deleted. These are the files in a nested directory with a
  * metadata folder, and the files that another table in the same directory refers to. Table properties such as

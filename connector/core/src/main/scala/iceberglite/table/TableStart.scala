@@ -41,8 +41,8 @@ object StageMode {
 }
 
 /**
- * The state that a transaction begins with, before its actions: an existing table, or a table that it creates or
- * replaces.
+ * The initial state of a transaction, to which its actions are applied. It is an existing table, or a table that the
+ * transaction creates or replaces.
  */
 trait TableStart {
 

@@ -151,7 +151,8 @@ final class Transaction private[table] (
         unknown: CommitStateUnknown,
         attemptBase: Option[TableVersion]
     ): Either[CommitConflict, TableVersion] = {
-      // An interrupted thread must not use the storage (java.nio closes the channel), but the check is still needed.
+      // The interrupt flag is cleared during the check, because java.nio closes the channels of an interrupted thread.
+      // It is set again at the end.
       if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
       val checks = RetryPolicy.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
       @tailrec

@@ -69,7 +69,7 @@ object ManifestCache {
   private val MaxBytes = 512L << 20
   private val HeapShare = 0.15
 
-  /** The divisor for the share of manifest lists, which are small: one sixteenth of the cache. */
+  /** Manifest lists, which are small, get this part (one sixteenth) of the cache. */
   private val ListShare = 16
 
   /** A cache that is always empty, for catalogs with `io.manifest.cache-enabled=false`. */

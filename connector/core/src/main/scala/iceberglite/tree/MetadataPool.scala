@@ -116,8 +116,8 @@ object MetadataPool {
     private val unfinished = new CountDownLatch(items.size)
 
     def results(): Vector[B] = {
-      // Storage may depend on the caller's identity (Hadoop's doAs): the items run with the caller's context, not with
-      // that of the thread that created the pool thread.
+      // Storage access may depend on the caller's identity (Hadoop's doAs). Therefore the items run with the caller's
+      // context, and not with that of the thread that created the pool thread.
       val caller = AccessController.getContext
       val action: PrivilegedAction[Unit] = () => work()
       (1 until math.min(items.size, Width)).foreach { _ =>

@@ -165,7 +165,7 @@ final case class FileChanges(
  * @param firstRowId the table's next row id; `None` before version 3
  * @param metadataPath the directory of the metadata files
  * @param commitId part of this snapshot's file names; unique per snapshot, even within a transaction
- * @param attempt number of earlier attempts of this commit; part of the file names, so that they differ between
+ * @param attempt number of earlier attempts of this commit; part of the file names, which therefore differ between
  *   attempts
  */
 final case class TreeHeader(

@@ -19,7 +19,9 @@ private[iceberglite] object AvroColumn {
   final case class Optional[V](union: AvroUnion, value: AvroColumn[V]) extends AvroColumn[V]
   final case class OfList[V](element: AvroColumn[V]) extends AvroColumn[V]
 
-  /** A map: an Avro map or an array of pairs. Both are encoded as entries of a key followed by a value. */
+  /**
+   * A map, which is an Avro map or an array of key-value records in the file. The encoding of the entries is the same.
+   */
   final case class OfMap[V](key: AvroColumn[V], value: AvroColumn[V]) extends AvroColumn[V]
 
   /**

@@ -9,9 +9,7 @@ import org.apache.avro.Schema.Type._
 import iceberglite.avro.AvroSchemas
 import iceberglite.spec.schema.{MappedField, NameMapping}
 
-/**
- * Determines the field ids of the columns of an Avro file: from its schema or, if it has no ids, from a name mapping.
- */
+/** Determines the field ids of an Avro file, from its schema or, if it has no ids, from a name mapping. */
 sealed private[avro] trait FieldIds {
   def of(field: AvroSchema.Field): Option[Int]
 

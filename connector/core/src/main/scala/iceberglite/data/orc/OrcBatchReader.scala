@@ -115,8 +115,8 @@ private[iceberglite] object OrcBatchReader {
   }
 
   /**
-   * Assigns ids to a file without any: by the table's name mapping or, if it has none, by the names of the columns to
-   * read, as in Apache Iceberg.
+   * Returns the schema with field ids. If the file has none, they are assigned by the table's name mapping or, without
+   * a mapping, by the names of the columns to read, as in Apache Iceberg.
    */
   private def withIds(file: TypeDescription, mapping: Option[NameMapping], expected: StructType): TypeDescription =
     if (OrcSchemas.hasIds(file)) file

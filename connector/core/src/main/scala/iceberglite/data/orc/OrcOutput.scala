@@ -33,7 +33,7 @@ final private[iceberglite] class OrcFileSettings(
   private var memory = 0L
   private var written = 0L
 
-  /** Records the sizes of a complete stripe in bytes: in memory before it was written, and in the file. */
+  /** Records the size of a complete stripe in memory and in the file, in bytes. */
   private[orc] def recordSizes(inMemory: Long, inFile: Long): Unit = if (inMemory > 0) {
     memory += inMemory
     written += inFile

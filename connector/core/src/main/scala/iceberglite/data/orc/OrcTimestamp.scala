@@ -41,8 +41,8 @@ private[iceberglite] object OrcTimestamp {
   }
 
   /**
-   * Rejects timestamps in the last second before 1970. The library drops the sign of the second there (ORC-763), and no
-   * ORC reader returns such a time: it would be read one second later.
+   * Rejects timestamps in the last second before 1970. The library loses the sign of the second in this range
+   * (ORC-763), so readers would return a time that is one second later.
    */
   private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(
     s"Column $path has a timestamp between 1969-12-31T23:59:59.001 and 1970, which ORC files cannot store. Use " +

@@ -12,8 +12,8 @@ import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Tr
 /**
  * Applies the changes of a snapshot, which is staged or belongs to another branch, to a branch. If the snapshot's
  * parent is the head of the branch, the branch is fast-forwarded; otherwise the changes are applied again in a new
- * snapshot. This is possible for appends, and for overwrites of partitions that have not changed since. A snapshot
- * cannot be picked twice, and neither can two snapshots with the same write-audit-publish id.
+ * snapshot. This is possible for appends, and for overwrites of partitions that have not changed since. A branch
+ * accepts each snapshot, and each write-audit-publish id, only once.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private val reapply = new CherryPick.ReapplySnapshot(snapshotId, to)

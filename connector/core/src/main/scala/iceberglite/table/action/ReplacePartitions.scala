@@ -29,8 +29,8 @@ final class ReplacePartitions(
   }
 
   /**
-   * Fails if a concurrent compaction moved rows between the replaced partitions and files of another spec. Other
-   * compactions do not conflict, but such a compaction changes which rows the write replaces.
+   * Fails if a concurrent compaction moved rows between the replaced partitions and files of another spec. Such a
+   * compaction changes which rows the write replaces; other compactions do not conflict.
    */
   private def checkNotMoved(
       history: BranchHistory,

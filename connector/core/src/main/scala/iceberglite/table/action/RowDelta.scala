@@ -9,8 +9,7 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Adds delete files and data files: the commit of a merge-on-read DELETE, UPDATE or MERGE, which does not rewrite data
- * files.
+ * Commits the delete files and data files of a merge-on-read DELETE, UPDATE or MERGE.
  *
  * If another commit also added a deletion vector for the same data file, the merged vector replaces that of the other
  * commit. Deletes for a data file that a concurrent delete removed with all its rows are dropped. The commit fails if a

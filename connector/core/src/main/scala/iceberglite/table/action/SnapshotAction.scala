@@ -114,9 +114,9 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   }
 
   /**
-   * Deletes the files that the snapshot does not need, including content files that it does not list. If nothing was
-   * committed, all files are deleted. If the snapshot has already expired, its files are left to snapshot expiration
-   * and orphan file removal.
+   * Deletes the metadata and content files that were written for this action but are not part of the committed
+   * snapshot. If nothing was committed, all files are deleted. If the snapshot has already expired, its files are left
+   * to snapshot expiration and orphan file removal.
    */
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))

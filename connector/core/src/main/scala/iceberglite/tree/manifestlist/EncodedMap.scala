@@ -4,8 +4,8 @@ import iceberglite.avro.{AvroFault, AvroInput}
 
 /**
  * Reads maps with int keys directly in Avro's binary encoding. A manifest consists mostly of such maps. [[skipMap]]
- * traverses a map and checks it without allocating objects. [[find]] does not allocate objects either, because planning
- * makes one lookup per file and bound.
+ * traverses and validates a map. [[find]] looks up a key without allocating objects, because planning makes one lookup
+ * per file and bound.
  */
 private[manifestlist] object EncodedMap {
   val Absent: Int = -1
