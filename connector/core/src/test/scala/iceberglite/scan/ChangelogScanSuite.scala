@@ -30,7 +30,10 @@ class ChangelogScanSuite extends AnyFunSuite {
     new RandomHistory(actions.empty, random, formats)
   }
 
-  /** Rows from before an upgrade get row ids with the next commit, which is not a change. */
+  /**
+   * Returns the columns to compare. Row ids are excluded for a table that was upgraded, because rows from before the
+   * upgrade get ids with the next commit, and this is not a change.
+   */
   private def columns(table: Table): Vector[NestedField] = {
     val hasLineage = table.metadata.snapshots.forall(_.firstRowId.isDefined)
     table.schema.fields ++ (if (hasLineage) RandomHistory.lineage else Vector.empty)
@@ -74,7 +77,7 @@ class ChangelogScanSuite extends AnyFunSuite {
     tasks.map(t => Kind(isInsert(t), t.change.exists(_.onlyDeletedBy.isDefined), t.deletes.nonEmpty)).toSet
   }
 
-  private case class Kind(inserts: Boolean, ofKeptFile: Boolean, withDeletes: Boolean)
+  private case class Kind(inserts: Boolean, isOfKeptFile: Boolean, withDeletes: Boolean)
 
   private def isInsert(task: FileScanTask): Boolean = task.change.exists(_.changeType == ChangeType.Insert)
 
@@ -115,8 +118,8 @@ class ChangelogScanSuite extends AnyFunSuite {
       // Deletes of a commit also apply to rows of its own files.
       val any = for (inserts <- Set(true, false); kept <- Set(true, false); deletes <- Set(true, false))
         yield Kind(inserts, kept, deletes)
-      var missing = if (version == V1) any.filterNot(k => k.ofKeptFile || k.withDeletes)
-      else any.filterNot(k => k.inserts && !k.ofKeptFile && k.withDeletes)
+      var missing = if (version == V1) any.filterNot(k => k.isOfKeptFile || k.withDeletes)
+      else any.filterNot(k => k.inserts && !k.isOfKeptFile && k.withDeletes)
       (0 until Fuzz.rounds(if (version == V1) 4 else 12, least = 12)).foreach { round =>
         val table = createTable(round, version)
         missing --= heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))

@@ -36,7 +36,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     count <- Gen.choose(1, 4)
     columns <- Gen.pick(count, ExpressionGenerators.columns).map(_.toVector)
     random <- Gen.choose(1, 3).flatMap(Gen.listOfN(_, PartitionSpecs.random(columns)))
-    specs = random.zipWithIndex.map { case (spec, id) => numbered(known(spec), id) }.toVector
+    specs = random.zipWithIndex.map { case (spec, id) => numbered(withoutUnknown(spec), id) }.toVector
     batch = for {
       spec <- Gen.oneOf(specs)
       rows <- Gen.choose(1, 12).flatMap(Gen.listOfN(_, ExpressionGenerators.row(columns)))
@@ -47,7 +47,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   } yield Case(columns, specs, commits.toVector, filter)
 
   /** Excludes unknown transforms, because no data is written with them. */
-  private def known(spec: PartitionSpec): PartitionSpec =
+  private def withoutUnknown(spec: PartitionSpec): PartitionSpec =
     spec.copy(fields = spec.fields.filterNot(_.transform.isInstanceOf[UnknownTransform]))
 
   private def numbered(spec: PartitionSpec, id: Int): PartitionSpec = PartitionSpec(
@@ -124,8 +124,8 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   /** Checks that a plan that stops early is a prefix of the whole plan, no longer than needed. */
   private def checkStopped(scan: TableScan, plan: ScanPlan): Unit = Seq(0L, 1L, 5L, 40L).foreach { rows =>
     val stopped = scan.plan(Some(rows))
-    val sure = plan.tasks.scanLeft(0L)(_ + _.guaranteedRecords)
-    assert(stopped.tasks.size == plan.tasks.indices.count(sure(_) < rows), s"for $rows rows")
+    val guaranteed = plan.tasks.scanLeft(0L)(_ + _.guaranteedRecords)
+    assert(stopped.tasks.size == plan.tasks.indices.count(guaranteed(_) < rows), s"for $rows rows")
     assert(stopped.tasks.map(_.file.path) == plan.tasks.map(_.file.path).take(stopped.tasks.size))
     assert(stopped.report.totalFiles == plan.report.totalFiles)
     assert(stopped.report.resultRecords == stopped.tasks.map(_.file.recordCount).sum)

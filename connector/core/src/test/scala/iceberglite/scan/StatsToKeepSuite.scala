@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable._
 
-/** Which metrics the files of a plan keep. */
+/** The metrics that the files of a plan keep in memory. */
 class StatsToKeepSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType)))

@@ -66,7 +66,7 @@ final class FailingTable(
       else TestTables.unpartitioned(settings.properties.toSeq: _*)
     val start = new TableStart.Creation(creation, StageMode.Create, History.Location, environment.uuid())
     StagedTable.begin(CommitTarget(History.Id, "t", clean, direct), start, None, TestTables.environment).commit()
-    if (!byCategory) other("first")
+    if (!byCategory) appendByOther("first")
   }
   val table: Table = load()
 
@@ -83,8 +83,8 @@ final class FailingTable(
   def commit(on: Table, action: Action): Table = on.transaction(Map.empty, environment).add(action).commit()
   def append(path: String, on: Table = table): Table = commit(on, new FastAppend(Vector(file(path))))
 
-  /** Commits as another writer. */
-  def other(path: String): Unit = {
+  /** Appends a file as another writer, without faults. */
+  def appendByOther(path: String): Unit = {
     commit(actualTable, new FastAppend(Vector(file(path))))
     ()
   }

@@ -55,9 +55,9 @@ class FoundFaultsSuite extends AnyFunSuite {
 
   test("manifests that were rewritten before their rows had row ids are not reused when the rows have ids") {
     withTable(byCategory = false, "commit.manifest-merge.enabled" -> "false") { f =>
-      f.other("second")
+      f.appendByOther("second")
       val upgraded = f.commit(f.load(), new UpgradeVersion(FormatVersion.V3))
-      f.onCall(f.swap, () => f.other("third"))
+      f.onCall(f.swap, () => f.appendByOther("third"))
       val rewritten = f.commit(upgraded, new RewriteManifests())
       val before = rewritten.metadata.snapshot(rewritten.currentSnapshot.flatMap(_.parentSnapshotId).get)
       val tree = new TreeReader(rewritten.io, rewritten.metadata, ManifestCache.Disabled)
@@ -80,7 +80,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       () => {
         ahead.drop(History.Id, purge = false)
         ahead.create(History.Id, TestTables.unpartitioned())
-        (1 until delayed.metadata.metadataLog.size + 1).foreach(i => f.other(s"new$i"))
+        (1 until delayed.metadata.metadataLog.size + 1).foreach(i => f.appendByOther(s"new$i"))
       }
     )
     intercept[IcebergError](f.append("mine", delayed))
@@ -94,7 +94,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       val start = f.table.metadata.currentSnapshotId.get
       val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))
       val source = staged.metadata.snapshots.last.snapshotId
-      f.other("between")
+      f.appendByOther("between")
       val picked = f.commit(f.load(), new CherryPick(source))
       val pick = picked.metadata.currentSnapshotId.get
       val back = f.commit(picked, new SetCurrentSnapshot(start))
@@ -123,7 +123,7 @@ class FoundFaultsSuite extends AnyFunSuite {
       val start = f.table.metadata.currentSnapshotId.get
       val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))
       val source = staged.metadata.snapshots.last.snapshotId
-      f.other("between")
+      f.appendByOther("between")
       val before = f.simulation.store.paths
       f.onCall(f.swap, () => f.commit(f.actualTable, new SetCurrentSnapshot(start)))
       f.commit(f.load(), new CherryPick(source))
@@ -135,7 +135,7 @@ class FoundFaultsSuite extends AnyFunSuite {
   test("a pointer swap that was applied twice is found behind later commits") {
     withTable(byCategory = false) { f =>
       f.script = Vector(f.swap -> CallFault.Repeated)
-      f.afterSwap = () => f.other("later")
+      f.afterSwap = () => f.appendByOther("later")
       val change = new UpdateProperties(Map("a" -> "b"))
       f.commit(f.table, change)
       assert(f.actualTable.properties.get("a").contains("b"))
@@ -148,7 +148,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     withTable(byCategory = false) { f =>
       f.beforeSwap = () => {
         f.beforeSwap = () => ()
-        f.other("theirs")
+        f.appendByOther("theirs")
       }
       f.script = Vector(f.swap -> CallFault.OutOfMemory)
       f.append("mine")

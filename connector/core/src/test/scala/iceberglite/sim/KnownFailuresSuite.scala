@@ -41,7 +41,7 @@ class KnownFailuresSuite extends AnyFunSuite {
 
   onEach("a commit with a lost acknowledgement is found behind later commits (Apache Iceberg 4673)") { f =>
     f.script = Vector(f.swap -> CallFault.ResponseLost)
-    f.afterSwap = () => (1 to 3).foreach(i => f.other(s"later$i"))
+    f.afterSwap = () => (1 to 3).foreach(i => f.appendByOther(s"later$i"))
     f.append("mine")
     assert(f.livePaths == Vector("first", "later1", "later2", "later3", "mine"))
   }
@@ -87,7 +87,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     "114108, 114194)") {
     Seq("1", "3", "999", "v2.metadata.json", "", "nonsense").foreach { hint =>
       val f = new FailingTable(SimulatedCatalog.Files)
-      (1 to 24).foreach(i => f.other(s"f$i"))
+      (1 to 24).foreach(i => f.appendByOther(s"f$i"))
       f.clean.replace(s"${History.Location}/metadata/version-hint.text", hint.getBytes("UTF-8"))
       assert(f.load().metadataLocation.endsWith("/v26.metadata.json"), s"hint '$hint'")
       f.append("mine", f.load())
@@ -102,7 +102,7 @@ class KnownFailuresSuite extends AnyFunSuite {
 
   test("a reader with a hint to versions that are being deleted still finds the newest version (ClickHouse 114108)") {
     val f = new FailingTable(SimulatedCatalog.Files, properties = shortLog)
-    f.onCall("exists v", () => (1 to 5).foreach(i => f.other(s"later$i")))
+    f.onCall("exists v", () => (1 to 5).foreach(i => f.appendByOther(s"later$i")))
     assert(f.load().metadataLocation == f.actualTable.metadataLocation)
   }
 
@@ -112,7 +112,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     val f = new FailingTable(SimulatedCatalog.Files, properties = shortLog)
     f.afterSwap = () => {
       f.commit(f.actualTable, new RemoveRef("b"))
-      (1 to 3).foreach(i => f.other(s"later$i"))
+      (1 to 3).foreach(i => f.appendByOther(s"later$i"))
     }
     val setBranch = new SetRef("b", SnapshotRef.Branch(f.table.currentSnapshot.get.snapshotId))
     val unknown = intercept[CommitStateUnknown](f.commit(f.table, setBranch))
@@ -143,7 +143,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   }
 
   onEach("a commit that fails definitely removes only the files that it wrote (Apache Polaris 5057)") { f =>
-    f.beforeSwap = () => f.other(s"race${f.versions}")
+    f.beforeSwap = () => f.appendByOther(s"race${f.versions}")
     intercept[CommitConflict](f.append("mine"))
     assert(f.remainingFiles.isEmpty, "after the last retry")
     f.beforeSwap = () => ()
@@ -186,7 +186,7 @@ class KnownFailuresSuite extends AnyFunSuite {
 
   onEach("a branch that another writer has moved is not moved back") { f =>
     val id = f.table.currentSnapshot.get.snapshotId
-    f.other("theirs")
+    f.appendByOther("theirs")
     f.commit(f.load(), new SetRef("b", SnapshotRef.Branch(id)))
     intercept[CommitConflict](f.commit(f.table, new SetRef("b", SnapshotRef.Branch(id))))
     assert(f.livePaths == Vector("first", "theirs"))

@@ -26,7 +26,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private val scenarios = SqlScenario.all(Paths.get("tests", "sql"))
 
   private val everywhere: Vector[Place] =
-    for (scenario <- scenarios; catalog <- catalogs if catalog.takes(scenario)) yield Place(scenario, catalog)
+    for (scenario <- scenarios; catalog <- catalogs if catalog.canRun(scenario)) yield Place(scenario, catalog)
 
   private val first: Set[Place] = features.flatMap(turns(_).headOption).toSet
 
@@ -50,14 +50,14 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
     (start until start + math.max(feature.size, catalogs.size)).toVector.flatMap { turn =>
       val catalog = catalogs(turn % catalogs.size)
-      feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.takes).map(Place(_, catalog))
+      feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.canRun).map(Place(_, catalog))
     }
   }
 
   /** Pairs for the scenarios that have none yet, because the catalog of their turn skips them. */
   private def others: Vector[Place] = {
     val placed = features.flatMap(turns).map(_.scenario).toSet
-    scenarios.filterNot(placed).flatMap(s => catalogs.find(_.takes(s)).map(Place(s, _)))
+    scenarios.filterNot(placed).flatMap(s => catalogs.find(_.canRun(s)).map(Place(s, _)))
   }
 
   test("every skipped scenario exists") {
@@ -133,7 +133,8 @@ object SqlScenarioSuite {
   /**
    * The configuration of a catalog.
    *
-   * @param skips scenarios that cannot run on it, with the reason
+   * @param raw settings with placeholders
+   * @param skips scenarios that cannot run on the catalog, with the reason
    */
   private case class ScenarioCatalog(name: String, raw: Map[String, String], skips: Map[String, String]) {
     def settings(directory: Path): Map[String, String] = {
@@ -144,12 +145,13 @@ object SqlScenarioSuite {
       }
     }
 
-    def takes(scenario: SqlScenario): Boolean = !skips.contains(scenario.name)
+    def canRun(scenario: SqlScenario): Boolean = !skips.contains(scenario.name)
 
-    /** Whether other scenarios may have left tables in it. */
+    /** Whether other scenarios may have left tables in the catalog. */
     def isShared: Boolean = ServerSettings.isShared(raw.values)
   }
 
+  /** A scenario and the catalog on which it runs. */
   private case class Place(scenario: SqlScenario, catalog: ScenarioCatalog)
 
   private object ScenarioCatalog {

@@ -17,7 +17,7 @@ import iceberglite.table.{TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
-/** The lock of the Metastore, and failures of calls to it. */
+/** The lock of the Metastore, and failures of calls to the Metastore. */
 class HiveCommitSuite extends HiveTests {
   private val other = TableIdentifier(Vector("db"), "u")
   private val Alter = "alter_table_with_environment_context"
@@ -85,13 +85,13 @@ class HiveCommitSuite extends HiveTests {
     val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "20")
     val table = catalog.create(Id, TableCreation(schema, properties = noRetries))
     val files = hive.files(".metadata.json")
-    def takenAway(): Unit = {
+    def releaseLock(): Unit = {
       hive.client.showLocks(new ShowLocksRequest).getLocks
         .forEach(l => hive.client.unlock(l.getLockid))
       val beats = proxy.calls.count(_ == "heartbeat")
       while (proxy.calls.count(_ == "heartbeat") < beats + 3) Thread.sleep(10)
     }
-    proxy.next("get_table", Meanwhile(() => takenAway()))
+    proxy.next("get_table", Meanwhile(() => releaseLock()))
     val error = intercept[CommitConflict](append(table, "x"))
     assert(error.getMessage.contains("its lock was lost before the commit"))
     assert(hive.files(".metadata.json") == files && hive.open().table(Id).metadata == table.metadata)
@@ -132,7 +132,7 @@ class HiveCommitSuite extends HiveTests {
     val proxy = hive.proxy()
     val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = noRetries))
     proxy.next(Alter, After)
-    // When it requests the lock again, another writer has already committed on top of the first attempt.
+    // When the writer requests the lock again, another writer has already committed on top of the first attempt.
     proxy.next("lock", Meanwhile(() => ()))
     proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
     assert(liveFiles(append(table, "x")).contains("x"))

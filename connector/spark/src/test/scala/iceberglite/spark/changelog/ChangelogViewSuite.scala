@@ -31,7 +31,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
 
   private def one[A](random: Random, of: A*): A = of(random.nextInt(of.size))
 
-  /** Maps with their entries in random order. */
+  /** Returns maps, some of which are equal but have their entries in another order. */
   private def tags(random: Random): Map[String, Any] = one(
     random,
     null,
@@ -74,14 +74,14 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   private def expected(changes: Seq[Change]): Seq[String] =
     changes.map(c => text(Row.fromSeq(c.row.toSeq ++ Seq(c.kind, c.ordinal, 100L + c.ordinal)))).sorted
 
-  private def ofCommits(changes: Seq[Change]): Seq[Change] =
+  private def netPerCommit(changes: Seq[Change]): Seq[Change] =
     changes.groupBy(c => (text(c.row), c.ordinal)).values.toSeq.flatMap { same =>
       val (in, out) = same.partition(_.kind == "INSERT")
       in.drop(out.size) ++ out.drop(in.size)
     }
 
   /** Processes the changes of each row in order; a change and its reversal cancel each other. */
-  private def ofAll(changes: Seq[Change]): Seq[Change] =
+  private def netOfAll(changes: Seq[Change]): Seq[Change] =
     changes.groupBy(c => text(c.row)).values.toSeq.flatMap { same =>
       same.sortBy(c => (c.ordinal, c.kind)).foldLeft(Vector.empty[Change]) { (open, c) =>
         if (open.headOption.exists(_.kind != c.kind)) open.init else open :+ open.headOption.getOrElse(c)
@@ -89,7 +89,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
 
   private def withUpdates(changes: Seq[Change], key: Row => Any): Seq[Change] =
-    ofCommits(changes).groupBy(c => (text(key(c.row)), c.ordinal)).values.toSeq.flatMap { same =>
+    netPerCommit(changes).groupBy(c => (text(key(c.row)), c.ordinal)).values.toSeq.flatMap { same =>
       if (same.map(_.kind).distinct.size < 2) same
       else same.map(c => c.copy(kind = if (c.kind == "DELETE") "UPDATE_BEFORE" else "UPDATE_AFTER"))
     }
@@ -111,14 +111,14 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   test("the view of each commit has the net inserts or net deletes of every row") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
-      assert(asText(all, ChangelogView.PerCommit) == expected(ofCommits(all)), s"seed $seed")
+      assert(asText(all, ChangelogView.PerCommit) == expected(netPerCommit(all)), s"seed $seed")
     }
   }
 
-  test("the view of net changes has each remaining change with the commit that made it") {
+  test("the view of net changes has the net inserts or deletes of every row, with the commit where they began") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
-      assert(asText(all, ChangelogView.NetChanges) == expected(ofAll(all)), s"seed $seed")
+      assert(asText(all, ChangelogView.NetChanges) == expected(netOfAll(all)), s"seed $seed")
     }
   }
 
@@ -130,7 +130,10 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
       yield Change(Row(id, kinds.indexOf(kind).toDouble, null, null, null), kind, 1)
 
   /**
-   * At most one row of an identifier on each side of a commit, except rows that are rewritten unchanged. The changes
+   *
+   * Generates changes where each commit deletes and inserts at most one row of an identifier, except rows that are
+   * rewritten unchanged.
+   The changes
    * are random, except for [[ofEachKind]].
    */
   private def unique(random: Random): Seq[Change] =
@@ -159,11 +162,11 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     val same = Seq[(Any, Any)]((0.0, 1f), (-0.0, 1f), (0.0, Float.NaN), (null, null))
     val all = for ((double, float) <- same; kind <- kinds)
       yield Change(Row(kinds.indexOf(kind), double, null, Row(float, null, null), null), kind, 0)
-    val places = Seq(ChangelogView.Identifier("a.b", Seq(1)), ChangelogView.Identifier("s.f", Seq(3, 0)))
+    val identifiers = Seq(ChangelogView.Identifier("a.b", Seq(1)), ChangelogView.Identifier("s.f", Seq(3, 0)))
     val updates = all.map(c => c.copy(kind = if (c.kind == "DELETE") "UPDATE_BEFORE" else "UPDATE_AFTER"))
-    assert(asText(all, ChangelogView.WithUpdates(places)) == expected(updates))
+    assert(asText(all, ChangelogView.WithUpdates(identifiers)) == expected(updates))
     // Without the second identifier, both sides have two rows with 0.0.
-    val e = intercept[SparkException](asText(all, ChangelogView.WithUpdates(places.take(1))))
+    val e = intercept[SparkException](asText(all, ChangelogView.WithUpdates(identifiers.take(1))))
     assert(e.getMessage.contains("several rows with the same identifier (a.b) = {0.0}"), e.getMessage)
   }
 

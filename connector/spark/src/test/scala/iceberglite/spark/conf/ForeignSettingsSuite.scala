@@ -125,7 +125,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     assert(found.size == keys.size, found)
     assert(found.exists(_.contains("Did you mean spark.sql.iceberg.vectorization.enabled?")))
     assert(found.exists(_.contains("Did you mean write.target-file-size-bytes?")))
-    assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0) == "write.target-file-size-byte"), "it is kept")
+    assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0) == "write.target-file-size-byte"), "it is set")
   }
 
   test("a catalog warns once about each property without effect, and rejects those that must not be ignored") {

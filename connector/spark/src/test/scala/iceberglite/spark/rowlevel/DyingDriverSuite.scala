@@ -17,8 +17,8 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   private def casesOf(death: Death): Seq[Case] = chosen(3, casesIn(namespaces(Death.all.indexOf(death))))
 
   /** Checks that the orphans match the point that the statement had reached. */
-  private def checkLeftFiles(c: Case, death: Death, left: Set[Path]): Unit = withClue(s"${c.table} left $left: ") {
-    val (data, metadata) = left.partition(_.toString.contains("/data/"))
+  private def checkOrphans(c: Case, death: Death, found: Set[Path]): Unit = withClue(s"${c.table} left $found: ") {
+    val (data, metadata) = found.partition(_.toString.contains("/data/"))
     assert(data.nonEmpty == (death != Death.AfterCommit))
     assert(metadata.nonEmpty == (death == Death.InCommit))
     ()
@@ -29,10 +29,10 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     val (old, changed) = expected(c.name)
     val isCommitted = death == Death.AfterCommit
     check(c, if (isCommitted) changed else old)
-    val left = orphans(c)
-    checkLeftFiles(c, death, left)
-    assert((left & before).isEmpty, "a file that existed before the statement is an orphan")
-    left.foreach(Files.delete(_))
+    val found = orphans(c)
+    checkOrphans(c, death, found)
+    assert((found & before).isEmpty, "a file that existed before the statement is an orphan")
+    found.foreach(Files.delete(_))
     if (!isCommitted) sql(c.statement)
     check(c, changed)
     assert(orphans(c).isEmpty)

@@ -9,7 +9,12 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
-/** @param values all columns of the table as text */
+/**
+ * The row lineage and the values of a row.
+ *
+ * @param updated `_last_updated_sequence_number`
+ * @param values all columns of the table as text
+ */
 final private[iceberglite] case class Lineage(rowId: Long, updated: Long, values: String)
 
 /**
@@ -34,8 +39,8 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
     }
 
   /**
-   * Adopted version 3, "Row Lineage": the id is kept, and the sequence number is that of the last commit that changed
-   * the row.
+   * Checks the rules of "Row Lineage" (adopted version 3): a row keeps its id, and its sequence number is that of the
+   * last commit that changed the row.
    */
   private def checkLineage(table: String, before: Map[Long, Lineage], statement: String): Unit = {
     val all = rows(ids + table)

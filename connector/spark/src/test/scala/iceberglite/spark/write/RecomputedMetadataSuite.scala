@@ -47,10 +47,10 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
       val tree = new TreeReader(table.io, table.metadata)
       val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file)).head
       errors.filterNot { case (what, _) => what == "a split offset" && format == "avro" }.foreach {
-        case (what, corrupt) =>
-          val incorrect =
-            table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(corrupt(file)))).commit()
-          withClue(what)(intercept[TestFailedException](new RecomputedMetadata(incorrect).check()))
+        case (what, edit) =>
+          val changed =
+            table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(edit(file)))).commit()
+          withClue(what)(intercept[TestFailedException](new RecomputedMetadata(changed).check()))
       }
     }
   }
