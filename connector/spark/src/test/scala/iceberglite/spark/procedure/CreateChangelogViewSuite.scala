@@ -127,7 +127,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
       sql(s"CREATE TABLE $table (id BIGINT, category STRING, note STRING) USING iceberg PARTITIONED BY (category) " +
         s"TBLPROPERTIES ('format-version' = '$version')")
       val history = new RandomHistory(core(table), random, Vector(FileFormat.Parquet))
-      made.everyChange()
+      history.everyChange()
       (0 until 14).foreach(_ => history.step(None))
       sql(s"REFRESH TABLE $table")
       val clue = s"seed ${Fuzz.seed + 10 * version + round}"
