@@ -13,7 +13,9 @@ import iceberglite.spark.IcebergTable
  * @param changes whether it changes a table
  * @param byPath whether it names a table by its path
  */
-final private[error] case class Case(label: String, changes: Boolean, byPath: Boolean = false)(val run: SparkSession => Any)
+final private[error] case class Case(label: String, changes: Boolean, byPath: Boolean = false)(
+    val run: SparkSession => Any
+)
 
 /** Snapshots and the location of `faulty.db.t`, and the metadata file of `faultydb.db.t`. */
 final private[error] case class Known(
@@ -223,8 +225,9 @@ private[error] object ErrorBoundaryStatements {
   ).map(call => change(s"CALL faulty.system.$call"))
 
   def rowChanges: Seq[Case] = {
-    def merge(table: String) = s"MERGE INTO $table x USING $Ns.u ON x.id = u.id WHEN MATCHED AND u.id = 6 THEN DELETE " +
-      "WHEN MATCHED THEN UPDATE SET v = u.v + 1"
+    def merge(table: String) =
+      s"MERGE INTO $table x USING $Ns.u ON x.id = u.id WHEN MATCHED AND u.id = 6 THEN DELETE " +
+        "WHEN MATCHED THEN UPDATE SET v = u.v + 1"
     Seq(
       s"INSERT INTO $T VALUES (30, 'a', 1), (31, 'z', 2)",
       s"INSERT INTO $T (id) VALUES (30)",
@@ -265,14 +268,16 @@ private[error] object ErrorBoundaryStatements {
     ()
   }
 
-  private def stale(name: String, known: Known): Case = byPath(write(s"a DataFrame of $name after a commit") { session =>
-    val frame = session.table(name)
-    appendByPath(session, known)
-    frame.collect()
+  private def stale(name: String, known: Known): Case = byPath(write(s"a DataFrame of $name after a commit") {
+    session =>
+      val frame = session.table(name)
+      appendByPath(session, known)
+      frame.collect()
   })
 
   def writes(known: Known): Seq[Case] = {
-    def rows(session: SparkSession) = session.range(0, 4, 1, 1).select(col("id"), lit("a").as("part"), expr("id / 2D v"))
+    def rows(session: SparkSession) =
+      session.range(0, 4, 1, 1).select(col("id"), lit("a").as("part"), expr("id / 2D v"))
     Seq(
       write("append")(rows(_).writeTo(T).option("snapshot-property.x", "y").append()),
       write("append ORC")(rows(_).writeTo(T).option("write-format", "orc").option("fanout-enabled", "true").append()),
@@ -280,8 +285,10 @@ private[error] object ErrorBoundaryStatements {
       write("overwrite by condition")(rows(_).writeTo(T).overwrite(col("id") < 3)),
       write("overwrite by partition")(rows(_).writeTo(T).overwrite(col("part") === "a")),
       write("overwrite partitions")(rows(_).writeTo(T).overwritePartitions()),
-      write("upsert")(s => s.range(3, 6).select(col("id"), lit(1D).as("v")).writeTo(s"$Ns.m").option("upsert", "true")
-        .append()),
+      write("upsert")(s =>
+        s.range(3, 6).select(col("id"), lit(1d).as("v")).writeTo(s"$Ns.m").option("upsert", "true")
+          .append()
+      ),
       write("create")(rows(_).writeTo(s"$Ns.n").using("iceberg").create()),
       write("create or replace")(rows(_).writeTo(T).using("iceberg").createOrReplace()),
       write("save by name")(rows(_).write.format("iceberg-lite").mode("append").save(T)),
@@ -306,7 +313,7 @@ private[error] object ErrorBoundaryStatements {
       }),
       write("saveAsTable")(rows(_).write.format("iceberg").mode("append").saveAsTable(T)),
       write("IcebergTable.delete")(IcebergTable.forName(_, T).delete("id = 4")),
-      write("IcebergTable.update")(IcebergTable.forName(_, s"$Ns.m").update("id = 5", Map("v" -> lit(1D)))),
+      write("IcebergTable.update")(IcebergTable.forName(_, s"$Ns.m").update("id = 5", Map("v" -> lit(1d)))),
       write("IcebergTable.merge")(session =>
         IcebergTable.forName(session, T).merge(session.table(s"$Ns.u"), "target.id = source.id").whenMatchedDelete()
           .execute()

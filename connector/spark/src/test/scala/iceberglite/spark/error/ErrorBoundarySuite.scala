@@ -94,8 +94,8 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
 
   private def isNamed(c: Case, error: Throwable): Boolean =
     c.byPath && error.getMessage.contains(known.location.stripSuffix("/t")) ||
-    "(^|\\W)(faulty|faultydb|catalog faulty|catalog faultydb): |faulty(db)?\\.(db|other|gone|empty)\\b|\\bdb\\.\\w+".r
-      .findFirstIn(error.getMessage).isDefined
+      "(^|\\W)(faulty|faultydb|catalog faulty|catalog faultydb): |faulty(db)?\\.(db|other|gone|empty)\\b|\\bdb\\.\\w+".r
+        .findFirstIn(error.getMessage).isDefined
 
   /** Whether an error was thrown by a task. */
   private def isOfTask(error: Throwable): Boolean =
@@ -110,11 +110,13 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   }.mkString("\n")
 
   test("properties with invalid values") {
-    val keys = random.shuffle((TablePropertyCheck.known + "write.location-provider.impl").toVector.filter(_.contains('.')).sorted)
+    val keys = random.shuffle(
+      (TablePropertyCheck.known + "write.location-provider.impl").toVector.filter(_.contains('.')).sorted
+    )
     val chosen = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12)
     Sampling.recordSkipped(keys.size - chosen.size, keys.size, "properties with invalid values")
     val failures = chosen.flatMap { key =>
-      val t = tableWith(key, "-x")
+      val t = tableWith(key, if (key.endsWith("path")) "unknown-scheme://directory" else "-x")
       try ErrorBoundaryStatements.onAny(t).flatMap { statement =>
           val error = Try(sql(statement).collect()).failed.toOption
           error.filterNot(e => isOfSpark(e) && e.getMessage.contains(t) || causes(e).exists(isOfTask))
