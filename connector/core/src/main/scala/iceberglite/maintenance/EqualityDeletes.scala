@@ -2,7 +2,7 @@ package iceberglite.maintenance
 
 import iceberglite.data.PositionDeleteFiles
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.scan.{DeleteSharing, FileScanTask, TableRows, TableScan}
+import iceberglite.scan.{DeleteCacheAccess, FileScanTask, TableRows, TableScan}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent}
@@ -102,11 +102,11 @@ final case class DeleteConversion(
    * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
    * rows are omitted. On failure, the written files are deleted.
    *
-   * @param sharing cache of decoded delete files
+   * @param cacheAccess cache of decoded delete files
    * @param newPath returns a new path for each file
    */
-  def write(tasks: Vector[FileScanTask], sharing: DeleteSharing, newPath: () => String): Vector[ContentFile] = {
-    val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Columns, filtered = false, sharing)
+  def write(tasks: Vector[FileScanTask], cacheAccess: DeleteCacheAccess, newPath: () => String): Vector[ContentFile] = {
+    val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Columns, filtered = false, cacheAccess)
     val found = tasks.map { t =>
       DeletedRows(t.file.path, t.file.specId, t.file.partition, positions(rows, t))
     }.filterNot(_.positions.isEmpty)

@@ -43,7 +43,9 @@ final case class ChangelogScan(
   private def records(tasks: Vector[FileScanTask]): Long = tasks.iterator.map(_.liveRecords).sum
 
   private def deleteFiles(tasks: Vector[FileScanTask]): Long = {
-    val all = tasks.iterator.flatMap(t => t.deletes.iterator ++ t.change.flatMap(_.onlyDeletedBy).iterator.flatten)
+    val all = tasks.iterator.flatMap { t =>
+      t.deletes.iterator ++ t.change.flatMap(_.deletesOfChangedRows).iterator.flatten
+    }
     all.map(_.location).toSet.size.toLong
   }
 }
@@ -95,9 +97,9 @@ final private class CommitChanges(
     val (fileBefore, fileAfter) = (before.assignDeletes(Vector(file)).head, after.assignDeletes(Vector(file)).head)
     val (added, removed) =
       (difference(fileAfter.deletes, fileBefore.deletes), difference(fileBefore.deletes, fileAfter.deletes))
-    def changed(task: FileScanTask, change: RowChange, onlyDeletedBy: Vector[DeleteFile]): Option[FileScanTask] =
-      if (onlyDeletedBy.isEmpty) None
-      else Some(task.copy(change = Some(change.copy(onlyDeletedBy = Some(onlyDeletedBy)))))
+    def changed(task: FileScanTask, change: RowChange, deleteFiles: Vector[DeleteFile]): Option[FileScanTask] =
+      if (deleteFiles.isEmpty) None
+      else Some(task.copy(change = Some(change.copy(deletesOfChangedRows = Some(deleteFiles)))))
     (changed(fileBefore, deletes, added) ++ changed(fileAfter, inserts, removed)).toVector
   }
 

@@ -105,19 +105,25 @@ object DeleteCache {
 }
 
 /**
- * The cache for decoded delete files, and the settings of a reader that uses it.
+ * A cache of decoded delete files, and how a reader uses the cache.
  *
- * @param cache cache of decoded delete files
- * @param owner part of the cache's keys. It distinguishes storage with different files or credentials
+ * @param storageKey part of the key of each cached value. Readers with different files or credentials have different
+ *   storage keys, so that they do not share cached values.
+ * @param limits limits of the sizes and idle times of the values that the reader adds to the cache
  * @param spillDirectory local directory for keys of equality deletes that do not fit into memory
  */
-final case class DeleteSharing(cache: DeleteCache, owner: AnyRef, limits: LruCache.Limits, spillDirectory: String)
+final case class DeleteCacheAccess(
+    cache: DeleteCache,
+    storageKey: AnyRef,
+    limits: LruCache.Limits,
+    spillDirectory: String
+)
 
-object DeleteSharing {
+object DeleteCacheAccess {
 
-  /** Returns a new cache that is used by a single reader. */
-  def privateCache: DeleteSharing =
-    DeleteSharing(
+  /** Returns the access to a new cache, which no other reader uses. */
+  def toNewCache: DeleteCacheAccess =
+    DeleteCacheAccess(
       new DeleteCache(),
       "",
       DeleteCache.DefaultLimits.copy(idleMs = Long.MaxValue),

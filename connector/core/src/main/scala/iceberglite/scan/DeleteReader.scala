@@ -20,13 +20,13 @@ import iceberglite.storage.FileIO
  * read once if it fits into the cache. Not thread-safe.
  *
  * @param nameMapping the table's name mapping, for delete files without field ids
- * @param sharing the cache of decoded delete files; by default, a cache that only this reader uses
+ * @param cacheAccess the cache of decoded delete files; by default, a cache that only this reader uses
  */
 final class DeleteReader(
     io: FileIO,
     specs: Map[Int, PartitionSpec],
     nameMapping: Option[NameMapping],
-    sharing: DeleteSharing = DeleteSharing.privateCache
+    cacheAccess: DeleteCacheAccess = DeleteCacheAccess.toNewCache
 ) {
 
   /**
@@ -50,7 +50,7 @@ final class DeleteReader(
   )
 
   private def shared[V <: AnyRef](part: AnyRef, weigh: V => Long)(load: => V): V =
-    sharing.cache.valueOf[V](CacheKey(sharing.owner, part), sharing.limits, weigh)(load)
+    cacheAccess.cache.valueOf[V](CacheKey(cacheAccess.storageKey, part), cacheAccess.limits, weigh)(load)
 
   private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector = deletes.map { d =>
     if (d.isVector) shared[DeletionVector](d.location, _.bytes)(DeletionVectorFiles.read(io, d.file))
@@ -66,7 +66,7 @@ final class DeleteReader(
    * file are read for one data file at a time, so that a task does not hold all of them in memory.
    */
   private def canCache(entry: ContentFile): Boolean =
-    entry.recordCount * DeleteReader.MaxPositionBytes <= sharing.limits.maxEntryBytes
+    entry.recordCount * DeleteReader.MaxPositionBytes <= cacheAccess.limits.maxEntryBytes
 
   /** Reads a position delete file. @param only the data file whose positions are returned; absent for all data files */
   private def read(entry: ContentFile, only: Option[String]): FilePositions = {
@@ -109,7 +109,7 @@ final class DeleteReader(
   private def keysOf(columns: Vector[EqualityColumn], deletes: Vector[DeleteFile]): DeletedKeys = {
     val parts = deletes.map(d => shared[KeySet]((d.file.path, columns, nameMapping), _.bytes)(read(d.file, columns)))
     val inMemory = parts.collect { case keys: InMemoryKeys => keys }
-    val isSmall = inMemory.map(_.bytes).sum <= sharing.limits.maxEntryBytes / 2
+    val isSmall = inMemory.map(_.bytes).sum <= cacheAccess.limits.maxEntryBytes / 2
     if (parts.size == 1 || inMemory.size < parts.size || !isSmall) new DeletedKeys(columns, parts)
     else {
       // The keys of all files are merged into one set, so that each row is tested once and not once per file.
@@ -137,7 +137,7 @@ final class DeleteReader(
   }
 
   private def newKeys(columns: Vector[EqualityColumn]): KeySetBuilder =
-    new KeySetBuilder(columns, sharing.limits.maxEntryBytes, sharing.spillDirectory)
+    new KeySetBuilder(columns, cacheAccess.limits.maxEntryBytes, cacheAccess.spillDirectory)
 
   private def foreachRow(
       entry: ContentFile,
@@ -161,7 +161,7 @@ final private class FilePositions(positions: Map[String, DeletionVector]) {
 }
 
 /** Key of a cached value. @param part identifies one delete file, or several delete files whose keys were merged */
-final private case class CacheKey(owner: AnyRef, part: AnyRef)
+final private case class CacheKey(storageKey: AnyRef, part: AnyRef)
 
 private object DeleteReader {
 

@@ -34,7 +34,7 @@ final case class FileScanTask(
    * is 0 if the entry has no valid record count.
    */
   def liveRecords: Long = {
-    val candidates = change.flatMap(_.onlyDeletedBy).fold(file.recordCount)(FileScanTask.vectorRecords)
+    val candidates = change.flatMap(_.deletesOfChangedRows).fold(file.recordCount)(FileScanTask.vectorRecords)
     math.max(0L, candidates - FileScanTask.vectorRecords(deletes))
   }
 

@@ -18,12 +18,12 @@ object ChangeType {
  *
  * @param ordinal the number of the commit in the changelog, starting at 0
  * @param snapshotId the snapshot of the commit
- * @param onlyDeletedBy if present, the change applies only to rows that these delete files delete; if absent, to all
- *   rows of the file
+ * @param deletesOfChangedRows if present, only the rows that these delete files delete are changed; if absent, all rows
+ *   of the file are changed
  */
 final case class RowChange(
     changeType: ChangeType,
     ordinal: Int,
     snapshotId: Long,
-    onlyDeletedBy: Option[Vector[DeleteFile]] = None
+    deletesOfChangedRows: Option[Vector[DeleteFile]] = None
 )

@@ -17,7 +17,7 @@ import iceberglite.storage.FileIO
  * @param schema the scan's schema, for the columns of residual filters
  * @param requested the requested columns, with structs reduced to the requested fields, including metadata columns
  * @param filtered whether to omit rows that do not match a task's residual filter
- * @param sharing the cache of decoded delete files; by default, a cache that only this reader uses
+ * @param cacheAccess the cache of decoded delete files; by default, a cache that only this reader uses
  */
 final class TableRows(
     io: FileIO,
@@ -26,12 +26,12 @@ final class TableRows(
     schema: Schema,
     requested: Vector[NestedField],
     filtered: Boolean,
-    sharing: DeleteSharing = DeleteSharing.privateCache
+    cacheAccess: DeleteCacheAccess = DeleteCacheAccess.toNewCache
 ) {
 
   /** Whether `_deleted` is requested. If so, deleted rows are also returned. */
   private val marksRows: Boolean = requested.exists(_.id == MetadataColumns.Deleted.id)
-  private val deleteReader = new DeleteReader(io, specs, nameMapping, sharing)
+  private val deleteReader = new DeleteReader(io, specs, nameMapping, cacheAccess)
 
   /**
    * Returns the rows in the order of the file.
@@ -45,18 +45,18 @@ final class TableRows(
       "This release has no keys; read the table with an engine that has"
     )
     val deletes = deleteReader.of(task.file.path, task.deletes)
-    val onlyDeletedBy = task.change.flatMap(_.onlyDeletedBy).map(deleteReader.of(task.file.path, _))
+    val deletesOfChangedRows = task.change.flatMap(_.deletesOfChangedRows).map(deleteReader.of(task.file.path, _))
     val output = new RowOutput(requested, task)
-    val additional = deletes.columns ++ onlyDeletedBy.toVector.flatMap(_.columns) ++ filterColumns(task)
+    val additional = deletes.columns ++ deletesOfChangedRows.toVector.flatMap(_.columns) ++ filterColumns(task)
     val columns = ReadColumns.merge(output.stored, additional)
-    val hasPositionDeletes = (onlyDeletedBy.toVector :+ deletes).exists(!_.positions.isEmpty)
+    val hasPositionDeletes = (deletesOfChangedRows.toVector :+ deletes).exists(!_.positions.isEmpty)
     val needsPosition = hasPositionDeletes && !columns.exists(_.id == MetadataColumns.Position.id)
     val read = if (needsPosition) columns :+ MetadataColumns.Position else columns
     val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping, constants(task, read))
     val rows = DataFormats.of(task.file.format).read(source, StructType(read))
     val isDeleted = deleted(deletes, read)
     val marked = output.of(read, isDeleted)
-    val tests = onlyDeletedBy.map(deleted(_, read)).toVector ++
+    val tests = deletesOfChangedRows.map(deleted(_, read)).toVector ++
       (if (marksRows || deletes.isEmpty) Vector.empty else Vector((row: Record) => !isDeleted(row)))
     new PassingRows(rows, (tests ++ residual(task, read)).toArray, marked)
   }

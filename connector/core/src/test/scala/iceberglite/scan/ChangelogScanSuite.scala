@@ -74,7 +74,7 @@ class ChangelogScanSuite extends AnyFunSuite {
       assert(counted(was.diff(deleted) ++ inserted) == counted(state(table, s, filter)), at)
       if (SnapshotRange.isRewrite(s)) assert(in.isEmpty && out.isEmpty, at)
     }
-    tasks.map(t => Kind(isInsert(t), t.change.exists(_.onlyDeletedBy.isDefined), t.deletes.nonEmpty)).toSet
+    tasks.map(t => Kind(isInsert(t), t.change.exists(_.deletesOfChangedRows.isDefined), t.deletes.nonEmpty)).toSet
   }
 
   private case class Kind(inserts: Boolean, isOfKeptFile: Boolean, withDeletes: Boolean)

@@ -346,14 +346,14 @@ class TableRowsSuite extends AnyFunSuite {
     assert(reader.of(one.path, Vector(keys)).keys.head.sets == reader.of(two.path, Vector(keys)).keys.head.sets)
   }
 
-  test("readers with a shared cache read a delete file once, and readers of another owner read it again") {
+  test("readers with a shared cache read a delete file once, and readers with another storage key read it again") {
     val files = new Files
     val file = files.write(FileFormat.Avro, written, sample)
     val positions = files.positions(FileFormat.Avro, file.path -> 0L)
     val deletes =
       positions +: Vector(1L, 2L).map(k => files.keys(FileFormat.Avro, Vector(id), Vector(Vector(id)))(Record.of(k)))
-    val shared = DeleteSharing.privateCache
-    def read(owner: String) = new DeleteReader(files.io, specs, None, shared.copy(owner = owner)).of(file.path, deletes)
+    val shared = DeleteCacheAccess.toNewCache
+    def read(k: String) = new DeleteReader(files.io, specs, None, shared.copy(storageKey = k)).of(file.path, deletes)
     val first = read("a")
     deletes.foreach(d => files.io.delete(d.file.path))
     assert(read("a").positions == first.positions && read("a").keys.head.sets == first.keys.head.sets)
@@ -368,7 +368,7 @@ class TableRowsSuite extends AnyFunSuite {
       val file = files.write(format, written, sample)
       val positions = files.positions(format, (0 until 1000).map(i => s"mem:/d${i / 500}" -> i.toLong * 100): _*)
       val keys = files.keys(format, Vector(id), Vector(Vector(id)))((0 until 500).map(i => Record.of(i * 2L)): _*)
-      val reader = new DeleteReader(files.io, specs, None, DeleteSharing.privateCache.copy(limits = limits))
+      val reader = new DeleteReader(files.io, specs, None, DeleteCacheAccess.toNewCache.copy(limits = limits))
       def positionsBy(by: DeleteReader) = (0 to 2).map(i => by.of(s"mem:/d$i", Vector(positions)).positions)
       assert(positionsBy(reader) == positionsBy(new DeleteReader(files.io, specs, None)))
       val few = files.keys(format, Vector(id), Vector(Vector(id)))(Record.of(7L))

@@ -11,11 +11,17 @@ import iceberglite.spec.types.{DateTime, Literal, LiteralConversion, PrimitiveTy
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Converts between single values of tables and Spark's internal format, in the types of [[SparkTypes]]. */
+/**
+ * Converts between values of the table format and values in Spark's internal format. [[SparkTypes]] determines the Spark
+ * type of each value.
+ */
 object SparkValues {
 
   /**
-   * Returns a value in the format of a Spark row for a column of type `t`. A decimal gets the precision of the type.
+   * Converts a value to Spark's internal format. A decimal gets the precision of `t`.
+   *
+   * @param t the table's type of the column that receives the value; an int may go to a column of type long, and a float
+   *   to a column of type double
    */
   def toSpark(value: Literal, t: PrimitiveType): Any = value match {
     case BooleanLiteral(v) => v
@@ -35,15 +41,15 @@ object SparkValues {
     case TimestampTzNsLiteral(nanos) => nanos
     case StringLiteral(v) => UTF8String.fromString(v)
     case UuidLiteral(v) => UTF8String.fromString(v.toString)
-    case FixedLiteral(bytes) => arrayOf(bytes)
-    case BinaryLiteral(bytes) => arrayOf(bytes)
+    case FixedLiteral(bytes) => toArray(bytes)
+    case BinaryLiteral(bytes) => toArray(bytes)
   }
 
   /**
-   * Returns a value of a Spark row as a value of type `t`.
+   * Converts a value in Spark's internal format to a value of type `t`.
    *
-   * @return absent if no value of the type equals it: text that is not a UUID in its usual form, bytes of another
-   *   length, a number that is not a time of day
+   * @return absent if no value of type `t` equals the Spark value. Examples are text that is not a UUID in the standard
+   *   form, bytes of another length than the fixed type, and a number that is not a time of day.
    */
   def fromSpark(value: Any, t: PrimitiveType): Option[Literal] = (t, value) match {
     case (BooleanType, v: Boolean) => Some(BooleanLiteral(v))
@@ -70,7 +76,7 @@ object SparkValues {
     case _ => None
   }
 
-  private def arrayOf(bytes: ByteBuffer): Array[Byte] = {
+  private def toArray(bytes: ByteBuffer): Array[Byte] = {
     val array = new Array[Byte](bytes.remaining)
     bytes.duplicate().get(array)
     array

@@ -116,7 +116,7 @@ final private[read] class IcebergBatch(
       deletes(task.deletes),
       task.file.format,
       task.file.fileSizeInBytes,
-      task.change.map(c => c.copy(onlyDeletedBy = c.onlyDeletedBy.map(deletes)))
+      task.change.map(c => c.copy(deletesOfChangedRows = c.deletesOfChangedRows.map(deletes)))
     )
   }
 

@@ -42,8 +42,8 @@ final private[read] class IcebergReaderFactory(
     new RowReader(batches(partition), UnsafeProjection.create(SparkTypes.toSpark(scanColumns.fields)))
 
   private def batches(partition: InputPartition): BatchReader = {
-    val open = new OpenFiles
-    new BatchReader(tasksOf(partition), tableName, open.batches)
+    val opener = new FileOpener
+    new BatchReader(tasksOf(partition), tableName, opener.open)
   }
 
   private def tasksOf(partition: InputPartition): Vector[FileTask] = partition match {
@@ -51,19 +51,19 @@ final private[read] class IcebergReaderFactory(
     case other => throw new IllegalArgumentException(s"${other.getClass.getName} is not part of a scan of $tableName")
   }
 
-  /** Opens the files of one partition, which share the loaded delete files. */
-  final private class OpenFiles {
+  /** Opens the data files of one input partition. All these files use the same reader of delete files. */
+  final private class FileOpener {
     private val conf = configuration.value.value
     private val io = new HadoopFileIO(conf)
-    private val deletes = new DeleteReader(io, specs, mapping, deleteCache.sharing)
+    private val deletes = new DeleteReader(io, specs, mapping, deleteCache.cacheAccess)
 
-    def batches(task: FileTask): FileBatches = {
-      val laterDeletes = task.change.flatMap(_.onlyDeletedBy).map(deletes.of(task.path, _))
-      val fileDeletes = new FileDeletes(scanColumns, deletes.of(task.path, task.deletes), laterDeletes)
-      if (fileDeletes.hasNoLiveRow) FileBatches.Empty else open(task, fileDeletes)
+    def open(task: FileTask): FileBatches = {
+      val deletesOfChangedRows = task.change.flatMap(_.deletesOfChangedRows).map(deletes.of(task.path, _))
+      val fileDeletes = new FileDeletes(scanColumns, deletes.of(task.path, task.deletes), deletesOfChangedRows)
+      if (fileDeletes.hasNoLiveRow) FileBatches.Empty else openWithDeletes(task, fileDeletes)
     }
 
-    private def open(task: FileTask, fileDeletes: FileDeletes): FileBatches = {
+    private def openWithDeletes(task: FileTask, fileDeletes: FileDeletes): FileBatches = {
       val columns = fileDeletes.columns
       val values = new FileValues(specs, columns.metadataIds, settings.rows)
       val applied = Some(fileDeletes).filterNot(_.isEmpty)

@@ -10,26 +10,31 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.scan.{DeleteCache, DeleteSharing}
+import iceberglite.scan.{DeleteCache, DeleteCacheAccess}
 import iceberglite.spark.conf.{DeleteCacheOptions, Settings}
 import iceberglite.storage.LruCache
 import iceberglite.table.Table
 
 /**
- * The settings for sharing loaded delete files among the tasks of a scan.
+ * The settings of the cache through which the tasks of an executor share decoded delete files.
  *
- * @param owner the table's full name with a hash of its storage settings. A table that is read with other credentials
- *   has another owner, so that it does not share delete files.
+ * @param storageKey the table's full name and UUID, and a hash of its storage settings. If a table is read with other
+ *   credentials, its storage key differs, so that decoded delete files are not shared between credentials.
+ * @param enabled whether tasks share a cache; otherwise, each task has its own cache
  */
-final private[iceberglite] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: LruCache.Limits) {
+final private[iceberglite] case class DeleteCacheSettings(
+    storageKey: String,
+    enabled: Boolean,
+    limits: LruCache.Limits
+) {
 
-  /** Returns the cache on an executor, for one task. */
-  def sharing: DeleteSharing =
-    if (enabled) DeleteSharing(DeleteCache.shared, owner, limits, DeleteCacheSettings.localDirectory)
+  /** Returns the access of one task to the cache. This method is called on executors. */
+  def cacheAccess: DeleteCacheAccess =
+    if (enabled) DeleteCacheAccess(DeleteCache.shared, storageKey, limits, DeleteCacheSettings.localDirectory)
     else
-      DeleteSharing(
+      DeleteCacheAccess(
         new DeleteCache(),
-        owner,
+        storageKey,
         limits.copy(idleMs = Long.MaxValue),
         DeleteCacheSettings.localDirectory
       )
@@ -52,7 +57,10 @@ private[iceberglite] object DeleteCacheSettings {
     )
   }
 
-  /** Returns Spark's directory for temporary files; the setting of the cluster takes precedence. */
+  /**
+   * Returns Spark's directory for temporary files. The environment variables of the cluster manager take precedence
+   * over `spark.local.dir`.
+   */
   private def localDirectory: String = {
     val variables = Seq("SPARK_EXECUTOR_DIRS" -> File.pathSeparator, "LOCAL_DIRS" -> ",")
     val envPaths = variables.flatMap { case (name, separator) => sys.env.get(name).toSeq.flatMap(_.split(separator)) }

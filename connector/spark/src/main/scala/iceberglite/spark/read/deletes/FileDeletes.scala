@@ -12,33 +12,36 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Removes deleted rows of one file from its batches or, if `_deleted` is requested, marks them.
+ * Removes the deleted rows of one file from its batches. If `_deleted` is requested, the deleted rows are kept and
+ * marked.
  *
  * @param expected the columns that the scan returns
- * @param laterDeletes if set, only rows are returned that remain after `deletes` and that `laterDeletes` removes
+ * @param deletesOfChangedRows for a changelog: if present, the returned rows are the rows that these deletes delete and
+ *   that `deletes` does not delete
  */
 final private[read] class FileDeletes(
     expected: ScanColumns,
     deletes: RowDeletes,
-    laterDeletes: Option[RowDeletes] = None
+    deletesOfChangedRows: Option[RowDeletes] = None
 ) {
-  def isEmpty: Boolean = deletes.isEmpty && laterDeletes.isEmpty
+  def isEmpty: Boolean = deletes.isEmpty && deletesOfChangedRows.isEmpty
 
-  /** Whether the file certainly has no row to return, so that it need not be opened. */
+  /** Whether the delete files show that no row of the file is returned, so that the file need not be opened. */
   def hasNoLiveRow: Boolean = candidatePositions.exists(_.isSubsetOf(deletes.positions))
 
-  /** The only positions at which rows to return can be; absent if they can be at any position. */
-  def candidatePositions: Option[DeletionVector] = laterDeletes.filter(_.keys.forall(_.isEmpty)).map(_.positions)
+  /** The positions of all rows that may be returned; absent if a row at any position may be returned. */
+  def candidatePositions: Option[DeletionVector] =
+    deletesOfChangedRows.filter(_.keys.forall(_.isEmpty)).map(_.positions)
 
   private val marksRows: Boolean = expected.metadataIds.contains(MetadataColumns.Deleted.id)
-  private val byPosition: Boolean = (deletes +: laterDeletes.toVector).exists(!_.positions.isEmpty)
+  private val hasPositionDeletes: Boolean = (deletes +: deletesOfChangedRows.toVector).exists(!_.positions.isEmpty)
 
-  /** The columns to read: requested columns come first, in order. */
+  /** The columns to read: first the columns of `expected` in their order, then columns that only the deletes need. */
   val columns: ScanColumns =
     if (isEmpty) expected
     else {
-      val withKeys = ReadColumns.merge(expected.fields, (deletes +: laterDeletes.toVector).flatMap(_.columns))
-      if (!byPosition) expected.copy(fields = withKeys)
+      val withKeys = ReadColumns.merge(expected.fields, (deletes +: deletesOfChangedRows.toVector).flatMap(_.columns))
+      if (!hasPositionDeletes) expected.copy(fields = withKeys)
       else ScanColumns(
         ReadColumns.merge(withKeys, Vector(MetadataColumns.Position)),
         expected.metadataIds + MetadataColumns.Position.id
@@ -48,15 +51,16 @@ final private[read] class FileDeletes(
   /**
    * Returns the batches without deleted rows.
    *
-   * @param read a batch of [[columns]], which the reader reuses
+   * @param read the batch that the reader fills again and again; it has the columns of [[columns]]
    * @param capacity maximum number of rows in a batch
    * @param compactor moves remaining rows to the front of `read`; absent if its vectors are not writable
    */
   def liveBatch(read: ColumnarBatch, capacity: Int, compactor: Option[RowCompactor] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
     val live = liveRows(deletes, vectors, capacity)
-    val rows =
-      laterDeletes.fold[RowSelection](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
+    val rows = deletesOfChangedRows.fold[RowSelection](live) { changed =>
+      new NewlyDeleted(live, liveRows(changed, vectors, capacity), capacity)
+    }
     val visible = expected.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
       if (field.id == MetadataColumns.Deleted.id && marksRows) new DeletedMarksVector(vector, rows.isDeleted)
       else withoutDeleteFields(field.fieldType, asRead.fieldType, vector)
@@ -84,7 +88,7 @@ final private[read] class FileDeletes(
     withoutDeleteFields(expected.fieldType, read.fieldType, vector)
 }
 
-/** Returns the batch of remaining rows for each batch that is read. */
+/** Converts each batch that is read to a batch of its remaining rows or, if rows are marked, of all its rows. */
 final private[read] class LiveBatch(
     rows: RowSelection,
     visible: Array[ColumnVector],
@@ -94,16 +98,21 @@ final private[read] class LiveBatch(
   private val allRows = new ColumnarBatch(visible)
 
   /**
-   * The batch of remaining rows. Either the compactor has moved these rows to the front, or the vectors map their
-   * indexes.
+   * The batch of remaining rows. If there is a compactor, it moves these rows to the front of the vectors. Otherwise,
+   * [[SelectedVector]] maps the index of each remaining row to its index in the read batch.
    */
   private val selectedRows =
     if (compactor.isDefined) allRows else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 
-  /** Valid until the next [[select]]. */
+  /** The batch of the last call of [[select]]. The next call overwrites it. */
   var batch: ColumnarBatch = allRows
 
-  /** Processes a batch. @return whether it has a remaining row */
+  /**
+   * Selects the rows of the batch that was read last.
+   *
+   * @param count number of rows of the read batch
+   * @return whether [[batch]] has a row
+   */
   def select(count: Int): Boolean = {
     val live = rows.find(count)
     if (live == count || marksRows) {

@@ -88,7 +88,7 @@ private[iceberglite] object DeleteConversionJob {
     def newPath() = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
     ClusterJob.encodeResult {
       val tasks = parts.map(part => deserialize[Vector[FileScanTask]](part))
-      serialize(tasks.flatMap(convert.write(_, deletes.sharing, () => newPath())).toVector)
+      serialize(tasks.flatMap(convert.write(_, deletes.cacheAccess, () => newPath())).toVector)
     }
   }
 }

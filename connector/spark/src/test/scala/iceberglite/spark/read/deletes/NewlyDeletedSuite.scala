@@ -27,7 +27,7 @@ class NewlyDeletedSuite extends AnyFunSuite {
     def files(before: RowDeletes, more: RowDeletes) = new FileDeletes(wanted, before, Some(more))
     assert(files(deletes(1, 2, 3), deletes(1, 3)).hasNoLiveRow && files(deletes(), deletes()).hasNoLiveRow)
     assert(!files(deletes(1), deletes(1, 2)).hasNoLiveRow && !files(deletes(), deletes(1L << 40)).hasNoLiveRow)
-    val withoutLaterDeletes = new FileDeletes(wanted, deletes(1))
-    assert(!withoutLaterDeletes.hasNoLiveRow && withoutLaterDeletes.candidatePositions.isEmpty)
+    val fileDeletes = new FileDeletes(wanted, deletes(1))
+    assert(!fileDeletes.hasNoLiveRow && fileDeletes.candidatePositions.isEmpty)
   }
 }
