@@ -34,7 +34,7 @@ ALTER TABLE t WRITE ORDERED BY id UP;
 -- error Invalid value for transform: zorder(id). The supported transforms are
 ALTER TABLE t WRITE ORDERED BY zorder(id);
 
--- error It needs a number
+-- error The transform needs a number
 ALTER TABLE t WRITE ORDERED BY bucket(id);
 
 -- error do not support this transform

@@ -28,9 +28,9 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.storage.StorageSettings
 
 /**
- * The data source `iceberg-lite`. The argument of `load` and `save` is a path if it has a slash, otherwise the name of
- * a table in a configured catalog or in the current one. The options `snapshot-id`, `as-of-timestamp`, `branch`, `tag`,
- * `versionAsOf` and `timestampAsOf` select the snapshot to read; at most one of them may be set.
+ * The data source `iceberg-lite`. If the argument of `load` or `save` has a slash, it is a path; otherwise, it is the
+ * name of a table in a configured catalog or in the current catalog. The options `snapshot-id`, `as-of-timestamp`,
+ * `branch`, `tag`, `versionAsOf` and `timestampAsOf` select the snapshot to read; at most one of them may be set.
  */
 class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with SessionConfigSupport {
 
@@ -101,14 +101,14 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 object IcebergSource {
 
   /** The name of the catalog that loads tables by path if the session's current catalog does not support paths. */
-  private val PathCatalog = "iceberg_lite_paths"
+  private val PathCatalogName = "iceberg_lite_paths"
 
   private def catalogOfPaths(session: SparkSession): TableCatalog =
     session.sessionState.catalogManager.currentCatalog match {
       case catalog: LiteCatalog if catalog.allowsPaths => catalog
       case catalog: LiteCatalog =>
-        pathCatalog(session, storageOf(session, catalog.name), s"${PathCatalog}_${catalog.name}")
-      case _ => pathCatalog(session, Map.empty, PathCatalog)
+        pathCatalog(session, storageOf(session, catalog.name), s"${PathCatalogName}_${catalog.name}")
+      case _ => pathCatalog(session, Map.empty, PathCatalogName)
     }
 
   /**
@@ -122,7 +122,7 @@ object IcebergSource {
   }
 
   private def pathCatalog(session: SparkSession, storage: Map[String, String], storageName: String): TableCatalog = {
-    val name = if (storage.isEmpty) PathCatalog else storageName
+    val name = if (storage.isEmpty) PathCatalogName else storageName
     val prefix = s"spark.sql.catalog.$name"
     if (session.conf.getOption(prefix).isEmpty) {
       val warehouse = session.sessionState.conf.warehousePath
@@ -138,8 +138,8 @@ object IcebergSource {
     InvalidArgument(
       s"table for format(${Providers.IcebergLite})",
       name,
-      s"Its catalog ${catalog.name} is not one of iceberg-lite. Begin the name with a catalog whose class is " +
-        s"${classOf[SparkCatalog].getName}, USE that catalog, or pass a path, which has a slash"
+      s"The catalog ${catalog.name} of this table is not an iceberg-lite catalog. Begin the name with a catalog " +
+        s"whose class is ${classOf[SparkCatalog].getName}, USE that catalog, or pass a path, which has a slash"
     )
   )
 }

@@ -34,8 +34,8 @@ import iceberglite.table.Table
  * t.retries(3).merge(changes, "target.id = source.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
  * }}}
  *
- * The object does not cache the state of the table, so it can be reused. Conditions are columns or SQL text. The
- * session needs the extensions.
+ * The object does not cache the state of the table, so it can be reused. A condition is a boolean column or SQL text.
+ * The session must have the extensions of [[SparkSessionExtensions]].
  */
 final class IcebergTable private (
     val spark: SparkSession,
@@ -50,7 +50,10 @@ final class IcebergTable private (
   /** Returns the table with an additional option for its statements. */
   def option(key: String, value: String): IcebergTable = new IcebergTable(spark, name, parts, options + (key -> value))
 
-  /** Returns the table with a maximum number of retries for its statements after commit conflicts. */
+  /**
+   * Returns the table with a maximum number of retries. A statement is retried if its commit conflicts with another
+   * commit.
+   */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
   /** Deletes all rows. */
@@ -85,19 +88,23 @@ final class IcebergTable private (
     }
 
   /**
-   * Runs a statement and returns its changes. @throws StatementError for options that the statement does not support
+   * Runs a statement and returns the numbers of rows that it changed.
+   *
+   * @param verb the first keyword of the statement: DELETE, UPDATE or MERGE
+   * @param evolvesSchema whether a MERGE may add columns to the table
+   * @throws StatementError the statement does not support one of the options
    */
-  private[iceberglite] def run(verb: String, statement: LogicalPlan, evolves: Boolean = false): RowChanges = {
+  private[iceberglite] def run(verb: String, statement: LogicalPlan, evolvesSchema: Boolean = false): RowChanges = {
     val id = UUID.randomUUID().toString
     val statementOptions =
       StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
     in {
       if (!IcebergTable.hasExtensions(spark)) throw Unsupported(
-        s"changing $name in a session without the extensions",
+        s"changing the rows of $name in a session without the extensions of iceberg-lite",
         "Add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
       )
       StatementOptions.check(verb, statementOptions)
-      val planned = RowStatements.planned(verb, statementOptions, evolves, statement)
+      val planned = RowStatements.planned(verb, statementOptions, evolvesSchema, statement)
       Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(statementOptions, spark)))
       CommitRange.withAllSnapshots(currentTable).metadata.snapshots.find(
         _.summary.get(RowChanges.StatementId).contains(id)
@@ -114,7 +121,11 @@ final class IcebergTable private (
     case _ => notIcebergTable
   }
 
-  private def notIcebergTable: Nothing = throw NotFound(ObjectKind.Table, name, "It is not in an iceberg-lite catalog")
+  private def notIcebergTable: Nothing = throw NotFound(
+    ObjectKind.Table,
+    name,
+    "The name does not refer to a table of an iceberg-lite catalog; begin it with the name of such a catalog"
+  )
 
   private def in[A](operation: => A): A = SparkErrors.in(name)(operation)
 
@@ -126,7 +137,8 @@ object IcebergTable {
   /**
    * Returns the table with a name.
    *
-   * @param name the name in SQL: `catalog.db.t`, `db.t` in the current catalog, `catalog.db.t.branch_b`
+   * @param name the name in SQL: `catalog.db.t`, `db.t` for a table in the current catalog, or `catalog.db.t.branch_b`
+   *   for a branch
    * @throws org.apache.spark.sql.AnalysisException the table does not exist
    */
   def forName(spark: SparkSession, name: String): IcebergTable = {

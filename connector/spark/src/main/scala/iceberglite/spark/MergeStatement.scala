@@ -17,9 +17,10 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * A builder of a MERGE statement; each method returns a new one. Among the clauses of one kind, the first one whose
- * condition a row satisfies applies. Columns of the two sides are `target.c` and `source.c`; `UpdateAll` and
- * `InsertAll` match columns by name.
+ * An immutable builder of a MERGE statement. Each method that adds a clause or an option returns a new builder. If a
+ * row satisfies the conditions of several clauses of the same kind, the first of these clauses applies. Conditions and
+ * values refer to a column of the table as `target.c`, and to a column of the source as `source.c`. `UpdateAll` and
+ * `InsertAll` assign each source column to the table column with the same name.
  */
 final class MergeStatement private (
     table: IcebergTable,
@@ -28,7 +29,7 @@ final class MergeStatement private (
     matched: Vector[MergeAction],
     notMatched: Vector[MergeAction],
     notMatchedBySource: Vector[MergeAction],
-    evolves: Boolean
+    evolvesSchema: Boolean
 ) {
   private[iceberglite] def this(table: IcebergTable, source: LogicalPlan, on: Condition) =
     this(table, source, on, Vector.empty, Vector.empty, Vector.empty, false)
@@ -38,8 +39,8 @@ final class MergeStatement private (
       matched: Vector[MergeAction] = matched,
       notMatched: Vector[MergeAction] = notMatched,
       notMatchedBySource: Vector[MergeAction] = notMatchedBySource,
-      evolves: Boolean = evolves
-  ): MergeStatement = new MergeStatement(table, source, on, matched, notMatched, notMatchedBySource, evolves)
+      evolvesSchema: Boolean = evolvesSchema
+  ): MergeStatement = new MergeStatement(table, source, on, matched, notMatched, notMatchedBySource, evolvesSchema)
 
   private def whenMatched(action: MergeAction): MergeStatement = copy(matched = matched :+ action)
   private def whenNotMatched(action: MergeAction): MergeStatement = copy(notMatched = notMatched :+ action)
@@ -84,10 +85,10 @@ final class MergeStatement private (
     whenNotMatchedBySource(DeleteAction(Some(condition.expression)))
 
   /**
-   * Lets the statement add columns to the table: source columns that a clause names and that the table lacks. The
-   * columns and the rows are added in one commit.
+   * Lets the statement add columns to the table: the source columns that a clause uses and that the table does not
+   * have. The columns and the rows are added in one commit.
    */
-  def withSchemaEvolution(): MergeStatement = copy(evolves = true)
+  def withSchemaEvolution(): MergeStatement = copy(evolvesSchema = true)
 
   def option(key: String, value: String): MergeStatement = copy(table = table.option(key, value))
 
@@ -108,7 +109,7 @@ final class MergeStatement private (
     table.run(
       "MERGE",
       MergeIntoTable(target, source, on.expression, matched, notMatched, notMatchedBySource),
-      evolves
+      evolvesSchema
     )
   }
 }

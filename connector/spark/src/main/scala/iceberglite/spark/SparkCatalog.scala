@@ -41,12 +41,13 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{StageMode, Table}
 
 /**
- * A catalog of iceberg-lite tables: `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`, with
- * `spark.sql.catalog.lite.type` and the other properties of that type of catalog.
+ * A catalog of iceberg-lite tables. It is configured with `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`,
+ * with `spark.sql.catalog.lite.type`, and with the other properties of that catalog type, where `lite` is the name of
+ * the catalog.
  */
 class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOperations {
 
-  /** Whether paths are table names if the type of the catalog supports them. */
+  /** Whether the catalog accepts paths as table names, provided that its type supports them. */
   protected def mayAllowPaths: Boolean = true
 
   private var setup: Option[CatalogSetup] = None
@@ -94,12 +95,13 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     if (requested != TimeTravel.Latest && resolved.travel != TimeTravel.Latest) {
       throw Unsupported(
         s"time travel to ${requested.selector} of ${displayName(ident)}",
-        s"The name already selects a state of the table, ${resolved.travel.selector}; remove one of them"
+        s"The name already selects a state of the table, ${resolved.travel.selector}; remove one of the two selections"
       )
     }
-    val partial = resolved.view.isDefined && !resolved.table.current.version.hasAllSnapshots
-    // Other writers may have created the state after the table was loaded.
-    if (partial || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
+    val lacksSnapshots = resolved.view.isDefined && !resolved.table.current.version.hasAllSnapshots
+    // Refreshes the table if its metadata lacks the requested snapshot, branch or tag, because another writer may have
+    // created it after the table was loaded.
+    if (lacksSnapshots || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
     resolved.view match {
       case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
       case Some(TableView.Changes) => new ChangelogTable(() => resolved.table.current, travel)
@@ -121,7 +123,10 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
         tables.forget(ident)
         registered
       case _ =>
-        throw Unsupported(s"registering ${displayName(ident)}", "A table by path needs no catalog; load it by its path")
+        throw Unsupported(
+          s"registering ${displayName(ident)}",
+          "A table at a path is not registered in a catalog; load it by its path"
+        )
     }
   }
 
@@ -179,7 +184,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   }
 
   /**
-   * Removes a `location` property that contains the table's name. `DataFrameWriter.save("db.t")` sets such a property.
+   * Removes a `location` property that is a table name instead of a path. `DataFrameWriter.save("db.t")` sets the
+   * property to `db.t`.
    */
   private def withoutName(ident: Identifier, properties: util.Map[String, String]): Map[String, String] = {
     val fullName = displayName(ident)
@@ -214,12 +220,18 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     (tables.handleOf(from), tables.handleOf(target)) match {
       case (NamedTable(_, id), NamedTable(_, newId)) => catalog.rename(id, newId)
       case _ =>
-        throw Unsupported(s"renaming ${displayName(from)} to ${displayName(target)}", "A table by path has no name")
+        throw Unsupported(
+          s"renaming ${displayName(from)} to ${displayName(target)}",
+          "A table at a path cannot be renamed, because the path identifies the table"
+        )
     }
     Seq(from, target).foreach(tables.forget)
   }
 
-  /** Removes the name of this catalog from the new name of a table. Spark keeps it if the user wrote it. */
+  /**
+   * Removes the name of this catalog from the new name of a table. If the user writes the catalog in `RENAME TO`, Spark
+   * passes it as the first part of the namespace.
+   */
   private def withoutCatalog(to: Identifier): Identifier =
     if (to.namespace.length > 1 && to.namespace.head == name && !namespaceExists(to.namespace)) {
       Identifier.of(to.namespace.tail, to.name)

@@ -26,24 +26,22 @@ import iceberglite.spark.table.UnstagedTable
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * Spark's session catalog with iceberg-lite tables: `spark.sql.catalog.spark_catalog =
- * iceberglite.spark.SparkSessionCatalog`, with `type` and the other properties of the catalog for these tables; without
- * `type`, they are in the session's Hive Metastore. Tables created with `USING iceberg` are iceberg-lite tables; all
- * other tables, and the namespaces, are Spark's. A name cannot refer to both an iceberg-lite table and another table.
+ * Spark's session catalog with additional iceberg-lite tables. It is configured with `spark.sql.catalog.spark_catalog =
+ * iceberglite.spark.SparkSessionCatalog`. The property `type` and the properties of that catalog type define the
+ * catalog of the iceberg-lite tables; without `type`, these tables are in the session's Hive Metastore. Tables created
+ * with `USING iceberg` are iceberg-lite tables. Spark's own session catalog manages all other tables and the
+ * namespaces. A name cannot refer to both an iceberg-lite table and another table.
  */
 @nowarn("cat=deprecation") // Spark calls the newer overloads, which delegate to these by default
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
-  private type Spark = TableCatalog with SupportsNamespaces with FunctionCatalog
+  private type DelegateCatalog = TableCatalog with SupportsNamespaces with FunctionCatalog
 
-  /**
-   * The catalog of the iceberg-lite tables. Spark's catalog manages the namespaces. Paths are not allowed as table
-   * names.
-   */
+  /** The catalog of the iceberg-lite tables. It does not accept paths as table names. */
   private val icebergCatalog = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
-  private var delegateCatalog: Option[Spark] = None
+  private var delegateCatalog: Option[DelegateCatalog] = None
 
-  private def delegate: Spark =
-    delegateCatalog.getOrElse(throw new IllegalStateException("Spark has not set the delegate"))
+  private def delegate: DelegateCatalog =
+    delegateCatalog.getOrElse(throw new IllegalStateException("Spark has not called setDelegateCatalog"))
 
   override def setDelegateCatalog(catalog: CatalogPlugin): Unit = catalog match {
     case c: TableCatalog with SupportsNamespaces with FunctionCatalog => delegateCatalog = Some(c)
@@ -52,7 +50,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {
     val icebergOptions = options.asCaseSensitiveMap.asScala
-    // The default is the Hive Metastore, where Spark stores its own tables.
+    // The default catalog type is the Hive Metastore, where Spark also stores the tables of its session catalog.
     val hasType = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(icebergOptions.toMap).isDefined)
     val all = if (hasType) icebergOptions else icebergOptions + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
     icebergCatalog.initialize(name, new CaseInsensitiveStringMap(all.asJava))
@@ -143,7 +141,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): StagedTable = {
     checkNameIsUnused(ident, properties)
-    stagingIn(properties)(_.stageCreate(ident, schema, partitions, properties)) {
+    stageByProvider(properties)(_.stageCreate(ident, schema, partitions, properties)) {
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
   }
@@ -155,7 +153,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): StagedTable = {
     checkSameKind(ident, properties)
-    stagingIn(properties)(_.stageReplace(ident, schema, partitions, properties)) {
+    stageByProvider(properties)(_.stageReplace(ident, schema, partitions, properties)) {
       if (!delegate.dropTable(ident)) throw new NoSuchTableException(ident)
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
@@ -168,19 +166,20 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       properties: util.Map[String, String]
   ): StagedTable = {
     checkSameKind(ident, properties)
-    stagingIn(properties)(_.stageCreateOrReplace(ident, schema, partitions, properties)) {
+    stageByProvider(properties)(_.stageCreateOrReplace(ident, schema, partitions, properties)) {
       delegate.dropTable(ident)
       UnstagedTable.create(delegate, ident, schema, partitions, properties)
     }
   }
 
   /**
-   * Stages a table in the catalog for its provider. If Spark's catalog does not support staging, a failed query leaves
-   * no table, and a replaced table is lost, as without the connector.
+   * Stages a table: an iceberg-lite table in the catalog of these tables, and another table in Spark's catalog. If
+   * Spark's catalog does not support staging, a failed CREATE TABLE AS SELECT leaves no table, and a failed REPLACE
+   * TABLE loses the replaced table. Spark behaves in the same way without the connector.
    *
    * @param unstaged creates the table in Spark's catalog without staging
    */
-  private def stagingIn(properties: util.Map[String, String])(
+  private def stageByProvider(properties: util.Map[String, String])(
       stage: StagingTableCatalog => StagedTable
   )(unstaged: => StagedTable): StagedTable =
     if (isIcebergProvider(properties)) stage(icebergCatalog)
@@ -189,7 +188,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       case _ => unstaged
     }
 
-  // Namespaces belong to Spark
+  // Namespaces, which Spark's catalog manages
 
   override def defaultNamespace: Array[String] = delegate.defaultNamespace
   override def listNamespaces(): Array[Array[String]] = delegate.listNamespaces()
@@ -205,7 +204,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def alterNamespace(namespace: Array[String], changes: NamespaceChange*): Unit =
     delegate.alterNamespace(namespace, changes: _*)
 
-  /** Drops a namespace. Iceberg-lite tables in it are checked here, because Spark's catalog does not know them. */
+  /**
+   * Drops a namespace. If the namespace has iceberg-lite tables, this method throws, because Spark's catalog does not
+   * know these tables and would drop the namespace.
+   */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
     if (icebergCatalog.namespaceExists(namespace) && icebergCatalog.listTables(namespace).nonEmpty) {
       throw new NonEmptyNamespaceException(namespace)
@@ -213,7 +215,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     delegate.dropNamespace(namespace, cascade)
   }
 
-  // Functions: the partition transforms of iceberg-lite tables, and Spark's
+  // Functions: the partition transforms of iceberg-lite tables, and the functions of Spark's catalog
 
   override def listFunctions(namespace: Array[String]): Array[Identifier] = delegate.listFunctions(namespace)
 
@@ -224,8 +226,9 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private def isIcebergTable(ident: Identifier): Boolean = icebergCatalog.tableExists(ident)
 
   /**
-   * Whether Spark's own catalog contains the table. That catalog has namespaces of one level, and throws for longer
-   * ones. An outage of the Metastore is an error; it does not mean that the name is free.
+   * Whether Spark's own catalog contains the table. Only namespaces of one level are looked up, because Spark's catalog
+   * throws for longer namespaces. If the Hive Metastore cannot be reached, this method throws instead of returning
+   * false, because a table with this name may exist.
    */
   private def isInDelegate(ident: Identifier): Boolean = ident.namespace.length == 1 && delegate.tableExists(ident)
 

@@ -35,12 +35,14 @@ import iceberglite.spark.sql.{
 }
 
 /**
- * The extensions of a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. List this class after
- * other extensions. Spark calls the parser of the last extension first, and this parser passes on statements that do
- * not concern iceberg-lite tables.
+ * The extensions of a session, which are configured with
+ * `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. List this class after other extensions. Spark calls
+ * the parser of the last extension first, and the parser of this class passes statements that do not concern
+ * iceberg-lite tables on to the parser of the previous extension.
  *
  * Without the extensions, everything works except the connector's own statements, such as `ALTER TABLE ... ADD
- * PARTITION FIELD`, which are syntax errors in Spark, and an INSERT that omits columns, which Spark rejects.
+ * PARTITION FIELD`, which are syntax errors in Spark, INSERT statements that omit columns, which Spark rejects, and the
+ * changes of [[IcebergTable]].
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 

@@ -13,7 +13,8 @@ object CachedPlans {
 
   /**
    * Refreshes the cached results of queries on a table after a statement of the connector has changed the table. This
-   * includes queries that read one of the changed branches or tags by name. Spark does this for its own statements.
+   * includes queries that read one of the changed branches or tags by name. Spark itself refreshes cached results only
+   * after its own statements.
    */
   def refresh(
       session: SparkSession,
@@ -25,15 +26,20 @@ object CachedPlans {
     val cache = session.sharedState.cacheManager
     if (!cache.isEmpty) {
       val changedRefs = after.refs.filterNot { case (name, ref) => before.refs.get(name).contains(ref) }
-      ((ident, catalog.loadTable(ident)) +: changedRefs.toSeq.flatMap(byName(catalog, ident))).foreach {
+      ((ident, catalog.loadTable(ident)) +: changedRefs.toSeq.flatMap(tableByRefName(catalog, ident))).foreach {
         case (name, table) =>
           cache.recacheByPlan(session, DataSourceV2Relation.create(table, Some(catalog), Some(name)))
       }
     }
   }
 
-  /** Returns the table under the two names of a branch or tag, such as `t.branch_b` and `t VERSION AS OF 'b'`. */
-  private def byName(catalog: LiteCatalog, ident: Identifier)(ref: (String, SnapshotRef)): Seq[(Identifier, Table)] = {
+  /**
+   * Returns the table at a branch or tag under each name that a query can use, such as `t.branch_b` and `t VERSION AS
+   * OF 'b'`.
+   */
+  private def tableByRefName(catalog: LiteCatalog, ident: Identifier)(
+      ref: (String, SnapshotRef)
+  ): Seq[(Identifier, Table)] = {
     val state = ref match {
       case (name, _: SnapshotRef.Branch) => TimeTravel.OnBranch(name)
       case (name, _: SnapshotRef.Tag) => TimeTravel.OnTag(name)

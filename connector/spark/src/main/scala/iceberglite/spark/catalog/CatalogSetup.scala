@@ -10,7 +10,7 @@ import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
 import iceberglite.spark.session.{BucketingSettings, TableCache}
 import iceberglite.storage.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 
-/** A catalog, configured by its properties. */
+/** A configured catalog, and the settings of the catalog that Spark asks for. */
 final case class CatalogSetup(
     name: String,
     catalog: Catalog,
@@ -25,7 +25,7 @@ object CatalogSetup {
    * Sets up a catalog.
    *
    * @param options the properties below `spark.sql.catalog.<name>.`, with case-sensitive keys
-   * @param mayAllowPaths whether paths are table names if the type of the catalog supports them
+   * @param mayAllowPaths whether the catalog accepts paths as table names, provided that its type supports them
    */
   def of(
       name: String,
@@ -75,7 +75,7 @@ object CatalogSetup {
       SettingWarnings.ofCatalog(name)
     )
 
-  /** Returns 0 if tables are not cached. */
+  /** Returns the time after which a cached table expires, or 0 if tables are not cached. */
   private def expirationMs(name: String, properties: Map[String, String]): Long =
     if (!CatalogProperty.CacheEnabled.flag(name, properties)) 0
     else CatalogProperty.CacheExpirationMs.number(name, properties).getOrElse(0)

@@ -42,15 +42,16 @@ object TableView {
  * Finds the tables of a catalog by the names that users write:
  *
  * - `db.t`, a table;
- * - `db.t.snapshots`, one of its metadata tables;
- * - `db.t.at_timestamp_<ms>`, `snapshot_id_<id>`, `branch_<name>`, `tag_<name>`, a snapshot of it, also with a
- *   metadata table;
+ * - `db.t.snapshots`, one of its metadata tables, or `db.t.changes`, its changelog;
+ * - `db.t.at_timestamp_<ms>`, `db.t.snapshot_id_<id>`, `db.t.branch_<name>` or `db.t.tag_<name>`, a state of the table,
+ *   which can be combined with a metadata table, as in `db.t.tag_v1.files`;
  * - a path, which has a slash: `/data/t`, and with selectors `/data/t#tag_v1,files`.
  *
- * A table with exactly that name takes precedence over a selector.
+ * If a table has exactly the name that the user wrote, this table is returned, even if the last part of its name looks
+ * like a selector.
  *
  * @param name the catalog's name in the session
- * @param paths absent if paths are not names of tables
+ * @param paths absent if the catalog does not accept paths as table names
  */
 final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTables], cache: TableCache) {
 
@@ -58,10 +59,11 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   def find(ident: Identifier): ResolvedName = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) =>
-      path.selectors.foldLeft(ResolvedName(sharedTable(PathTable(tables, path.path)))) { (found, selector) =>
-        select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorHint(selector)))
+      path.selectors.foldLeft(ResolvedName(sharedTable(PathTable(tables, path.path)))) { (resolved, selector) =>
+        select(resolved, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorHint(selector)))
       }
-    // Spark resolves the path in parquet.`/data/f` as a table first, and as a file only if there is no such table.
+    // Spark resolves the path in parquet.`/data/f` as a table first. It reads the path as a file only if this error is
+    // thrown.
     case (Some(path), None) => throw NotFound(ObjectKind.Table, path.toString, insteadOfPath)
     case (None, _) => find(idOf(ident))
   }
@@ -71,7 +73,11 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
     case (Some(PathName(path, Vector())), Some(tables)) => PathTable(tables, path)
     case (Some(path), _) =>
-      throw InvalidArgument("path", path.toString, "It selects a state of a table, which cannot be changed")
+      throw InvalidArgument(
+        "path",
+        path.toString,
+        "The part after # selects a state or a metadata table, which cannot be changed; remove this part"
+      )
     case (None, _) => NamedTable(catalog, idOf(ident))
   }
 
@@ -91,7 +97,9 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   def exists(ident: Identifier): Boolean = !isRejectedPath(ident) && handleOf(ident).exists
 
-  /** Returns why a name cannot be a table in this catalog, and the alternative. */
+  /**
+   * Returns why a name cannot refer to a table in this catalog, and what to use instead; absent if the name is valid.
+   */
   def rejection(ident: Identifier): Option[String] = if (isRejectedPath(ident)) Some(insteadOfPath) else None
 
   private def isRejectedPath(ident: Identifier): Boolean = paths.isEmpty && PathName.of(ident).isDefined
@@ -109,8 +117,8 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /**
-   * Removes the cached manifests of a table and makes the next access load the table again. That access sees commits of
-   * other writers, and changed permissions on the metadata files.
+   * Removes the cached manifests of a table, and makes the next access load the table again. The next access then uses
+   * the commits of other writers and the current permissions on the metadata files.
    */
   def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) => invalidate(PathTable(tables, path.path))
@@ -170,11 +178,15 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def isSelector(part: String): Boolean =
     TimeTravel.ofSelector(part).isDefined || TableView.find(part).isDefined
 
-  /** Applies a selector. @return absent if it is not valid, or if the name already has a selector of this kind */
-  private def select(found: ResolvedName, selector: String): Option[ResolvedName] = {
-    val view = TableView.find(selector).filter(_ => found.view.isEmpty)
-    val travel = TimeTravel.ofSelector(selector).filter(_ => found.travel == TimeTravel.Latest)
-    view.map(v => found.copy(view = Some(v))).orElse(travel.map(t => found.copy(travel = t)))
+  /**
+   * Applies a selector to a resolved name.
+   *
+   * @return absent if the selector is not valid, or if the name already has a selector of the same kind
+   */
+  private def select(resolved: ResolvedName, selector: String): Option[ResolvedName] = {
+    val view = TableView.find(selector).filter(_ => resolved.view.isEmpty)
+    val travel = TimeTravel.ofSelector(selector).filter(_ => resolved.travel == TimeTravel.Latest)
+    view.map(v => resolved.copy(view = Some(v))).orElse(travel.map(t => resolved.copy(travel = t)))
   }
 
   private def selectorHint(selector: String): String =

@@ -7,8 +7,8 @@ import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 import iceberglite.spark.function.Functions
 
 /**
- * Looks up the functions that [[Functions]] lists. They are in the namespace `system`, and also in the empty namespace,
- * where Spark looks up the functions in its own plans.
+ * Looks up the functions that [[Functions]] lists. They are in the namespace `system` for users, and in the empty
+ * namespace for the plans that Spark creates itself.
  */
 trait FunctionOperations extends FunctionCatalog {
   def namespaceExists(namespace: Array[String]): Boolean
@@ -20,7 +20,7 @@ trait FunctionOperations extends FunctionCatalog {
 
   override def loadFunction(ident: Identifier): UnboundFunction =
     if (containsFunctions(ident.namespace)) {
-      // Spark's own plans of writes and joins use no namespace.
+      // Spark looks up functions without a namespace for the plans of writes and joins that it creates itself.
       val functions = if (ident.namespace.isEmpty) Functions.inPlans else Functions.all
       functions.find(_.name.equalsIgnoreCase(ident.name)).getOrElse(throw new NoSuchFunctionException(ident))
     } else throw new NoSuchFunctionException(ident)

@@ -12,7 +12,7 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.ObjectKind
 
-/** The namespaces of a catalog, for Spark. */
+/** Implements Spark's operations on namespaces with a [[Catalog]]. */
 trait NamespaceOperations extends SupportsNamespaces {
   protected def catalog: Catalog
 
@@ -43,7 +43,7 @@ trait NamespaceOperations extends SupportsNamespaces {
     val changesByKey = changes.foldLeft(Map.empty[String, Option[String]]) {
       case (sofar, set: NamespaceChange.SetProperty) => sofar + (set.property -> Some(set.value))
       case (sofar, remove: NamespaceChange.RemoveProperty) => sofar + (remove.property -> None)
-      case (_, other) => throw Unsupported(s"the change $other of a namespace", "Set or remove properties only")
+      case (_, other) => throw Unsupported(s"the change $other of a namespace", "Only properties can be set or removed")
     }
     val set = changesByKey.collect { case (key, Some(value)) => key -> value }
     catalog.alterNamespace(namespace.toVector, set, changesByKey.keySet -- set.keySet)

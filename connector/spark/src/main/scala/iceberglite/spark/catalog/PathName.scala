@@ -3,9 +3,9 @@ package iceberglite.spark.catalog
 import org.apache.spark.sql.connector.catalog.Identifier
 
 /**
- * A table that is identified by its directory, or by a metadata file.
+ * The name of a table that is the path of its directory or of one of its metadata files.
  *
- * @param selectors the comma-separated parts after `#`: a state or a metadata table
+ * @param selectors the comma-separated parts after `#`: a state of the table, a metadata table, or both
  */
 final case class PathName(path: String, selectors: Vector[String]) {
   override def toString: String = path + (if (selectors.isEmpty) "" else selectors.mkString("#", ",", ""))
@@ -28,8 +28,8 @@ object PathName {
   }
 
   /**
-   * Returns the path of an identifier. The namespace is ignored, because Spark adds the current namespace to a name of
-   * one part. The last part after a path may be a selector, as with other tables.
+   * Returns the path in an identifier. The path is the last part, or the part before a selector such as `snapshots`.
+   * The namespace before the path is ignored, because Spark adds the current namespace to a name of one part.
    */
   def of(ident: Identifier): Option[PathName] =
     if (isFullPath(ident.name)) Some(of(ident.name))

@@ -23,7 +23,11 @@ import iceberglite.table.action.{
 /** Converts the changes of ALTER TABLE to actions of one commit. */
 object TableChanges {
 
-  /** Returns the actions. @throws iceberglite.spec.IcebergError for changes that are not possible */
+  /**
+   * Returns the actions of one commit for the changes.
+   *
+   * @throws iceberglite.spec.IcebergError a change is not possible
+   */
   def actions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
     val columns = changes.collect { case change: ColumnChange => change }
     val schema = if (columns.isEmpty) None
@@ -47,7 +51,7 @@ object TableChanges {
       case default: UpdateColumnDefaultValue =>
         val column = ColumnPath.require(update.schema, path, caseSensitive).last
         update.updateDefault(path, defaultOf(default.newDefaultValue, path, column.fieldType))
-      case other => throw Unsupported(s"the change $other of column ${name(path)}", "Remove it")
+      case other => throw Unsupported(s"the change $other of column ${name(path)}", "Remove this change")
     }
   }
 
@@ -56,8 +60,8 @@ object TableChanges {
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
     val extended = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
-    // The statement omits `element` and `value` from the path of a struct in a list or map; the path in the schema has
-    // them.
+    // The path comes from the schema, because the statement omits `element` and `value` from the path of a struct in a
+    // list or map.
     val id = update.lastColumnId + 1
     val declared = DeclaredTypes.parts(add.dataType, extended.schema.byId(id)).foldLeft(extended) {
       case (sofar, (part, text)) => sofar.declareType(extended.schema.paths(id) ++ part, Some(text))
@@ -76,7 +80,7 @@ object TableChanges {
     try update.dropColumn(path)
     catch { case NotFound(ObjectKind.Column, _, _) if ifExists => update }
 
-  /** Parses a default. @param sql empty if the default is dropped */
+  /** Parses a column default. @param sql the expression; empty if the statement drops the default */
   private def defaultOf(sql: String, path: Vector[String], t: Type): Option[DefaultValue] =
     if (sql.isEmpty) None else SparkDefaults.of(sql, name(path), SparkTypes.toSpark(t), t, "ALTER TABLE")
 
@@ -119,7 +123,9 @@ object TableChanges {
     }
   }
 
-  /** The properties that represent other parts of the metadata, with the action that sets them. */
+  /**
+   * The keys that represent other parts of the metadata, each with a function that converts its new value to an action.
+   */
   private val metadataActions: Map[String, String => Action] = Map(
     TableDescription.Location -> (value => new UpdateLocation(value)),
     TableDescription.FormatVersion -> (value => new UpgradeVersion(TableProperty.Version.read(value))),

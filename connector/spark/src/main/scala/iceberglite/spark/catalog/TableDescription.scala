@@ -10,7 +10,10 @@ import iceberglite.spec.partition.{NullOrder, SortDirection, SortField}
 import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.DeclaredType
 
-/** The table properties in `SHOW TBLPROPERTIES` and `DESCRIBE`: the table's own, and those that represent metadata. */
+/**
+ * The table properties in `SHOW TBLPROPERTIES` and `DESCRIBE`: the table's own properties, and properties that are
+ * computed from other metadata.
+ */
 object TableDescription {
   val Provider = "iceberg"
   val Format = "format"
@@ -50,7 +53,7 @@ object TableDescription {
     val term = PartitionTerm(table.schema.paths.getOrElse(field.sourceId, Vector("?")), field.transform)
     val direction = if (field.direction == SortDirection.Ascending) "ASC" else "DESC"
     val nulls = if (field.nullOrder == NullOrder.NullsFirst) "NULLS FIRST" else "NULLS LAST"
-    s"${term.inProperties} $direction $nulls"
+    s"${term.propertyText} $direction $nulls"
   }
 
   private def identifierFields(table: TableMetadata): Option[String] =

@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import iceberglite.catalog.{Catalog, PathTables}
 import iceberglite.table.{StageMode, StagedTable, Table, TableCreation, TableIdentifier}
 
-/** A handle of a table that exists or is to be created. It has a name in a catalog, or a path. */
+/** Refers to a table that exists or that a statement creates, either by its name in a catalog or by its path. */
 trait TableHandle {
 
   /** The key that identifies the table within a Spark catalog. */
@@ -27,11 +27,11 @@ final case class NamedTable(catalog: Catalog, id: TableIdentifier) extends Table
   override def drop(purge: Boolean): Boolean = catalog.drop(id, purge)
 
   /**
-   * Stages the table. A location that equals the catalog's default location is omitted. Both are compared as Hadoop
-   * paths, because Spark changes a location such as `file:///wh` to `file:/wh`.
+   * Stages the table. A location that equals the catalog's default location is omitted. The two locations are compared
+   * as Hadoop paths, because Spark changes a location such as `file:///wh` to `file:/wh`.
    */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
-    // The default location can cost a request to a server. It is needed only if a location is given.
+    // Looking up the default location may need a request to a server, so it is looked up only if a location is given.
     def isDefault(location: String): Boolean = new Path(location) == new Path(catalog.defaultLocation(id))
     catalog.stage(id, creation.copy(location = creation.location.filterNot(isDefault)), mode)
   }
@@ -43,8 +43,8 @@ final case class PathTable(paths: PathTables, path: String) extends TableHandle 
   override def exists: Boolean = paths.exists(path)
 
   /**
-   * Stages the table. A location that equals the path is omitted. The data source passes the path as the location, and
-   * Spark adds a scheme to it.
+   * Stages the table. If the location equals the path, it is omitted, because the data source passes the path as the
+   * location, and Spark adds a scheme to the location.
    */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
     val ownPath = new Path(path).toUri.getPath

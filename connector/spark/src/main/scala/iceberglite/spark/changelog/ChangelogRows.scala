@@ -45,20 +45,22 @@ final private class ChangelogRows(changes: DataFrame) {
   }
 
   /**
-   * Returns the net changes of all commits. A remaining row has the ordinal of the last commit in which its running
-   * count left 0. Within one commit, deletes are counted before inserts. This is Apache Iceberg's behavior.
+   * Returns the net changes of all commits. The running count of a row changes with each commit. A row with a net
+   * insert has the ordinal of the last commit in which its running count became positive. A row with a net delete has
+   * the ordinal of the last commit in which its running count became negative. Within one commit, deletes are counted
+   * before inserts. Apache Iceberg computes net changes in the same way.
    */
   def netChanges: DataFrame = {
     val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
     val allCommits = inOrder.rowsBetween(First, Last)
     val deletes = sum(greatest(-count, lit(0L))).as("deletes")
     val counted = countPerCommit(signedRows.repartition(columns: _*), deletes)
-      .withColumn("after", sum(count).over(inOrder.rowsBetween(First, Window.currentRow)))
+      .withColumn("countAfter", sum(count).over(inOrder.rowsBetween(First, Window.currentRow)))
       .withColumn("total", sum(count).over(allCommits))
-    val (after, total) = (col("after"), col("total"))
-    val before = after - count
-    val crossesZero =
-      when(total > 0L, before - col("deletes") <= 0L && after > 0L).otherwise(before >= 0L && after < 0L)
+    val (countAfter, total) = (col("countAfter"), col("total"))
+    val countBefore = countAfter - count
+    val crossesZero = when(total > 0L, countBefore - col("deletes") <= 0L && countAfter > 0L)
+      .otherwise(countBefore >= 0L && countAfter < 0L)
     val remaining = counted.where(total =!= 0L).withColumn("last", max(when(crossesZero, ordinal)).over(allCommits))
       .where(ordinal === col("last"))
     rows(remaining, changeTypeOf(total), total)
@@ -73,11 +75,16 @@ final private class ChangelogRows(changes: DataFrame) {
     changes.select(values ++ Seq(sign.as("count"), commitOrdinal.as("ordinal"), snapshot.as("snapshot")): _*)
   }
 
-  /** Returns how many times a commit inserted each row, minus how many times it deleted it. */
+  /** Returns how many times a commit inserted each row, minus how many times the commit deleted the row. */
   private def countPerCommit(signedRows: DataFrame, aggregates: Column*): DataFrame =
     signedRows.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), aggregates: _*)
 
-  /** Returns the rows of the view. @param times how many times a row is returned, regardless of the sign */
+  /**
+   * Returns the rows of the view.
+   *
+   * @param kind the change type of each row
+   * @param times column whose absolute value is the number of times that the row is returned
+   */
   private def rows(counted: DataFrame, kind: Column, times: Column): DataFrame = {
     val values = fields.indices.map { i =>
       ComparableForm.toValue(columns(i), fields(i).dataType).as(fields(i).name, fields(i).metadata)
@@ -97,7 +104,7 @@ final private class ChangelogRows(changes: DataFrame) {
     val parts = identifiers.map(i => part(i.positions)).map { case (value, t) => ComparableForm.toValue(value, t) }
     val names = lit(identifiers.map(_.name).mkString(", "))
     val arguments = Seq(names, struct(parts: _*).cast(StringType), snapshot).map(_.expr)
-    new Column(StaticInvoke(RepeatedIdentifier.getClass, StringType, "refuse", arguments))
+    new Column(StaticInvoke(RepeatedIdentifier.getClass, StringType, "throwError", arguments))
   }
 }
 

@@ -22,7 +22,7 @@ import iceberglite.table.Table
 
 /**
  * `db.t.changes`: the rows that each commit inserted and deleted, as a read-only table. The options `start-snapshot-id`
- * or `start-timestamp` and `end-snapshot-id` or `end-timestamp` select the commits.
+ * or `start-timestamp`, and `end-snapshot-id` or `end-timestamp`, select the range of commits.
  *
  * @param source returns the current table
  * @param travel selects the last commit of the changelog
@@ -63,7 +63,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
       case requested => throw InvalidArgument(
           "read options",
           requested.toString,
-          s"$name already selects a state of the table, ${travel.selector}; remove one of them"
+          s"$name already selects a state of the table, ${travel.selector}; remove one of the two selections"
         )
     }
     val range = CommitRange.of(current.metadata, state, RangeOptions.of(options))
@@ -91,8 +91,8 @@ object ChangelogTable {
   private def checkNames(schema: Schema, table: String): Schema = {
     CommitScan.columns.map(_.name).find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
       throw Unsupported(
-        s"$table of a table with a column $name",
-        "The changelog has a column with this name; rename the column of the table"
+        s"the changelog $table, because the table has a column $name",
+        "The changelog has its own column with this name; rename the column of the table"
       )
     }
     schema

@@ -32,11 +32,11 @@ private[iceberglite] object ChangelogView {
   val UpdateAfter = "UPDATE_AFTER"
 
   /**
-   * Returns the rows of a view. Spark pushes a filter on the view down to the scan if it uses only columns by which the
-   * view groups rows. These are the table's columns or, for [[WithUpdates]], only the identifier columns. Except for
-   * [[NetChanges]], the view also groups rows by the columns of the commit.
+   * Returns the rows of a view. Spark pushes a filter on the view down to the scan if the filter uses only columns by
+   * which the view groups rows. These are the columns of the table or, for [[WithUpdates]], only the identifier
+   * columns. Except for [[NetChanges]], the view also groups rows by the columns of the commit.
    *
-   * @param changes the rows of `t.changes`, with its own three columns last
+   * @param changes the rows of `t.changes`; the three columns of the changelog come last
    */
   def of(changes: DataFrame, view: ChangelogView): DataFrame = {
     val rows = new ChangelogRows(changes)

@@ -9,7 +9,10 @@ import iceberglite.table.Table
 /** The commits that the options of a read select. */
 object CommitRange {
 
-  /** Returns the table with all its snapshots. A catalog may have loaded only those of branches and tags. */
+  /**
+   * Returns the table with all its snapshots. The table is refreshed if its catalog has loaded only the snapshots to
+   * which branches and tags refer.
+   */
   def withAllSnapshots(table: Table): Table = if (table.version.hasAllSnapshots) table else table.refresh()
 
   /**
@@ -27,7 +30,7 @@ object CommitRange {
       case state => throw InvalidArgument(
           "read options",
           s"${options.end.option} of ${state.selector}",
-          "The state is the end of the range; remove it, or remove end-snapshot-id or end-timestamp"
+          "The selected state is the end of the range; remove it, or remove end-snapshot-id or end-timestamp"
         )
     }
     SnapshotRange.of(table, travel.snapshot(table), branch, options.start, options.end)

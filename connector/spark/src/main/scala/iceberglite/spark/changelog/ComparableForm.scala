@@ -18,7 +18,7 @@ private[changelog] object ComparableForm {
     case t if isComparable(t) => value
     case FloatType => call(classOf[java.lang.Float], IntegerType, "floatToIntBits", value)
     case DoubleType => call(classOf[java.lang.Double], LongType, "doubleToLongBits", value)
-    case StructType(fields) => fieldwise(value, fields, of)
+    case StructType(fields) => convertFields(value, fields, of)
     case ArrayType(element, _) => transform(value, of(_, element))
     case map: MapType => sort_array(transform(map_entries(value), of(_, entry(map))))
   }
@@ -28,7 +28,7 @@ private[changelog] object ComparableForm {
     case t if isComparable(t) => form
     case FloatType => call(classOf[java.lang.Float], FloatType, "intBitsToFloat", form)
     case DoubleType => call(classOf[java.lang.Double], DoubleType, "longBitsToDouble", form)
-    case StructType(fields) => fieldwise(form, fields, toValue)
+    case StructType(fields) => convertFields(form, fields, toValue)
     case ArrayType(element, _) => transform(form, toValue(_, element))
     case map: MapType => map_from_entries(transform(form, toValue(_, entry(map))))
   }
@@ -45,9 +45,13 @@ private[changelog] object ComparableForm {
     StructField("value", map.valueType, map.valueContainsNull)
   ))
 
-  private def fieldwise(value: Column, fields: Array[StructField], form: (Column, DataType) => Column): Column = {
+  private def convertFields(
+      value: Column,
+      fields: Array[StructField],
+      convert: (Column, DataType) => Column
+  ): Column = {
     val parts = fields.toSeq.zipWithIndex.flatMap { case (f, i) =>
-      Seq(Literal(f.name), form(new Column(GetStructField(value.expr, i)), f.dataType).expr)
+      Seq(Literal(f.name), convert(new Column(GetStructField(value.expr, i)), f.dataType).expr)
     }
     when(value.isNull, lit(null)).otherwise(new Column(CreateNamedStruct(parts)))
   }

@@ -24,8 +24,8 @@ private[iceberglite] object ClusterJob {
   }
 
   /**
-   * Returns the result of a task. An error is returned as an object rather than as the text of a failed job, because it
-   * contains the hint for the user.
+   * Returns the result of a task as bytes. An [[IcebergError]] becomes part of the result instead of failing the job,
+   * so that the driver can throw the original error, whose message tells the user what to do.
    */
   def encodeResult(bytes: => Array[Byte]): Array[Byte] =
     try Succeeded +: bytes

@@ -18,8 +18,9 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * Keeps the types `CHAR` and `VARCHAR`, although tables store their values as strings. The declared type is stored in a
- * table property as a [[DeclaredType]]. It is reported to Spark, which pads, compares and checks lengths.
+ * Keeps the declared types `CHAR` and `VARCHAR` of columns, although tables store their values as strings. A declared
+ * type is stored in a table property as a [[DeclaredType]]. It is reported to Spark, which pads and compares values and
+ * checks their lengths.
  */
 object DeclaredTypes {
 
@@ -44,7 +45,10 @@ object DeclaredTypes {
     case _ => None
   }
 
-  /** Returns the minimum length of the values of a field that is declared as CHAR, which are padded with spaces. */
+  /**
+   * Returns the declared length of a field that is declared as CHAR; absent for other fields. Spark pads the values of
+   * the field with spaces to this length.
+   */
   def charLength(fieldId: Int, properties: Map[String, String]): Option[Int] =
     DeclaredType.of(fieldId, properties).flatMap(parse).collect { case CharType(length) => length }
 

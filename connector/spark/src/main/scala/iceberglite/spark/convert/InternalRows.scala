@@ -14,7 +14,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts rows of metadata tables to Spark rows, in the types of [[SparkTypes]]. */
+/** Converts rows of metadata tables to Spark rows, with the Spark types that [[SparkTypes]] returns. */
 object InternalRows {
 
   /** Returns the converter for rows of a schema; [[MetadataRow]] describes the values. */
@@ -58,9 +58,13 @@ object InternalRows {
       identity
   }
 
-  private def map(entries: Map[Any, Any], key: Any => Any, value: Any => Any): ArrayBasedMapData = {
+  private def map(
+      entries: Map[Any, Any],
+      convertKey: Any => Any,
+      convertValue: Any => Any
+  ): ArrayBasedMapData = {
     val (keys, values) = entries.toArray.unzip
-    new ArrayBasedMapData(new GenericArrayData(keys.map(key)), new GenericArrayData(values.map(value)))
+    new ArrayBasedMapData(new GenericArrayData(keys.map(convertKey)), new GenericArrayData(values.map(convertValue)))
   }
 
   private def bytes(buffer: ByteBuffer): Array[Byte] = {

@@ -20,17 +20,20 @@ import iceberglite.spec.partition.{
 }
 
 /**
- * A term of a partitioning in SQL: a transform of a column.
+ * A transform of a column, as in the clause `PARTITIONED BY (bucket(16, id))`.
  *
- * @param source the column's path from the root
+ * @param source the path of the column: its name, or the names of the enclosing structs and of the field
  */
 final case class PartitionTerm(source: Vector[String], transform: Transform) {
 
-  /** Returns the term in SQL: `bucket(16, id)`, or only the column. */
+  /** Returns the term in SQL: `bucket(16, id)`, or only the column for the identity transform. */
   def sql: String = sparkTransform.describe
 
-  /** Returns the term as Apache Iceberg shows it in table properties: `bucket(16, id)`, but `truncate(name, 2)`. */
-  def inProperties: String = transform match {
+  /**
+   * Returns the term in the form that Apache Iceberg uses in table properties. It differs from the SQL form in the
+   * order of arguments of `truncate(name, 2)`.
+   */
+  def propertyText: String = transform match {
     case Truncate(width) =>
       val column = Expressions.column(PartitionTerm.quoted(source))
       Expressions.apply("truncate", column, Expressions.literal(width)).describe
@@ -45,7 +48,7 @@ final case class PartitionTerm(source: Vector[String], transform: Transform) {
 
 object PartitionTerm {
 
-  /** An argument of a transform as written. */
+  /** An argument of a transform, in the order in which the user wrote the arguments. */
   sealed trait Argument
   final case class Column(path: Vector[String]) extends Argument {
     override def toString: String = path.mkString(".")
@@ -76,27 +79,29 @@ object PartitionTerm {
   )
 
   /**
-   * Parses a transform such as `bucket(16, id)`. Its parameter may be before or after the column.
+   * Parses a transform such as `bucket(16, id)`. The number may also follow the column.
    *
-   * @throws InvalidArgument it is not a supported partition transform
+   * @throws InvalidArgument the transform is not supported for partitioning
    */
   def of(name: String, arguments: Seq[Argument]): PartitionTerm = {
-    val family = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
+    val canonicalName = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
     val call = s"$name(${arguments.mkString(", ")})"
     def reject(reason: String): Nothing = throw InvalidArgument("transform", call, reason)
-    if (!families.contains(family)) reject(s"The supported transforms are ${names.mkString(", ")}")
+    if (!supportedNames.contains(canonicalName))
+      reject(s"The supported transforms are ${supportedNamesInOrder.mkString(", ")}")
     val column = arguments.collect { case Column(path) => path } match {
       case Seq(path) => path
-      case _ => reject("It takes one column")
+      case _ => reject("The transform takes one column")
     }
     val json = arguments.collect { case Number(value) => value } match {
-      case Seq() => family
-      case Seq(parameter) if parameter > 0 => s"$family[$parameter]"
-      case _ => reject("Its parameter must be one positive number")
+      case Seq() => canonicalName
+      case Seq(parameter) if parameter > 0 => s"$canonicalName[$parameter]"
+      case _ => reject("The parameter of the transform must be one positive number")
     }
     Transforms.parse(json) match {
-      case _: UnknownTransform if json == family => reject(s"It needs a number, as in $name(16, ${column.last})")
-      case _: UnknownTransform => reject("It takes no parameter")
+      case _: UnknownTransform if json == canonicalName =>
+        reject(s"The transform needs a number, as in $name(16, ${column.last})")
+      case _: UnknownTransform => reject("The transform takes no parameter")
       case transform => PartitionTerm(column, transform)
     }
   }
@@ -115,7 +120,8 @@ object PartitionTerm {
         case n: Byte => Number(n.toInt)
         case _ => throw InvalidArgument("transform", transform.describe, s"$number is not a valid parameter")
       }
-    case other => throw InvalidArgument("transform", transform.describe, s"It does not accept $other")
+    case other =>
+      throw InvalidArgument("transform", transform.describe, s"The transform does not accept the argument $other")
   }
 
   /** Returns the partitioning of a table for Spark. Fields that were dropped from a version 1 table are omitted. */
@@ -137,10 +143,10 @@ object PartitionTerm {
     }
   }
 
-  /** Returns a column's path in a form that Spark parses. */
+  /** Returns a column's path as quoted text that Spark can parse. */
   def quoted(path: Seq[String]): String = path.map(part => "`" + part.replace("`", "``") + "`").mkString(".")
 
-  private val families: Set[String] = Transforms.all.map(_.name).toSet - Void.name
+  private val supportedNames: Set[String] = Transforms.all.map(_.name).toSet - Void.name
 
-  private def names: Seq[String] = Transforms.all.map(_.name).filter(families)
+  private def supportedNamesInOrder: Seq[String] = Transforms.all.map(_.name).filter(supportedNames)
 }

@@ -19,22 +19,24 @@ import iceberglite.spec.types.Type._
 object SparkDefaults {
 
   /**
-   * The key of a mark for the default of a table's column. Spark passes column metadata through queries, so a CREATE
-   * TABLE AS SELECT receives the defaults of its source columns. They do not apply to the new table.
+   * The metadata key that marks a column whose default comes from an existing table. Spark passes column metadata
+   * through queries, so a CREATE TABLE AS SELECT receives the defaults of its source columns. Marked defaults are
+   * ignored, because they do not apply to the new table.
    */
-  private val TableDefault = "iceberg-lite.default-of-a-table"
+  private val DefaultOfTable = "iceberg-lite.default-of-a-table"
 
   /** Returns a column with its write default in the metadata, where Spark looks it up for the keyword DEFAULT. */
   def withWriteDefault(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
     val sql = SparkLiteral(writeValue(column).orNull, field.dataType).sql
     val metadata = new MetadataBuilder().withMetadata(field.metadata)
       .putString(CURRENT_DEFAULT_COLUMN_METADATA_KEY, sql)
-      .putBoolean(TableDefault, true)
+      .putBoolean(DefaultOfTable, true)
     field.copy(metadata = metadata.build())
   }
 
   /**
-   * Returns the value, in Spark's internal format, that a write stores in a column that the rows lack. `None` is null.
+   * Returns the value that a write stores in a column that the written rows do not have. The value is in Spark's
+   * internal format; `None` means null.
    *
    * @throws InvalidArgument the default is a struct with a required field without a default
    */
@@ -45,12 +47,15 @@ object SparkDefaults {
         case Left(path) => throw InvalidArgument(
             s"default of column ${column.name}",
             "{}",
-            s"Its field ${path.mkString(".")} is NOT NULL and has no default of its own"
+            s"The field ${path.mkString(".")} of the struct is NOT NULL and has no default"
           )
       }
     )
 
-  /** Returns the field with its write default as initial default, so that the rules of reads apply to writes. */
+  /**
+   * Returns the field with its write default as its initial default, because [[ColumnSource]] computes values from
+   * initial defaults.
+   */
   private def forWriting(f: NestedField): NestedField = f.copy(
     initialDefault = f.writeDefault,
     fieldType = f.fieldType match {
@@ -62,9 +67,12 @@ object SparkDefaults {
     }
   )
 
-  /** Returns the default in the definition of a column. `None` means no default, or null. */
+  /**
+   * Returns the default that the definition of a new column declares. `None` means that there is no default, or that
+   * the default is null.
+   */
   def declared(field: StructField, t: Type): Option[DefaultValue] =
-    if (field.metadata.contains(TableDefault)) None
+    if (field.metadata.contains(DefaultOfTable)) None
     else field.getCurrentDefaultValue().flatMap(of(_, field.name, field.dataType, t, "CREATE TABLE"))
 
   /**
@@ -81,8 +89,8 @@ object SparkDefaults {
     def reject(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
     if (isVariable(sql, name)) {
       reject(
-        "It has another value each time, but a default is a constant: use a constant, and write such values with the " +
-          "rows"
+        "The expression has another value each time, but a default must be constant. Use a constant default, or " +
+          "write the values with the rows"
       )
     }
     val value = ResolveDefaultColumns.analyze(name, dataType, sql, statement).eval()
@@ -90,7 +98,8 @@ object SparkDefaults {
   }
 
   /**
-   * Whether the value of the expression can change over time. Spark would use the value at the time of the statement.
+   * Whether the value of the expression can change over time. Such a default must be rejected, because Spark would
+   * replace the expression with its value at the time of the statement.
    */
   private def isVariable(sql: String, name: String): Boolean = scala.util.Try {
     val expression = CatalystSqlParser.parseExpression(sql)
@@ -112,7 +121,7 @@ object SparkDefaults {
         if (0 until row.numFields).forall(row.isNullAt) &&
           struct.fields.forall(_.writeDefault.isEmpty) => Right(EmptyStruct)
     case (_: StructType, _) => Left(
-        "The default of a struct must be null or have nulls only: set defaults for its fields"
+        "The default of a struct must be null or have only null fields. Set defaults for the fields instead"
       )
     case _ => Left(noValue(t))
   }

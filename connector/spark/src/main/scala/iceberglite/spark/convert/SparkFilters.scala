@@ -18,9 +18,9 @@ import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.spec.types.Type.{StringType, StructType}
 
 /**
- * A Spark filter, converted to an expression on a table.
+ * A Spark filter that was converted to an expression on a table.
  *
- * @param expression bound to the columns of the schema, true for every row for which the filter is true
+ * @param expression is bound to the columns of the schema, and is true for every row for which the Spark filter is true
  * @param exact whether the expression is false for all other rows
  */
 final case class ConvertedFilter(expression: Expression, exact: Boolean)
@@ -48,7 +48,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
    */
   def convert(filter: SparkPredicate): Option[ConvertedFilter] = convert(filter, holds = true)
 
-  /** Returns an expression that is true if the filter is true (`holds`), or if it is false. */
+  /**
+   * Converts a filter or its negation. If `holds` is true, the expression is true for the rows for which the filter is
+   * true. Otherwise, the expression is true for the rows for which the filter is false.
+   */
   private def convert(filter: SparkPredicate, holds: Boolean): Option[ConvertedFilter] = {
     val children = filter.children
     (filter.name, children) match {
@@ -62,8 +65,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
       case ("IS_NULL", Array(child)) => nullTest(child, holds)
       case ("IS_NOT_NULL", Array(child)) => nullTest(child, !holds)
       case ("STARTS_WITH", Array(child, value: SparkLiteral[_])) => startsWith(child, value, holds)
-      case ("ENDS_WITH", Array(child, value: SparkLiteral[_])) => knownValues(child, value, _.endsWith(_), holds)
-      case ("CONTAINS", Array(child, value: SparkLiteral[_])) => knownValues(child, value, _.contains(_), holds)
+      case ("ENDS_WITH", Array(child, value: SparkLiteral[_])) => inMatchingValues(child, value, _.endsWith(_), holds)
+      case ("CONTAINS", Array(child, value: SparkLiteral[_])) => inMatchingValues(child, value, _.contains(_), holds)
       case ("IN", _) if children.nonEmpty => in(children.head, children.tail, holds)
       case (name, Array(child, value: SparkLiteral[_])) => comparison(name, child, value, holds)
       case (name, Array(value: SparkLiteral[_], child)) => mirror(name).flatMap(comparison(_, child, value, holds))
@@ -75,7 +78,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
 
   private def exactFilter(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
 
-  /** Combines two filters with AND. If only one of them can be converted, it can still skip files. */
+  /**
+   * Combines two filters with AND. If only one of them can be converted, the result is that filter, which can still be
+   * used to skip files.
+   */
   private def conjunction(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
     (convert(l, holds), convert(r, holds)) match {
       case (Some(a), Some(b)) => Some(ConvertedFilter(and(a.expression, b.expression), a.exact && b.exact))
@@ -99,10 +105,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
     }
 
   /**
-   * Converts a filter that bounds cannot decide, if all values of the column are known, to an IN of the matching
-   * values.
+   * Converts a filter on strings that bounds cannot decide, such as CONTAINS. If all values of the column are known,
+   * the result is an IN predicate on the values that pass the test; otherwise, the filter is not converted.
    */
-  private def knownValues(
+  private def inMatchingValues(
       child: SparkExpression,
       value: SparkLiteral[_],
       test: (String, String) => Boolean,
@@ -118,7 +124,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
     case _ => None
   }
 
-  /** Converts IN; a null in the list makes the test null unless it is true. */
+  /** Converts IN. If the list contains a null, IN is true or null, but never false. */
   private def in(child: SparkExpression, values: Array[SparkExpression], holds: Boolean): Option[ConvertedFilter] =
     column(child).flatMap { case (term, t) =>
       val literalValues = values.collect { case v: SparkLiteral[_] => Option(v.value) }
@@ -163,7 +169,10 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
     case _ => None
   }
 
-  /** Returns a column, or a transform of a column by its SQL function, with the type of its values. */
+  /**
+   * Returns the term of an expression, and the type of the values of the term. The expression must be a column, or a
+   * call of a transform function such as `system.days` on a column.
+   */
   private def column(e: SparkExpression): Option[(Term, PrimitiveType)] = e match {
     case reference: NamedReference => field(reference)
     case function: UserDefinedScalarFunc =>
@@ -187,29 +196,32 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: I
   }
 
   /**
-   * Returns the path of a column from its top-level column. It is absent for a metadata column, and for a name that is
-   * ambiguous when case is ignored. Spark evaluates filters on such columns.
+   * Returns the path of a column, beginning with its top-level column. The path is absent for a metadata column, and
+   * for a name that is ambiguous if case is ignored. Spark evaluates filters on such columns.
    */
   private def find(reference: NamedReference, caseSensitive: Boolean): Option[Vector[NestedField]] =
     try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
     catch { case _: NotFound | _: InvalidArgument => None }
 }
 
-/** The functions `system.bucket`, `system.days` and so on, in filters that Spark pushes down. */
+/**
+ * Recognizes the functions `system.bucket`, `system.days` and the other transform functions in filters that Spark
+ * pushes down.
+ */
 private object TransformFunctions {
 
-  /** Maps SQL names to those of the specification: `days(ts)` to `day`. */
-  private val singular = Map("years" -> "year", "months" -> "month", "days" -> "day", "hours" -> "hour")
+  /** Maps the names of SQL functions to the names of transforms in the specification, such as `days` to `day`. */
+  private val transformNames = Map("years" -> "year", "months" -> "month", "days" -> "day", "hours" -> "hour")
 
   /**
-   * Returns the transform of a function. The canonical names of the connector's and Apache Iceberg's functions identify
-   * it.
+   * Returns the transform that a function computes. The function is recognized by its canonical name. The functions of
+   * the connector and of Apache Iceberg have the same canonical names.
    */
   def transformOf(function: UserDefinedScalarFunc): Option[Transform] =
     if (!function.canonicalName.startsWith(s"iceberg.${function.name}(")) None
     else {
       val json = function.children match {
-        case Array(_: NamedReference) => Some(singular.getOrElse(function.name, function.name))
+        case Array(_: NamedReference) => Some(transformNames.getOrElse(function.name, function.name))
         case Array(parameter: SparkLiteral[_], _: NamedReference) => Some(s"${function.name}[${parameter.value}]")
         case _ => None
       }

@@ -7,7 +7,9 @@ import iceberglite.spec.partition.ValueFactory
 import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
-/** Builds values in Spark's internal format, in the types of [[SparkTypes]]. `None` is null. */
+/**
+ * Builds values in Spark's internal format, with the Spark types that [[SparkTypes]] returns. `None` represents null.
+ */
 object SparkShape extends ValueFactory[Option[Any]] {
   override def nullValue: Option[Any] = None
 

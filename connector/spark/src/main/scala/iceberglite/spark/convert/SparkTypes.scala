@@ -32,10 +32,10 @@ import iceberglite.spec.types.Type._
 /**
  * Converts between the types of tables and those of Spark.
  *
- * Types that Spark 3.5 lacks keep their values: `uuid` is a string, `time` a bigint of microseconds since midnight,
- * `timestamp_ns` and `timestamptz_ns` are bigints of nanoseconds since 1970, `fixed` and the spatial types (as WKB) are
- * binaries, `unknown` is void, and `variant` a string of JSON. Spark's smaller integers become `int`; its `char` and
- * `varchar` become `string`.
+ * Types that Spark 3.5 does not have are mapped to other types without loss: `uuid` to a string, `time` to a bigint of
+ * microseconds since midnight, `timestamp_ns` and `timestamptz_ns` to bigints of nanoseconds since 1970, `fixed` and
+ * the spatial types (as WKB) to binaries, `unknown` to void, and `variant` to a string of JSON. Spark's smaller
+ * integers become `int`, and its `char` and `varchar` become `string`.
  */
 object SparkTypes {
 
@@ -47,8 +47,8 @@ object SparkTypes {
   })
 
   /**
-   * Returns the columns of a table with their write defaults, which Spark supports for columns but not for nested
-   * fields.
+   * Returns the columns of a table with their write defaults. Spark supports defaults for columns but not for nested
+   * fields, so the defaults of nested fields are omitted.
    */
   def withDefaults(schema: Schema): SparkStruct = SparkStruct(toSpark(schema).fields.zip(schema.fields).map {
     case (field, column) => SparkDefaults.withWriteDefault(field, column)

@@ -12,16 +12,16 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * Converts between values of the table format and values in Spark's internal format. [[SparkTypes]] determines the Spark
- * type of each value.
+ * Converts between values of the table format and values in Spark's internal format. [[SparkTypes]] determines the
+ * Spark type of each value.
  */
 object SparkValues {
 
   /**
    * Converts a value to Spark's internal format. A decimal gets the precision of `t`.
    *
-   * @param t the table's type of the column that receives the value; an int may go to a column of type long, and a float
-   *   to a column of type double
+   * @param t the type of the column in the table; an int is converted for a column of type long, and a float for a
+   *   column of type double
    */
   def toSpark(value: Literal, t: PrimitiveType): Any = value match {
     case BooleanLiteral(v) => v

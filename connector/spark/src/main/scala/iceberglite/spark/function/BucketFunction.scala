@@ -46,7 +46,10 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     def invoke(buckets: Int, value: Int): Int = bucketOf(buckets, Murmur3.hashInt(value))
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
 
-    /** Uses the function for long, because an int and a long with the same value are in the same bucket. */
+    /**
+     * Returns the name of the function for long, because an int and a long with the same value are in the same bucket.
+     * Spark can then join tables that are bucketed by an int and by a long without a shuffle.
+     */
     override def canonicalName: String =
       if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName
   }

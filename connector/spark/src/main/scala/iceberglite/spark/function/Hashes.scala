@@ -6,7 +6,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.types.Murmur3
 
-/** The specification's hashes for values in Spark's internal format, without copies. */
+/**
+ * Computes the hash function of the specification's bucket transform for values in Spark's internal format, without
+ * copying the values.
+ */
 private[iceberglite] object Hashes {
 
   def string(value: UTF8String): Int = value.getBaseObject match {

@@ -5,8 +5,8 @@ import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFu
 import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, ShortType, StructField, StructType}
 
 /**
- * A partition transform as an SQL function. Spark also calls it to distribute and sort the rows of partitions, so it
- * must return the value of the specification's transform.
+ * A partition transform as an SQL function. Spark also calls the function to distribute and sort written rows by
+ * partition, so its result must equal the value of the transform in the specification.
  */
 abstract class TransformFunction(override val name: String) extends UnboundFunction {
 
@@ -31,7 +31,7 @@ abstract class UnaryFunction(name: String) extends TransformFunction(name) {
   }
 }
 
-/** A function with a number, such as the number of buckets, and a value. */
+/** A function with two arguments: a number, such as the number of buckets, and a value. */
 abstract class ParametrizedFunction(name: String) extends TransformFunction(name) {
   protected def bound: PartialFunction[DataType, BoundFunction]
 
@@ -44,11 +44,12 @@ abstract class ParametrizedFunction(name: String) extends TransformFunction(name
 }
 
 /**
- * A transform of one type of values. In addition to [[valueOf]], it has a method `invoke` for unboxed values. Spark
- * finds this method by its name and compiles calls to it.
+ * A transform function for values of one type. In addition to [[valueOf]], it has a method `invoke` for unboxed values.
+ * Spark finds this method by its name and compiles calls to it.
  *
  * @param function the name of the function
  * @param parameters the types of the arguments before the value
+ * @param source the type of the value
  */
 abstract class BoundTransform[R](
     function: String,

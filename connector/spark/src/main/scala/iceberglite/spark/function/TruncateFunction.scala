@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.partition.Truncate
 
-/** `truncate(10, name)`: numbers rounded down to a multiple, strings and bytes cut to a length. */
+/** `truncate(10, name)`: rounds numbers down to a multiple of the width, and cuts strings and bytes to the width. */
 object TruncateFunction extends ParametrizedFunction("truncate") {
   override protected def signature: String = "truncate(width, value)"
 
@@ -46,7 +46,10 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
     override protected def valueOf(input: InternalRow): java.lang.Long = invoke(input.getInt(0), input.getLong(1))
   }
 
-  /** Truncates decimals. Close to the minimum of the type, the result can have too many digits and is null then. */
+  /**
+   * Truncates decimals. If a value is close to the minimum of its type, the truncated value can have too many digits;
+   * the result is then null.
+   */
   final case class OfDecimal(source: DecimalType) extends Bound[Decimal](source) {
     def invoke(width: Int, value: Decimal): Decimal =
       if (value == null) null

@@ -32,7 +32,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     throw InvalidArgument(
       s"time travel of $name",
       travel.selector,
-      "It shows the whole history of the table; remove the time travel"
+      "This metadata table shows the whole history of the table; remove the time travel"
     )
   }
 

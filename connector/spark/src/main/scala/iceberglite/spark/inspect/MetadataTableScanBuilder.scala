@@ -20,9 +20,10 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**
- * Reads a metadata table. The driver produces its rows when the query is planned for execution; Spark filters them.
+ * Reads a metadata table. The driver produces the rows of the metadata table when the query is planned for execution.
+ * Spark filters the rows.
  *
- * @param schema the schema of the table, as Spark resolved it
+ * @param schema the schema of the metadata table when Spark resolved it
  */
 final class MetadataTableScanBuilder(
     name: String,
@@ -34,7 +35,7 @@ final class MetadataTableScanBuilder(
     with SupportsPushDownRequiredColumns {
   private var requiredSchema: StructType = schema
 
-  /** Prunes top-level columns only. Metrics of files are then not decoded unless they are requested. */
+  /** Prunes top-level columns only. File metrics are decoded only if a column with metrics is requested. */
   override def pruneColumns(required: StructType): Unit =
     requiredSchema = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
 
@@ -60,8 +61,8 @@ final private class MetadataTableScan(
   override def rows(): Array[InternalRow] = outputRows
 
   /**
-   * Estimates the size of the rows from their number. Spark requests the estimate from the scan that it then runs, so
-   * that the rows are produced only once.
+   * Estimates the size of the rows from their number. Spark requests the estimate from the same scan object that it
+   * executes later, so the rows are produced only once.
    */
   override def estimateStatistics(): Statistics = SizeEstimate.of(outputRows.length.toLong, requiredSchema).statistics()
 

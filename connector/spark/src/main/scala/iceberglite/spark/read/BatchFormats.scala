@@ -21,7 +21,7 @@ private[read] object BatchFormats {
   def of(format: FileFormat, path: String): BatchFormat = all.find(_.format == format).getOrElse(
     throw Unsupported(
       s"data file $path in format ${format.name}",
-      s"Data files are ${all.map(_.format.name).mkString(", ")}"
+      s"The supported formats of data files are ${all.map(_.format.name).mkString(", ")}"
     )
   )
 }

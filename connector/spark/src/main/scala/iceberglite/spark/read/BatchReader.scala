@@ -9,7 +9,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 import iceberglite.spark.read.files.{FileBatches, FileTask}
 
 /**
- * Reads the files of one task one after the other, as batches.
+ * Reads the files of one Spark task one after the other, and returns their rows as batches.
  *
  * @param open opens a file
  */
@@ -31,7 +31,8 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 
   override def get(): ColumnarBatch = current match {
     case Some((_, batches)) => batches.batch
-    case None => throw new NoSuchElementException(s"There is no current batch of $tableName")
+    case None =>
+      throw new NoSuchElementException(s"There is no current batch of $tableName, because next() has not returned true")
   }
 
   override def close(): Unit = closeCurrent()
@@ -61,10 +62,10 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 }
 
 /**
- * Reads batches as rows.
+ * Returns the rows of batches one by one.
  *
- * @param copy copies a row of a batch. Spark's interpreted expressions do not always check for null, and nested vectors
- *   can return a value for a null. A copy contains the null.
+ * @param copy copies a row of a batch. Spark's interpreted expressions do not always check for null, and a nested
+ *   vector can return a value for a row that is null. A copy contains the null.
  */
 final private[read] class RowReader(batches: BatchReader, copy: InternalRow => InternalRow)
     extends PartitionReader[InternalRow] {
@@ -77,7 +78,9 @@ final private[read] class RowReader(batches: BatchReader, copy: InternalRow => I
     row.isDefined
   }
 
-  override def get(): InternalRow = row.getOrElse(throw new NoSuchElementException("There is no current row"))
+  override def get(): InternalRow = row.getOrElse(
+    throw new NoSuchElementException("There is no current row, because next() has not returned true")
+  )
 
   override def currentMetricsValues(): Array[CustomTaskMetric] = batches.currentMetricsValues()
 

@@ -85,14 +85,14 @@ final private[read] class IcebergBatch(
   }
 
   /**
-   * The residual of the previous file. Files of one partition have the same residual and share the values derived from
-   * it.
+   * The residual filter of the previous file. The values that are derived from it are cached, because files of one
+   * partition have the same residual filter.
    */
   private var lastResidual: Expression = AlwaysTrue
   private var lastFilter: Option[(Expression, Set[Int])] = None
 
   private def filterOf(task: FileScanTask): (Expression, Set[Int]) = lastFilter match {
-    case Some(known) if lastResidual eq task.residual => known
+    case Some(cached) if lastResidual eq task.residual => cached
     case _ =>
       val filter = Expression.and(task.residual, runtimeFilter.forRows)
       val filterWithColumns = (filter, floatingColumns(filter))

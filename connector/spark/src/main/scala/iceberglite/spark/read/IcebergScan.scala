@@ -53,7 +53,10 @@ final private[iceberglite] class IcebergScan(
     with SupportsReportOrdering
     with SupportsRuntimeV2Filtering {
 
-  /** The schema, with a mark for each metadata column. Spark loses the marks unless each scan sets them again. */
+  /**
+   * The schema of the scan. Each metadata column is marked as such in its column metadata. Spark loses these marks
+   * unless each scan sets them again.
+   */
   private lazy val schema: StructType =
     StructType(scanColumns.fields.zip(SparkTypes.toSpark(scanColumns.fields)).map { case (field, column) =>
       val mark = new MetadataBuilder().putString(METADATA_COL_ATTR_KEY, field.name).build()
@@ -62,13 +65,13 @@ final private[iceberglite] class IcebergScan(
 
   override def readSchema(): StructType = schema
 
-  /** Returns the same scan with its files in groups. */
+  /** Returns this scan with the tasks grouped by partition keys. */
   private[iceberglite] def groupedBy(grouping: KeyGrouping): IcebergScan =
     new IcebergScan(files, scanColumns, settings, caseSensitive, session, Some(grouping))
 
   /**
-   * Reports the grouping of the scan, if it has one. The user can request it; otherwise
-   * [[iceberglite.spark.rules.StoragePartitionedJoins]] groups scans that benefit from it.
+   * Reports the grouping of the scan, if its tasks are grouped. The user can request a grouping; otherwise,
+   * [[iceberglite.spark.rules.StoragePartitionedJoins]] groups the scans that benefit from it.
    */
   override def outputPartitioning(): Partitioning =
     grouping.flatMap(_.reported).getOrElse(new UnknownPartitioning(0))
@@ -95,22 +98,23 @@ final private[iceberglite] class IcebergScan(
 
   private[iceberglite] def filter: Expression = files.filter
 
-  /** Whether Spark gets columnar batches. This is the case for all file formats, unless the user requests rows. */
+  /** Whether Spark receives columnar batches. This is the case for all file formats unless the user requests rows. */
   private[read] def isColumnar: Boolean = settings.vectorized
 
   override def columnarSupportMode(): ColumnarSupportMode =
     if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
 
   /**
-   * Describes for EXPLAIN what the scan reads and what the filters skip. The number of tasks is the number without a
-   * runtime filter, which may reduce it.
+   * Describes for EXPLAIN what the scan reads and what the filters skip. The description reports the number of tasks
+   * without a runtime filter. A runtime filter may reduce this number later.
    */
   override def description(): String = descriptionWith(tasks.size)
 
   /**
    * Describes the scan.
    *
-   * @param taskCount the number of tasks to report. A caller that selects files itself has its own number of tasks.
+   * @param taskCount the number of tasks to report. It differs from the tasks of the scan if the caller selects the
+   *   files to read.
    */
   private[iceberglite] def descriptionWith(taskCount: Int): String = {
     val report = files.plan.report

@@ -135,7 +135,7 @@ final class IcebergScanBuilder(
     new IcebergScan(files, scanColumns, settings, caseSensitive, session)
 
   /** Whether a single task reads all files. */
-  private[iceberglite] def isOneTask: Boolean = {
+  private[iceberglite] def readsInOneTask: Boolean = {
     val tasks = files.plan.tasks
     def split =
       Splits.of(tasks, settings.splitSizeFor(tasks.map(_.length).sum), settings.fileOpenCost, settings.lookback)

@@ -56,7 +56,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
       val isDelete = statement.command == Command.DELETE
       val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rows = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
-      val isOneTask = statement.writesInReadTasks && scan.forall(_.isOneTask)
+      val isOneTask = statement.writesInReadTasks && scan.forall(_.readsInOneTask)
       val requirements = StatementRequirements.forMergeOnRead(statement, rows, isOneTask)
       new ChangeWrite(statement, rows, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
     }

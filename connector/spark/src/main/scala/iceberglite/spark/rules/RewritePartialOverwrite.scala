@@ -64,7 +64,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       query: LogicalPlan
   ): LogicalPlan = {
     val written =
-      RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.changed(table, table.overwrite())))
+      RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.rowLevelTable(table, table.overwrite())))
     val lineage = new CarryOverRewrite(table.lineage, relation).columns
     val file = relation.metadataOutput.filter(_.name == FilePath.name)
     val kept = Filter(

@@ -45,7 +45,7 @@ object RewriteUpdateWithSubquery extends Rule[LogicalPlan] {
       condition: Expression
   ): LogicalPlan = {
     val operation = table.update()
-    val written = relation.copy(table = Statements.changed(table, operation))
+    val written = relation.copy(table = Statements.rowLevelTable(table, operation))
     val metadata = V2ExpressionUtils.resolveRefs[AttributeReference](operation.requiredMetadataAttributes, relation)
       .filterNot(relation.outputSet.contains)
     val changes = Alias(EqualNullSafe(condition, TrueLiteral), "changes")()

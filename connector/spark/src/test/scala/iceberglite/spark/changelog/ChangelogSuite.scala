@@ -233,7 +233,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(failure(s"$table.files", "start-snapshot-id" -> s"${ids(0)}").contains("Only a table itself"))
     val range = Seq("start-snapshot-id" -> s"${ids(0)}", "end-snapshot-id" -> s"${ids(1)}")
     val both = failure(table, range :+ ("snapshot-id" -> s"${ids(2)}"): _*)
-    assert(both.contains("The state is the end of the range"), both)
+    assert(both.contains("The selected state is the end of the range"), both)
     sql(s"ALTER TABLE $table ADD COLUMN _change_type int")
     assert(failure(s"$table.changes").contains("rename the column of the table"))
   }

@@ -42,9 +42,9 @@ class PartitionTermSuite extends AnyFunSuite {
       intercept[InvalidArgument](PartitionTerm.of(name, arguments)).getMessage
     val id = PartitionTerm.Column(Vector("id"))
     assert(reason("zorder", id).contains("zorder(id). The supported transforms are identity, bucket, truncate"))
-    assert(reason("bucket", id).contains("It needs a number, as in bucket(16, id)"))
-    assert(reason("days", id, PartitionTerm.Number(2)).contains("It takes no parameter"))
-    assert(reason("bucket", PartitionTerm.Number(2)).contains("It takes one column"))
+    assert(reason("bucket", id).contains("The transform needs a number, as in bucket(16, id)"))
+    assert(reason("days", id, PartitionTerm.Number(2)).contains("The transform takes no parameter"))
+    assert(reason("bucket", PartitionTerm.Number(2)).contains("The transform takes one column"))
     assert(reason("bucket", PartitionTerm.Number(0), id).contains("one positive number"))
     assert(reason("void", id).contains("The supported transforms are"))
   }

@@ -18,14 +18,14 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{Literal, PrimitiveType}
 
 /** The result of a query with aggregates, computed from metadata. No data file is opened, and no job runs. */
-final private[read] class AggregateScan private (schema: StructType, answer: Array[InternalRow], details: String)
+final private[read] class AggregateScan private (schema: StructType, resultRows: Array[InternalRow], details: String)
     extends LocalScan
     with SupportsReportStatistics {
   override def readSchema(): StructType = schema
 
-  override def rows(): Array[InternalRow] = answer
+  override def rows(): Array[InternalRow] = resultRows
 
-  override def estimateStatistics(): Statistics = SizeEstimate.of(answer.length.toLong, schema).statistics()
+  override def estimateStatistics(): Statistics = SizeEstimate.of(resultRows.length.toLong, schema).statistics()
 
   override def description(): String = details
 
@@ -49,12 +49,12 @@ private[read] object AggregateScan {
       caseSensitive: Boolean,
       plan: Set[Int] => ScanPlan
   ): Option[AggregateScan] = {
-    val groups = aggregation.groupByExpressions.toVector.map(ScanColumn.of(_, schema, caseSensitive))
+    val groupColumns = aggregation.groupByExpressions.toVector.map(ScanColumn.of(_, schema, caseSensitive))
     val functions = aggregation.aggregateExpressions.toVector
       .map(PushedAggregate.of(_, metadata, ScanColumn.of(_, schema, caseSensitive)))
-    val query = new AggregateQuery(groups.flatten, functions.flatten)
-    val allSupported = groups.forall(_.isDefined) && functions.forall(_.isDefined)
-    if (allSupported && query.mayBeGrouped(metadata)) query.answer(plan(query.metricsColumns)) else None
+    val query = new AggregateQuery(groupColumns.flatten, functions.flatten)
+    val allSupported = groupColumns.forall(_.isDefined) && functions.forall(_.isDefined)
+    if (allSupported && query.canGroupByPartition(metadata)) query.resultOf(plan(query.metricsColumns)) else None
   }
 
   private[aggregate] def apply(query: AggregateQuery, rows: Array[InternalRow], plan: ScanPlan): AggregateScan = {
@@ -62,7 +62,7 @@ private[read] object AggregateScan {
     val filters = Expression.conjuncts(plan.filter).mkString(" AND ")
     val details = Seq(
       Some(query.functions.map(_.name).mkString(", ")).filter(_.nonEmpty).map(f => s"aggregates=$f"),
-      Some(query.groups.map(_.name).mkString(", ")).filter(_.nonEmpty).map(g => s"group by=$g"),
+      Some(query.groupColumns.map(_.name).mkString(", ")).filter(_.nonEmpty).map(g => s"group by=$g"),
       Some(filters).filter(_.nonEmpty).map(f => s"filters=$f"),
       Some("files=0 opened")
     )
@@ -73,27 +73,35 @@ private[read] object AggregateScan {
 }
 
 /** The aggregates of a query, and its GROUP BY columns. */
-final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], val functions: Vector[PushedAggregate]) {
+final private[aggregate] class AggregateQuery(
+    val groupColumns: Vector[ScanColumn],
+    val functions: Vector[PushedAggregate]
+) {
 
   /** Returns the schema: the columns of GROUP BY, then the aggregates. */
   def schema: StructType = StructType(
-    groups.map(g => StructField(g.name, SparkTypes.toSpark(g.fieldType), g.mayBeNull)) ++
+    groupColumns.map(g => StructField(g.name, SparkTypes.toSpark(g.fieldType), g.mayBeNull)) ++
       functions.map(f => StructField(f.name, SparkTypes.toSpark(f.valueType), f.mayBeNull))
   )
 
   /** Returns the ids of the columns whose metrics are needed. */
   def metricsColumns: Set[Int] = functions.flatMap(_.metricsColumn).map(_.id).toSet
 
-  /** Whether metadata may answer the query: a partition spec must have all GROUP BY columns as identity fields. */
-  def mayBeGrouped(metadata: TableMetadata): Boolean =
-    metadata.specs.exists(spec => groups.forall(g => spec.identityPositions.contains(g.id)))
+  /**
+   * Whether partition metadata can contain the GROUP BY keys: at least one partition spec has all GROUP BY columns as
+   * identity fields.
+   */
+  def canGroupByPartition(metadata: TableMetadata): Boolean =
+    metadata.specs.exists(spec => groupColumns.forall(g => spec.identityPositions.contains(g.id)))
 
-  /** Returns the result; absent if metadata does not determine it exactly. */
-  def answer(plan: ScanPlan): Option[AggregateScan] = {
-    val keys = new GroupKeys(groups)
+  /**
+   * Returns the result of the query from the files of a plan; absent if metadata does not determine the result exactly.
+   */
+  def resultOf(plan: ScanPlan): Option[AggregateScan] = {
+    val keys = new GroupKeys(groupColumns)
     val groupsByKey = mutable.LinkedHashMap.empty[Vector[Option[Literal]], Group]
     // Without GROUP BY there is one row, even if there are no files.
-    if (groups.isEmpty) groupsByKey.put(Vector.empty, new Group)
+    if (groupColumns.isEmpty) groupsByKey.put(Vector.empty, new Group)
     val allGrouped = plan.tasks.forall { task =>
       keys.of(task).exists { key =>
         groupsByKey.getOrElseUpdate(key, new Group).add(task)
@@ -101,14 +109,15 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
       }
     }
     if (allGrouped && groupsByKey.values.forall(_.isExact)) {
-      val rows =
-        groupsByKey.iterator.collect { case (key, group) if groups.isEmpty || group.hasLiveRows => row(key, group) }
+      val rows = groupsByKey.iterator.collect {
+        case (key, group) if groupColumns.isEmpty || group.hasLiveRows => row(key, group)
+      }
       Some(AggregateScan(this, rows.toArray, plan))
     } else None
   }
 
   private def row(key: Vector[Option[Literal]], group: Group): InternalRow = {
-    val types = groups.map(_.fieldType) ++ functions.map(_.valueType)
+    val types = groupColumns.map(_.fieldType) ++ functions.map(_.valueType)
     val values = key ++ group.values
     new GenericInternalRow(values.zip(types).map { case (v, t) => AggregateQuery.sparkValue(v, t) }.toArray)
   }
@@ -129,7 +138,7 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
     /** Whether the group certainly has a row that is not deleted. */
     def hasLiveRows: Boolean = minRowCount > 0
 
-    def isExact: Boolean = (groups.isEmpty || hasLiveRows || hasExactCount) && tallies.forall(_.isExact)
+    def isExact: Boolean = (groupColumns.isEmpty || hasLiveRows || hasExactCount) && tallies.forall(_.isExact)
 
     def values: Vector[Option[Literal]] = tallies.map(_.value)
   }

@@ -17,14 +17,14 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 /**
- * Evaluates projections and filters over the rows of an [[AggregateScan]] on the driver. Otherwise, Spark would run a
- * job to rename columns, add one to a count or apply HAVING.
+ * Evaluates projections and filters over the rows of an [[AggregateScan]] on the driver. Without this strategy, Spark
+ * would run a job to rename columns, add one to a count or apply HAVING.
  */
 object AnswerStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case PhysicalOperation(columns, filters, DataSourceV2ScanRelation(_, scan: AggregateScan, output, _, _))
-        if (columns ++ filters).forall(isReady) =>
+        if (columns ++ filters).forall(isEvaluable) =>
       val matches = filters.reduceOption(And).fold((_: InternalRow) => true) { condition =>
         val test = Predicate.create(condition, output)
         test.initialize(0)
@@ -37,9 +37,10 @@ object AnswerStrategy extends SparkStrategy {
   }
 
   /**
-   * Whether an expression can be evaluated now: a subquery has no value yet, and user-defined code should run in a job.
+   * Whether an expression can be evaluated during planning. A subquery has no value yet, and user-defined code should
+   * run in a job.
    */
-  private def isReady(e: Expression): Boolean = e.deterministic && !e.exists {
+  private def isEvaluable(e: Expression): Boolean = e.deterministic && !e.exists {
     case _: AttributeReference => false
     case _: PlanExpression[_] | _: Unevaluable | _: UserDefinedExpression => true
     case _ => false

@@ -20,8 +20,8 @@ final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
   private val keysByTuple = new IdentityHashMap[PartitionTuple, Option[Key]]
 
   /**
-   * Returns the key; absent if the partition does not determine it. Keys are cached for files that share a partition
-   * tuple.
+   * Returns the GROUP BY key of the rows of a file; absent if the partition of the file does not determine the key.
+   * Keys are cached for files that share a partition tuple.
    */
   def of(task: FileScanTask): Option[Key] =
     if (columns.isEmpty) GroupKeys.NoColumns

@@ -51,25 +51,25 @@ final private[aggregate] class ValueTally(stats: ColumnStatsByFile) extends Tall
 /**
  * Finds the minimum or the maximum.
  *
- * The bound of a file may be the value of a deleted row, or a value that no row has. This does not matter if another
- * file has a row with a value that precedes the bound.
+ * The bound of a file may be the value of a deleted row, or a value that no row has. Such a bound does not matter if
+ * another file has a row whose value precedes the bound in the ordering.
  *
  * @param bound returns the bound of a file: the lower bound for a minimum, the upper bound for a maximum
- * @param before the order of values: ascending for a minimum, descending for a maximum
+ * @param ordering the order of values: ascending for a minimum, descending for a maximum
  */
 final private[aggregate] class ExtremeTally(
     stats: ColumnStatsByFile,
     bound: ColumnStats => Option[Literal],
-    before: Ordering[Literal]
+    ordering: Ordering[Literal]
 ) extends Tally {
-  private var boundsKnown = true
+  private var hasAllBounds = true
   private var outermostBound: Option[Literal] = None
   private var liveExtreme: Option[Literal] = None
 
-  override def add(task: FileScanTask): Unit = if (boundsKnown) {
+  override def add(task: FileScanTask): Unit = if (hasAllBounds) {
     val column = stats(task)
     if (!column.hasNoValue) bound(column) match {
-      case None => boundsKnown = false
+      case None => hasAllBounds = false
       case Some(value) =>
         outermostBound = first(outermostBound, value)
         if (column.isLiveValue(value)) liveExtreme = first(liveExtreme, value)
@@ -77,9 +77,10 @@ final private[aggregate] class ExtremeTally(
   }
 
   private def first(current: Option[Literal], value: Literal): Option[Literal] =
-    if (current.exists(before.lteq(_, value))) current else Some(value)
+    if (current.exists(ordering.lteq(_, value))) current else Some(value)
 
-  override def isExact: Boolean = boundsKnown && outermostBound.forall(end => liveExtreme.exists(before.lteq(_, end)))
+  override def isExact: Boolean =
+    hasAllBounds && outermostBound.forall(end => liveExtreme.exists(ordering.lteq(_, end)))
 
   override def value: Option[Literal] = liveExtreme
 }

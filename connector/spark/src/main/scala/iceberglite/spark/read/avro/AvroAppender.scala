@@ -26,8 +26,8 @@ private[avro] object AvroAppender {
     case Floats => fromFunction((in, to) => to.appendFloat(in.readFloat()))
     case Doubles => fromFunction((in, to) => to.appendDouble(in.readDouble()))
     case FloatsAsDoubles => fromFunction((in, to) => to.appendDouble(in.readFloat().toDouble))
-    case Strings | Binaries => fromFunction((in, to) => raw(in, in.readLength(), to))
-    case fixed: Fixed => fromFunction((in, to) => raw(in, fixed.length, to))
+    case Strings | Binaries => fromFunction((in, to) => appendRaw(in, in.readLength(), to))
+    case fixed: Fixed => fromFunction((in, to) => appendRaw(in, fixed.length, to))
     case symbols: Symbols => fromFunction((in, to) => bytes(symbols.read(in).getBytes(UTF_8), to))
     case checked: Checked => fromFunction((in, to) => bytes(checked.read(in).array, to))
     case Uuids => fromFunction((in, to) => bytes(Uuids.read(in).toString.getBytes(US_ASCII), to))
@@ -41,7 +41,10 @@ private[avro] object AvroAppender {
       }
   }
 
-  /** Creates an appender from a function that returns the index of the appended value, which is not needed. */
+  /**
+   * Creates an appender from a function that appends a value and returns its index in the vector. The appender ignores
+   * the index.
+   */
   private def fromFunction(add: (AvroInput, WritableColumnVector) => Int): AvroAppender = new AvroAppender {
     override def append(in: AvroInput, to: WritableColumnVector): Unit = {
       add(in, to)
@@ -52,7 +55,7 @@ private[avro] object AvroAppender {
   private def bytes(value: Array[Byte], to: WritableColumnVector): Int = to.appendByteArray(value, 0, value.length)
 
   /** Appends bytes directly from the input, without an intermediate copy. */
-  private def raw(in: AvroInput, length: Int, to: WritableColumnVector): Int = {
+  private def appendRaw(in: AvroInput, length: Int, to: WritableColumnVector): Int = {
     val start = in.position
     in.skip(length)
     to.appendByteArray(in.bytes, start, length)
@@ -105,7 +108,7 @@ private[avro] object AvroAppender {
     private def text(metadata: ByteBuffer, value: ByteBuffer): String =
       try VariantJson.text(metadata, value)
       catch {
-        case InvalidArgument(_, _, reason) => throw AvroFault(s"Column $column: A value is not a variant: $reason")
+        case InvalidArgument(_, _, reason) => throw AvroFault(s"A value of column $column is not a variant: $reason")
       }
   }
 

@@ -13,7 +13,8 @@ import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.file.FileFormat
 
 /**
- * The batches of one part of an Avro file, whose decoded rows are appended to columns.
+ * The batches of one part of an Avro file. The rows of the file are decoded one by one, and their values are appended
+ * to vectors.
  *
  * @param vectors the vectors to which the values of the file are appended
  */
@@ -61,7 +62,7 @@ final private[read] class AvroBatches(
 
 private[read] object AvroBatches extends BatchFormat {
 
-  /** The maximum number of encoded bytes in a batch. A vector has room for 2 GB. */
+  /** The maximum number of encoded bytes in a batch. It is far below 2 GB, the capacity of a vector. */
   private val MaxBytes = 1L << 24
 
   override def format: FileFormat = FileFormat.Avro

@@ -25,9 +25,9 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 /**
  * The conversion of a column of an Avro file to a Spark column.
  *
- * @param stored the type of the vector for the values
+ * @param stored the type of the vector to which the values are appended
  * @param appender appends values to that vector
- * @param view creates the column from that vector; columns that the file lacks have no vector
+ * @param view creates the Spark column from that vector
  */
 final private[avro] case class AvroColumnConversion(
     stored: DataType,
@@ -69,8 +69,8 @@ final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity:
         case t => AvroColumnConversion(t, AvroAppender.leaf(values, 0), identity)
       }
     case (Optional(union, value), _) =>
-      val inside = of(value, expected)
-      inside.copy(appender = new AvroAppender.Optional(union, inside.appender))
+      val nonNull = of(value, expected)
+      nonNull.copy(appender = new AvroAppender.Optional(union, nonNull.appender))
     case (OfVariant(metadataFirst, name), _) =>
       AvroColumnConversion(StringType, new AvroAppender.Variants(metadataFirst, name), identity)
     case (OfList(element), list: ListType) => ofList(of(element, list.element), list)
@@ -129,7 +129,13 @@ final private[avro] case class AvroFields(
 }
 
 private[avro] object AvroFields {
+
+  /** Creates the Spark column of a requested field. */
   sealed trait View
+
+  /** The field is in the file, and its values are in a vector. */
   final case class Stored(ordinal: Int, view: WritableColumnVector => ColumnVector) extends View
+
+  /** The field is not in the file, or its values do not depend on the content of the file. */
   final case class Provided(vector: ColumnVector) extends View
 }

@@ -20,7 +20,7 @@ import org.apache.spark.unsafe.Platform
 import iceberglite.scan.{DeletedKeys, KeyBuffer, KeySet, LongKeys, ReadColumns}
 import iceberglite.spec.types.NestedField
 
-/** Tests whether rows of a batch are deleted by their keys (spec: "Equality Delete Files"). Not thread-safe. */
+/** Tests whether equality deletes delete rows of a batch (spec: "Equality Delete Files"). Not thread-safe. */
 private[read] trait KeyTest {
 
   /** Whether a row is deleted. @param row index in the batch for which the test was created */
@@ -85,7 +85,8 @@ final private class KeyVector(enclosing: Array[ColumnVector], vector: ColumnVect
           text.writeToMemory(key.array, Platform.BYTE_ARRAY_OFFSET.toLong + offset)
         case BinaryType => key.putBytes(vector.getBinary(row))
         case t: DecimalType => key.putDecimal(vector.getDecimal(row, t.precision, t.scale).toJavaBigDecimal)
-        case other => throw new IllegalStateException(s"Keys cannot have the type ${other.simpleString}")
+        case other =>
+          throw new IllegalStateException(s"Equality deletes do not support key columns of type ${other.simpleString}")
       }
 }
 
@@ -117,7 +118,10 @@ final private class AnyKeyTest(columns: Array[KeyVector], keys: KeySet) extends 
   }
 }
 
-/** Tests several sets of keys, if there are too many keys for one set. */
+/**
+ * Tests several sets of keys. A row is deleted if its key is in one of the sets. There are several sets if the keys of
+ * all delete files are too many for one set.
+ */
 final private class AnyOfTests(tests: Array[KeyTest]) extends KeyTest {
   override def isDeleted(row: Int): Boolean = {
     var i = 0

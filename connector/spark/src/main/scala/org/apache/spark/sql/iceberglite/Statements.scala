@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.{SupportsRowLevelOperations, Table
 import org.apache.spark.sql.connector.write.{RowLevelOperation, RowLevelOperationTable}
 import org.apache.spark.sql.{Dataset, SparkSession}
 
-/** Operations on statements that are accessible only in packages of Spark. */
+/** Calls Spark methods that are accessible only in packages of Spark. */
 object Statements {
 
   /** Runs a logical plan as a statement. */
@@ -14,7 +14,7 @@ object Statements {
     ()
   }
 
-  /** Returns the table of a row-level operation. */
-  def changed(table: Table with SupportsRowLevelOperations, operation: RowLevelOperation): Table =
+  /** Returns the table with which Spark plans the reads and writes of a row-level operation. */
+  def rowLevelTable(table: Table with SupportsRowLevelOperations, operation: RowLevelOperation): Table =
     RowLevelOperationTable(table, operation)
 }
