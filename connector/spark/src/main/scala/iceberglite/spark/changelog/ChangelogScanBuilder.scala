@@ -60,7 +60,7 @@ final class ChangelogScanBuilder(
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in {
     val filters = new SparkFilters(changelogSchema, caseSensitive)
     val converted = predicates.toVector.map { p =>
-      p -> (if (files.widened.isIn(p)) None else filters.convert(p).flatMap(ChangelogFilter.of))
+      p -> (if (files.widened.areUsedIn(p)) None else filters.convert(p).flatMap(ChangelogFilter.of))
     }
     val rowFilters = converted.collect { case (_, Some(ChangelogFilter.OnTableColumns(filter))) => filter }
     val changeFilters = converted.collect { case (_, Some(ChangelogFilter.OnChangelogColumns(filter))) => filter }
@@ -71,7 +71,7 @@ final class ChangelogScanBuilder(
 
   private def isDecided(filter: ChangelogFilter): Boolean = filter match {
     case ChangelogFilter.OnChangelogColumns(f) => f.exact
-    case ChangelogFilter.OnTableColumns(f) => f.exact && files.isDecided(f.expression)
+    case ChangelogFilter.OnTableColumns(f) => f.exact && files.isTrueForAllRows(f.expression)
   }
 
   override def pushedPredicates(): Array[Predicate] = pushed

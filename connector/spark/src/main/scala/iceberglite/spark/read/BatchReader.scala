@@ -41,7 +41,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
     val task = remaining.next()
     CurrentFile.set(task.path, task.start, task.length)
     val batches = withErrorContext(task)(open(task))
-    if (batches.byRows) filesReadByRows += 1
+    if (batches.decodesRowByRow) filesReadByRows += 1
     current = Some((task, batches))
   }
 

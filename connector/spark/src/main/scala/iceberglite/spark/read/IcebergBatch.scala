@@ -136,7 +136,7 @@ final private[read] class IcebergBatch(
 }
 
 /**
- * Deduplicates delete files so that tasks share them on executors.
+ * Deduplicates delete files, so that the tasks on an executor share them.
  *
  * @param check checks a delete file; called once for each file
  */

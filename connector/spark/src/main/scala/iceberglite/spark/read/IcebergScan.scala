@@ -74,7 +74,7 @@ final private[iceberglite] class IcebergScan(
    * [[iceberglite.spark.rules.StoragePartitionedJoins]] groups the scans that benefit from it.
    */
   override def outputPartitioning(): Partitioning =
-    grouping.flatMap(_.reported).getOrElse(new UnknownPartitioning(0))
+    grouping.flatMap(_.reportedPartitioning).getOrElse(new UnknownPartitioning(0))
 
   override def outputOrdering(): Array[SortOrder] = grouping.fold(Array.empty[SortOrder])(_.reportedOrder)
 

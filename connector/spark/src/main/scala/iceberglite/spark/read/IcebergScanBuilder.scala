@@ -68,14 +68,14 @@ final class IcebergScanBuilder(
 
   /** Pushes filters down. @return the filters that Spark has to apply to the rows */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in {
-    val usable = predicates.filterNot(files.widened.isIn)
+    val usable = predicates.filterNot(files.widened.areUsedIn)
     val ranges = filesFor(usable.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
     val filters = new SparkFilters(schema, caseSensitive, new PartitionTexts(ranges))
     val converted = predicates.map(p => p -> (if (usable.contains(p)) filters.convert(p) else None))
     pushed = converted.collect { case (p, Some(_)) => p }
     files = filesFor(converted.flatMap(_._2))
     val byMetrics = ReadOptions.filtersByMetrics(options)
-    converted.collect { case (p, c) if !c.exists(f => f.exact && files.isDecided(f.expression, byMetrics)) => p }
+    converted.collect { case (p, c) if !c.exists(f => f.exact && files.isTrueForAllRows(f.expression, byMetrics)) => p }
   }
 
   override def pushedPredicates(): Array[Predicate] = pushed
@@ -84,7 +84,7 @@ final class IcebergScanBuilder(
     scanColumns = ScanColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
   }
 
-  /** Always true: Spark need not aggregate again, because the aggregates from metadata are complete. */
+  /** Always returns true. Spark need not aggregate again, because the aggregates from metadata are complete. */
   override def supportCompletePushDown(aggregation: Aggregation): Boolean = true
 
   /**
@@ -93,7 +93,7 @@ final class IcebergScanBuilder(
    */
   override def pushAggregation(aggregation: Aggregation): Boolean = in {
     val columns = aggregation.aggregateExpressions ++ aggregation.groupByExpressions
-    if (settings.aggregatePushDown && !columns.exists(files.widened.isIn)) {
+    if (settings.aggregatePushDown && !columns.exists(files.widened.areUsedIn)) {
       aggregateScan = AggregateScan.of(aggregation, table.metadata, schema, caseSensitive, planWithMetricsOf)
     }
     aggregateScan.isDefined
@@ -102,7 +102,7 @@ final class IcebergScanBuilder(
   override def pushLimit(rows: Int): Boolean = pushRowLimit(Some(RowLimit.Limit(rows)))
 
   override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = in {
-    val usable = orders.takeWhile(order => !files.widened.isIn(order.expression))
+    val usable = orders.takeWhile(order => !files.widened.areUsedIn(order.expression))
     pushRowLimit(RowOrder.of(usable, schema, table.metadata, caseSensitive).map { order =>
       planWithMetricsOf(Set(order.column.id))
       RowLimit.TopN(rows, order)
@@ -119,7 +119,7 @@ final class IcebergScanBuilder(
     true
   }
 
-  /** Always true: the scan uses a limit only to skip files, so Spark still limits the rows. */
+  /** Always returns true. The scan uses a limit only to skip files, so Spark still limits the rows. */
   override def isPartiallyPushed(): Boolean = true
 
   override def build(): Scan = in {

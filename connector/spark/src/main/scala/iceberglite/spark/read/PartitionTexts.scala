@@ -5,16 +5,16 @@ import iceberglite.spec.partition.Identity
 import iceberglite.spec.types.Literal.StringLiteral
 
 /**
- * The partition values of string columns in the planned files. They decide conditions on strings that bounds cannot
- * decide, such as suffixes.
+ * The values of string columns that are identity partition fields of the planned files. With these values, conditions
+ * can be decided that bounds cannot decide, such as conditions on suffixes.
  */
 final private[read] class PartitionTexts(files: ScanFiles) extends (Int => Option[Set[String]]) {
 
   /**
-   * Returns all values of a column.
+   * Returns all values of a string column in the planned files.
    *
    * @param id the id of the column
-   * @return absent if the specs of some planned files do not have the column as an identity field
+   * @return absent if the spec of a planned file does not have the column as an identity field
    */
   override def apply(id: Int): Option[Set[String]] = {
     val positions = files.table.metadata.specs.map { spec =>

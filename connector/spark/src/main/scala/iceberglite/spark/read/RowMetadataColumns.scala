@@ -8,7 +8,10 @@ import iceberglite.spark.read.files.MetadataFields
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.types.NestedField
 
-/** Converts metadata columns, which a query can select in addition to the table's columns, to Spark's form. */
+/**
+ * Converts metadata columns, which a query can select in addition to the table's columns, to the form that Spark
+ * expects of a table.
+ */
 object RowMetadataColumns {
 
   final private case class Column(

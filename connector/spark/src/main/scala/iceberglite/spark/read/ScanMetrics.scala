@@ -30,8 +30,14 @@ private[read] object ScanMetrics {
     TaskMetric((new TotalPlanningDuration).name, planningMs)
   )
 
-  /** Returns the metrics of one task. @param byRows the number of data files that no columnar reader supports */
-  def ofFiles(byRows: Long): Array[CustomTaskMetric] = Array(TaskMetric((new FilesReadByRows).name, byRows))
+  /**
+   * Returns the metrics of one Spark task.
+   *
+   * @param filesReadByRows the number of data files whose rows were decoded one by one, because no columnar reader
+   *   supports the files
+   */
+  def ofFiles(filesReadByRows: Long): Array[CustomTaskMetric] =
+    Array(TaskMetric((new FilesReadByRows).name, filesReadByRows))
 
   final private case class TaskMetric(override val name: String, override val value: Long) extends CustomTaskMetric
 }

@@ -13,7 +13,10 @@ import iceberglite.spec.metadata.TableMetadata
  */
 final private[read] case class PackedTask(files: Vector[FileScanTask], key: Option[Vector[Any]])
 
-/** Packs the files of a scan into tasks. A task can have files of several partitions, unless the scan is grouped. */
+/**
+ * Packs the files of a scan into tasks. A task can have files of several partitions unless the files of the scan are
+ * grouped.
+ */
 final private[read] class TaskPacking(
     settings: ReadSettings,
     grouping: Option[KeyGrouping],
@@ -28,7 +31,7 @@ final private[read] class TaskPacking(
   /**
    * Packs files that a statement rewrites.
    *
-   * @param rewrite the packing that the statement's write needs; absent for the packing of ordinary scans
+   * @param rewrite the packing that the statement's write needs; absent to pack the files as for ordinary scans
    */
   def packForRewrite(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[PackedTask] =
     packGroups(files).getOrElse {
@@ -48,7 +51,7 @@ final private[read] class TaskPacking(
     groups <- keyGrouping.of(files)
   } yield groups.flatMap { case (key, group) => splitGroup(keyGrouping, group).map(PackedTask(_, Some(key))) }
 
-  /** Splits a group into tasks. A group with sorted rows is one task. */
+  /** Splits a group into tasks. A group whose rows are sorted becomes one task, which reads the files in order. */
   private def splitGroup(grouping: KeyGrouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
     if (grouping.order.isEmpty) split(files, settings.splitSize)
     else Vector(GroupOrder.inAscendingOrder(files, grouping.order, metadata).getOrElse(
@@ -56,8 +59,9 @@ final private[read] class TaskPacking(
     ))
 
   /**
-   * Packs files by size. If the result has more tasks than there are cores, and more than completely filled tasks would
-   * need, larger splits and splits at row groups are tried as well. The packing with the fewest tasks is used.
+   * Packs files by size. Larger splits, and splits at row groups, are also tried if the result has more tasks than
+   * there are cores and more tasks than would be needed if each task were full. The packing with the fewest tasks is
+   * used.
    */
   private def packBySize(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum

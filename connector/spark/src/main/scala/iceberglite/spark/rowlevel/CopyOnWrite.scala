@@ -85,7 +85,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   else for {
     packing <- new RewritePlacement(statement, Vector.empty).packing
     size <- statement.snapshot.flatMap(_.count("total-files-size"))
-  } yield packing.tasksOf(size)
+  } yield packing.taskCount(size)
 
   private def lineageUnsupported: Unsupported = Unsupported(
     s"${statement.command} of ${statement.table.name} by copy-on-write without the extensions",

@@ -38,7 +38,7 @@ final private[aggregate] class ValueTally(stats: ColumnStatsByFile) extends Tall
   private var sum = 0L
   private var exact = true
 
-  override def add(task: FileScanTask): Unit = stats(task).values match {
+  override def add(task: FileScanTask): Unit = stats(task).valueCount match {
     case Some(values) => sum += values
     case None => exact = false
   }

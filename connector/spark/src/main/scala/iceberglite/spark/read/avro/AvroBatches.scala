@@ -72,7 +72,7 @@ private[read] object AvroBatches extends BatchFormat {
     val capacity = read.settings.rows
     val positions = new PositionsVector
     val source = DataSource(read.io, task.path, task.fileLength, columns.mapping)
-    val part = AvroPart(task.start, task.length, columns.needPositions(task))
+    val part = AvroPart(task.start, task.length, columns.needsPositions(task))
     val projection = new Projection(task.path, columns.replacement(task, positions))
     val expected = columns.stored(task)
     var opened = Option.empty[(AvroFields, Array[WritableColumnVector])]

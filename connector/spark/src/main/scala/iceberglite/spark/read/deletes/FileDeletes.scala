@@ -102,7 +102,7 @@ final private[read] class LiveBatch(
    * [[SelectedVector]] maps the index of each remaining row to its index in the read batch.
    */
   private val selectedRows =
-    if (compactor.isDefined) allRows else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
+    if (compactor.isDefined) allRows else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rowIndexes)))
 
   /** The batch of the last call of [[select]]. The next call overwrites it. */
   var batch: ColumnarBatch = allRows
@@ -119,7 +119,7 @@ final private[read] class LiveBatch(
       batch = allRows
       batch.setNumRows(count)
     } else {
-      compactor.foreach(_.moveToFront(rows.rows, live))
+      compactor.foreach(_.moveToFront(rows.rowIndexes, live))
       batch = selectedRows
       batch.setNumRows(live)
     }

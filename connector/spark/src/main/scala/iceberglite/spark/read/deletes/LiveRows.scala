@@ -9,21 +9,27 @@ import iceberglite.puffin.DeletionVector
 /** Selects rows of batches. */
 private[read] trait RowSelection {
 
-  /** The selected rows of the current batch, ascending; [[find]] returns their number. */
-  def rows: Array[Int]
+  /** The indexes of the selected rows in the current batch, ascending. [[find]] returns their number. */
+  def rowIndexes: Array[Int]
 
   /** For each row of the current batch, whether it is deleted. */
   def isDeleted: Array[Boolean]
 
-  /** Processes a batch. @return how many of its rows are selected */
+  /**
+   * Selects rows of the batch that was read last.
+   *
+   * @param count number of rows of the batch
+   * @return number of selected rows
+   */
   def find(count: Int): Int
 }
 
 /**
- * Finds the rows of a batch that are not deleted.
+ * Selects the rows of a batch that are not deleted.
  *
  * @param deleted the positions of deleted rows in the file
  * @param positions the `_pos` column, which is ascending; absent if no row is deleted by position
+ * @param keys tests for rows that equality deletes delete
  * @param capacity maximum number of rows in a batch
  */
 final private[read] class LiveRows(
@@ -32,7 +38,7 @@ final private[read] class LiveRows(
     keys: Array[KeyTest],
     capacity: Int
 ) extends RowSelection {
-  override val rows: Array[Int] = new Array[Int](capacity)
+  override val rowIndexes: Array[Int] = new Array[Int](capacity)
   override val isDeleted: Array[Boolean] = new Array[Boolean](capacity)
 
   override def find(count: Int): Int = {
@@ -43,7 +49,7 @@ final private[read] class LiveRows(
     var row = 0
     while (row < count) {
       if (!isDeleted(row)) {
-        rows(live) = row
+        rowIndexes(live) = row
         live += 1
       }
       row += 1
@@ -60,7 +66,10 @@ final private[read] class LiveRows(
     }
   }
 
-  /** Returns the index of the first row from `from` on whose position is at least `position`. Such a row exists. */
+  /**
+   * Returns the index of the first row whose index is at least `from` and whose position is at least `position`. The
+   * caller ensures that such a row exists.
+   */
   private def rowAtOrAfter(positions: ColumnVector, position: Long, from: Int, count: Int): Int = {
     val guess = position - positions.getLong(from) + from
     if (guess >= from && guess < count && positions.getLong(guess.toInt) == position) guess.toInt
@@ -84,24 +93,24 @@ final private[read] class LiveRows(
 }
 
 /**
- * Finds the rows of a batch that were live before additional deletes and that these deletes remove.
+ * Selects the rows of a batch that were live before further deletes applied and that these deletes delete.
  *
- * @param before finds the rows that were live
- * @param more finds the rows that the additional deletes do not remove
+ * @param before selects the rows that were live
+ * @param unchanged selects the rows that the further deletes do not delete
  */
-final private[read] class NewlyDeleted(before: LiveRows, more: LiveRows, capacity: Int) extends RowSelection {
-  override val rows: Array[Int] = new Array[Int](capacity)
+final private[read] class NewlyDeleted(before: LiveRows, unchanged: LiveRows, capacity: Int) extends RowSelection {
+  override val rowIndexes: Array[Int] = new Array[Int](capacity)
   override def isDeleted: Array[Boolean] = before.isDeleted
 
   override def find(count: Int): Int = {
     val live = before.find(count)
-    more.find(count)
+    unchanged.find(count)
     var found = 0
     var i = 0
     while (i < live) {
-      val row = before.rows(i)
-      if (more.isDeleted(row)) {
-        rows(found) = row
+      val row = before.rowIndexes(i)
+      if (unchanged.isDeleted(row)) {
+        rowIndexes(found) = row
         found += 1
       }
       i += 1

@@ -10,7 +10,7 @@ import iceberglite.tree.ManifestCache
 /** The content of a scan that reads a range of commits rather than one snapshot. */
 sealed private[iceberglite] trait CommitScan extends Product with Serializable {
 
-  /** Plans the files. @param filter a filter on the columns of `schema` */
+  /** Plans the files of the commits. @param filter a filter on the columns of `schema` */
   def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan
 
   /** The description for EXPLAIN. */
@@ -19,7 +19,7 @@ sealed private[iceberglite] trait CommitScan extends Product with Serializable {
 
 private[iceberglite] object CommitScan {
 
-  /** The rows that appends added. */
+  /** The rows that append commits added. */
   final case class Appends(range: SnapshotRange) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan =
       IncrementalScan(table.tree(schema), range, filter, caseSensitive, ManifestCache.of(table.io)).plan()

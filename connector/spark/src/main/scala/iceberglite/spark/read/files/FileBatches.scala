@@ -2,17 +2,19 @@ package iceberglite.spark.read.files
 
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-/** The batches of one part of a data file. A batch is valid until the next one, because vectors are reused. */
+/**
+ * The batches of one part of a data file. A batch is valid until the next call of [[next]], because vectors are reused.
+ */
 private[iceberglite] trait FileBatches extends AutoCloseable {
 
   /** The current batch, after [[next]] returned true. */
   def batch: ColumnarBatch
 
-  /** Advances to the next batch with rows. */
+  /** Advances to the next batch that has rows. @return false after the last batch */
   def next(): Boolean
 
   /** Whether the values are decoded row by row, because no columnar reader supports the file. */
-  def byRows: Boolean = false
+  def decodesRowByRow: Boolean = false
 }
 
 private[iceberglite] object FileBatches {

@@ -8,8 +8,8 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Maps the columns of a scan to the columns of an Avro or ORC file. It determines which columns the file may contain,
- * and replaces the others.
+ * Maps the columns of a scan to the columns of an Avro or ORC file. Determines which columns the file may contain, and
+ * provides columns that replace those that the file does not contain.
  *
  * @param expected columns of the table and metadata columns, in the order of the result
  * @param mapping the table's name mapping, for files without field ids
@@ -27,12 +27,12 @@ final private[iceberglite] class FileColumns(
     StructType(data ++ metadata.filter(f => FileColumns.isLineage(f.id) && task.firstRowId.isDefined))
 
   /** Whether the positions of rows in the file are needed. */
-  def needPositions(task: FileTask): Boolean = metadata.exists(f =>
+  def needsPositions(task: FileTask): Boolean = metadata.exists(f =>
     f.id == MetadataColumns.Position.id || f.id == MetadataColumns.RowId.id && task.firstRowId.isDefined
   )
 
   /**
-   * Returns the replacement of a [[stored]] column that the file lacks.
+   * Returns the column that replaces a [[stored]] column if the file does not contain it.
    *
    * @return Left with the path of a required field without a value, beginning with the name of the column
    */
@@ -43,9 +43,13 @@ final private[iceberglite] class FileColumns(
       case _ => values.replacement(field, task)
     }
 
-  /** Returns the columns of the scan, in order. @param found the columns of [[stored]] */
-  def of(task: FileTask, found: Vector[ColumnVector], positions: ColumnVector): Vector[ColumnVector] = {
-    val inFile = stored(task).fields.map(_.id).zip(found).toMap
+  /**
+   * Returns the columns of the scan, in order.
+   *
+   * @param storedColumns the columns that the reader returned for [[stored]]: read from the file, or replaced
+   */
+  def of(task: FileTask, storedColumns: Vector[ColumnVector], positions: ColumnVector): Vector[ColumnVector] = {
+    val inFile = stored(task).fields.map(_.id).zip(storedColumns).toMap
     expected.map { f =>
       (f.id, task.firstRowId) match {
         case (id, _) if !values.isMetadata(id) => inFile(id)
@@ -58,7 +62,7 @@ final private[iceberglite] class FileColumns(
     }
   }
 
-  private def rowId(found: ColumnVector, positions: ColumnVector, first: Long): ColumnVector = found match {
+  private def rowId(column: ColumnVector, positions: ColumnVector, first: Long): ColumnVector = column match {
     case byPosition: RowIdByPosition => byPosition
     case inFile => new RowIdOrPosition(inFile, positions, first)
   }

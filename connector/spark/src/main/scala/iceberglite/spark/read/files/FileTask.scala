@@ -21,8 +21,9 @@ import iceberglite.spec.partition.PartitionTuple
  *
  * @param start position of the part in the file, in bytes
  * @param length length of the part, in bytes
- * @param filter residual filter of the scan for the rows of this file; it only skips rows
- * @param withoutNan the ids of the filter's columns without NaN in this file
+ * @param filter residual filter of the scan for the rows of this file. The reader uses the filter only to skip rows,
+ *   and may return rows that do not match.
+ * @param withoutNan ids of the columns of the filter that have no NaN in this file
  * @param firstRowId the row id of the file's first row (version 3)
  * @param deletes the delete files that apply, without metrics
  * @param fileLength length of the whole file, in bytes
@@ -68,7 +69,7 @@ private[iceberglite] object FileTask {
 
   private def reason(e: Throwable): String = e match {
     case _: FileNotFoundException =>
-      "It does not exist, although the table refers to it. Restore the file, or read a snapshot without it"
+      "The file does not exist, although the table refers to it. Restore the file, or read a snapshot without it"
     case _ => s"${e.getMessage}. If the file is damaged, restore it, or read a snapshot without it"
   }
 }
@@ -80,7 +81,7 @@ sealed private[iceberglite] trait IcebergInputPartition extends InputPartition {
 
 private[iceberglite] object IcebergInputPartition {
 
-  /** Files packed by size. */
+  /** Files that were packed into a task by their size. */
   final case class Packed(tasks: Vector[FileTask]) extends IcebergInputPartition
 
   /** Files, or pieces of files, of one group; see [[iceberglite.spark.read.partitioning.KeyGrouping]]. */

@@ -11,7 +11,7 @@ import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, 
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The columns of a data file whose values are in the table's metadata and not in the file.
+ * Provides the columns of a data file whose values are in the table's metadata and not in the file.
  *
  * @param metadataIds the ids of the requested metadata columns
  * @param capacity maximum number of rows in a batch
@@ -21,7 +21,7 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
   def isMetadata(id: Int): Boolean = metadataIds.contains(id)
 
   /**
-   * Returns the replacement of a field that the file lacks, see [[ColumnSource]].
+   * Returns the column that replaces a field that the file does not contain. [[ColumnSource]] determines its value.
    *
    * @return Left with the path of a required field without a value, beginning with the name of the field
    */

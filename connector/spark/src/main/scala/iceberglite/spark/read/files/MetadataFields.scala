@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.StructType
 object MetadataFields {
 
   /**
-   * Returns the columns in the order of Apache Iceberg. A column of the table with the same name hides a metadata
+   * Returns the columns in the same order as Apache Iceberg. A column of the table with the same name hides a metadata
    * column.
    */
   def of(metadata: TableMetadata): Vector[NestedField] = Vector(
@@ -31,8 +31,8 @@ object MetadataFields {
   )
 
   /**
-   * Returns the partition fields of all specs; none for a version 1 table with contradictory specs, which can still be
-   * read.
+   * Returns a struct of the partition fields of all specs. If the specs of a version 1 table contradict each other, the
+   * struct is empty, so that the table can still be read.
    */
   private def partitionType(metadata: TableMetadata): StructType =
     Try(new PartitionStruct(metadata).structType).getOrElse(StructType(Vector.empty))

@@ -9,9 +9,9 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * The columns that a scan returns, with only the requested fields of structs.
+ * The columns that a scan returns. Structs have only the requested fields.
  *
- * @param metadataIds the ids of the metadata columns among them
+ * @param metadataIds the ids of those of the columns that are metadata columns
  */
 final private[iceberglite] case class ScanColumns(fields: Vector[NestedField], metadataIds: Set[Int])
 
@@ -48,7 +48,10 @@ private[iceberglite] object ScanColumns {
     case _ => t
   }
 
-  /** Finds a field. Spark passes names as reported, so an exact match takes precedence. */
+  /**
+   * Finds a field. Spark passes names as the table reports them, so a field with exactly the same name takes precedence
+   * over a field whose name differs in case.
+   */
   private def find(fields: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))
 

@@ -14,8 +14,9 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
  * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files,
  * partitions and column metrics of the snapshot may contain values that the DataFrame's type cannot represent.
  *
- * Planning ignores these columns instead of failing: after a statement has changed a table, Spark also plans the cached
- * DataFrames of that table again, and an error in their plans would fail the statement.
+ * Planning does not use these columns, for example to skip files, instead of failing. After a statement has changed a
+ * table, Spark also plans the cached DataFrames of that table again, and an error in their plans would fail the
+ * statement.
  *
  * @param readSchema the columns of the DataFrame
  * @param snapshotSchema the columns of the snapshot
@@ -24,16 +25,16 @@ final private[iceberglite] class WidenedColumns(tableName: String, readSchema: S
   private lazy val ids: Set[Int] =
     if (readSchema.fields == snapshotSchema.fields) Set.empty
     else readSchema.byId.values.filter { field =>
-      snapshotSchema.byId.get(field.id).exists(now => isWider(field.fieldType, now.fieldType))
+      snapshotSchema.byId.get(field.id).exists(current => isWider(field.fieldType, current.fieldType))
     }.map(_.id).toSet
 
-  private def isWider(before: Type, now: Type): Boolean = (before, now) match {
+  private def isWider(readType: Type, snapshotType: Type): Boolean = (readType, snapshotType) match {
     case (a: PrimitiveType, b: PrimitiveType) => a != b && canPromote(a, b, FormatVersion.V3)
     case _ => false
   }
 
   /** The columns of the DataFrame with their wider types, which are the types of values in manifests. */
-  lazy val planned: Schema =
+  lazy val planningSchema: Schema =
     if (ids.isEmpty) readSchema else Schema(readSchema.schemaId, readSchema.fields.map(widen))
 
   private def widen(field: NestedField): NestedField = field.copy(fieldType =
@@ -52,12 +53,12 @@ final private[iceberglite] class WidenedColumns(tableName: String, readSchema: S
 
   private def isAffected(field: NestedField): Boolean = ids.nonEmpty && Schema(0, Vector(field)).byId.keys.exists(ids)
 
-  /** Returns the columns without the widened ones. */
+  /** Returns the columns that are not widened and do not contain a widened field. */
   def without(fields: Vector[NestedField]): Vector[NestedField] =
     if (ids.isEmpty) fields else fields.filterNot(isAffected)
 
   /** Whether an expression uses a widened column. */
-  def isIn(expression: Expression): Boolean = ids.nonEmpty && expression.references.exists(isColumn)
+  def areUsedIn(expression: Expression): Boolean = ids.nonEmpty && expression.references.exists(isColumn)
 
   private def isColumn(reference: NamedReference): Boolean =
     columns.exists(_.name.equalsIgnoreCase(reference.fieldNames.head))

@@ -22,13 +22,14 @@ private[read] trait BatchFormat {
 }
 
 /**
- * The parameters of a read of a file, in addition to its task.
+ * The parameters for reading a file, in addition to its [[FileTask]].
  *
- * @param fields columns of the table and metadata columns, in the order of the result, including those for deletes
+ * @param fields columns of the table and metadata columns, in the order of the result, followed by columns that only
+ *   the deletes need
  * @param mapping the table's name mapping, for files without field ids
  * @param values provides values that are not in the file but in the table's metadata
  * @param deletes the deletes of the file; absent if no row is deleted
- * @param conf the configuration of the table's storage, prepared for Parquet
+ * @param conf the configuration of the table's storage, with the settings that Spark's Parquet reader needs
  * @param tableName the name of the table, for messages
  */
 final private[read] case class FileRead(

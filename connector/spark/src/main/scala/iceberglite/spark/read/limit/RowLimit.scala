@@ -10,7 +10,7 @@ sealed private[read] trait RowLimit extends Product with Serializable {
    * Returns the files to read.
    *
    * @param existingPlan the plan of all files, if it exists already
-   * @param planFiles plans all files or, for a number of rows, enough files for that number
+   * @param planFiles plans enough files for the passed number of rows, or all files if no number is passed
    */
   def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan
 
@@ -35,7 +35,10 @@ private[read] object RowLimit {
 
     override def description: Option[String] = Some(s"limit=$rows")
 
-    /** Returns enough files for the limit. All rows of these files match, because Spark applies no filter to them. */
+    /**
+     * Returns enough files for the limit. All rows of the files match, because Spark pushes a limit down only if it
+     * applies no filter to rows.
+     */
     private def enoughFiles(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
       var minRowCount = 0L
       tasks.takeWhile { task =>
@@ -46,7 +49,7 @@ private[read] object RowLimit {
     }
   }
 
-  /** At most the first `rows` rows in an order. */
+  /** The first `rows` rows in an order. */
   final case class TopN(rows: Int, order: RowOrder) extends RowLimit {
     override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan = {
       val all = existingPlan.getOrElse(planFiles(None))

@@ -9,16 +9,19 @@ import iceberglite.spec.types.Literal
 /**
  * Skips files whose bounds show that they contain none of the first rows in an order.
  *
- * The class finds a bound up to which there are certainly enough rows, and skips files whose values are all beyond it.
- * A file that may have values equal to the bound is read, because other columns decide between equal rows. The bound
- * becomes part of the residual of the remaining files, so that parts of these files are skipped too.
+ * The class finds a bound such that certainly enough rows have values up to the bound, and skips files whose values are
+ * all beyond the bound. A file that may have values equal to the bound is read, because other columns decide between
+ * equal rows. The bound becomes part of the residual filter of the remaining files, so that parts of these files are
+ * skipped too.
  *
- * @param rows the number of requested rows; all rows of the files are candidates
+ * @param rows the number of requested rows. All rows of the files are candidates, because Spark applies no filter to
+ *   them.
  */
 final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
 
   /** The requested order of the values. */
-  private val before: Ordering[Literal] = if (order.isAscending) Literal.ordering else Literal.ordering.reverse
+  private val ordering: Ordering[Literal] =
+    if (order.isAscending) Literal.ordering else Literal.ordering.reverse
 
   private def nearest(stats: ColumnStats): Option[Literal] = if (order.isAscending) stats.lower else stats.upper
 
@@ -27,22 +30,24 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
   def of(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
     val statsOf = order.stats
     val stats = tasks.map(statsOf)
-    val nulls = stats.iterator.map(_.minNullCount).sum
-    val cutoff = if (order.nullsFirst && nulls >= rows) Some(AmongNulls) else cutoffAmongValues(stats, nulls)
-    cutoff.fold(tasks) { last =>
+    val minNullCount = stats.iterator.map(_.minNullCount).sum
+    val cutoff =
+      if (order.nullsFirst && minNullCount >= rows) Some(AmongNulls) else cutoffAmongValues(stats, minNullCount)
+    cutoff.fold(tasks) { end =>
       tasks.zip(stats).collect {
-        case (task, f) if last.mayContain(f) =>
-          task.copy(residual = and(task.residual, last.condition))
+        case (task, f) if end.mayContain(f) =>
+          task.copy(residual = and(task.residual, end.condition))
       }
     }
   }
 
   /**
-   * Returns the bound up to which there are certainly enough rows; absent if the files may have fewer rows in total.
+   * Returns the bound up to which there are certainly enough rows; absent if the files may have fewer rows than
+   * requested.
    */
-  private def cutoffAmongValues(stats: Vector[ColumnStats], nulls: Long): Option[Cutoff] = {
-    var minRowCount = if (order.nullsFirst) nulls else 0L
-    stats.flatMap(f => farthest(f).map(_ -> f.minValueCount)).sortBy(_._1)(before).iterator
+  private def cutoffAmongValues(stats: Vector[ColumnStats], minNullCount: Long): Option[Cutoff] = {
+    var minRowCount = if (order.nullsFirst) minNullCount else 0L
+    stats.flatMap(f => farthest(f).map(_ -> f.minValueCount)).sortBy(_._1)(ordering).iterator
       .find { case (_, values) =>
         minRowCount += values
         minRowCount >= rows
@@ -56,7 +61,7 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
     /** The condition that requested rows satisfy. */
     def condition: Expression
 
-    /** Whether a file may contain such a row. */
+    /** Whether a file may contain a row that satisfies [[condition]]. */
     def mayContain(stats: ColumnStats): Boolean
   }
 
@@ -72,7 +77,7 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
     }
 
     override def mayContain(stats: ColumnStats): Boolean =
-      order.nullsFirst && stats.mayBeNull || !stats.hasNoValue && nearest(stats).forall(before.lteq(_, bound))
+      order.nullsFirst && stats.mayBeNull || !stats.hasNoValue && nearest(stats).forall(ordering.lteq(_, bound))
   }
 
   private def term: Term = Term.Bound(order.column.field, order.column.name)

@@ -12,7 +12,10 @@ import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.file.FileFormat
 
-/** The batches of one part of an ORC file. Their columns read the ORC library's vectors without copying values. */
+/**
+ * The batches of one part of an ORC file. Their Spark columns read the vectors of the ORC library without copying the
+ * values.
+ */
 final private[read] class OrcBatches(
     reader: OrcBatchReader[ColumnVector],
     positions: PositionsVector,

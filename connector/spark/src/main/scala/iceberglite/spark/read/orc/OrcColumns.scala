@@ -11,14 +11,18 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
- * Creates Spark's columns over the ORC library's vectors, once for each file.
+ * Creates the Spark columns that read the vectors of the ORC library. The columns are created once for each file,
+ * because the library reuses its vectors.
  *
  * @param positions the positions of rows in the file
  * @param invalidValue creates the error for an invalid value, from the name of the column and the reason
  */
 final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (String, String) => Throwable) {
 
-  /** Returns the columns. @param expected the fields to which the struct was matched */
+  /**
+   * Returns the columns of a struct. @param expected the requested fields, to which the fields of the struct were
+   * matched
+   */
   def of(
       struct: OrcColumn.Struct[ColumnVector],
       expected: Vector[NestedField],
@@ -73,7 +77,7 @@ final private[orc] class OrcColumns(positions: ColumnVector, invalidValue: (Stri
     }
   }
 
-  /** Returns the largest number with this number of digits that fits a long. */
+  /** Returns the largest long that has at most this number of digits. */
   private def largestUnscaled(digits: Int): Long =
     if (digits > OrcColumns.DigitsOfLong) Long.MaxValue else BigInt(10).pow(digits).toLong - 1
 }

@@ -11,26 +11,32 @@ import iceberglite.data.VariantJson
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * A struct. If the struct is null, the library also sets its fields to null. It never marks a struct that is not null
- * as repeating.
+ * A vector of structs. If a struct is null, the ORC library also sets its fields to null. The library never marks a
+ * vector as repeating if its structs are not null.
  */
 final private[orc] class OrcStructs(inner: StructColumnVector, children: Array[ColumnVector], dataType: DataType)
     extends OrcVector(inner, dataType) {
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 }
 
-/** A vector of lists or maps. A list is a range of the vector of elements, a map a range of the vectors of entries. */
+/**
+ * A vector of lists or maps. A list is a range of the vector of elements. A map is a range of the vector of keys, and
+ * the same range of the vector of values.
+ */
 abstract private[orc] class OrcSequences(
     inner: MultiValuedColumnVector,
     dataType: DataType,
     invalidValue: String => Throwable
 ) extends OrcVector(inner, dataType) {
 
-  /** Returns the index of the first element, after checking that the vector has all elements. */
-  final protected def startOf(index: Int, parts: HiveVector): Int = {
+  /**
+   * Returns the index of the first element of a list, or of the first entry of a map. Checks that the vector of the
+   * elements or keys has all of them.
+   */
+  final protected def startOf(index: Int, elements: HiveVector): Int = {
     val (start, length) = (inner.offsets(index), inner.lengths(index))
-    if (start < 0 || length < 0 || start > parts.isNull.length - length) {
-      throw invalidValue("It is damaged: a list or map extends beyond the available values")
+    if (start < 0 || length < 0 || start > elements.isNull.length - length) {
+      throw invalidValue("The file is damaged: a list or map extends beyond the available values")
     }
     start.toInt
   }

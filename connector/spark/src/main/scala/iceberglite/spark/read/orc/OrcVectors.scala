@@ -10,7 +10,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.data.orc.OrcTimestamp
 import iceberglite.spark.read.vector.TypedVector
 
-/** A vector of the ORC library for Spark. The library reuses it for each batch. */
+/** A Spark column that reads a vector of the ORC library. The library reuses its vector for each batch. */
 abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) extends TypedVector(dataType) {
   final protected def index(row: Int): Int = if (inner.isRepeating) 0 else row
 
@@ -18,8 +18,8 @@ abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) ext
   override def isNullAt(rowId: Int): Boolean = !inner.noNulls && inner.isNull(index(rowId))
 
   /**
-   * Counts nulls in the whole capacity, because the library does not report the number of rows of a vector within a
-   * list.
+   * Counts the nulls in the whole capacity of the vector, because the library does not report how many values a vector
+   * inside a list has.
    */
   override def numNulls: Int =
     if (inner.noNulls) 0
@@ -78,7 +78,7 @@ final private[orc] class OrcDays(
 /** Decimals that fit a long. */
 final private[orc] class OrcSmallDecimals(
     inner: Decimal64ColumnVector,
-    largest: Long,
+    maxUnscaled: Long,
     dataType: DataType,
     invalidValue: String => Throwable
 ) extends OrcVector(inner, dataType) {
@@ -86,7 +86,7 @@ final private[orc] class OrcSmallDecimals(
     if (isNullAt(rowId)) null
     else {
       val unscaled = inner.vector(index(rowId))
-      if (unscaled > largest || unscaled < -largest) {
+      if (unscaled > maxUnscaled || unscaled < -maxUnscaled) {
         throw invalidValue(s"The value $unscaled (unscaled) is not a valid ${dataType.simpleString}")
       }
       Decimal.createUnsafe(unscaled, precision, scale)
@@ -102,7 +102,7 @@ final private[orc] class OrcDecimals(
     if (isNullAt(rowId)) null
     else {
       val value = inner.vector(index(rowId)).getHiveDecimal.bigDecimalValue
-      // The library removes trailing zeros, so that the scale is at most the column's.
+      // The scale of the value can be smaller than the scale of the column, because the library removes trailing zeros.
       if (value.scale > scale || value.precision - value.scale > precision - scale) {
         throw invalidValue(s"The value $value is not a valid ${dataType.simpleString}")
       }
@@ -132,13 +132,16 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, invali
   private def checkedIndex(i: Int): Int = {
     val (bytes, start, length) = (inner.vector(i), inner.start(i), inner.length(i))
     if (start < 0 || length < 0 || start > bytes.length - length) {
-      throw invalidValue("It is damaged: a value extends beyond the available bytes")
+      throw invalidValue("The file is damaged: a value extends beyond the available bytes")
     }
     i
   }
 }
 
-/** Binaries of a fixed length, which the library does not check (spec: "Appendix A: ORC"). */
+/**
+ * Binaries of a fixed length. This class checks the length of each value, because the ORC library does not (spec:
+ * "Appendix A: ORC").
+ */
 private[orc] class OrcFixed(
     inner: BytesColumnVector,
     length: Int,
@@ -154,7 +157,7 @@ private[orc] class OrcFixed(
   }
 }
 
-/** The 16 bytes of UUIDs, as text in the usual form. */
+/** UUIDs, which are stored as 16 bytes and returned as text in the standard form. */
 final private[orc] class OrcUuids(inner: BytesColumnVector, invalidValue: String => Throwable)
     extends OrcFixed(inner, OrcUuids.Size, StringType, invalidValue) {
   override def getUTF8String(rowId: Int): UTF8String =

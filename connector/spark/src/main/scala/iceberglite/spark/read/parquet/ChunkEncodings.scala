@@ -14,8 +14,9 @@ import iceberglite.data.parquet.ByteStreamSplit
 /**
  * How a file must be read because of the encodings of its columns.
  *
- * @param byRows whether it must be read row by row, because Spark's vectorized reader cannot decode a column
- * @param wholePages whether pages must be read as a whole, because Spark's reader cannot skip values of a column
+ * @param byRows whether the file must be read row by row, because Spark's vectorized reader cannot decode a column
+ * @param wholePages whether pages must be read as a whole, because Spark's vectorized reader cannot skip values of a
+ *   column
  */
 final private[parquet] case class ChunkEncodings(byRows: Boolean, wholePages: Boolean)
 
@@ -25,7 +26,8 @@ private[parquet] object ChunkEncodings {
   /**
    * Returns how a file must be read.
    *
-   * @param unreadable creates the error for a column that no reader can decode from its name and the encoding
+   * @param unreadable creates the error for a column that no reader can decode. Its arguments are the name of the
+   *   column and the encoding.
    */
   def of(
       footer: ParquetMetadata,
@@ -39,7 +41,7 @@ private[parquet] object ChunkEncodings {
       column <- columns.get(chunk.getPath)
     } yield {
       val physical = column.getPrimitiveType.getPrimitiveTypeName
-      val encodings = ofValues(chunk, column)
+      val encodings = valueEncodings(chunk, column)
       encodings.find(e => !hasVectorizedDecoder(physical, e) && !hasRecordDecoder(physical, e))
         .foreach(e => throw unreadable(chunk.getPath.toDotString, e))
       ChunkEncodings(
@@ -51,10 +53,10 @@ private[parquet] object ChunkEncodings {
   }
 
   /**
-   * Returns the encodings of values. Old writers have no page statistics, and list the encodings of values and levels
-   * together.
+   * Returns the encodings of the values of a column chunk. Old writers write no page encoding statistics, and list the
+   * encodings of values and of levels together.
    */
-  private def ofValues(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Set[Encoding] =
+  private def valueEncodings(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Set[Encoding] =
     Option(chunk.getEncodingStats) match {
       case Some(pages) => pages.getDataEncodings.asScala.toSet
       case None =>
@@ -63,19 +65,22 @@ private[parquet] object ChunkEncodings {
     }
 
   /**
-   * Whether an encoding is used only for levels. Writers list it for levels that are always zero, and very old writers
-   * also use it for other levels.
+   * Whether an encoding is BIT_PACKED, which is used only for levels. Writers list it for levels that are always zero,
+   * and very old writers also use it for other levels.
    */
   private def isPackedLevel(e: Encoding): Boolean = e.name == "BIT_PACKED"
 
-  /** Whether levels are packed; writers list the encoding even if there are no levels. */
+  /**
+   * Whether the levels of a chunk are encoded with BIT_PACKED. Writers list this encoding even if a chunk has no
+   * levels.
+   */
   private def hasPackedLevels(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Boolean = {
     val encodings = chunk.getEncodings.asScala
     encodings.exists(isPackedLevel) && column.getMaxDefinitionLevel > 0 &&
     (column.getMaxRepetitionLevel > 0 || !encodings.exists(_ == RLE))
   }
 
-  /** Whether Spark's vectorized reader has a decoder. */
+  /** Whether Spark's vectorized reader has a decoder for values of a physical type in an encoding. */
   private def hasVectorizedDecoder(physical: PrimitiveTypeName, e: Encoding): Boolean = e == PLAIN || (physical match {
     case BOOLEAN => e == RLE
     case INT32 | INT64 => e == DELTA_BINARY_PACKED || Dictionaries(e)
@@ -84,7 +89,7 @@ private[parquet] object ChunkEncodings {
     case FIXED_LEN_BYTE_ARRAY => e == DELTA_BYTE_ARRAY || Dictionaries(e)
   })
 
-  /** Whether Parquet's own record reader has a decoder that Spark lacks. */
+  /** Whether Parquet's own record reader can decode values that Spark's vectorized reader cannot decode. */
   private def hasRecordDecoder(physical: PrimitiveTypeName, e: Encoding): Boolean =
     e == BYTE_STREAM_SPLIT && ByteStreamSplit.supports(physical)
 }

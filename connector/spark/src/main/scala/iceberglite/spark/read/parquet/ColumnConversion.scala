@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** The conversion of a column that Spark's reader has read to a column of the table. */
+/** The conversion of a column, as Spark's reader returns it, to a column of the table. */
 sealed private[read] trait ColumnConversion
 
 private[read] object ColumnConversion {
@@ -17,7 +17,7 @@ private[read] object ColumnConversion {
   case object AsIs extends ColumnConversion
 
   /** Converts each value. */
-  final case class Converted(by: ColumnVector => ColumnVector) extends ColumnConversion
+  final case class Converted(convert: ColumnVector => ColumnVector) extends ColumnConversion
 
   final case class StructOf(children: Vector[Source], dataType: StructType) extends ColumnConversion
   final case class ListOf(element: ColumnConversion, dataType: DataType) extends ColumnConversion
@@ -39,11 +39,19 @@ private[read] object Source {
   case object Position extends Source
 
   /**
-   * The row's id: from the file, otherwise the file's first row id plus the position (spec, version 3: "Row Lineage").
+   * The row's id: the value in the file or, if the file has no value, the sum of the file's first row id and the row's
+   * position (spec, version 3: "Row Lineage").
+   *
+   * @param inFile index of the column among the columns that are read; absent if the file does not have the column
    */
   final case class RowId(inFile: Option[Int], firstRowId: Long) extends Source
 
-  /** The value in the file, otherwise the file's data sequence number. */
+  /**
+   * The sequence number of the row's last update: the value in the file or, if the value is null, the file's data
+   * sequence number.
+   *
+   * @param inFile index of the column among the columns that are read
+   */
   final case class LastUpdated(inFile: Int, sequenceNumber: Long) extends Source
 }
 

@@ -6,10 +6,10 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 /** Decodes the requested columns of a part of a file. A batch never spans two row groups. */
 private[parquet] trait ColumnDecoder extends AutoCloseable {
 
-  /** The columns of [[FileProjection.readSchema]], in reused vectors. */
+  /** The columns of [[FileProjection.readSchema]]. Their vectors are reused for each batch. */
   def columns: ColumnarBatch
 
-  /** Advances to the next rows. */
+  /** Decodes the next batch of rows. @return false after the last batch */
   def next(): Boolean
 }
 

@@ -29,7 +29,7 @@ final private[parquet] case class MatchedNode(
 final private[parquet] case class StructMatch(children: Vector[MatchedNode], sources: Vector[Source])
 
 /**
- * Matches the columns of a table to those of one file by field id, at every level.
+ * Matches the columns of a table, and their nested fields, to the columns of one file by field id.
  *
  * @param replacement returns the replacement of a field that the file does not have
  * @param mismatch creates the error for a column whose type in the file does not match the table. Its arguments are the
@@ -42,7 +42,7 @@ final private[parquet] class ColumnMatch(
     invalidVariant: (String, String) => Throwable
 ) {
 
-  /** Returns the requested fields of a struct; only these are read. */
+  /** Matches the requested fields of a struct. Other fields of the struct are not read. */
   def struct(group: GroupType, expected: Vector[NestedField], path: NodePath): StructMatch = {
     val byId = childrenOf(group).reverse.flatMap(c => idOf(c).map(_ -> c)).toMap
     val start = StructMatch(Vector.empty, Vector.empty)
@@ -80,8 +80,8 @@ final private[parquet] class ColumnMatch(
 
   private def structNode(group: GroupType, expected: StructType, path: NodePath): MatchedNode = {
     val matched = struct(group, expected.fields, path)
-    // Without a requested child, the struct would be null in every row.
-    val children = if (matched.children.isEmpty) Vector(UnrequestedNodes.anchor(group)) else matched.children
+    // At least one child is read, because Spark's reader returns null for every struct without children.
+    val children = if (matched.children.isEmpty) Vector(UnrequestedNodes.cheapestChild(group)) else matched.children
     val read = UnrequestedNodes.structOf(children)
     MatchedNode(
       withChildren(group, children.map(_.requested)),
@@ -91,7 +91,9 @@ final private[parquet] class ColumnMatch(
     )
   }
 
-  /** Whether the children that are read are exactly the requested ones, in order and without a conversion. */
+  /**
+   * Whether the children that are read are exactly the requested fields, in the same order and without a conversion.
+   */
   private def areInPlace(sources: Vector[Source], read: Int): Boolean =
     sources.size == read && sources.zipWithIndex.forall {
       case (Source.FromFile(ordinal, AsIs), i) => ordinal == i
@@ -101,10 +103,10 @@ final private[parquet] class ColumnMatch(
   private def viewOf(expected: StructType): SparkStruct = SparkTypes.toSpark(expected.fields)
 
   private def listNode(group: GroupType, shape: ListShape, expected: ListType, path: NodePath): MatchedNode = {
-    val inside = path.part("element")
+    val elementPath = path.part("element")
     val element = (shape.element, expected.element) match {
-      case (e: GroupType, s: StructType) if shape.twoLevel => wholeStruct(e, s, inside)
-      case (e, t) => node(e, t, inside, None)
+      case (e: GroupType, s: StructType) if shape.twoLevel => wholeStruct(e, s, elementPath)
+      case (e, t) => node(e, t, elementPath, None)
     }
     val repeated =
       if (shape.twoLevel) element.requested else withChildren(shape.repeated.asGroupType, Vector(element.requested))
@@ -114,8 +116,8 @@ final private[parquet] class ColumnMatch(
   }
 
   /**
-   * Reads the whole struct of a list: with fewer fields, the repeated group could no longer be distinguished from a
-   * three-level list.
+   * Matches the struct of a two-level list, and reads all its fields. With fewer fields, the repeated group could no
+   * longer be distinguished from the repeated group of a three-level list.
    */
   private def wholeStruct(group: GroupType, expected: StructType, path: NodePath): MatchedNode = {
     val matched = struct(group, expected.fields, path)
@@ -153,8 +155,8 @@ final private[parquet] class ColumnMatch(
  * @param names the names in the table
  * @param inFile the names in the file, for nodes outside lists and maps
  * @param repeated whether a row may have several values of the node
- * @param isElement whether the node is the element of a list, or a key or value of a map. In old lists, the element is
- *   the repeated field itself.
+ * @param isElement whether the node is the element of a list, or a key or value of a map. In two-level lists, the
+ *   element is the repeated field itself.
  */
 final private[parquet] case class NodePath(
     names: Vector[String],
@@ -175,19 +177,19 @@ private[parquet] object NodePath {
 /** Parts of a file that are read although their values are not requested. */
 private[parquet] object UnrequestedNodes {
 
-  /** Returns the part of a struct that is cheapest to read, to determine whether the struct is null. */
-  def anchor(group: GroupType): MatchedNode = {
+  /** Returns the child of a struct that is cheapest to read. It is read to determine whether the struct is null. */
+  def cheapestChild(group: GroupType): MatchedNode = {
     val children = childrenOf(group).filterNot(_.isRepetition(REPEATED))
     def structs = children.collect { case g: GroupType if shapeOf(g).contains(Struct) => g }
     children.find(_.isPrimitive).map(whole)
       .orElse(structs.headOption.map { g =>
-        val inside = anchor(g)
-        MatchedNode(withChildren(g, Vector(inside.requested)), structOf(Vector(inside)), AsIs)
+        val child = cheapestChild(g)
+        MatchedNode(withChildren(g, Vector(child.requested)), structOf(Vector(child)), AsIs)
       })
       .getOrElse(whole(group.getType(0)))
   }
 
-  /** Returns a whole node, by its physical types. */
+  /** Returns a node with all its children, which Spark reads as values of their physical types. */
   def whole(file: ParquetType): MatchedNode = MatchedNode(file, typeOf(file), AsIs)
 
   def structOf(children: Vector[MatchedNode]): SparkStruct =
@@ -206,7 +208,10 @@ private[parquet] object UnrequestedNodes {
     if (file.isRepetition(REPEATED)) ArrayType(valueType) else valueType
   }
 
-  /** Returns the type of an element, key or value. A repeated field that is an element is not a list of its own. */
+  /**
+   * Returns the type of an element, key or value. In a two-level list, the element is a repeated field, which is not a
+   * list of its own.
+   */
   private def typeOfPart(file: ParquetType): DataType = typeOf(file) match {
     case ArrayType(element, _) if file.isRepetition(REPEATED) => element
     case other => other

@@ -23,14 +23,17 @@ private[parquet] trait ColumnPredicates {
   def lessOrEqual(value: Literal): Option[FilterPredicate]
   def greater(value: Literal): Option[FilterPredicate]
   def greaterOrEqual(value: Literal): Option[FilterPredicate]
-  def equalToOne(values: Set[Literal]): Option[FilterPredicate]
+  def equalToAny(values: Set[Literal]): Option[FilterPredicate]
   def startsWith(prefix: String): Option[FilterPredicate]
 }
 
 private[parquet] object ColumnPredicates {
 
-  /** The length above which a list is not tested value by value, because that costs more than it saves. */
-  val LongList = 20
+  /**
+   * The maximum number of values of an IN list that are tested one by one. For a longer list, these tests cost more
+   * than they save.
+   */
+  val MaxTestedValues = 20
 
   /**
    * Returns the filters on a column; absent if Parquet's statistics cannot be used for its type.
@@ -59,8 +62,8 @@ private[parquet] object ColumnPredicates {
   }
 
   /**
-   * Converts a literal. A date that was promoted to a timestamp is not compared, because its literals have the new
-   * type.
+   * Converts a literal to the file's type. If a date column was promoted to a timestamp, the literals are timestamps
+   * and are not converted.
    */
   private def asInt(expected: Type)(value: Literal): Option[Integer] = (value, expected) match {
     case (IntLiteral(v), _) => Some(v)
@@ -139,7 +142,7 @@ private class OrderedPredicates[T <: AnyRef with Comparable[T], C <: Column[T] w
   override def greaterOrEqual(value: Literal): Option[FilterPredicate] =
     convert(value).map(FilterApi.gtEq[T, C](column, _))
 
-  override def equalToOne(values: Set[Literal]): Option[FilterPredicate] = {
+  override def equalToAny(values: Set[Literal]): Option[FilterPredicate] = {
     val converted = values.toVector.map(convert)
     if (converted.isEmpty || converted.exists(_.isEmpty)) None else Some(anyOf(converted.flatten))
   }
@@ -148,10 +151,11 @@ private class OrderedPredicates[T <: AnyRef with Comparable[T], C <: Column[T] w
 
   /**
    * Returns a filter for a list of values. For a long list, Parquet looks up each value in dictionaries, but compares
-   * only the range of the list with bounds.
+   * only the range of the list with the bounds.
    */
   protected def anyOf(values: Vector[T]): FilterPredicate =
-    if (values.size > ColumnPredicates.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
+    if (values.size > ColumnPredicates.MaxTestedValues)
+      FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
     else values.map(v => FilterApi.eq[T, C](column, v): FilterPredicate).reduce(FilterApi.or(_, _))
 }
 
@@ -191,20 +195,23 @@ final private class BooleanPredicates(path: Array[String]) extends ColumnPredica
   override def greater(value: Literal): Option[FilterPredicate] = None
   override def greaterOrEqual(value: Literal): Option[FilterPredicate] = None
   override def startsWith(prefix: String): Option[FilterPredicate] = None
-  override def equalToOne(values: Set[Literal]): Option[FilterPredicate] = values.toSeq match {
+  override def equalToAny(values: Set[Literal]): Option[FilterPredicate] = values.toSeq match {
     case Seq(BooleanLiteral(v)) => Some(FilterApi.eq(column, java.lang.Boolean.valueOf(v)))
     case _ => None
   }
 }
 
-/** Creates filters on strings and binaries, which Parquet compares unsigned, and decimals, compared by value. */
+/**
+ * Creates filters on strings, binaries and decimals. Parquet compares the bytes of strings and binaries as unsigned
+ * numbers, and decimals by their value.
+ */
 final private class BytesPredicates(path: Array[String], convert: Literal => Option[Binary])
     extends OrderedPredicates(SparkFilterApi.binaryColumn(path), convert) {
 
   override def startsWith(prefix: String): Option[FilterPredicate] = {
     val column = SparkFilterApi.binaryColumn(path)
     val first = prefix.getBytes(UTF_8)
-    // No byte of UTF-8 is 0xFF, so the next byte is valid.
+    // The last byte can be incremented without overflow, because no byte of UTF-8 is 0xFF.
     first.lastOption.map { last =>
       val after = first.init :+ (last + 1).toByte
       FilterApi.and(

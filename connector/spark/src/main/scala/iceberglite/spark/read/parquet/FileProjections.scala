@@ -29,8 +29,9 @@ final private[read] class FileProjections(
 ) {
 
   /**
-   * Returns the projection.
+   * Returns the columns to read of one file.
    *
+   * @param file the schema of the file
    * @throws UnreadableFile a column of the file has the wrong type, or a required column is missing
    */
   def of(file: MessageType, task: FileTask): FileProjection = {
@@ -72,27 +73,27 @@ final private[read] class FileProjections(
       case Right(vector) => Source.Constant(vector)
       case Left(missing) => throw unreadable(
           task,
-          s"It has no column ${(path.init ++ missing).mkString(".")} (field id ${field.id}), which the table requires and which has no " +
-            "default. If the file was imported and has no field ids, set the table property " +
-            TableProperty.NameMappingDefault.key
+          s"The file has no column ${(path.init ++ missing).mkString(".")} (field id ${field.id}). The table " +
+            "requires this column, and it has no default. If the file was imported and has no field ids, set the " +
+            "table property " + TableProperty.NameMappingDefault.key
         )
     }
 
   private def mismatch(task: FileTask)(name: String, file: ParquetType, expected: Type): Throwable = unreadable(
     task,
-    s"Its column $name is ${file.toString.replaceAll("\\s+", " ")}, but the table has $expected. " +
+    s"In the file, column $name is ${file.toString.replaceAll("\\s+", " ")}, but the table has $expected. " +
       "Rewrite the file with the table's type, or remove the column from the query"
   )
 
   private def invalidVariant(task: FileTask)(name: String, reason: String): Throwable = unreadable(
     task,
-    s"A value of its column $name is not a variant: $reason. Remove the column from the query, or restore the file"
+    s"A value of column $name is not a variant: $reason. Remove the column from the query, or restore the file"
   )
 
   /** Returns the error for an encoding. @param column the name in the file */
   def undecodable(task: FileTask)(column: String, encoding: Encoding): Throwable = unreadable(
     task,
-    s"Its column $column has values in the encoding $encoding, which is not supported. Rewrite the file with " +
+    s"Column $column has values in the encoding $encoding, which is not supported. Rewrite the file with " +
       "another encoding, or remove the column from the query"
   )
 

@@ -14,8 +14,8 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 
 /**
  * Tells Spark's vectorized Parquet reader which columns of a file to read. Spark's own [[ParquetReadSupport]] matches
- * by name; this class passes on the columns that were matched by field id. Parquet instantiates it by its class name,
- * so the projection is passed in the [[ReadJob]].
+ * columns by name, whereas this class passes on the columns that were matched by field id. Parquet creates the instance
+ * from the name of this class, so the columns are passed in the [[ReadJob]].
  */
 final class IcebergReadSupport extends ReadSupport[InternalRow] {
   override def init(context: InitContext): ReadContext = context.getConfiguration match {
@@ -34,8 +34,8 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
 }
 
 /**
- * The configuration for reading one file. It is a [[JobConf]], because Hadoop would copy any other configuration into
- * one.
+ * The configuration for reading one file. It is a [[JobConf]], because Hadoop would copy any other configuration into a
+ * new [[JobConf]].
  */
 final private[read] class ReadJob(base: Configuration, val projection: FileProjection) extends JobConf(base) {
   set(ParquetInputFormat.READ_SUPPORT_CLASS, classOf[IcebergReadSupport].getName)

@@ -29,10 +29,12 @@ private[parquet] object LeafConverter {
         else new Binaries(v => appendBytes(v.getBytesUnsafe, vector))
     }
 
-  /** Whether the vector of a decimal has ints. */
+  /** Whether a vector stores its decimals as ints. */
   private def isInt(t: DataType): Boolean = DecimalType.is32BitDecimalType(t)
 
-  /** Whether the vector has longs: for a decimal, or for an unsigned int. */
+  /**
+   * Whether a vector stores its values as longs. This is the case for decimals that fit a long, and for unsigned ints.
+   */
   private def isLong(t: DataType): Boolean = !isInt(t) && DecimalType.is64BitDecimalType(t) || t == LongType
 
   private def longs(vector: WritableColumnVector, t: DataType): PrimitiveConverter =

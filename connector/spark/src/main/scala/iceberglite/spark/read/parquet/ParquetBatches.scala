@@ -26,7 +26,7 @@ import iceberglite.spec.file.FileFormat
  *
  * @param positions the positions of the rows; absent if they are not needed, or if Spark's reader returns them as the
  *   last column
- * @param byRows whether Spark's vectorized reader cannot decode the file
+ * @param decodesRowByRow whether rows are decoded one by one, because Spark's vectorized reader cannot decode the file
  */
 final private[read] class ParquetBatches(
     decoder: ColumnDecoder,
@@ -34,11 +34,11 @@ final private[read] class ParquetBatches(
     positions: Option[RowPositions],
     deletes: Option[FileDeletes],
     capacity: Int,
-    override val byRows: Boolean
+    override val decodesRowByRow: Boolean
 ) extends FileBatches {
   private val read: ColumnarBatch = decoder.columns
   private val allRows: ColumnarBatch =
-    Columns.of(read, columns, positions.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
+    ParquetColumns.of(read, columns, positions.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
 
   private val liveBatch: Option[LiveBatch] =
     deletes.map(_.liveBatch(allRows, capacity, Some(RowCompactor.of(read, positions.map(_.vector)))))
@@ -62,11 +62,11 @@ private[read] object ParquetBatches extends BatchFormat {
   override def format: FileFormat = FileFormat.Parquet
 
   /**
-   * The rebase mode for dates and times. They use the specification's calendar, regardless of the session and of
-   * missing metadata in the file.
+   * The calendar in which Spark's reader interprets dates and timestamps. It is always the proleptic Gregorian calendar
+   * of the specification, regardless of the session's settings and of missing metadata in the file.
    */
-  private val Calendar = "CORRECTED"
-  private val NoZone = "UTC"
+  private val RebaseMode = "CORRECTED"
+  private val RebaseZone = "UTC"
 
   override def open(task: FileTask, read: FileRead): ParquetBatches = {
     val projections = new FileProjections(read.fields, read.mapping, read.values, read.tableName)
@@ -90,8 +90,8 @@ private[read] object ParquetBatches extends BatchFormat {
       base: Configuration,
       deletes: Option[FileDeletes]
   ): PreparedRead = {
-    val inPart = readFooter(new Path(task.path), task, base)
-    val footer = deletes.flatMap(_.candidatePositions).fold(inPart)(RowGroups.containing(inPart, _))
+    val footerOfPart = readFooter(new Path(task.path), task, base)
+    val footer = deletes.flatMap(_.candidatePositions).fold(footerOfPart)(RowGroups.containing(footerOfPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
     val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))
@@ -123,13 +123,21 @@ private[read] object ParquetBatches extends BatchFormat {
       deletes: Option[FileDeletes]
   ): ParquetBatches = {
     import read.{footer, projection, task}
-    // If nothing is skipped, positions follow from the footer. Spark's reader would create an object for each position.
+    // If no filter skips rows, the positions of the rows follow from the footer. Spark's reader would create an object
+    // for each position.
     val positions =
       if (read.filter.isEmpty && projection.needsPosition) RowPositions.of(footer, settings.rows) else None
     val fromReader = projection.needsPosition && positions.isEmpty
     val job = read.job(if (fromReader) projection.withPositions else projection)
-    val reader =
-      new VectorizedParquetRecordReader(null, Calendar, NoZone, Calendar, NoZone, settings.offHeap, settings.rows)
+    val reader = new VectorizedParquetRecordReader(
+      null,
+      RebaseMode,
+      RebaseZone,
+      RebaseMode,
+      RebaseZone,
+      settings.offHeap,
+      settings.rows
+    )
     try {
       val split = new FileSplit(read.path, task.start, task.length, Array.empty[String])
       val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
@@ -140,7 +148,7 @@ private[read] object ParquetBatches extends BatchFormat {
         positions,
         deletes,
         settings.rows,
-        byRows = false
+        decodesRowByRow = false
       )
     } catch {
       case e: Throwable =>
@@ -158,7 +166,7 @@ private[read] object ParquetBatches extends BatchFormat {
     val (decoder, footer) = RowDecoder.open(read.path, read.footer, job, settings.rows)
     try {
       val positions = if (read.projection.needsPosition) Some(positionsOf(footer, settings)) else None
-      new ParquetBatches(decoder, read.projection.columns, positions, deletes, settings.rows, byRows = true)
+      new ParquetBatches(decoder, read.projection.columns, positions, deletes, settings.rows, decodesRowByRow = true)
     } catch {
       case e: Throwable =>
         decoder.close()
@@ -170,7 +178,10 @@ private[read] object ParquetBatches extends BatchFormat {
     RowPositions.of(footer, settings.rows)
       .getOrElse(throw new IllegalStateException("The footer does not state the positions of row groups"))
 
-  /** Reads the footer with only the row groups of the task's part, which the reader uses directly. */
+  /**
+   * Reads the footer with only the row groups in the task's part of the file. The reader uses this footer and does not
+   * read the footer again.
+   */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
     val file = ParquetInput.of(HadoopInputFile.fromPath(path, base))
     val options = HadoopReadOptions.builder(base, path).withRange(task.start, task.start + task.length).build()
@@ -180,7 +191,8 @@ private[read] object ParquetBatches extends BatchFormat {
   }
 
   /**
-   * Sets the configuration that Spark's reader needs, independent of the session's settings; called once for a scan.
+   * Sets the configuration that Spark's reader needs, regardless of the session's settings. This method is called once
+   * for each scan.
    */
   def prepare(base: Configuration): Configuration = {
     base.setBoolean(SQLConf.PARQUET_BINARY_AS_STRING.key, false)
@@ -189,7 +201,8 @@ private[read] object ParquetBatches extends BatchFormat {
     base.setBoolean(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key, false)
     base.setBoolean(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key, false)
     base.setBoolean(SQLConf.CASE_SENSITIVE.key, true)
-    // A flipped bit in a page would result in a wrong row; checking costs little compared to decompression.
+    // Checksums are verified, because a flipped bit in a page would result in a wrong row. The verification costs
+    // little compared to decompression.
     base.setBooleanIfUnset(ParquetInputFormat.PAGE_VERIFY_CHECKSUM_ENABLED, true)
     base
   }

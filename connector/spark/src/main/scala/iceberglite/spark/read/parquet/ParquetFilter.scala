@@ -6,16 +6,17 @@ import iceberglite.spec.expr.{Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression._
 
 /**
- * Converts a condition on a table's columns to a Parquet filter, with the names and types of one file. Parquet uses it
- * to skip row groups by statistics and dictionaries, and pages by the column index. The filter is not applied to rows,
- * so it may be weaker than the condition, and it omits tests that the file's statistics cannot decide.
+ * Converts a condition on a table's columns to a Parquet filter, with the names and types of one file. Parquet uses the
+ * filter to skip row groups by statistics and dictionaries, and pages by the column index. Parquet does not apply the
+ * filter to rows, so the filter may be weaker than the condition: it omits tests that the file's statistics cannot
+ * decide.
  *
  * @param columns the columns that are read, by field id. Parquet treats any other column as null in all rows.
  * @param withoutNan the ids of columns that certainly contain no NaN
  */
 final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNan: Set[Int]) {
 
-  /** Converts a condition. @return absent if it skips no row */
+  /** Converts a condition. @return absent if the filter would skip no row */
   def of(condition: Expression): Option[FilterPredicate] = condition match {
     case And(l, r) => (of(l), of(r)) match {
         case (Some(a), Some(b)) => Some(FilterApi.and(a, b))
@@ -34,8 +35,8 @@ final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNa
       case LessThanOrEqual(_, v) => t.lessOrEqual(v)
       case GreaterThan(_, v) => t.greater(v)
       case GreaterThanOrEqual(_, v) => t.greaterOrEqual(v)
-      case Equal(_, v) => t.equalToOne(Set(v))
-      case In(_, vs) => t.equalToOne(vs)
+      case Equal(_, v) => t.equalToAny(Set(v))
+      case In(_, vs) => t.equalToAny(vs)
       case StartsWith(_, prefix) => t.startsWith(prefix)
       case _: NotEqual | _: NotIn | _: NotStartsWith | _: IsNan | _: NotNan => None
     }

@@ -38,14 +38,15 @@ import iceberglite.spec.types.Type._
  * Converts columns of Parquet's physical and logical types to columns of a table (spec: "Parquet", and the promotions
  * of "Schema Evolution").
  *
- * Spark's reader reads times, nanoseconds and UUIDs by their physical types. Timestamps in microseconds are read as
- * bigints: the numbers are the same, and Spark would reject files that differ from the table in the UTC-adjusted flag.
+ * Spark's reader returns times of day, timestamps in nanoseconds and UUIDs as values of their physical types.
+ * Timestamps in microseconds are read as bigints, because Spark would reject a file that differs from the table in the
+ * UTC-adjusted flag. The numbers are the same.
  */
 private[parquet] object PrimitiveConversion {
 
   /**
-   * Returns the type for Spark to read, and the conversion; absent if the file's type is not valid for the table's
-   * type.
+   * Returns the type in which Spark's reader reads the column, and the conversion of its values; absent if the type in
+   * the file is not valid for the type in the table.
    */
   def of(file: ParquetPrimitive, expected: PrimitiveType): Option[(DataType, ColumnConversion)] = {
     val logical = Option(file.getLogicalTypeAnnotation)
@@ -89,10 +90,13 @@ private[parquet] object PrimitiveConversion {
 
   private def readAs(
       dataType: DataType,
-      by: org.apache.spark.sql.vectorized.ColumnVector => org.apache.spark.sql.vectorized.ColumnVector
-  ): Option[(DataType, ColumnConversion)] = Some((dataType, Converted(by)))
+      convert: org.apache.spark.sql.vectorized.ColumnVector => org.apache.spark.sql.vectorized.ColumnVector
+  ): Option[(DataType, ColumnConversion)] = Some((dataType, Converted(convert)))
 
-  /** Reads a decimal: Spark decodes it by the physical type, and returns it with the requested precision. */
+  /**
+   * Returns the type and the conversion of a decimal column. Spark's reader decodes a decimal by its physical type, and
+   * returns it with the requested precision.
+   */
   private def decimal(
       file: ParquetPrimitive,
       logical: DecimalLogicalTypeAnnotation,
@@ -105,7 +109,10 @@ private[parquet] object PrimitiveConversion {
     else readAs(read, new DecimalAsDecimal(_, read, tableDecimal))
   }
 
-  /** Returns the precision to read: Spark does not read variable-length bytes as decimals that fit a long. */
+  /**
+   * Returns the precision with which Spark's reader reads a decimal. For variable-length bytes, the precision is
+   * increased, because the reader does not support them for decimals that fit a long.
+   */
   private def readPrecision(file: ParquetPrimitive, precision: Int): Int =
     if (file.getPrimitiveTypeName == BINARY) math.max(precision, Decimal.MAX_LONG_DIGITS + 1) else precision
 

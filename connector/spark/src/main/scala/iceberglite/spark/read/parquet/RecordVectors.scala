@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import iceberglite.parquet.ParquetShapes._
 
 /**
- * Appends the records of a file to vectors in the layout of Spark's vectorized reader. It returns no records, but the
- * number of records since the last [[reset]].
+ * Appends the records of a file to vectors in the layout of Spark's vectorized reader. No record objects are created;
+ * the current record is the number of records since the last [[reset]].
  *
  * @param vectors the vectors of the fields of `requested`
  */
@@ -45,14 +45,18 @@ sealed private class NodeVector(val vector: WritableColumnVector, val converter:
   /** Called before an entry of the enclosing node. */
   def begin(): Unit = ()
 
-  /** Called after the entry; appends a null if there was no value. @param entries the number of entries so far */
+  /**
+   * Called after an entry of the enclosing node. Appends a null if the entry has no value for this node.
+   *
+   * @param entries the number of entries so far
+   */
   def complete(entries: Int): Unit = if (vector.getElementsAppended < entries) {
     if (vector.dataType.isInstanceOf[StructType]) vector.appendStruct(true) else vector.appendNull()
     ()
   }
 }
 
-/** A repeated field that is not part of a list: all values of an entry are one array. */
+/** A repeated field that is not part of a list. All its values in one entry of the enclosing node form one array. */
 final private class RepeatedVector(vector: WritableColumnVector, element: NodeVector)
     extends NodeVector(vector, element.converter) {
   private var first = 0
@@ -74,11 +78,11 @@ private object NodeVector {
     case (primitive: ParquetPrimitive, _) => new NodeVector(vector, LeafConverter.of(primitive, vector))
     case (group: GroupType, _: StructType) =>
       val children = childrenOf(group).zipWithIndex.map { case (child, i) => of(child, vector.getChild(i)) }
-      new NodeVector(vector, new StructVector(vector, new NodeFields(children)))
+      new NodeVector(vector, new StructConverter(vector, new NodeFields(children)))
     case (group: GroupType, t) => (shapeOf(group), t) match {
         case (Some(ListShape(element, true)), _: ArrayType) =>
           val child = single(element, vector.getChild(0))
-          new NodeVector(vector, new EntriesVector(vector, child.vector, child.converter))
+          new NodeVector(vector, new EntriesConverter(vector, child.vector, child.converter))
         case (Some(shape: ListShape), _: ArrayType) =>
           entries(vector, Vector(single(shape.element, vector.getChild(0))))
         case (Some(MapShape(keyValue)), _: MapType) =>
@@ -88,7 +92,7 @@ private object NodeVector {
   }
 
   private def entries(vector: WritableColumnVector, parts: Vector[NodeVector]): NodeVector =
-    new NodeVector(vector, new EntriesVector(vector, parts.head.vector, new EntryVector(new NodeFields(parts))))
+    new NodeVector(vector, new EntriesConverter(vector, parts.head.vector, new EntryConverter(new NodeFields(parts))))
 }
 
 /** The fields of a group. */
@@ -109,12 +113,13 @@ final private class NodeFields(nodes: Vector[NodeVector]) {
   }
 
   /**
-   * Returns the number of entries, which is that of the first field. Between entries, all fields have the same number.
+   * Returns the number of entries, which is the number of values of the first field. Between two entries, all fields
+   * have the same number of values.
    */
   def entries: Int = nodeArray(0).vector.getElementsAppended
 }
 
-final private class StructVector(vector: WritableColumnVector, fields: NodeFields) extends GroupConverter {
+final private class StructConverter(vector: WritableColumnVector, fields: NodeFields) extends GroupConverter {
   override def getConverter(field: Int): Converter = fields.converter(field)
 
   override def start(): Unit = {
@@ -126,24 +131,24 @@ final private class StructVector(vector: WritableColumnVector, fields: NodeField
 }
 
 /**
- * The group that contains the repeated field of a list or map.
+ * Appends the group that contains the repeated field of a list or map.
  *
- * @param first the vector with a value for each entry
+ * @param entryValues a vector with one value for each entry
  */
-final private class EntriesVector(vector: WritableColumnVector, first: WritableColumnVector, entry: Converter)
+final private class EntriesConverter(vector: WritableColumnVector, entryValues: WritableColumnVector, entry: Converter)
     extends GroupConverter {
   private var begin = 0
 
   override def getConverter(field: Int): Converter = entry
-  override def start(): Unit = begin = first.getElementsAppended
-  override def end(): Unit = vector.putArray(vector.appendNotNull(), begin, first.getElementsAppended - begin)
+  override def start(): Unit = begin = entryValues.getElementsAppended
+  override def end(): Unit = vector.putArray(vector.appendNotNull(), begin, entryValues.getElementsAppended - begin)
 }
 
-/** The repeated group of a three-level list, or of a map. */
-final private class EntryVector(parts: NodeFields) extends GroupConverter {
-  private var before = 0
+/** Appends the repeated group of a three-level list, or of a map. */
+final private class EntryConverter(parts: NodeFields) extends GroupConverter {
+  private var entriesBefore = 0
 
   override def getConverter(field: Int): Converter = parts.converter(field)
-  override def start(): Unit = before = parts.entries
-  override def end(): Unit = parts.complete(before + 1)
+  override def start(): Unit = entriesBefore = parts.entries
+  override def end(): Unit = parts.complete(entriesBefore + 1)
 }

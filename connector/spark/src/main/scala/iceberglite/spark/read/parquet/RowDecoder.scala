@@ -12,8 +12,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.data.parquet.GuardedPages
 
 /**
- * Decodes row by row with Parquet's own reader, which supports encodings that Spark's reader lacks. The vectors have
- * the same content as those of Spark's reader.
+ * Decodes row by row with Parquet's own reader, which supports encodings that Spark's reader does not support. The
+ * vectors have the same content as the vectors of Spark's reader.
  *
  * @param capacity maximum number of rows in a batch
  */
@@ -25,7 +25,7 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
   private val columnIO: MessageColumnIO =
     new ColumnIOFactory(reader.getFileMetaData.getCreatedBy).getColumnIO(projection.requested)
 
-  private var group: RecordReader[Int] = _
+  private var groupReader: RecordReader[Int] = _
   private var rowsLeft = 0L
 
   override val columns: ColumnarBatch = new ColumnarBatch(vectors.toArray[ColumnVector])
@@ -37,7 +37,7 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
     val count = math.min(rowsLeft, capacity.toLong).toInt
     var row = 0
     while (row < count) {
-      group.read()
+      groupReader.read()
       row += 1
     }
     rowsLeft -= count
@@ -46,7 +46,7 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
   }
 
   private def nextGroup(): Unit = Option(reader.readNextRowGroup()).foreach { pages =>
-    group = columnIO.getRecordReader(GuardedPages.of(pages), rows)
+    groupReader = columnIO.getRecordReader(GuardedPages.of(pages), rows)
     rowsLeft = pages.getRowCount
   }
 
@@ -77,7 +77,7 @@ private[parquet] object RowDecoder {
     }
   }
 
-  /** Calls a deprecated constructor, because no other accepts a footer that was already read. */
+  /** Calls a deprecated constructor, because no other constructor accepts a footer that was already read. */
   @nowarn("cat=deprecation")
   private def openReader(path: Path, footer: ParquetMetadata, job: ReadJob): ParquetFileReader =
     new ParquetFileReader(job, path, footer)

@@ -10,8 +10,8 @@ import iceberglite.puffin.DeletionVector
 private[parquet] object RowGroups {
 
   /**
-   * Returns the footer with only the row groups that contain one of the given rows. A row group of unknown position is
-   * kept.
+   * Returns the footer with only the row groups that contain at least one of the given rows. A row group is kept if the
+   * footer does not state its position.
    *
    * @param rows the positions of the rows in the file
    */

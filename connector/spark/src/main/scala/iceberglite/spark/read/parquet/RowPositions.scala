@@ -10,17 +10,17 @@ import org.apache.spark.sql.types.LongType
  * The `_pos` values of a batch of consecutive rows of one data file, for reads of complete row groups. A batch never
  * spans two row groups.
  *
- * @param groups the position of the first row of each group, and the number of its rows
+ * @param groups for each row group, the position of its first row and the number of its rows
  * @param capacity maximum number of rows in a batch
  */
 final private[read] class RowPositions private (groups: Iterator[(Long, Long)], capacity: Int) {
   private var next: Long = 0L
   private var remainingRows: Long = 0L
 
-  /** Valid until the next [[fill]]. */
+  /** The positions of the current batch. The next call of [[fill]] overwrites them. */
   val vector: OnHeapColumnVector = new OnHeapColumnVector(capacity, LongType)
 
-  /** Sets the positions of the next rows. */
+  /** Sets the positions of the next batch. @param rows number of rows of the batch */
   def fill(rows: Int): Unit = {
     while (remainingRows == 0 && rows > 0) {
       val (first, count) = groups.next()
@@ -28,7 +28,7 @@ final private[read] class RowPositions private (groups: Iterator[(Long, Long)], 
       remainingRows = count
     }
     if (rows > remainingRows)
-      throw new IllegalStateException(s"A batch has $rows rows, but its row group has only $remainingRows more")
+      throw new IllegalStateException(s"A batch has $rows rows, but only $remainingRows rows of its row group remain")
     var row = 0
     while (row < rows) {
       vector.putLong(row, next + row)
@@ -41,7 +41,7 @@ final private[read] class RowPositions private (groups: Iterator[(Long, Long)], 
 
 private[read] object RowPositions {
 
-  /** Returns the positions of the rows; absent if the footer lacks the positions of row groups. */
+  /** Returns the positions of the rows; absent if the footer does not state the positions of row groups. */
   def of(footer: ParquetMetadata, capacity: Int): Option[RowPositions] = {
     val groups = footer.getBlocks.asScala.map(block => (block.getRowIndexOffset, block.getRowCount))
     if (groups.exists(_._1 < 0)) None else Some(ofGroups(groups, capacity))

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * Reads variants as JSON text, because Spark 3.5 has no type for them. Shredded variants are reassembled (Parquet:
+ * Reads variants as JSON text, because Spark 3.5 has no variant type. Shredded variants are reassembled (Parquet:
  * "Variant Shredding").
  */
 private[parquet] object VariantConversion {
@@ -26,7 +26,7 @@ private[parquet] object VariantConversion {
   private val TypedValue = "typed_value"
 
   /**
-   * Matches a variant.
+   * Matches a group of the file to the type variant.
    *
    * @param unreadable creates the error for bytes that are not a variant
    * @return absent for a group that is not a variant
@@ -51,7 +51,10 @@ private[parquet] object VariantConversion {
    */
   final private case class Part[A](dataType: DataType, column: ColumnVector => A)
 
-  /** A struct of `value`, the encoded variant, and `typed_value`, the shredded one; either may be missing. */
+  /**
+   * Matches a struct of `value`, which is the encoded part of a variant, and `typed_value`, which is the shredded part.
+   * Either field may be missing.
+   */
   private def shreddedPart(group: GroupType, withMetadata: Boolean): Option[Part[ShreddedColumn]] = {
     val children = childrenOf(group).map { child =>
       child.getName -> (child.getName match {
@@ -133,7 +136,7 @@ private[parquet] object VariantConversion {
             dataType,
             vector => {
               val read = conversion match {
-                case Converted(by) => by(vector)
+                case Converted(convert) => convert(vector)
                 case _ => vector
               }
               Some(ShreddedColumn.Values(read, literal(t)))

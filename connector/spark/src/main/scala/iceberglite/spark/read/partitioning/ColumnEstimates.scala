@@ -20,7 +20,9 @@ import iceberglite.spec.types.Type._
 /**
  * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.
  *
- * @param minValue the minimum in Spark's internal format; absent for strings and binaries, for which Spark needs none
+ * @param minValue the minimum in Spark's internal format; absent for strings and binaries, because Spark uses no bounds
+ *   for these types
+ * @param maxValue the maximum, under the same conditions
  * @param length the average size of a value in bytes; absent unless values are longer than Spark assumes
  */
 final private[read] case class ColumnEstimate(
@@ -49,8 +51,9 @@ final private[read] case class AverageLength(bytes: Long) extends ColumnStatisti
 private[read] object ColumnEstimates {
 
   /**
-   * Returns the statistics of the columns for which they are complete. Spark treats a column with a distinct count but
-   * without bounds as all null, and estimates no rows for a join on it.
+   * Returns the statistics of the columns for which all statistics are known. Incomplete statistics are omitted,
+   * because Spark treats a column with a distinct count but without bounds as all null, and estimates no rows for a
+   * join on such a column.
    *
    * @param averageLength returns the average size of a column's values in bytes; absent unless values are longer than
    *   Spark assumes
@@ -64,7 +67,7 @@ private[read] object ColumnEstimates {
     columns.flatMap { column =>
       val length = averageLength(column)
       val estimated = estimate(files, column, distinct(column.id)).map(_.copy(length = length))
-      estimated.orElse(length.filter(_ => isText(column)).map(AverageLength)).map(column.name -> _)
+      estimated.orElse(length.filter(_ => needsNoBounds(column)).map(AverageLength)).map(column.name -> _)
     }.toMap
   }
 
@@ -83,10 +86,10 @@ private[read] object ColumnEstimates {
     }
 
   /**
-   * Whether Spark needs no bounds for a column. It compares values of other types with bounds, and without bounds it
-   * estimates no matching rows.
+   * Whether Spark needs no bounds for a column. For columns of other types, Spark compares values with the bounds, and
+   * estimates no matching rows if there are no bounds.
    */
-  private def isText(column: NestedField): Boolean = column.fieldType match {
+  private def needsNoBounds(column: NestedField): Boolean = column.fieldType match {
     case StringType | BinaryType => true
     case _ => false
   }
@@ -95,7 +98,7 @@ private[read] object ColumnEstimates {
 
   /**
    * Returns the number of integers, dates or times between the bounds, which is the maximum number of distinct values.
-   * Most keys are dense, so this is accurate enough for ordering joins.
+   * Because most join keys are dense, this number is accurate enough to choose the order of joins.
    */
   private def countBetween(minValue: Option[AnyRef], maxValue: Option[AnyRef]): Option[Long] =
     (minValue, maxValue) match {

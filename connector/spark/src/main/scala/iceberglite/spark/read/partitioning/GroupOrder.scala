@@ -12,23 +12,23 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /**
- * Determines the columns by which the rows of each group are sorted in ascending order, nulls first, if its files are
- * read one after the other.
+ * Determines the columns by which the rows of each group are sorted in ascending order, nulls first, if the files of
+ * the group are read one after the other.
  *
  * The sort order id of a file states how its rows are sorted (spec: "Sorting"). The files of a group must have bounds
  * that do not overlap.
  */
 private[read] object GroupOrder {
 
-  /** Returns the columns. @return empty if the order is not certain */
+  /** Returns the columns. @return empty if the rows of a group may not be sorted */
   def of(files: ScanFiles, groups: Vector[Vector[FileScanTask]]): Vector[NestedField] = {
     val metadata = files.table.metadata
     val orders = groups.iterator.flatten.map(_.file.sortOrderId).toSet.toVector
     val fields = orders.map { id =>
-      id.flatMap(i => metadata.sortOrders.find(_.orderId == i)).fold(none)(order => ascending(order.fields))
+      id.flatMap(i => metadata.sortOrders.find(_.orderId == i)).fold(none)(order => supportedColumns(order.fields))
     }
     val common = fields.reduceOption((a, b) => a.zip(b).takeWhile { case (x, y) => x == y }.map(_._1)).getOrElse(none)
-    val columns = common.map(id => files.schema.fields.find(f => f.id == id && sortsAlike(f)))
+    val columns = common.map(id => files.schema.fields.find(f => f.id == id && hasCommonOrder(f)))
       .takeWhile(_.isDefined).flatten
     if (columns.nonEmpty && groups.forall(inAscendingOrder(_, columns, metadata).isDefined)) columns else Vector.empty
   }
@@ -38,17 +38,20 @@ private[read] object GroupOrder {
   /**
    * Returns the ids of the sort columns before the first one whose transform or direction Spark's joins do not support.
    */
-  private def ascending(fields: Vector[SortField]): Vector[Int] = fields.takeWhile { f =>
+  private def supportedColumns(fields: Vector[SortField]): Vector[Int] = fields.takeWhile { f =>
     f.transform == Identity && f.direction == Ascending && f.nullOrder == NullsFirst && f.sourceIds.size == 1
   }.map(_.sourceId)
 
   /** Whether all engines sort a column in the same way. They order strings, binaries, zeros and NaN differently. */
-  private def sortsAlike(column: NestedField): Boolean = column.fieldType match {
+  private def hasCommonOrder(column: NestedField): Boolean = column.fieldType match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType => true
     case _ => false
   }
 
-  /** Returns the files of a group in an order in which rows are ascending; absent if there is none. */
+  /**
+   * Sorts the files of a group so that their rows are in ascending order; absent if no order of the files has this
+   * property.
+   */
   def inAscendingOrder(
       tasks: Vector[FileScanTask],
       columns: Vector[NestedField],

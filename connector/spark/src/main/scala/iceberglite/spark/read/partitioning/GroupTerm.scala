@@ -11,15 +11,16 @@ import iceberglite.spec.types.{Literal, LiteralConversion, NestedField, Primitiv
 import iceberglite.spec.types.Type._
 
 /**
- * One part of the key by which a scan's files are grouped.
+ * One part of the key by which the files of a scan are grouped.
  *
  * @param column a top-level column of the table
- * @param transform the transform of the column; [[Void]] if the files are not grouped by it
+ * @param source the type of the column
+ * @param transform the transform of the column; [[Void]] if the files are not grouped by this column
  */
 final private[iceberglite] case class GroupTerm(column: NestedField, source: PrimitiveType, transform: Transform) {
   private val result: PrimitiveType = transform.resultType(source)
 
-  /** Returns a value in Spark's internal format; absent if it is not of the term's type. */
+  /** Converts a value to Spark's internal format; absent if the value does not have the type of the term. */
   def toSpark(value: Option[Literal]): Option[Any] = value match {
     case None => Some(null)
     case Some(literal) => LiteralConversion.to(literal, result).map(SparkValues.toSpark(_, result))
@@ -46,8 +47,8 @@ final private[iceberglite] case class GroupTerm(column: NestedField, source: Pri
 private[iceberglite] object GroupTerm {
 
   /**
-   * Returns the term. It is absent if Spark compares other values than those of the transform, or if values that are
-   * equal in Spark can be in two partitions.
+   * Returns the term of a column. It is absent if Spark compares other values than the results of the transform, or if
+   * values that are equal in Spark can be in two partitions.
    */
   def of(column: NestedField, transform: Transform): Option[GroupTerm] = column.fieldType match {
     case t: PrimitiveType if hasSparkEquality(t) && isSupported(transform) && transform.canTransform(t) =>
@@ -55,12 +56,13 @@ private[iceberglite] object GroupTerm {
     case _ => None
   }
 
-  /** Returns a term that does not divide the files of a scan. */
-  def everything(column: NestedField): Option[GroupTerm] = of(column, Void)
+  /** Returns a term that has the same value for all files of a scan. */
+  def undivided(column: NestedField): Option[GroupTerm] = of(column, Void)
 
   /**
-   * Whether Spark's comparison matches the partition values: 0.0 and -0.0 are equal in Spark, and types that Spark
-   * lacks have other values.
+   * Whether two values are equal in Spark if and only if their partition values are equal. This is false for
+   * floating-point numbers, because 0.0 and -0.0 are equal in Spark, and for types that Spark does not have, because
+   * Spark reads them as values of other types.
    */
   private def hasSparkEquality(t: PrimitiveType): Boolean = t match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType | StringType |
@@ -77,8 +79,8 @@ private[iceberglite] object GroupTerm {
 }
 
 /**
- * Represents a partition transform in Spark's plans; it is never called. Its parameter is part of its name, because
- * Spark compares only the parameters of buckets.
+ * Represents a partition transform in Spark's plans. The function is never called. The parameter of a transform is part
+ * of the function's name, because Spark compares only the parameters of buckets.
  */
 final private case class GroupFunction(transform: String, source: DataType, override val resultType: DataType)
     extends ScalarFunction[Any] {

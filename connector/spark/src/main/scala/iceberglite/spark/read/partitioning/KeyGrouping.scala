@@ -19,27 +19,32 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 
 /**
- * The grouping of the files of a scan by the values of terms. Rows that differ in a term are in different groups.
+ * The grouping of the files of a scan by the values of terms. Rows that differ in the value of a term are in different
+ * groups.
  *
- * @param order the columns by which the rows of each group are ascending, nulls first, if its files are read in order
+ * @param order the columns by which the rows of each group are sorted in ascending order, nulls first, if the files of
+ *   the group are read in the order of [[GroupOrder.inAscendingOrder]]
  */
 final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], order: Vector[NestedField] = Vector.empty) {
 
-  /** Returns the grouping with the order of the scan's files. */
+  /** Returns this grouping with the order that the rows of the scan's files have. */
   def ordered(files: ScanFiles): KeyGrouping =
     copy(order = of(files.plan.tasks).fold(order)(groups => GroupOrder.of(files, groups.map(_._2))))
 
-  /** Returns the grouping with the order up to the first column that is not read. */
+  /** Returns this grouping with an order that ends before the first column that the scan does not read. */
   def withoutUnread(read: Set[Int]): KeyGrouping = copy(order = order.takeWhile(c => read(c.id)))
 
-  /** Returns the order for Spark. */
+  /** Returns the order in the form that Spark expects of a scan. */
   def reportedOrder: Array[SortOrder] = order.map { column =>
     val reference = Expressions.column(PartitionTerm.quoted(Seq(column.name)))
     Expressions.sort(reference, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST)
   }.toArray
 
-  /** Returns the partitioning for Spark, which supports parameters only in bucket transforms. */
-  def reported: Option[Partitioning] =
+  /**
+   * Returns the partitioning in the form that Spark expects of a scan; absent without terms. Spark supports parameters
+   * only in bucket transforms.
+   */
+  def reportedPartitioning: Option[Partitioning] =
     if (terms.isEmpty) None
     else {
       val keys = terms.map(t => PartitionTerm(Vector(t.column.name), t.transform).sparkTransform: Expression)
@@ -52,20 +57,20 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
       .mkString("grouped by ", ", ", if (order.isEmpty) "" else order.map(_.name).mkString(" sorted by ", ", ", ""))
 
   /**
-   * Returns the files of each group, by its key.
+   * Returns the key and the files of each group.
    *
    * @return absent if the partition of a file does not determine its key
    */
   def of(tasks: Vector[FileScanTask]): Option[Vector[(Vector[Any], Vector[FileScanTask])]] = {
     val keys = new Keys
     val groups = mutable.LinkedHashMap.empty[Vector[Any], mutable.Builder[FileScanTask, Vector[FileScanTask]]]
-    val allKnown = tasks.forall { task =>
+    val allHaveKeys = tasks.forall { task =>
       keys.of(task).exists { key =>
         groups.getOrElseUpdate(KeyGrouping.comparable(key), Vector.newBuilder[FileScanTask]) += task
         true
       }
     }
-    if (allKnown) Some(groups.iterator.map { case (_, files) => group(keys, files.result()) }.toVector) else None
+    if (allHaveKeys) Some(groups.iterator.map { case (_, files) => group(keys, files.result()) }.toVector) else None
   }
 
   private def group(keys: Keys, files: Vector[FileScanTask]): (Vector[Any], Vector[FileScanTask]) =
@@ -89,7 +94,10 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
       if (values.forall(_.isDefined)) Some(values.flatten) else None
     }
 
-    /** Returns the positions of the terms; absent if the spec lacks a term. */
+    /**
+     * Returns the position of each term among the partition fields of a spec; absent if the spec has no field for a
+     * term.
+     */
     private def positionsIn(spec: PartitionSpec): Option[Vector[Option[Int]]] = {
       val found = terms.map { term =>
         if (term.transform == Void) Some(None)
@@ -105,7 +113,10 @@ private[iceberglite] object KeyGrouping {
   /** The key value of a term by which the files are not grouped. */
   private val Ungrouped: Any = 0
 
-  /** Returns the grouping that the user requested by an option. It has the terms whose columns are read. */
+  /**
+   * Returns the grouping that the user requested by an option. Its terms are the partition fields whose columns are
+   * read.
+   */
   def requested(files: ScanFiles, scanColumns: ScanColumns): Option[KeyGrouping] = {
     val read = scanColumns.fields.map(_.id).toSet
     val readTerms = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
@@ -139,7 +150,10 @@ private[iceberglite] object KeyGrouping {
   private def matches(term: GroupTerm)(field: PartitionField): Boolean =
     field.sourceIds == Vector(term.column.id) && field.transform == term.transform
 
-  /** Converts a key to a form with value equality. An array is equal only to itself. */
+  /**
+   * Converts a key to a form that can be compared. Byte arrays are converted to vectors, because an array is equal only
+   * to itself.
+   */
   private def comparable(key: Vector[Any]): Vector[Any] = key.map {
     case bytes: Array[Byte] => bytes.toVector
     case other => other

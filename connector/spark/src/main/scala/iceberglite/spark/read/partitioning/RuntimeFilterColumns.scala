@@ -15,9 +15,12 @@ import iceberglite.spec.types.Type.StructType
 private[read] object RuntimeFilterColumns {
 
   /** The number of files in a sample. */
-  private val Sample = 64
+  private val SampleSize = 64
 
-  /** Returns the columns. They include structs that contain such fields. */
+  /**
+   * Returns those of the columns for which a runtime filter may skip files. A struct is returned if a runtime filter on
+   * one of its fields may skip files.
+   */
   def of(files: ScanFiles, columns: Vector[NestedField]): Vector[NestedField] = {
     val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
     lazy val sample = sampleOf(files.plan.tasks)
@@ -40,8 +43,8 @@ private[read] object RuntimeFilterColumns {
   }
 
   private def sampleOf(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
-    if (tasks.size <= Sample) tasks
-    else Vector.tabulate(Sample)(i => tasks((i.toLong * tasks.size / Sample).toInt))
+    if (tasks.size <= SampleSize) tasks
+    else Vector.tabulate(SampleSize)(i => tasks((i.toLong * tasks.size / SampleSize).toInt))
 
   /**
    * Whether the values of a column differ between files. A bound of one file must be within the bounds of at most half
@@ -49,11 +52,15 @@ private[read] object RuntimeFilterColumns {
    */
   private def haveDistinctRanges(stats: ColumnStatsByFile, tasks: Vector[FileScanTask]): Boolean = {
     val ranges = tasks.map(stats).flatMap(f => f.lower.flatMap(low => f.upper.map(low -> _)))
-    val hits = ranges.iterator.map { case (low, high) => within(ranges, low) + within(ranges, high) }.sum
+    val hits = ranges.iterator.map { case (low, high) =>
+      countContaining(ranges, low) + countContaining(ranges, high)
+    }.sum
     ranges.nonEmpty && 2 * ranges.size >= tasks.size && hits <= ranges.size.toLong * ranges.size
   }
 
-  private def within(ranges: Vector[(Literal, Literal)], value: Literal): Long = ranges.count { case (low, high) =>
-    Evaluate.ordering.lteq(low, value) && Evaluate.ordering.lteq(value, high)
-  }.toLong
+  /** Returns the number of ranges that contain a value. */
+  private def countContaining(ranges: Vector[(Literal, Literal)], value: Literal): Long =
+    ranges.count { case (low, high) =>
+      Evaluate.ordering.lteq(low, value) && Evaluate.ordering.lteq(value, high)
+    }.toLong
 }

@@ -16,8 +16,9 @@ import iceberglite.spec.expr.Expression._
 import iceberglite.spec.types.Literal
 
 /**
- * A runtime filter, which Spark creates from the rows of a join's other side, and its effect on a scan. It is
- * converted, bound and planned once, because it may contain many thousands of values.
+ * A runtime filter, which Spark creates from the rows of a join's other side, and its effect on a scan. The filter is
+ * converted and bound only once, and files are planned with it only once, because it may contain many thousands of
+ * values.
  *
  * @param bound the filter, bound to the columns of the scan
  */
@@ -26,7 +27,7 @@ final private[read] class RuntimeFilterResidual private (val bound: Expression, 
   /** The planned files that may have rows that satisfy the filter. */
   lazy val tasks: Vector[FileScanTask] = files.tasksWith(bound)
 
-  /** The filter for the rows of these files. */
+  /** The filter for the rows of [[tasks]], in which ranges replace long lists of values. */
   lazy val forRows: Expression = RuntimeFilterResidual.forRows(bound)
 
   def isEmpty: Boolean = bound == AlwaysTrue
@@ -45,6 +46,8 @@ private[read] object RuntimeFilterResidual {
    * range, because the list would skip only a few more files.
    */
   private val MaxValuesForFiles = 10000
+
+  /** The number of values for each planned file that the filter for files may have if there are many files. */
   private val MaxValuesForEachFile = 10
 
   def none(files: ScanFiles): RuntimeFilterResidual = new RuntimeFilterResidual(AlwaysTrue, files)
@@ -53,7 +56,7 @@ private[read] object RuntimeFilterResidual {
     val limit = math.max(MaxValuesForFiles.toLong, MaxValuesForEachFile.toLong * files.plan.tasks.size)
     val filters = new SparkFilters(files.schema, caseSensitive)
     val converted = predicates.map(withShortList(_, limit)).flatMap(filters.convert(_)).map(_.expression)
-    new RuntimeFilterResidual(files.bound(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
+    new RuntimeFilterResidual(files.bind(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
   }
 
   /** Replaces a list with more than `limit` values by its range, before a literal is created for each value. */
@@ -75,7 +78,10 @@ private[read] object RuntimeFilterResidual {
     }
   }
 
-  /** Returns a condition that is true for every row for which the filter is true. */
+  /**
+   * Replaces long lists of values by their ranges. The returned condition is true for every row for which the filter is
+   * true.
+   */
   def forRows(bound: Expression): Expression = bound match {
     case In(term, values) if values.size > MaxValues =>
       implicit val ordering: Ordering[Literal] = Evaluate.ordering

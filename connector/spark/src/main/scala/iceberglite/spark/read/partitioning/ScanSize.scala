@@ -10,30 +10,30 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Estimates the size of a scan in memory. It is the number of rows that remain after planning, times the width that
- * Spark assumes for the columns that are read. This is Apache Iceberg's estimate, with two additions. Rows that
- * deletion vectors delete do not count. A column of strings, binaries, lists or maps counts with at least its bytes in
- * the files, because values are at least as long in memory.
+ * Estimates the size of a scan in memory. The estimate is the number of rows that remain after planning, times the
+ * width that Spark assumes for the columns that are read. Apache Iceberg computes the same estimate, with two
+ * differences. Rows that deletion vectors delete are not counted here. A column of strings, binaries, lists or maps
+ * counts with at least its bytes in the files, because its values are at least as long in memory.
  *
  * @param columns the columns of the table that the scan reads
  * @param schema these columns and the metadata columns that the scan reads
  */
 final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField], schema: SparkStruct) {
 
-  /** Returns the estimate. Plans the scan only if the summary of the snapshot is not enough. */
+  /** Returns the estimate. The scan is planned only if the summary of the snapshot is not enough for the estimate. */
   def estimate: SizeEstimate =
     (if (files.isPlanNeeded) None else fromSummary).getOrElse {
       val fixedSize = SizeEstimate.of(rows, schema)
       fixedSize.copy(bytes = SizeEstimate.plus(fixedSize.bytes, excessBytes.values.foldLeft(0L)(SizeEstimate.plus)))
     }
 
-  /** Returns the average bytes of a value, for the columns whose values are longer than Spark assumes. */
+  /** Returns the average size of a column's values in bytes; absent unless the values are longer than Spark assumes. */
   def averageLength(column: NestedField): Option[Long] =
     excessBytes.get(column.id).filter(_ => rows > 0).map(excess => width(column) + excess / rows)
 
   /**
-   * Returns the estimate from the snapshot summary: the size of the whole table, if no rows are deleted and the files
-   * are too small for long values.
+   * Returns the estimate from the snapshot summary. It is the size of the whole table, and is absent if rows may be
+   * deleted, or if the files are so large that values may be longer than Spark assumes.
    */
   private def fromSummary: Option[SizeEstimate] = files.snapshot match {
     case None => Some(SizeEstimate(0L, 0L))
@@ -47,10 +47,10 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   }
 
   private lazy val rows: Long = {
-    val unknown = files.plan.tasks.iterator.filterNot(_.file.hasRecordCount).map(_.length).sum
+    val bytesWithoutRecordCount = files.plan.tasks.iterator.filterNot(_.file.hasRecordCount).map(_.length).sum
     SizeEstimate.plus(
       files.plan.report.liveRecords,
-      unknown / math.max(1, SparkTypes.toSpark(files.schema).defaultSize)
+      bytesWithoutRecordCount / math.max(1, SparkTypes.toSpark(files.schema).defaultSize)
     )
   }
 
@@ -93,11 +93,11 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
 private[iceberglite] object ScanSize {
 
   /** The number of files in a sample. */
-  private val Sample = 256
+  private val SampleSize = 256
 
   private def sample(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
-    if (tasks.size <= Sample) tasks
-    else Vector.tabulate(Sample)(i => tasks((i.toLong * tasks.size / Sample).toInt))
+    if (tasks.size <= SampleSize) tasks
+    else Vector.tabulate(SampleSize)(i => tasks((i.toLong * tasks.size / SampleSize).toInt))
 
   private def leaves(column: NestedField): Vector[Int] = column.fieldType match {
     case _: PrimitiveType => Vector(column.id)

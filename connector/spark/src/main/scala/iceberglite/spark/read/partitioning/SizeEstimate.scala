@@ -23,7 +23,7 @@ final private[iceberglite] case class SizeEstimate(rows: Long, bytes: Long) {
 
 private[iceberglite] object SizeEstimate {
 
-  /** The bytes that Spark adds for each row in its own estimates; rows without columns have only these. */
+  /** The bytes that Spark adds for each row in its own estimates. A row without columns has only these bytes. */
   private val RowOverhead = 8
 
   /** Returns the size of rows from their number and their columns only. */

@@ -5,13 +5,13 @@ import scala.collection.mutable.ArrayBuffer
 import iceberglite.scan.{FileScanTask, Splits}
 
 /**
- * Packs the files that a statement rewrites into tasks that write few files: a task reads whole partitions, or a part
- * of one partition that fills a file.
+ * Packs the files that a statement rewrites, so that its tasks write few files. Each task reads either whole
+ * partitions, or a part of one partition that is large enough to fill a file.
  *
  * @param byPartition whether each partition gets its own files
  * @param fileSize minimum number of bytes that a task rewrites in one partition, if the partition is large enough
- * @param smallestFileSize minimum to use instead of `fileSize` if larger parts would leave cores idle
- * @param cores number of tasks that run at once
+ * @param smallestFileSize minimum that replaces `fileSize` if larger parts would leave cores idle
+ * @param cores number of tasks that run at the same time
  */
 final private[iceberglite] case class RewritePacking(
     byPartition: Boolean,
@@ -22,7 +22,7 @@ final private[iceberglite] case class RewritePacking(
 
   /** Packs the files. @param openCost minimum weight of a file in bytes, so that no task gets very many small files */
   def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] =
-    if (!byPartition) Splits.evenly(files, tasksOf(bytes(files)))
+    if (!byPartition) Splits.evenly(files, taskCount(bytes(files)))
     else {
       val groups = splitPartitions(partitions(files))
       val weights = groups.map(_.iterator.map(f => math.max(f.length, openCost)).sum)
@@ -32,13 +32,13 @@ final private[iceberglite] case class RewritePacking(
   private def bytes(files: Vector[FileScanTask]): Long = files.iterator.map(_.length).sum
 
   /**
-   * Returns the number of tasks that rewrite unpartitioned files: all cores get rows, unless that results in very small
+   * Returns the number of tasks that rewrite unpartitioned files. All cores get rows, unless that results in very small
    * files.
    *
    * @param total the bytes of the files
    */
-  def tasksOf(total: Long): Int = {
-    val forCores = math.min(cores.toLong, total / RewritePacking.MinShare)
+  def taskCount(total: Long): Int = {
+    val forCores = math.min(cores.toLong, total / RewritePacking.MinTaskBytes)
     math.max(1L, math.max(forCores, total / fileSize)).toInt
   }
 
@@ -78,8 +78,8 @@ private[iceberglite] object RewritePacking {
   private val TasksPerCore = 2
 
   /** The minimum number of bytes of a task. It is Spark's own minimum for a task after a shuffle. */
-  private val MinShare = 1L << 20
+  private val MinTaskBytes = 1L << 20
 
-  /** The maximum number of partitions in a task, which has a file open for each of them. */
+  /** The maximum number of partitions in a task. A task has one open file for each of its partitions. */
   private val MaxPartitions = 32
 }

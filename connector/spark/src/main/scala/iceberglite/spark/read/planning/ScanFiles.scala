@@ -18,9 +18,9 @@ import iceberglite.tree.PartitionSpecs
  *
  * @param filter a condition that is true for all rows that Spark needs
  * @param limit the limit on the rows that Spark needs
- * @param existingPlan the plan of all files and its duration, if it exists already
+ * @param existingPlan the plan of all files and the duration of its planning, if it exists already
  * @param commits the commits that are read; absent to read the snapshot itself
- * @param planning where manifests are read; absent for the driver
+ * @param planning where manifests are read; absent to read them on the driver
  * @param metricsColumns the ids of columns whose metrics are needed, regardless of the number of files
  * @param wholeFiles whether all rows of the files are read
  */
@@ -63,10 +63,12 @@ final private[iceberglite] class ScanFiles private (
 
   private lazy val planAndDuration: (ScanPlan, Long) = in {
     val start = System.nanoTime()
-    val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
+    val local = TableScan(table.tree(widened.planningSchema), snapshot, filter, caseSensitive)
+      .copy(wholeFiles = wholeFiles)
     val scan = planning.fold(local)(_.of(local, metricsColumns))
-    val planFiles =
-      commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, widened.planned, filter, caseSensitive))
+    val planFiles = commits.fold[Option[Long] => ScanPlan](scan.plan) { c => _ =>
+      c.plan(table, widened.planningSchema, filter, caseSensitive)
+    }
     val plan = limit.plan(existingPlan.map(_._1), planFiles)
     isPlanned = true
     (plan, (System.nanoTime() - start) / 1000000L + existingPlan.fold(0L)(_._2))
@@ -137,12 +139,12 @@ final private[iceberglite] class ScanFiles private (
     isPlanned || filter != AlwaysTrue || limit != RowLimit.Unlimited || commits.isDefined
 
   /**
-   * Whether a part of the filter is true for every row of the planned files, so that Spark need not apply it to rows.
-   * The partitions of the files decide this.
+   * Whether a part of the filter is true for every row of the planned files, so that Spark need not apply this part to
+   * rows. This is determined by the partitions of the files.
    *
-   * @param byMetrics whether to use the files' metrics too
+   * @param byMetrics whether it is also determined by the metrics of the files
    */
-  def isDecided(condition: Expression, byMetrics: Boolean = false): Boolean = {
+  def isTrueForAllRows(condition: Expression, byMetrics: Boolean = false): Boolean = {
     val bound = Bind(condition, schema, caseSensitive)
     bound == AlwaysTrue || (byMetrics || isOnPartitionSources(bound)) && holdsFor(bound, byMetrics)
   }
@@ -162,15 +164,19 @@ final private[iceberglite] class ScanFiles private (
     }
   }
 
-  /** Whether null counts are reliable: a writer that did not inspect a column may have counted no nulls in it. */
+  /**
+   * Whether null counts are reliable. A writer that did not inspect a column may have written a null count of 0 for
+   * this column.
+   */
   private def hasReliableNullCounts(task: FileScanTask, ids: Set[Int]): Boolean =
     ids.forall(task.file.metrics.valueCount(_).contains(task.file.recordCount))
 
   /** Binds a condition to the columns of the scan's schema. */
-  def bound(condition: Expression): Expression = Bind(condition, schema, caseSensitive)
+  def bind(condition: Expression): Expression = Bind(condition, schema, caseSensitive)
 
   /**
-   * Returns the planned files that may have rows for an additional condition from a runtime filter.
+   * Returns the planned files that may have rows that satisfy an additional condition, which comes from a runtime
+   * filter.
    *
    * @param bound the condition, bound to the columns of the scan's schema
    */
@@ -185,7 +191,7 @@ final private[iceberglite] class ScanFiles private (
 
   /** Returns a function that creates the filter for the rows of a file. */
   private def filterOf(bound: Expression): FileScanTask => PartitionFilter = {
-    val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planned))
+    val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planningSchema))
     val bySpec = mutable.Map.empty[Int, PartitionFilters]
     task => bySpec.getOrElseUpdate(task.spec.specId, filter.of(task.spec).byPartition).of(task.file.partition)
   }

@@ -32,8 +32,8 @@ final private[read] class ScanPlanning(
 private[read] object ScanPlanning {
 
   /**
-   * The default size limit. Decoded manifests are about ten times as large as their files. Above a fraction of the
-   * heap, the driver keeps as few metrics as possible.
+   * The default size of manifests above which the driver keeps only requested metrics. Decoded manifests are about ten
+   * times as large as their files, so manifests of this size use about an eighth of the heap.
    */
   private val ManifestBytes: Long = Runtime.getRuntime.maxMemory / 80
 

@@ -10,11 +10,11 @@ import iceberglite.spark.conf.{PlanningMode, PlanningModes}
 import iceberglite.tree.FilePart
 
 /**
- * Reads the parts of a metadata tree on the executors, in a Spark job. Each part results in a small manifest with the
- * entries that the scan needs.
+ * Reads the parts of a metadata tree on the executors, in a Spark job. The result of each part is a small manifest with
+ * the entries that the scan needs.
  *
- * @param cores the number of cores of the driver, which would otherwise read the parts
- * @param localBytes the bytes per core of the driver above which a Spark job pays off
+ * @param cores the number of cores of the driver, which reads the parts if no Spark job does
+ * @param localBytes the number of bytes for each core of the driver above which a Spark job is faster
  */
 final private[read] class SparkPlanning(
     context: SparkContext,
@@ -54,7 +54,7 @@ final private[read] class SparkPlanning(
     finally shared.destroy()
     results.indices.iterator.map { i =>
       val packed = results(i)
-      // The result is no longer needed.
+      // Frees the memory of the result, which is not needed again.
       results(i) = Array.emptyByteArray
       ClusterJob.decodeResult(packed)
     }

@@ -22,6 +22,8 @@ final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask]
 
 private[iceberglite] object StatementFiles {
 
-  /** The files of a statement whose condition no row can satisfy: Spark does not read the table then. */
+  /**
+   * The files of a statement whose condition no row can satisfy. Spark does not read the table for such a statement.
+   */
   val Empty: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
 }

@@ -9,13 +9,14 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
 
 /**
- * Determines whether a column was added after the data of a file, so that the file cannot contain it. A manifest entry
- * does not state the schema of its file, but the snapshot with the file's data sequence number does.
+ * Determines whether a column was added after the data of a file was written, so that the file cannot contain the
+ * column. A manifest entry does not state the schema of its file. This class uses the schema of the snapshot with the
+ * file's data sequence number.
  */
 final private[stats] class ColumnAge(id: Int, metadata: TableMetadata) {
 
   /** Whether the age can be determined. A name mapping may find columns of any age in a file without ids. */
-  private val isKnown = metadata.formatVersion != FormatVersion.V1 &&
+  private val canBeDetermined = metadata.formatVersion != FormatVersion.V1 &&
     TableProperty.of(TableProperty.NameMappingDefault, metadata.properties).isEmpty
 
   /** Schema ids increase in the order in which schemas were added. */
@@ -31,9 +32,9 @@ final private[stats] class ColumnAge(id: Int, metadata: TableMetadata) {
     firstSchemaId.exists(schema.schemaId < _) && schema.byId.keysIterator.forall(_ < id)
 
   /**
-   * Whether the column was certainly added after the data of a file. This is unknown for data of version 1, because its
-   * sequence number is 0.
+   * Whether the column was certainly added after the data of a file was written. For data of a version 1 table, this
+   * cannot be determined, because its sequence number is 0.
    */
   def isNewerThanDataOf(task: FileScanTask): Boolean =
-    isKnown && task.dataSequenceNumber > 0 && olderSequenceNumbers.contains(task.dataSequenceNumber)
+    canBeDetermined && task.dataSequenceNumber > 0 && olderSequenceNumbers.contains(task.dataSequenceNumber)
 }

@@ -4,8 +4,8 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
- * The statistics of a column in one file, from metadata. They include deleted rows of the file. NaN is a value, and it
- * is greater than all others.
+ * The statistics of a column in one file, from metadata. The statistics include deleted rows of the file. NaN counts as
+ * a value, and is greater than all other values.
  *
  * @param nulls the number of nulls, if known
  * @param lower a lower bound of the values
@@ -32,7 +32,7 @@ final private[read] case class ColumnStats(
   def minNullCount: Long = nulls.fold(0L)(rows.minCountOf)
 
   /** Returns the number of remaining rows with a value, if it is certain. */
-  def values: Option[Long] =
+  def valueCount: Option[Long] =
     if (hasNoValue) Some(0L)
     else if (rows.isWhole && rows.total >= 0) nulls.map(rows.total - _)
     else if (!mayBeNull) rows.exactCount
@@ -53,7 +53,10 @@ private[read] object ColumnStats {
   def constant(rows: RowCount, value: Literal): ColumnStats =
     ColumnStats(rows, Some(0L), Some(value), Some(value), boundsAreValues = true)
 
-  /** Whether a value is zero: bounds do not always keep the sign of a zero. */
+  /**
+   * Whether a value is zero. A bound may be 0.0 although the value in the row is -0.0, or the reverse, because bounds
+   * do not always keep the sign of a zero.
+   */
   private def isZero(value: Literal): Boolean = value match {
     case FloatLiteral(v) => v == 0.0f
     case DoubleLiteral(v) => v == 0.0

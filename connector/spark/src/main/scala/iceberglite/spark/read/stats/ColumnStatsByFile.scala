@@ -12,9 +12,9 @@ import iceberglite.spec.types.DefaultValue.OfPrimitive
 import iceberglite.spec.types.Type._
 
 /**
- * Returns the statistics of one column for each file. They follow from the file's partition if it determines the
- * column's value, from the default value if the column is newer than the file, and otherwise from the file's metrics.
- * Not thread-safe.
+ * Returns the statistics of one column for each file. If the file's partition determines the value of the column, the
+ * statistics follow from the partition. If the column is newer than the file, they follow from the default value of the
+ * column. Otherwise, they are the file's metrics. Not thread-safe.
  */
 final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableMetadata)
     extends (FileScanTask => ColumnStats) {
@@ -40,7 +40,7 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
     if (!age.isNewerThanDataOf(task)) None
     else column.field.initialDefault match {
       case None if column.field.optional => Some(ColumnStats.ofNull(rows))
-      // An enclosing struct may be null.
+      // The default is not used for a field of a struct, because the struct may be null.
       case Some(OfPrimitive(value)) if !column.isNested => constant(value, rows)
       case _ => None
     }
@@ -50,7 +50,7 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
 
   private def ofMetrics(task: FileScanTask, rows: RowCount): ColumnStats = {
     val metrics = task.file.metrics
-    // A writer that did not inspect a column may have counted no nulls in it.
+    // A writer that did not inspect a column may have written a null count of 0 for this column.
     val isCounted = metrics.valueCount(column.id).contains(task.file.recordCount)
     val nulls = if (isCounted) metrics.nullValueCount(column.id) else None
     val (lower, upper) = bounds(metrics)
@@ -58,8 +58,8 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
   }
 
   /**
-   * Returns the bounds. A NaN is above all values and not covered by the bounds; bounds of a writer that did not check
-   * for NaNs may be affected by one.
+   * Returns the bounds. They do not cover NaN, which is greater than all other values. If a writer did not count NaN
+   * values, a NaN may have affected its bounds.
    */
   private def bounds(metrics: Metrics): (Option[Literal], Option[Literal]) = column.fieldType match {
     // Writers did not agree on the order of UUIDs; bounds of the other types are not values of the type.
@@ -76,8 +76,8 @@ final private[read] class ColumnStatsByFile(column: ScanColumn, metadata: TableM
     bound.flatMap(SingleValue.decodeValid(t, _)).filterNot(ColumnBounds.isNan)
 
   /**
-   * Whether bounds are values: bounds of strings and binaries may be truncated to an unknown length, and timestamp
-   * bounds from ORC files may be rounded to milliseconds.
+   * Whether bounds are values of rows. Bounds of strings and binaries may be truncated to an unknown length, and
+   * timestamp bounds from ORC files may be rounded to milliseconds.
    */
   private def boundsAreValues(t: PrimitiveType, format: FileFormat): Boolean = t match {
     case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimeType => true

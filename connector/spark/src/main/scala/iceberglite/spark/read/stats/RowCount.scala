@@ -3,16 +3,18 @@ package iceberglite.spark.read.stats
 import iceberglite.scan.FileScanTask
 
 /**
- * The number of rows of a file that are not deleted, as far as metadata determines it. Deletion vectors have a
- * cardinality. For other delete files, the number of rows that they delete in a data file is unknown.
+ * The number of rows of a file that are not deleted, as far as metadata determines this number. The entry of a deletion
+ * vector states how many rows it deletes. For other delete files, the number of rows that they delete in a data file is
+ * unknown.
  *
- * @param total all rows of the file, including deleted ones; negative if its entry has no count
+ * @param total number of all rows of the file, including deleted rows; negative if the entry of the file has no record
+ *   count
  * @param deletedByVectors the number of rows that deletion vectors delete
- * @param isExact whether no other deletes apply
+ * @param isExact whether only deletion vectors determine which rows remain
  */
 final private[read] case class RowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
 
-  /** Whether certainly no row is deleted. */
+  /** Whether it is certain that no row is deleted. */
   def isWhole: Boolean = isExact && deletedByVectors == 0
 
   def exactCount: Option[Long] = if (isExact && total >= 0) Some(minCount) else None

@@ -8,9 +8,9 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * A column of a table, or a field of its structs, for which metadata may contain statistics.
+ * A column of a table, or a field of a struct, for which metadata may contain statistics.
  *
- * @param path from a column of the table to the field
+ * @param path the column of the table, followed by the nested fields that lead to the field
  */
 final private[read] case class ScanColumn(path: Vector[NestedField], fieldType: PrimitiveType) {
   def field: NestedField = path.last

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.ColumnVector
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Columns with one value in all rows. */
+/** Creates columns that have one value in all rows. */
 private[read] object ConstantVectors {
 
   /**
@@ -25,13 +25,15 @@ private[read] object ConstantVectors {
       vector
   }
 
-  /** A column of nulls: Spark's constant vector fails for a large decimal that is null instead of returning null. */
+  /**
+   * A column of nulls. For a null decimal of large precision, Spark's constant vector fails instead of returning null.
+   */
   final private class NullVector(dataType: DataType, capacity: Int) extends ConstantColumnVector(capacity, dataType) {
     setNull()
     override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal = null
   }
 
-  /** Returns a struct with the same fields in all rows. */
+  /** Returns a struct column whose fields have the same values in all rows. */
   def struct(dataType: StructType, values: Seq[Option[Any]], capacity: Int): ColumnVector = {
     val vector = new ConstantColumnVector(capacity, dataType)
     vector.setNotNull()
@@ -61,6 +63,7 @@ private[read] object ConstantVectors {
       t.fields.zipWithIndex.foreach { case (field, i) =>
         vector.setChild(i, of(field.dataType, Option(v.get(i, field.dataType)), capacity))
       }
-    case (t, v) => throw new IllegalArgumentException(s"No constant column of type ${t.simpleString} holds $v")
+    case (t, v) =>
+      throw new IllegalArgumentException(s"$v is not a value of a constant column of type ${t.simpleString}")
   }
 }

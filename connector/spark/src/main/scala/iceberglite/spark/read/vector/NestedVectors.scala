@@ -4,13 +4,16 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 
-/** A struct whose children differ from those of the file, because some are constant, converted or omitted. */
+/**
+ * A column of structs whose children differ from the children in the file, because some are constant, converted or
+ * omitted.
+ */
 final private[read] class StructView(inner: ColumnVector, children: Array[ColumnVector], dataType: StructType)
     extends ForwardingVector(inner, dataType) {
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 }
 
-/** A list with converted elements; offsets and lengths are unchanged. */
+/** A column of lists with converted elements. The offsets and lengths of the lists are unchanged. */
 final private[read] class ListView(inner: WritableColumnVector, element: ColumnVector, dataType: ArrayType)
     extends ForwardingVector(inner, dataType) {
   override def getArray(rowId: Int): ColumnarArray =
@@ -19,7 +22,7 @@ final private[read] class ListView(inner: WritableColumnVector, element: ColumnV
   override def getChild(ordinal: Int): ColumnVector = element
 }
 
-/** A map with converted keys or values. */
+/** A column of maps with converted keys or values. */
 final private[read] class MapView(
     inner: WritableColumnVector,
     keys: ColumnVector,

@@ -20,8 +20,8 @@ final private[read] class FloatAsDouble(inner: ColumnVector) extends ForwardingV
 }
 
 /**
- * A decimal column whose physical type in the file differs from the physical type for Spark, for example after its
- * precision was increased.
+ * A decimal column for which Spark expects another physical type than the file has, for example because its precision
+ * was increased.
  *
  * @param read the decimal type of the stored values
  * @param expected the decimal type of the column
@@ -37,12 +37,15 @@ final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalTyp
   }
 }
 
-/** Times of day in milliseconds, as in imported files. */
+/** Times of day that an imported file stores in milliseconds. */
 final private[read] class MillisAsMicros(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long = inner.getInt(rowId) * 1000L
 }
 
-/** A date column that was promoted to timestamp: midnight of the day. Fails if the timestamp is out of range. */
+/**
+ * A date column that was promoted to timestamp. The timestamp is midnight of the day. Fails if the timestamp is out of
+ * range.
+ */
 final private[read] class DateAsMicros(inner: ColumnVector) extends ForwardingVector(inner, TimestampNTZType) {
   override def getLong(rowId: Int): Long =
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.MicrosPerDay)
@@ -54,7 +57,7 @@ final private[read] class DateAsNanos(inner: ColumnVector) extends ForwardingVec
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.NanosPerDay)
 }
 
-/** The 16 bytes of UUIDs, as text in the usual form. */
+/** UUIDs, which are stored as 16 bytes and returned as text in the standard form. */
 final private[read] class UuidAsText(inner: ColumnVector) extends ForwardingVector(inner, StringType) {
   override def getUTF8String(rowId: Int): UTF8String =
     if (inner.isNullAt(rowId)) null

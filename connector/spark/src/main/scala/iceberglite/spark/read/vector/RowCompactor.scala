@@ -20,23 +20,23 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /**
- * Removes deleted rows from a batch: it moves the remaining rows to the front within the vectors. Mapping the index of
- * each value instead would cost several times as much.
+ * Removes deleted rows from a batch by moving the remaining rows to the front of the vectors. Mapping the index of each
+ * value on access, as [[SelectedVector]] does, would cost several times as much.
  */
-final private[read] class RowCompactor private (columns: Array[VectorRows]) {
+final private[read] class RowCompactor private (columns: Array[RowMover]) {
 
   /**
    * Moves rows to the front.
    *
-   * @param rows their indexes, ascending; only the first `count` are used
+   * @param rowIndexes the indexes of the remaining rows, ascending; only the first `count` indexes are used
    */
-  def moveToFront(rows: Array[Int], count: Int): Unit = {
+  def moveToFront(rowIndexes: Array[Int], count: Int): Unit = {
     var to = 0
-    while (to < count && rows(to) == to) to += 1
+    while (to < count && rowIndexes(to) == to) to += 1
     while (to < count) {
-      val from = rows(to)
+      val from = rowIndexes(to)
       var length = 1
-      while (to + length < count && rows(to + length) == from + length) length += 1
+      while (to + length < count && rowIndexes(to + length) == from + length) length += 1
       var column = 0
       while (column < columns.length) {
         columns(column).move(to, from, length)
@@ -58,19 +58,20 @@ private[read] object RowCompactor {
   def of(read: ColumnarBatch, additional: Option[WritableColumnVector]): RowCompactor = {
     val columns = Array.tabulate(read.numCols)(read.column) ++ additional
     new RowCompactor(columns.map {
-      case vector: WritableColumnVector => VectorRows.of(vector)
+      case vector: WritableColumnVector => RowMover.of(vector)
       case other => throw new IllegalStateException(s"Rows of a ${other.getClass.getName} cannot be moved")
     })
   }
 }
 
 /**
- * The rows of one vector. Values of lists, maps and strings stay in place: only the offsets of the rows' values move.
- * Each kind of value has its own loop, so that the JVM can inline all calls.
+ * Moves the rows of one vector. The elements of lists and maps, and the bytes of strings, are not moved; only the
+ * offset and the length of each row's value are moved. Each kind of vector has its own loop, so that the JVM can inline
+ * all calls.
  */
-sealed abstract private class VectorRows(vector: WritableColumnVector) {
+sealed abstract private class RowMover(vector: WritableColumnVector) {
 
-  /** Moves a run of rows towards the front. */
+  /** Moves `length` consecutive rows from the index `from` to the lower index `to`. */
   final def move(to: Int, from: Int, length: Int): Unit = if (!vector.isAllNull) {
     if (vector.hasNull) moveNulls(to, from, length)
     if (vector.hasDictionary) moveInts(vector.getDictionaryIds, to, from, length) else moveValues(to, from, length)
@@ -95,8 +96,8 @@ sealed abstract private class VectorRows(vector: WritableColumnVector) {
   }
 }
 
-private object VectorRows {
-  def of(vector: WritableColumnVector): VectorRows = vector.dataType match {
+private object RowMover {
+  def of(vector: WritableColumnVector): RowMover = vector.dataType match {
     case BooleanType => new Booleans(vector)
     case IntegerType | DateType => new Ints(vector)
     case LongType | TimestampType | TimestampNTZType => new Longs(vector)
@@ -106,11 +107,11 @@ private object VectorRows {
     case decimal: DecimalType if DecimalType.is64BitDecimalType(decimal) => new Longs(vector)
     case struct: StructType => new Structs(vector, Array.tabulate(struct.size)(i => of(vector.getChild(i))))
     case StringType | BinaryType | _: DecimalType | _: ArrayType | _: MapType => new Spans(vector)
-    case other => throw new IllegalStateException(s"No column of a file is read as ${other.sql}")
+    case other => throw new IllegalStateException(s"Rows of a vector of type ${other.sql} cannot be moved")
   }
 }
 
-final private class Booleans(vector: WritableColumnVector) extends VectorRows(vector) {
+final private class Booleans(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -120,11 +121,11 @@ final private class Booleans(vector: WritableColumnVector) extends VectorRows(ve
   }
 }
 
-final private class Ints(vector: WritableColumnVector) extends VectorRows(vector) {
+final private class Ints(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = moveInts(vector, to, from, length)
 }
 
-final private class Longs(vector: WritableColumnVector) extends VectorRows(vector) {
+final private class Longs(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -134,7 +135,7 @@ final private class Longs(vector: WritableColumnVector) extends VectorRows(vecto
   }
 }
 
-final private class Floats(vector: WritableColumnVector) extends VectorRows(vector) {
+final private class Floats(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -144,7 +145,7 @@ final private class Floats(vector: WritableColumnVector) extends VectorRows(vect
   }
 }
 
-final private class Doubles(vector: WritableColumnVector) extends VectorRows(vector) {
+final private class Doubles(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -154,8 +155,8 @@ final private class Doubles(vector: WritableColumnVector) extends VectorRows(vec
   }
 }
 
-/** Strings, binaries, large decimals, lists and maps: a row has an offset and a length. */
-final private class Spans(vector: WritableColumnVector) extends VectorRows(vector) {
+/** Moves strings, binaries, large decimals, lists and maps. For each row, the vector stores an offset and a length. */
+final private class Spans(vector: WritableColumnVector) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < length) {
@@ -165,7 +166,7 @@ final private class Spans(vector: WritableColumnVector) extends VectorRows(vecto
   }
 }
 
-final private class Structs(vector: WritableColumnVector, fields: Array[VectorRows]) extends VectorRows(vector) {
+final private class Structs(vector: WritableColumnVector, fields: Array[RowMover]) extends RowMover(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0
     while (i < fields.length) {

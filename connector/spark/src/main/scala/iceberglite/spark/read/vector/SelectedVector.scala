@@ -5,13 +5,17 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The rows of another vector that are not deleted. The other vector owns the values.
+ * A view of the selected rows of another vector. The other vector owns the values.
  *
- * @param rows the index of each row in the other vector; refilled for each batch
+ * @param rowIndexes the index of each selected row in the other vector; refilled for each batch
  */
-final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) extends ColumnVector(inner.dataType) {
+final private[read] class SelectedVector(inner: ColumnVector, rowIndexes: Array[Int])
+    extends ColumnVector(inner.dataType) {
 
-  /** Fields of a struct are looked up by the row of the struct; elements of lists and maps are not. */
+  /**
+   * The views of the fields of a struct, which have a value for each row. Elements of lists and maps need no view,
+   * because offsets refer to them.
+   */
   private val children: Array[SelectedVector] = inner.dataType match {
     case struct: StructType => new Array(struct.size)
     case _ => Array.empty
@@ -23,31 +27,39 @@ final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) 
 
   /** Counts the nulls of all rows, including those that are not selected. */
   override def numNulls: Int = inner.numNulls
-  override def isNullAt(rowId: Int): Boolean = inner.isNullAt(rows(rowId))
-  override def getBoolean(rowId: Int): Boolean = inner.getBoolean(rows(rowId))
-  override def getByte(rowId: Int): Byte = inner.getByte(rows(rowId))
-  override def getShort(rowId: Int): Short = inner.getShort(rows(rowId))
-  override def getInt(rowId: Int): Int = inner.getInt(rows(rowId))
-  override def getLong(rowId: Int): Long = inner.getLong(rows(rowId))
-  override def getFloat(rowId: Int): Float = inner.getFloat(rows(rowId))
-  override def getDouble(rowId: Int): Double = inner.getDouble(rows(rowId))
-  override def getArray(rowId: Int): ColumnarArray = inner.getArray(rows(rowId))
-  override def getMap(rowId: Int): ColumnarMap = inner.getMap(rows(rowId))
+  override def isNullAt(rowId: Int): Boolean = inner.isNullAt(rowIndexes(rowId))
+  override def getBoolean(rowId: Int): Boolean = inner.getBoolean(rowIndexes(rowId))
+  override def getByte(rowId: Int): Byte = inner.getByte(rowIndexes(rowId))
+  override def getShort(rowId: Int): Short = inner.getShort(rowIndexes(rowId))
+  override def getInt(rowId: Int): Int = inner.getInt(rowIndexes(rowId))
+  override def getLong(rowId: Int): Long = inner.getLong(rowIndexes(rowId))
+  override def getFloat(rowId: Int): Float = inner.getFloat(rowIndexes(rowId))
+  override def getDouble(rowId: Int): Double = inner.getDouble(rowIndexes(rowId))
+  override def getArray(rowId: Int): ColumnarArray = inner.getArray(rowIndexes(rowId))
+  override def getMap(rowId: Int): ColumnarMap = inner.getMap(rowIndexes(rowId))
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal =
-    inner.getDecimal(rows(rowId), precision, scale)
-  override def getUTF8String(rowId: Int): UTF8String = inner.getUTF8String(rows(rowId))
-  override def getBinary(rowId: Int): Array[Byte] = inner.getBinary(rows(rowId))
+    inner.getDecimal(rowIndexes(rowId), precision, scale)
+  override def getUTF8String(rowId: Int): UTF8String = inner.getUTF8String(rowIndexes(rowId))
+  override def getBinary(rowId: Int): Array[Byte] = inner.getBinary(rowIndexes(rowId))
 
-  /** Returns a field. It is created on demand, because a struct that is null in all rows has no fields. */
+  /**
+   * Returns the view of a field. It is created on demand, because the vector of a struct that is null in all rows has
+   * no fields.
+   */
   override def getChild(ordinal: Int): ColumnVector =
     if (children.isEmpty) inner.getChild(ordinal)
     else {
-      if (children(ordinal) == null) children(ordinal) = new SelectedVector(inner.getChild(ordinal), rows)
+      if (children(ordinal) == null) children(ordinal) = new SelectedVector(inner.getChild(ordinal), rowIndexes)
       children(ordinal)
     }
 }
 
-/** The column `_deleted` of a scan that marks deleted rows and does not remove them. `inner` is false in all rows. */
+/**
+ * The column `_deleted` of a scan that marks deleted rows instead of removing them.
+ *
+ * @param inner a column that is false in all rows
+ * @param marks whether each row of the batch is deleted
+ */
 final private[read] class DeletedMarksVector(inner: ColumnVector, marks: Array[Boolean])
     extends ForwardingVector(inner, BooleanType) {
   override def getBoolean(rowId: Int): Boolean = marks(rowId)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.types.{DataType, Decimal}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** A vector with values of one type. Spark calls only the methods for the type of the column. */
+/** A vector with values of one type. A subclass overrides the methods for its type; Spark calls no others. */
 abstract private[read] class TypedVector(dataType: DataType) extends ColumnVector(dataType) {
   override def close(): Unit = ()
   override def closeIfFreeable(): Unit = ()
@@ -23,5 +23,5 @@ abstract private[read] class TypedVector(dataType: DataType) extends ColumnVecto
   override def getChild(ordinal: Int): ColumnVector = reject()
 
   private def reject(): Nothing =
-    throw new UnsupportedOperationException(s"A column of type ${dataType.simpleString} has no such values")
+    throw new UnsupportedOperationException(s"This method does not apply to a column of type ${dataType.simpleString}")
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Values in memory, such as the elements of a list that is the same in all rows.
+ * A column of values in memory, such as the elements of a list that is the same in all rows.
  *
  * @param values the values in Spark's internal format
  */

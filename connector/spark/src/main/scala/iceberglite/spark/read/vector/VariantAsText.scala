@@ -12,10 +12,11 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.Literal
 
 /**
- * Variants as JSON text.
+ * A column of variants as JSON text.
  *
  * @param struct the column of the file
- * @param metadata the dictionaries of field names
+ * @param metadata the metadata of the variants, which contains the names of their fields
+ * @param column the values of the variants
  * @param unreadable creates the error for bytes that are not a variant, from the reason
  */
 final private[read] class VariantAsText(
@@ -43,7 +44,7 @@ final private[read] class VariantAsText(
  */
 final private[read] case class ShreddedColumn(value: Option[ColumnVector], typed: Option[ShreddedColumn.Typed]) {
 
-  /** Returns the text. @return absent if an object has no such field */
+  /** Returns the JSON text of a row; absent if this is a field that the object of the row does not have. */
   def text(row: Int, metadata: ByteBuffer): Option[String] = {
     val rest = value.filterNot(_.isNullAt(row)).map(v => ByteBuffer.wrap(v.getBinary(row)))
     typed.filterNot(_.vector.isNullAt(row)) match {
@@ -54,18 +55,22 @@ final private[read] case class ShreddedColumn(value: Option[ColumnVector], typed
 }
 
 private[read] object ShreddedColumn {
+
+  /** The shredded values of a variant: the Parquet field `typed_value`. */
   sealed trait Typed {
     def vector: ColumnVector
 
-    /** Returns the text. @param rest fields of the object that are not shredded */
+    /** Returns the JSON text of a row. @param rest the encoded fields of the object that are not shredded */
     def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String
   }
 
+  /** Primitive values. @param literal returns the value at an index of the vector */
   final case class Values(vector: ColumnVector, literal: (ColumnVector, Int) => Literal) extends Typed {
     override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String =
       VariantJson.of(literal(vector, row))
   }
 
+  /** Objects. @param fields the shredded fields by name */
   final case class Fields(vector: ColumnVector, fields: Vector[(String, ShreddedColumn)]) extends Typed {
     override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String = {
       val shredded = fields.flatMap { case (name, column) => column.text(row, metadata).map(name -> _) }
@@ -74,7 +79,7 @@ private[read] object ShreddedColumn {
     }
   }
 
-  /** The elements of a list. @param element the elements of all rows */
+  /** The lists of a shredded variant. @param element the elements of the lists of all rows */
   final case class Elements(vector: WritableColumnVector, element: ShreddedColumn) extends Typed {
     override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String = {
       val first = vector.getArrayOffset(row)

@@ -27,14 +27,14 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val rows = new LiveRows(vector, Some(longs(in.map(_ + start))), Array.empty, in.size)
       val live = rows.find(in.size)
       val expected = in.indices.filterNot(i => deleted.contains(in(i)))
-      assert(rows.rows.take(live).toSeq == expected)
+      assert(rows.rowIndexes.take(live).toSeq == expected)
       assert(in.indices.filter(rows.isDeleted(_)) == in.indices.diff(expected))
     }
   }
 
   test("several deleted positions in a gap between rows do not match any row of the batch") {
     val rows = new LiveRows(DeletionVector.of(500, 501, 900), Some(longs(Seq(1L, 899L, 900L))), Array.empty, 3)
-    assert(rows.find(3) == 2 && rows.rows.take(2).toSeq == Seq(0, 1))
+    assert(rows.find(3) == 2 && rows.rowIndexes.take(2).toSeq == Seq(0, 1))
   }
 
   test("deletes of one batch are not carried over to the next") {

@@ -18,7 +18,7 @@ class NewlyDeletedSuite extends AnyFunSuite {
     (0 until 6).foreach(i => places.putLong(i, 10L + i))
     def rows(positions: Long*) = new LiveRows(DeletionVector.of(positions: _*), Some(places), Array.empty, 6)
     val found = new NewlyDeleted(rows(10, 12), rows(11, 12, 15, 99), 6)
-    assert(found.find(6) == 2 && found.rows.take(2).toSeq == Seq(1, 5))
+    assert(found.find(6) == 2 && found.rowIndexes.take(2).toSeq == Seq(1, 5))
     assert(found.find(1) == 0 && found.find(0) == 0)
   }
 

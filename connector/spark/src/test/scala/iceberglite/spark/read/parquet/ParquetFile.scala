@@ -48,7 +48,7 @@ final class ParquetFile(val path: String) {
       Scan(wanted.toVector),
       (task, projections, conf, settings) => {
         val batches = ParquetBatches.open(task, projections, conf, settings)
-        byRows = batches.byRows
+        byRows = batches.decodesRowByRow
         batches
       }
     )

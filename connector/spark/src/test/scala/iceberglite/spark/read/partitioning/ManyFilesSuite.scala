@@ -39,8 +39,8 @@ class ManyFilesSuite extends AnyFunSuite with SharedSession {
     test(s"a join skips the same files with and without metrics in memory, with the filter $filter") {
       val (kept, bare) = (files(filter, Long.MaxValue), files(filter, 0L))
       assert(kept.plan.statsToKeep.has(Set(1)) && !bare.plan.statsToKeep.has(Set(1)))
-      val paths = kept.tasksWith(kept.bound(keys)).map(_.file.path)
-      assert(paths.size == expected && bare.tasksWith(bare.bound(keys)).map(_.file.path) == paths)
+      val paths = kept.tasksWith(kept.bind(keys)).map(_.file.path)
+      assert(paths.size == expected && bare.tasksWith(bare.bind(keys)).map(_.file.path) == paths)
     }
 
   test("columns without metrics in memory are offered for runtime filters, columns without any metrics are not") {

@@ -7,14 +7,16 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.spark.read.vector.{ListView, LongOrDefault, MapView, RowIdByPosition, RowIdOrPosition, StructView}
 
 /**
- * Creates the columns of a scan from those that Spark's reader reads. Called once for a file, because the reader reuses
- * its vectors.
+ * Creates the columns of a scan from the columns that Spark's Parquet reader fills. The columns are created once for
+ * each file, because the reader reuses its vectors.
  */
-private[read] object Columns {
+private[read] object ParquetColumns {
 
   /**
-   * Returns the batch. It is the reader's own batch if no column is converted or added.
+   * Returns a batch with the columns of the scan. If no column is converted or added, this is the reader's own batch.
    *
+   * @param read the batch of the reader
+   * @param columns the sources of the columns of the scan
    * @param positions the positions of the rows in the file, if columns need them
    */
   def of(read: ColumnarBatch, columns: Vector[Source], positions: => ColumnVector): ColumnarBatch = {
@@ -36,7 +38,7 @@ private[read] object Columns {
 
   private def view(read: ColumnVector, conversion: ColumnConversion): ColumnVector = (conversion, read) match {
     case (ColumnConversion.AsIs, _) => read
-    case (ColumnConversion.Converted(by), _) => by(read)
+    case (ColumnConversion.Converted(convert), _) => convert(read)
     case (ColumnConversion.StructOf(children, dataType), _) =>
       new StructView(read, children.map(child(read, _)).toArray, dataType)
     case (ColumnConversion.ListOf(element, dataType: ArrayType), list: WritableColumnVector) =>
