@@ -52,8 +52,9 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     val icebergOptions = options.asCaseSensitiveMap.asScala
     // The default catalog type is the Hive Metastore, where Spark also stores the tables of its session catalog.
     val hasType = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(icebergOptions.toMap).isDefined)
-    val all = if (hasType) icebergOptions else icebergOptions + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
-    icebergCatalog.initialize(name, new CaseInsensitiveStringMap(all.asJava))
+    val allOptions =
+      if (hasType) icebergOptions else icebergOptions + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
+    icebergCatalog.initialize(name, new CaseInsensitiveStringMap(allOptions.asJava))
   }
 
   override def name: String = icebergCatalog.name

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 
-import iceberglite.spark.read.aggregate.AnswerStrategy
+import iceberglite.spark.read.aggregate.AggregateScanStrategy
 import iceberglite.spark.rules.{
   AddBroadcastPruning,
   AddGroupFilterByMetadata,
@@ -112,6 +112,6 @@ object SparkSessionExtensions {
     Last(StoragePartitionedJoins),
     Last(RestoreRelationBeforeMerge),
     Last(AddBroadcastPruning),
-    Planning(AnswerStrategy)
+    Planning(AggregateScanStrategy)
   )
 }

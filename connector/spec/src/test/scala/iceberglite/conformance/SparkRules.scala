@@ -38,7 +38,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "initial-defaults-read",
     Defaults,
     "Rows older than a column are read with its initial default at every level, and filters use it."
-  )("spark/read/files/FileValues.scala", "spark/convert/SparkShape.scala")
+  )("spark/read/files/FileValues.scala", "spark/convert/SparkValueFactory.scala")
 
   val writeDefaultsWritten: Rule = rule(
     "write-defaults-written",

@@ -42,7 +42,7 @@ object SparkDefaults {
    */
   def writeValue(column: NestedField): Option[Any] =
     column.writeDefault.flatMap(_ =>
-      ColumnSource.valueOf[Option[Any]](forWriting(column), _ => None, SparkShape) match {
+      ColumnSource.valueOf[Option[Any]](forWriting(column), _ => None, SparkValueFactory) match {
         case Right(value) => value
         case Left(path) => throw InvalidArgument(
             s"default of column ${column.name}",

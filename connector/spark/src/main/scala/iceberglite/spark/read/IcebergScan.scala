@@ -89,12 +89,12 @@ final private[iceberglite] class IcebergScan(
   private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
     new IcebergBatch(this, RuntimeFilterResidual.none(files), Some(tasks), session, packing)
 
-  private[iceberglite] def planned: Vector[FileScanTask] = files.plan.tasks
+  private[iceberglite] def plannedTasks: Vector[FileScanTask] = files.plan.tasks
 
   private[iceberglite] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
 
   /** The tasks of the scan without a runtime filter, for EXPLAIN and for batches. */
-  private[read] lazy val tasks: Vector[PackedTask] = packing.pack(planned)
+  private[read] lazy val tasks: Vector[PackedTask] = packing.pack(plannedTasks)
 
   private[iceberglite] def filter: Expression = files.filter
 

@@ -70,7 +70,7 @@ final class IcebergScanBuilder(
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = in {
     val usable = predicates.filterNot(files.widened.areUsedIn)
     val ranges = filesFor(usable.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
-    val filters = new SparkFilters(schema, caseSensitive, new PartitionTexts(ranges))
+    val filters = new SparkFilters(schema, caseSensitive, new PartitionStrings(ranges))
     val converted = predicates.map(p => p -> (if (usable.contains(p)) filters.convert(p) else None))
     pushed = converted.collect { case (p, Some(_)) => p }
     files = filesFor(converted.flatMap(_._2))

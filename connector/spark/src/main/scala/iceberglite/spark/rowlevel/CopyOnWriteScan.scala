@@ -35,7 +35,7 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
   /** The paths of the files with a row to change; absent if Spark did not determine them. */
   @volatile private var filesWithChanges: Option[Set[String]] = None
 
-  private lazy val candidates: Vector[FileScanTask] = inner.planned.map(_.copy(residual = AlwaysTrue))
+  private lazy val candidates: Vector[FileScanTask] = inner.plannedTasks.map(_.copy(residual = AlwaysTrue))
 
   private def tasks: Vector[FileScanTask] =
     filesWithChanges.fold(candidates)(paths => candidates.filter(t => paths(t.file.path)))

@@ -30,8 +30,8 @@ final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
     }
 
   private def positionsIn(spec: PartitionSpec): Option[Vector[Int]] = {
-    val found = columns.flatMap(c => spec.identityPositions.get(c.id))
-    if (found.size == columns.size) Some(found) else None
+    val ordinals = columns.flatMap(c => spec.identityPositions.get(c.id))
+    if (ordinals.size == columns.size) Some(ordinals) else None
   }
 
   private def key(tuple: PartitionTuple, indexes: Vector[Int]): Option[Key] = {

@@ -46,9 +46,9 @@ final private[read] class AvroBatches(
     var bytes = 0L
     while (count < capacity && bytes < AvroBatches.MaxBytes && rows.hasNext) {
       if (count == 0) positions.first = rows.position
-      val before = rows.bytesLeft
+      val bytesBefore = rows.bytesLeft
       rows.next()
-      bytes += before - rows.bytesLeft
+      bytes += bytesBefore - rows.bytesLeft
       count += 1
     }
     count

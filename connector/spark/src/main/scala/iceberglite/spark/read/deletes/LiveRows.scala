@@ -105,16 +105,16 @@ final private[read] class NewlyDeleted(before: LiveRows, unchanged: LiveRows, ca
   override def find(count: Int): Int = {
     val live = before.find(count)
     unchanged.find(count)
-    var found = 0
+    var selected = 0
     var i = 0
     while (i < live) {
       val row = before.rowIndexes(i)
       if (unchanged.isDeleted(row)) {
-        rowIndexes(found) = row
-        found += 1
+        rowIndexes(selected) = row
+        selected += 1
       }
       i += 1
     }
-    found
+    selected
   }
 }

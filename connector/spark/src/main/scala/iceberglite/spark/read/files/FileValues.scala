@@ -3,7 +3,7 @@ package iceberglite.spark.read.files
 import org.apache.spark.sql.types.{DataType, StructType => SparkStruct}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-import iceberglite.spark.convert.{SparkShape, SparkTypes}
+import iceberglite.spark.convert.{SparkTypes, SparkValueFactory}
 import iceberglite.spark.read.vector.ConstantVectors
 import iceberglite.spec.partition.{ColumnSource, PartitionSpec}
 import iceberglite.spec.schema.MetadataColumns
@@ -26,7 +26,7 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
    * @return Left with the path of a required field without a value, beginning with the name of the field
    */
   def replacement(field: NestedField, task: FileTask): Either[Vector[String], ColumnVector] =
-    ColumnSource.valueOf(field, partitionValue(_, task), SparkShape)
+    ColumnSource.valueOf(field, partitionValue(_, task), SparkValueFactory)
       .map(ConstantVectors.of(SparkTypes.toSpark(field.fieldType), _, capacity))
 
   /** Returns a metadata column that has one value for all rows of the file. */
@@ -64,7 +64,7 @@ final private[iceberglite] class FileValues(specs: Map[Int, PartitionSpec], meta
     } yield value.flatMap(sparkValue(_, field.fieldType))
 
   private def sparkValue(value: Literal, t: Type): Option[Any] = t match {
-    case primitive: PrimitiveType => SparkShape.primitive(value, primitive)
+    case primitive: PrimitiveType => SparkValueFactory.primitive(value, primitive)
     case _: NestedType => None
   }
 }

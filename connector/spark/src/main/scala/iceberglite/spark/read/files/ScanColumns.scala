@@ -26,12 +26,12 @@ private[iceberglite] object ScanColumns {
       metadata: Vector[NestedField],
       caseSensitive: Boolean
   ): ScanColumns = {
-    val found = required.fields.toVector.map { f =>
+    val columns = required.fields.toVector.map { f =>
       find(schema.fields, f.name, caseSensitive).map(c => prune(c, f, caseSensitive) -> false)
         .orElse(find(metadata, f.name, caseSensitive).map(c => prune(c, f, caseSensitive) -> true))
         .getOrElse(throw missing(f.name, schema.fields))
     }
-    ScanColumns(found.map(_._1), found.collect { case (field, true) => field.id }.toSet)
+    ScanColumns(columns.map(_._1), columns.collect { case (field, true) => field.id }.toSet)
   }
 
   private def prune(field: NestedField, required: StructField, caseSensitive: Boolean): NestedField =

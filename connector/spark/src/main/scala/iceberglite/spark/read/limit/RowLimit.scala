@@ -52,9 +52,9 @@ private[read] object RowLimit {
   /** The first `rows` rows in an order. */
   final case class TopN(rows: Int, order: RowOrder) extends RowLimit {
     override def plan(existingPlan: Option[ScanPlan], planFiles: Option[Long] => ScanPlan): ScanPlan = {
-      val all = existingPlan.getOrElse(planFiles(None))
-      val first = new TopNFiles(order, rows.toLong).of(all.tasks)
-      if (first.size == all.tasks.size) all.copy(tasks = first) else PlanSubset.of(all, first)
+      val fullPlan = existingPlan.getOrElse(planFiles(None))
+      val tasks = new TopNFiles(order, rows.toLong).of(fullPlan.tasks)
+      if (tasks.size == fullPlan.tasks.size) fullPlan.copy(tasks = tasks) else PlanSubset.of(fullPlan, tasks)
     }
 
     override def description: Option[String] = Some(s"first $rows by $order")

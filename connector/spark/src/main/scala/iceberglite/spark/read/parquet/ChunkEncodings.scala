@@ -35,7 +35,7 @@ private[parquet] object ChunkEncodings {
       unreadable: (String, Encoding) => Throwable
   ): ChunkEncodings = {
     val columns = requested.getColumns.asScala.map(c => ColumnPath.get(c.getPath: _*) -> c).toMap
-    val found = for {
+    val chunkEncodings = for {
       group <- footer.getBlocks.asScala
       chunk <- group.getColumns.asScala
       column <- columns.get(chunk.getPath)
@@ -49,7 +49,7 @@ private[parquet] object ChunkEncodings {
         physical == FIXED_LEN_BYTE_ARRAY && encodings.contains(DELTA_BYTE_ARRAY)
       )
     }
-    ChunkEncodings(found.exists(_.byRows), found.exists(_.wholePages))
+    ChunkEncodings(chunkEncodings.exists(_.byRows), chunkEncodings.exists(_.wholePages))
   }
 
   /**
@@ -60,8 +60,8 @@ private[parquet] object ChunkEncodings {
     Option(chunk.getEncodingStats) match {
       case Some(pages) => pages.getDataEncodings.asScala.toSet
       case None =>
-        val all = chunk.getEncodings.asScala.toSet.filterNot(isPackedLevel)
-        if (column.getPrimitiveType.getPrimitiveTypeName == BOOLEAN) all else all - RLE
+        val encodings = chunk.getEncodings.asScala.toSet.filterNot(isPackedLevel)
+        if (column.getPrimitiveType.getPrimitiveTypeName == BOOLEAN) encodings else encodings - RLE
     }
 
   /**

@@ -27,8 +27,9 @@ private[read] object GroupOrder {
     val fields = orders.map { id =>
       id.flatMap(i => metadata.sortOrders.find(_.orderId == i)).fold(none)(order => supportedColumns(order.fields))
     }
-    val common = fields.reduceOption((a, b) => a.zip(b).takeWhile { case (x, y) => x == y }.map(_._1)).getOrElse(none)
-    val columns = common.map(id => files.schema.fields.find(f => f.id == id && hasCommonOrder(f)))
+    val commonPrefix =
+      fields.reduceOption((a, b) => a.zip(b).takeWhile { case (x, y) => x == y }.map(_._1)).getOrElse(none)
+    val columns = commonPrefix.map(id => files.schema.fields.find(f => f.id == id && hasCommonOrder(f)))
       .takeWhile(_.isDefined).flatten
     if (columns.nonEmpty && groups.forall(inAscendingOrder(_, columns, metadata).isDefined)) columns else Vector.empty
   }

@@ -99,11 +99,11 @@ final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], orde
      * term.
      */
     private def positionsIn(spec: PartitionSpec): Option[Vector[Option[Int]]] = {
-      val found = terms.map { term =>
+      val termPositions = terms.map { term =>
         if (term.transform == Void) Some(None)
         else Some(spec.fields.indexWhere(KeyGrouping.matches(term))).filter(_ >= 0).map(Some(_))
       }
-      if (found.forall(_.isDefined)) Some(found.flatten) else None
+      if (termPositions.forall(_.isDefined)) Some(termPositions.flatten) else None
     }
   }
 }

@@ -57,7 +57,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(dataFiles(table).isEmpty)
     // Spark collects the rows of such a plan without a job.
     def finished(df: DataFrame): Seq[String] = {
-      assert(df.queryExecution.executedPlan.isInstanceOf[AnswerExec], df.queryExecution.executedPlan)
+      assert(df.queryExecution.executedPlan.isInstanceOf[AggregateScanExec], df.queryExecution.executedPlan)
       df.collect().map(_.toString).sorted.toSeq
     }
     assert(finished(sql(s"SELECT count(*) AS n FROM $table")) == Seq("[35]"))

@@ -37,7 +37,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
   protected def isAnswered(df: DataFrame): Boolean = {
     val plan = df.queryExecution.executedPlan
     val scans = collect(plan) { case s: BatchScanExec => s }
-    scans.isEmpty && collect(plan) { case known @ (_: AnswerExec | _: LocalTableScanExec) => known }.nonEmpty
+    scans.isEmpty && collect(plan) { case known @ (_: AggregateScanExec | _: LocalTableScanExec) => known }.nonEmpty
   }
 
   /**

@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 /**
  * Builds values in Spark's internal format, with the Spark types that [[SparkTypes]] returns. `None` represents null.
  */
-object SparkShape extends ValueFactory[Option[Any]] {
+object SparkValueFactory extends ValueFactory[Option[Any]] {
   override def nullValue: Option[Any] = None
 
   /** Converts a value that was written with an earlier type of the column to the current type. */

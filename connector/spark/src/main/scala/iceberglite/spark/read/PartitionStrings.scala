@@ -8,7 +8,7 @@ import iceberglite.spec.types.Literal.StringLiteral
  * The values of string columns that are identity partition fields of the planned files. With these values, conditions
  * can be decided that bounds cannot decide, such as conditions on suffixes.
  */
-final private[read] class PartitionTexts(files: ScanFiles) extends (Int => Option[Set[String]]) {
+final private[read] class PartitionStrings(files: ScanFiles) extends (Int => Option[Set[String]]) {
 
   /**
    * Returns all values of a string column in the planned files.

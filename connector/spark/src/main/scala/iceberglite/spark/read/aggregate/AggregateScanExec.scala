@@ -8,11 +8,11 @@ import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * Returns rows that are known when the query is planned. No job runs if the driver collects them.
+ * Returns rows that were computed when the query was planned. If the driver collects the rows, no job runs.
  *
  * @param description the source of the rows, for EXPLAIN
  */
-final private[aggregate] case class AnswerExec(
+final private[aggregate] case class AggregateScanExec(
     override val output: Seq[Attribute],
     rows: Vector[InternalRow],
     description: String

@@ -20,7 +20,7 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
  * Evaluates projections and filters over the rows of an [[AggregateScan]] on the driver. Without this strategy, Spark
  * would run a job to rename columns, add one to a count or apply HAVING.
  */
-object AnswerStrategy extends SparkStrategy {
+object AggregateScanStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case PhysicalOperation(columns, filters, DataSourceV2ScanRelation(_, scan: AggregateScan, output, _, _))
@@ -32,7 +32,7 @@ object AnswerStrategy extends SparkStrategy {
       }
       val project = new InterpretedMutableProjection(columns, output)
       val rows = scan.rows().filter(matches).map(project(_).copy())
-      Seq(AnswerExec(columns.map(_.toAttribute), rows.toVector, scan.description))
+      Seq(AggregateScanExec(columns.map(_.toAttribute), rows.toVector, scan.description))
     case _ => Nil
   }
 
