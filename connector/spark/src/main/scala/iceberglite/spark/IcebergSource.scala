@@ -92,7 +92,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
       InvalidArgument(
         "path or table name",
         String.valueOf(options.get("paths")),
-        s"Pass format(${Providers.IcebergLite}) one path, which has a slash, or the name of one table"
+        s"Pass one path, which has a slash, or the name of one table to format(${Providers.IcebergLite})"
       )
     )
   }

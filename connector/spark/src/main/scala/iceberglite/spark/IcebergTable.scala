@@ -72,10 +72,11 @@ final class IcebergTable private (
     run("UPDATE", UpdateTable(relation, assignments(set), Some(condition.expression)))
 
   /**
-   * Returns a builder of a MERGE statement. Its method `execute` runs the statement.
+   * Returns a builder of a MERGE statement into this table. Its method `execute` runs the statement.
    *
-   * @param source the source rows. Conditions and values call them `source`, and this table `target`.
-   * @param on the condition for matching rows
+   * @param source the source rows. Conditions and values refer to their columns as `source.c`, and to the columns of
+   *   this table as `target.c`.
+   * @param on the condition on which a source row matches a row of this table
    */
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)

@@ -100,7 +100,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     }
     val lacksSnapshots = resolved.view.isDefined && !resolved.table.current.version.hasAllSnapshots
     // Refreshes the table if its metadata lacks the requested snapshot, branch or tag, because another writer may have
-    // created it after the table was loaded.
+    // created that snapshot, branch or tag after the table was loaded.
     if (lacksSnapshots || Try(travel.snapshot(resolved.table.current.metadata)).isFailure) resolved.table.refresh()
     resolved.view match {
       case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => resolved.table.current, view, travel)
@@ -112,7 +112,10 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def sharedTable(ident: Identifier): SharedTable = in(ident) {
     tables.find(ident) match {
       case ResolvedName(table, TimeTravel.Latest, None) => table
-      case _ => throw Unsupported(s"changing ${displayName(ident)}", "Only a table itself can be changed")
+      case _ => throw Unsupported(
+          s"changing ${displayName(ident)}",
+          "Only a table itself can be changed. Use its name without a metadata table and without a state"
+        )
     }
   }
 
@@ -229,8 +232,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   }
 
   /**
-   * Removes the name of this catalog from the new name of a table. If the user writes the catalog in `RENAME TO`, Spark
-   * passes it as the first part of the namespace.
+   * Removes the name of this catalog from the new name of a table. If the user writes the catalog's name in `RENAME
+   * TO`, Spark passes the catalog's name as the first part of the namespace.
    */
   private def withoutCatalog(to: Identifier): Identifier =
     if (to.namespace.length > 1 && to.namespace.head == name && !namespaceExists(to.namespace)) {

@@ -66,7 +66,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
         val table = (name +: ident.namespace :+ ident.name).mkString(".")
         throw Unsupported(
           s"this statement for $table",
-          "It is not an Iceberg table; create Iceberg tables with USING iceberg"
+          "The table is not an Iceberg table; create Iceberg tables with USING iceberg"
         )
     }
 

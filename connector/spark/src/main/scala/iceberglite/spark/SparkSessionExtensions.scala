@@ -40,9 +40,9 @@ import iceberglite.spark.sql.{
  * the parser of the last extension first, and the parser of this class passes statements that do not concern
  * iceberg-lite tables on to the parser of the previous extension.
  *
- * Without the extensions, everything works except the connector's own statements, such as `ALTER TABLE ... ADD
- * PARTITION FIELD`, which are syntax errors in Spark, INSERT statements that omit columns, which Spark rejects, and the
- * changes of [[IcebergTable]].
+ * The following does not work without the extensions: the connector's own statements, such as `ALTER TABLE ... ADD
+ * PARTITION FIELD`, which are syntax errors in Spark; INSERT statements that omit columns, which Spark rejects; and
+ * changes of rows by [[IcebergTable]].
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 

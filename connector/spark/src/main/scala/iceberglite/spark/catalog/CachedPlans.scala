@@ -8,7 +8,7 @@ import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 
-/** The cached results of queries (`CACHE TABLE`, `DataFrame.cache`). */
+/** Updates the cached results of queries (`CACHE TABLE`, `DataFrame.cache`). */
 object CachedPlans {
 
   /**

@@ -68,7 +68,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (None, _) => find(idOf(ident))
   }
 
-  /** Returns a handle of a table, which need not exist, for statements that create, rename or drop it. */
+  /** Returns a handle of a table for statements that create, rename or drop the table. The table need not exist. */
   def handleOf(ident: Identifier): TableHandle = (PathName.of(ident), paths) match {
     case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
     case (Some(PathName(path, Vector())), Some(tables)) => PathTable(tables, path)
@@ -81,7 +81,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (None, _) => NamedTable(catalog, idOf(ident))
   }
 
-  /** Returns a handle of a new table. A namespace before a path has no meaning, but it must exist. */
+  /** Returns a handle of a new table. If a namespace precedes a path, the namespace is not used, but it must exist. */
   def handleOfNew(ident: Identifier): TableHandle = {
     val handle = handleOf(ident)
     val namespace = ident.namespace.toVector

@@ -33,7 +33,8 @@ trait NamespaceOperations extends SupportsNamespaces {
     val propertyMap = properties.asScala.toMap
     try catalog.createNamespace(namespace.toVector, propertyMap)
     catch {
-      // Spark always sets an owner; a catalog without namespace properties ignores it.
+      // Spark always sets the property `owner`. This property is ignored if the catalog does not support namespace
+      // properties.
       case _: Unsupported if propertyMap.keySet == Set(SupportsNamespaces.PROP_OWNER) =>
         catalog.createNamespace(namespace.toVector, Map.empty)
     }

@@ -26,9 +26,9 @@ final case class TableDefinition(
 ) {
 
   /**
-   * Returns the description of the new table.
+   * Returns the parameters with which a catalog creates the table.
    *
-   * @throws iceberglite.spec.IcebergError for definitions that are not supported
+   * @throws iceberglite.spec.IcebergError the definition is not supported
    */
   def creation: TableCreation = {
     val fields = SparkTypes.fromSpark(columns)

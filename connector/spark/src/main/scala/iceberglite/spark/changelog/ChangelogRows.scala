@@ -66,7 +66,10 @@ final private class ChangelogRows(changes: DataFrame) {
     rows(remaining, changeTypeOf(total), total)
   }
 
-  /** Returns one row for each change. */
+  /**
+   * Returns one row for each change, with the row's values in comparable form, and a count of 1 for an insert or -1 for
+   * a delete.
+   */
   private def signedRows: DataFrame = {
     val allColumns = changes.queryExecution.analyzed.output.map(new Column(_))
     val values = fields.indices.map(i => ComparableForm.of(allColumns(i), fields(i).dataType).as(s"c$i"))
@@ -93,7 +96,9 @@ final private class ChangelogRows(changes: DataFrame) {
     counted.withColumn("copy", explode(sequence(lit(1L), abs(times)))).select(values ++ change: _*)
   }
 
-  /** Returns a part of a row by its path of positions, and its type in the table. */
+  /**
+   * Returns the value of a column or nested field, and its type in the table. The positions are the path of the field.
+   */
   private def part(positions: Seq[Int]): (Column, DataType) =
     positions.tail.foldLeft((columns(positions.head), fields(positions.head).dataType)) {
       case ((value, valueType), position) =>

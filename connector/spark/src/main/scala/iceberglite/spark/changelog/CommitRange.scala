@@ -16,7 +16,7 @@ object CommitRange {
   def withAllSnapshots(table: Table): Table = if (table.version.hasAllSnapshots) table else table.refresh()
 
   /**
-   * Returns the range.
+   * Returns the range of commits that a read selects.
    *
    * @param travel selects the last commit, unless the options select it
    * @throws iceberglite.spec.IcebergError.NotFound a snapshot does not exist

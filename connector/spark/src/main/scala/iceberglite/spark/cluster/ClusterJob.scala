@@ -7,8 +7,8 @@ import org.apache.spark.SparkContext
 import iceberglite.spec.IcebergError
 
 /**
- * Spark jobs of the connector outside of queries. Arguments and results are byte arrays, so that the serializer of the
- * session does not matter.
+ * Helps to run Spark jobs of the connector outside of queries. Arguments and results of tasks are byte arrays, so that
+ * the serializer of the session does not matter.
  */
 private[iceberglite] object ClusterJob {
   private val Description = "spark.job.description"

@@ -39,7 +39,7 @@ object DeclaredTypes {
   def parts(dataType: DataType, column: NestedField): Vector[(Vector[String], String)] =
     declaredTypes(dataType, column, Vector.empty).map { case (_, path, text) => path -> text }
 
-  /** Returns a declared type in the form of the property, if it is CHAR or VARCHAR. */
+  /** Returns a type as the text that is stored in the table property; absent if the type is not CHAR or VARCHAR. */
   def text(dataType: DataType): Option[String] = dataType match {
     case CharType(_) | VarcharType(_) => Some(dataType.catalogString)
     case _ => None

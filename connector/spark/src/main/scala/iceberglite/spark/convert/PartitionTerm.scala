@@ -48,7 +48,7 @@ final case class PartitionTerm(source: Vector[String], transform: Transform) {
 
 object PartitionTerm {
 
-  /** An argument of a transform, in the order in which the user wrote the arguments. */
+  /** An argument of a transform: a column or a number. */
   sealed trait Argument
   final case class Column(path: Vector[String]) extends Argument {
     override def toString: String = path.mkString(".")

@@ -31,14 +31,15 @@ final case class ConvertedFilter(expression: Expression, exact: Boolean)
  * Spark uses three-valued logic. An expression is true if the filter is true, and false if the filter is false or null.
  * Therefore the conversion pushes NOT inward to single tests, for which false and null can be distinguished.
  *
- * @param schema the columns that the filters name
- * @param stringValues returns all values of a string column in the relevant rows by column id, if they are known
+ * @param schema the columns to which the filters refer
+ * @param stringValues returns, by column id, all values that a string column has in the files to read; absent if these
+ *   values are unknown
  */
 final class SparkFilters(schema: Schema, caseSensitive: Boolean, stringValues: Int => Option[Set[String]] = _ => None) {
 
   /**
-   * Returns the equivalent expression, if there is one. It can be used for changes to a table, because it selects no
-   * other rows.
+   * Returns the equivalent expression, if there is one. The expression can be used to select the rows that a statement
+   * changes, because it selects no other rows than the filter.
    */
   def exact(filter: SparkPredicate): Option[Expression] = convert(filter).filter(_.exact).map(_.expression)
 

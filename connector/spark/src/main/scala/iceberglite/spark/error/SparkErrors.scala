@@ -42,10 +42,10 @@ object SparkErrors {
       case AlreadyExists(ObjectKind.Table, _, _) => new TableAlreadyExistsException(message, Some(error))
       case NotFound(ObjectKind.Namespace, _, _) => new NoSuchNamespaceException(message, Some(error))
       case AlreadyExists(ObjectKind.Namespace, _, _) => new NamespaceExists(message, error)
-      // Not an AnalysisException: the statement is valid and may succeed later.
+      // These errors are not an AnalysisException, because the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
-      case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists | _: AlreadyCommitted |
-          _: InvalidArgument | _: ValidationFailed | _: ColumnWidened => new StatementError(message, error)
+      case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
+          _: AlreadyCommitted | _: InvalidArgument | _: ValidationFailed | _: ColumnWidened => new StatementError(message, error)
     }
   }
 

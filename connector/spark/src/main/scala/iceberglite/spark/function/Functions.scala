@@ -17,8 +17,9 @@ object Functions {
   )
 
   /**
-   * The functions for statements of users. Spark 3.5 pushes conditions on functions down to a scan only if they have no
-   * method `invoke`; otherwise it compiles a call to that method and does not recognize the function.
+   * The functions for statements of users. Spark 3.5 pushes a condition on a function down to a scan only if the
+   * function has no method `invoke`. If there is such a method, Spark compiles a call to it, and the scan does not
+   * receive the condition.
    */
   val all: Seq[UnboundFunction] = functions.map(new InterpretedFunction(_))
 

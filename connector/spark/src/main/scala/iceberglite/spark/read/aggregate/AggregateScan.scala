@@ -35,7 +35,7 @@ final private[read] class AggregateScan private (schema: StructType, resultRows:
 private[read] object AggregateScan {
 
   /**
-   * Returns the scan.
+   * Returns a scan with the result of an aggregation.
    *
    * @param metadata the metadata of the table
    * @param plan plans the scan and keeps the metrics of the columns with the passed ids. The filter of the scan must
@@ -122,7 +122,7 @@ final private[aggregate] class AggregateQuery(
     new GenericInternalRow(values.zip(types).map { case (v, t) => AggregateQuery.sparkValue(v, t) }.toArray)
   }
 
-  /** The files of one group. */
+  /** The aggregates over the files of one GROUP BY key. */
   final private class Group {
     private val tallies = functions.map(_.tally)
     private var minRowCount = 0L

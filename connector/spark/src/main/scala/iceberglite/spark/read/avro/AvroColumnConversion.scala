@@ -38,7 +38,10 @@ final private[avro] case class AvroColumnConversion(
 /** Converts the columns of an Avro file to Spark columns. @param capacity maximum number of rows in a batch */
 final private[avro] class AvroColumnConverter(positions: ColumnVector, capacity: Int) {
 
-  /** Returns the requested fields of a struct that are in the file, and the columns of all requested fields. */
+  /**
+   * Returns the requested fields of a struct: the fields that are in the file, and how the columns of all requested
+   * fields are created.
+   */
   def of(struct: Struct[ColumnVector], expected: Vector[NestedField]): AvroFields = {
     val inFile = struct.fields.map {
       case ReadField(target, column) => Right(target -> of(column, expected(target).fieldType))

@@ -49,9 +49,9 @@ final private[read] class FileDeletes(
     }
 
   /**
-   * Returns the batches without deleted rows.
+   * Returns the object that converts each batch of the file to a batch without deleted rows.
    *
-   * @param read the batch that the reader fills again and again; it has the columns of [[columns]]
+   * @param read the batch that the reader refills; it has the columns of [[columns]]
    * @param capacity maximum number of rows in a batch
    * @param compactor moves remaining rows to the front of `read`; absent if its vectors are not writable
    */

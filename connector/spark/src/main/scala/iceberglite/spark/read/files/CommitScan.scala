@@ -49,7 +49,7 @@ private[iceberglite] object CommitScan {
   val columns: Vector[NestedField] =
     Vector(MetadataColumns.ChangeType, MetadataColumns.ChangeOrdinal, MetadataColumns.CommitSnapshotId)
 
-  /** Returns the value of one of [[columns]], by its id. */
+  /** Returns a function that returns the value of one of [[columns]] for a change. @param id the id of the column */
   def value(id: Int): RowChange => Option[Literal] = id match {
     case MetadataColumns.ChangeType.id => c => Some(Literal.StringLiteral(c.changeType.name))
     case MetadataColumns.ChangeOrdinal.id => c => Some(Literal.IntLiteral(c.ordinal))

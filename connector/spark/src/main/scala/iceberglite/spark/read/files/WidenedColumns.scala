@@ -14,9 +14,9 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
  * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files,
  * partitions and column metrics of the snapshot may contain values that the DataFrame's type cannot represent.
  *
- * Planning does not use these columns, for example to skip files, instead of failing. After a statement has changed a
- * table, Spark also plans the cached DataFrames of that table again, and an error in their plans would fail the
- * statement.
+ * Planning does not fail for these columns, but does not use them either, for example to skip files. It must not fail,
+ * because Spark also plans the cached DataFrames of a table again after a statement has changed the table, and an error
+ * in their plans would fail the statement.
  *
  * @param readSchema the columns of the DataFrame
  * @param snapshotSchema the columns of the snapshot

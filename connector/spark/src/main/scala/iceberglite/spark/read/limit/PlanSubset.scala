@@ -4,7 +4,7 @@ import java.util.IdentityHashMap
 
 import iceberglite.scan.{DeleteFile, FileScanTask, ScanPlan}
 
-/** A plan with a subset of the files of another plan. */
+/** Creates a plan that reads only some of the files of another plan. */
 private[read] object PlanSubset {
   def of(plan: ScanPlan, tasks: Vector[FileScanTask]): ScanPlan = {
     val report = plan.report

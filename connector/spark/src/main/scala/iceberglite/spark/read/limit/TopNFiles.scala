@@ -65,11 +65,13 @@ final private[limit] class TopNFiles(order: RowOrder, rows: Long) {
     def mayContain(stats: ColumnStats): Boolean
   }
 
+  /** All requested rows have null, because nulls are first and there are enough of them. */
   private object AmongNulls extends Cutoff {
     override val condition: Expression = IsNull(term)
     override def mayContain(stats: ColumnStats): Boolean = stats.mayBeNull
   }
 
+  /** The requested rows have values up to a bound, or null if nulls are first. */
   final private class UpTo(bound: Literal) extends Cutoff {
     override val condition: Expression = {
       val values = if (order.isAscending) LessThanOrEqual(term, bound) else GreaterThanOrEqual(term, bound)

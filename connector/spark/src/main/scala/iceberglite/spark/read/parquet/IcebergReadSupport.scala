@@ -23,7 +23,7 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
     case other => throw new IllegalStateException(s"$other does not contain the columns to read")
   }
 
-  /** Spark's vectorized reader creates no records. */
+  /** Always throws, because Spark's vectorized reader creates no records. */
   override def prepareForRead(
       configuration: Configuration,
       keyValueMetadata: JavaMap[String, String],
@@ -40,6 +40,6 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
 final private[read] class ReadJob(base: Configuration, val projection: FileProjection) extends JobConf(base) {
   set(ParquetInputFormat.READ_SUPPORT_CLASS, classOf[IcebergReadSupport].getName)
   set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, projection.readSchema.json)
-  // The class loader of the connector may not be the one that loads Hadoop.
+  // Hadoop looks up this class by its name, and the class loader that loaded Hadoop may not find the connector.
   setClassLoader(classOf[IcebergReadSupport].getClassLoader)
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{DataType, DecimalType, LongType, TimestampType}
 
-/** Appends the values of a column of a file to a vector, like Spark's vectorized reader. */
+/** Appends the values of a column of a file to a vector, in the same form as Spark's vectorized reader. */
 private[parquet] object LeafConverter {
 
   def of(file: ParquetPrimitive, vector: WritableColumnVector): PrimitiveConverter =

@@ -75,7 +75,10 @@ private[parquet] object PrimitiveConversion {
     }
   }
 
-  /** Returns a type in which Spark reads a column that only determines whether its struct is null. */
+  /**
+   * Returns the type in which Spark reads a column whose values are not used. Such a column is read to determine
+   * whether its struct is null.
+   */
   def physical(file: ParquetPrimitive): DataType = file.getPrimitiveTypeName match {
     case BOOLEAN => SparkBoolean
     case INT32 => IntegerType

@@ -14,7 +14,7 @@ import iceberglite.spec.types.Type.StructType
  */
 private[read] object RuntimeFilterColumns {
 
-  /** The number of files in a sample. */
+  /** The maximum number of files whose metrics are inspected. */
   private val SampleSize = 64
 
   /**

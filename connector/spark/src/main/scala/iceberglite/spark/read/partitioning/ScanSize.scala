@@ -92,7 +92,7 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
 
 private[iceberglite] object ScanSize {
 
-  /** The number of files in a sample. */
+  /** The maximum number of files whose metrics are inspected. */
   private val SampleSize = 256
 
   private def sample(tasks: Vector[FileScanTask]): Vector[FileScanTask] =

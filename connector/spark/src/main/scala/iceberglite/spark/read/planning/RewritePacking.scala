@@ -20,7 +20,11 @@ final private[iceberglite] case class RewritePacking(
     cores: Int
 ) {
 
-  /** Packs the files. @param openCost minimum weight of a file in bytes, so that no task gets very many small files */
+  /**
+   * Packs the files into tasks.
+   *
+   * @param openCost minimum weight of a file in bytes, so that no task gets very many small files
+   */
   def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] =
     if (!byPartition) Splits.evenly(files, taskCount(bytes(files)))
     else {
@@ -55,7 +59,12 @@ final private[iceberglite] case class RewritePacking(
     partitions.zip(partCounts).flatMap { case (files, count) => Splits.evenly(files, count) }
   }
 
-  /** Combines consecutive groups to tasks of about the target size. */
+  /**
+   * Combines consecutive groups of files into tasks of about the target size.
+   *
+   * @param groups the files of each group, and their weight in bytes
+   * @param size the target size of a task in bytes
+   */
   private def combine(
       groups: Vector[(Vector[FileScanTask], Long)],
       size: Long

@@ -82,8 +82,12 @@ final private[iceberglite] class ScanFiles private (
   /** The columns that are wider in the snapshot than in the schema of the scan. */
   val widened: WidenedColumns = WidenedColumns.of(table.name, table.metadata, snapshot, schema)
 
-  /** Returns the files for a limited number of rows, for a query that applies no filter to rows. */
-  def limitedTo(rows: RowLimit): ScanFiles = {
+  /**
+   * Returns the files of this scan with a limit on the rows. The query must not apply a filter to rows.
+   *
+   * @param newLimit the limit
+   */
+  def limitedTo(newLimit: RowLimit): ScanFiles = {
     val existingPlan = if (isPlanned) Some(planAndDuration) else None
     new ScanFiles(
       table,
@@ -91,7 +95,7 @@ final private[iceberglite] class ScanFiles private (
       schema,
       filter,
       caseSensitive,
-      rows,
+      newLimit,
       existingPlan,
       commits,
       planning,
@@ -154,7 +158,10 @@ final private[iceberglite] class ScanFiles private (
     bound.fieldIds.forall(sources.contains)
   }
 
-  /** Checks files until the first one for which the condition is not certain. */
+  /**
+   * Whether a condition is true for all rows of the planned files. The check stops at the first file for which this is
+   * not certain.
+   */
   private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
     val filter = filterOf(bound)
     val ids = bound.fieldIds
