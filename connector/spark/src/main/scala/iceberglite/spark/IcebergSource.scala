@@ -56,7 +56,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
     }
 
   private def travelOf(options: CaseInsensitiveStringMap): TimeTravel =
-    SparkErrors.in(nameIn(options))(TimeTravel.ofOptions(options))
+    SparkErrors.in(pathOrName(options))(TimeTravel.ofOptions(options))
 
   @nowarn("cat=deprecation") // iceberg-lite tables implement `schema`, and Spark derives `columns` from it
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = load(options).schema
@@ -75,7 +75,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
   }
 
   private def resolve(options: CaseInsensitiveStringMap): (TableCatalog, Identifier) = {
-    val (session, name) = (SparkSession.active, nameIn(options))
+    val (session, name) = (SparkSession.active, pathOrName(options))
     if (PathName.isPath(name)) (IcebergSource.catalogOfPaths(session), identifierOf(name))
     else CatalogNames.resolve(session, session.sessionState.sqlParser.parseMultipartIdentifier(name)) match {
       case (catalog: LiteCatalog, ident) => (catalog, ident)
@@ -86,7 +86,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
   /** Returns an identifier with the complete path, which is valid regardless of the working directory. */
   private def identifierOf(path: String): Identifier = Identifier.of(Array.empty, PathTables.identifier(path).name)
 
-  private def nameIn(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
+  private def pathOrName(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
     throw SparkErrors.of(
       Providers.IcebergLite,
       InvalidArgument(

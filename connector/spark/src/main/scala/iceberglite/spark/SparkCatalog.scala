@@ -181,7 +181,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   ): StagedTable = in(ident) {
     SessionSettings.check(SparkSession.active)
     checkProperties(ident, properties.asScala.toMap)
-    val definition = TableDefinition(schema, partitions.toSeq, withoutName(ident, properties), isCaseSensitive)
+    val tableProperties = withoutNameAsLocation(ident, properties)
+    val definition = TableDefinition(schema, partitions.toSeq, tableProperties, isCaseSensitive)
     val staged = tables.handleOfNew(ident).stage(definition.creation, mode)
     new StagedSparkTable(staged, () => tables.invalidate(ident))
   }
@@ -190,7 +191,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
    * Removes a `location` property that is a table name instead of a path. `DataFrameWriter.save("db.t")` sets the
    * property to `db.t`.
    */
-  private def withoutName(ident: Identifier, properties: util.Map[String, String]): Map[String, String] = {
+  private def withoutNameAsLocation(ident: Identifier, properties: util.Map[String, String]): Map[String, String] = {
     val fullName = displayName(ident)
     properties.asScala.toMap.filterNot { case (key, value) =>
       key == TableCatalog.PROP_LOCATION && !PathName.isPath(value) && fullName.endsWith(value.replace("`", ""))

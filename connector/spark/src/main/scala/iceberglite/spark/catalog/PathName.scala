@@ -20,7 +20,8 @@ object PathName {
    * Whether a part of a name is an absolute path. Other names with a slash are left to the catalog, which may support
    * such table names.
    */
-  private def isFullPath(part: String): Boolean = part.startsWith("/") || part.matches("[a-zA-Z][a-zA-Z0-9+.-]*:/.*")
+  private def isAbsolutePath(part: String): Boolean =
+    part.startsWith("/") || part.matches("[a-zA-Z][a-zA-Z0-9+.-]*:/.*")
 
   def of(name: String): PathName = {
     val (path, selectors) = name.splitAt(if (name.contains("#")) name.lastIndexOf('#') else name.length)
@@ -32,6 +33,7 @@ object PathName {
    * The namespace before the path is ignored, because Spark adds the current namespace to a name of one part.
    */
   def of(ident: Identifier): Option[PathName] =
-    if (isFullPath(ident.name)) Some(of(ident.name))
-    else ident.namespace.lastOption.filter(isFullPath).map(of).map(p => p.copy(selectors = p.selectors :+ ident.name))
+    if (isAbsolutePath(ident.name)) Some(of(ident.name))
+    else
+      ident.namespace.lastOption.filter(isAbsolutePath).map(of).map(p => p.copy(selectors = p.selectors :+ ident.name))
 }

@@ -66,10 +66,11 @@ final class ChangelogScanBuilder(
     val changeFilters = converted.collect { case (_, Some(ChangelogFilter.OnChangelogColumns(filter))) => filter }
     pushed = converted.collect { case (p, Some(_)) => p }.toArray
     files = filesWith(rowFilters, changeFilters)
-    converted.collect { case (p, c) if !c.exists(isDecided) => p }.toArray
+    converted.collect { case (p, c) if !c.exists(isFullyApplied) => p }.toArray
   }
 
-  private def isDecided(filter: ChangelogFilter): Boolean = filter match {
+  /** Whether all rows that the scan returns satisfy a filter, so that Spark need not apply the filter. */
+  private def isFullyApplied(filter: ChangelogFilter): Boolean = filter match {
     case ChangelogFilter.OnChangelogColumns(f) => f.exact
     case ChangelogFilter.OnTableColumns(f) => f.exact && files.isTrueForAllRows(f.expression)
   }

@@ -55,20 +55,20 @@ final private[read] class IcebergReaderFactory(
   final private class FileOpener {
     private val conf = configuration.value.value
     private val io = new HadoopFileIO(conf)
-    private val deletes = new DeleteReader(io, specs, mapping, deleteCache.cacheAccess)
+    private val deleteReader = new DeleteReader(io, specs, mapping, deleteCache.cacheAccess)
 
     def open(task: FileTask): FileBatches = {
-      val deletesOfChangedRows = task.change.flatMap(_.deletesOfChangedRows).map(deletes.of(task.path, _))
-      val fileDeletes = new FileDeletes(scanColumns, deletes.of(task.path, task.deletes), deletesOfChangedRows)
+      val deletesOfChangedRows = task.change.flatMap(_.deletesOfChangedRows).map(deleteReader.of(task.path, _))
+      val fileDeletes = new FileDeletes(scanColumns, deleteReader.of(task.path, task.deletes), deletesOfChangedRows)
       if (fileDeletes.hasNoLiveRow) FileBatches.Empty else openWithDeletes(task, fileDeletes)
     }
 
     private def openWithDeletes(task: FileTask, fileDeletes: FileDeletes): FileBatches = {
       val columns = fileDeletes.columns
       val values = new FileValues(specs, columns.metadataIds, settings.rows)
-      val applied = Some(fileDeletes).filterNot(_.isEmpty)
-      val read = FileRead(columns.fields, mapping, values, applied, settings, conf, io, tableName)
-      BatchFormats.of(task.format, task.path).open(task, read)
+      val nonEmptyDeletes = Some(fileDeletes).filterNot(_.isEmpty)
+      val fileRead = FileRead(columns.fields, mapping, values, nonEmptyDeletes, settings, conf, io, tableName)
+      BatchFormats.of(task.format, task.path).open(task, fileRead)
     }
   }
 }

@@ -61,11 +61,11 @@ final private[read] class FileDeletes(
     val rows = deletesOfChangedRows.fold[RowSelection](live) { changed =>
       new NewlyDeleted(live, liveRows(changed, vectors, capacity), capacity)
     }
-    val visible = expected.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
+    val outputColumns = expected.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
       if (field.id == MetadataColumns.Deleted.id && marksRows) new DeletedMarksVector(vector, rows.isDeleted)
       else withoutDeleteFields(field.fieldType, asRead.fieldType, vector)
     }
-    new LiveBatch(rows, visible.toArray, marksRows, compactor)
+    new LiveBatch(rows, outputColumns.toArray, marksRows, compactor)
   }
 
   private def liveRows(rowDeletes: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
@@ -91,18 +91,18 @@ final private[read] class FileDeletes(
 /** Converts each batch that is read to a batch of its remaining rows or, if rows are marked, of all its rows. */
 final private[read] class LiveBatch(
     rows: RowSelection,
-    visible: Array[ColumnVector],
+    outputColumns: Array[ColumnVector],
     marksRows: Boolean,
     compactor: Option[RowCompactor]
 ) {
-  private val allRows = new ColumnarBatch(visible)
+  private val allRows = new ColumnarBatch(outputColumns)
 
   /**
    * The batch of remaining rows. If there is a compactor, it moves these rows to the front of the vectors. Otherwise,
    * [[SelectedVector]] maps the index of each remaining row to its index in the read batch.
    */
   private val selectedRows =
-    if (compactor.isDefined) allRows else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rowIndexes)))
+    if (compactor.isDefined) allRows else new ColumnarBatch(outputColumns.map(new SelectedVector(_, rows.rowIndexes)))
 
   /** The batch of the last call of [[select]]. The next call overwrites it. */
   var batch: ColumnarBatch = allRows

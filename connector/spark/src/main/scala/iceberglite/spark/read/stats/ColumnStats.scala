@@ -34,13 +34,14 @@ final private[read] case class ColumnStats(
   /** Returns the number of remaining rows with a value, if it is certain. */
   def valueCount: Option[Long] =
     if (hasNoValue) Some(0L)
-    else if (rows.isWhole && rows.total >= 0) nulls.map(rows.total - _)
+    else if (rows.hasNoDeletedRow && rows.total >= 0) nulls.map(rows.total - _)
     else if (!mayBeNull) rows.exactCount
     else None
 
   /** Whether a remaining row certainly has this bound as its value. */
   def isLiveValue(bound: Literal): Boolean =
-    !ColumnStats.isZero(bound) && (if (rows.isWhole) boundsAreValues || isConstant else isConstant && minValueCount > 0)
+    !ColumnStats.isZero(bound) &&
+      (if (rows.hasNoDeletedRow) boundsAreValues || isConstant else isConstant && minValueCount > 0)
 
   private def isConstant: Boolean = lower.exists(low => upper.exists(Literal.ordering.equiv(low, _)))
 }

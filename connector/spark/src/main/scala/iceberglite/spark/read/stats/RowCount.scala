@@ -15,7 +15,7 @@ import iceberglite.scan.FileScanTask
 final private[read] case class RowCount(total: Long, deletedByVectors: Long, isExact: Boolean) {
 
   /** Whether it is certain that no row is deleted. */
-  def isWhole: Boolean = isExact && deletedByVectors == 0
+  def hasNoDeletedRow: Boolean = isExact && deletedByVectors == 0
 
   def exactCount: Option[Long] = if (isExact && total >= 0) Some(minCount) else None
 
