@@ -119,6 +119,7 @@ final private class NodeFields(nodes: Vector[NodeVector]) {
   def entries: Int = nodeArray(0).vector.getElementsAppended
 }
 
+/** Appends a struct. */
 final private class StructConverter(vector: WritableColumnVector, fields: NodeFields) extends GroupConverter {
   override def getConverter(field: Int): Converter = fields.converter(field)
 

@@ -20,7 +20,7 @@ import iceberglite.spec.types.Type._
 final private[iceberglite] case class GroupTerm(column: NestedField, source: PrimitiveType, transform: Transform) {
   private val result: PrimitiveType = transform.resultType(source)
 
-  /** Converts a value to Spark's internal format; absent if the value does not have the type of the term. */
+  /** Converts a value to Spark's internal format; absent if the value cannot be converted to the type of the term. */
   def toSpark(value: Option[Literal]): Option[Any] = value match {
     case None => Some(null)
     case Some(literal) => LiteralConversion.to(literal, result).map(SparkValues.toSpark(_, result))
