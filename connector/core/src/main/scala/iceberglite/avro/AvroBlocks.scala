@@ -63,16 +63,16 @@ final private[iceberglite] class AvroBlocks(
       source.fill(AvroContainer.BlockSize)
       val in = source.input
       val last = in.end - AvroContainer.SyncSize
-      var at = in.position
-      while (at <= last && !isSyncMarker(in.bytes, at)) at += 1
-      found = at <= last
-      val passed = if (found) at + AvroContainer.SyncSize else if (source.isAtEnd) in.end else at
-      in.skip(passed - in.position)
+      var offset = in.position
+      while (offset <= last && !isSyncMarker(in.bytes, offset)) offset += 1
+      found = offset <= last
+      val target = if (found) offset + AvroContainer.SyncSize else if (source.isAtEnd) in.end else offset
+      in.skip(target - in.position)
     }
   }
 
-  private def isSyncMarker(bytes: Array[Byte], at: Int): Boolean =
-    bytes(at) == sync(0) && Arrays.equals(bytes, at, at + AvroContainer.SyncSize, sync, 0, sync.length)
+  private def isSyncMarker(bytes: Array[Byte], offset: Int): Boolean =
+    bytes(offset) == sync(0) && Arrays.equals(bytes, offset, offset + AvroContainer.SyncSize, sync, 0, sync.length)
 
   /** Skips a block that belongs to another part. */
   private def skipBlock(): Unit = {
@@ -87,8 +87,8 @@ final private[iceberglite] class AvroBlocks(
     source.fill(length + AvroContainer.SyncSize)
     val in = source.input
     if (in.remaining < length) throw AvroFault(s"A block claims $length bytes, but ${in.remaining} are left")
-    val bytes = codec.block(in.bytes, in.position, length)
-    decompressed = new AvroInput(bytes.bytes, bytes.start, bytes.end)
+    val block = codec.decompress(in.bytes, in.position, length)
+    decompressed = new AvroInput(block.bytes, block.start, block.end)
     in.skip(length)
     checkSyncMarker()
     checkExpansion()
@@ -107,9 +107,9 @@ final private[iceberglite] class AvroBlocks(
 
   private def checkSyncMarker(): Unit = {
     val in = source.input
-    val at = in.position
+    val start = in.position
     in.skip(AvroContainer.SyncSize)
-    if (!Arrays.equals(in.bytes, at, in.position, sync, 0, sync.length)) {
+    if (!Arrays.equals(in.bytes, start, in.position, sync, 0, sync.length)) {
       throw AvroFault("A block does not end with the sync marker of the file")
     }
   }
@@ -124,7 +124,8 @@ final private[iceberglite] class AvroBlocks(
       )
     ) {
       val reason =
-        s"Its first $compressedBytes bytes decompress to $decompressedBytes: it is damaged, or a decompression bomb"
+        s"The first $compressedBytes bytes of blocks decompress to $decompressedBytes bytes, so the file is damaged " +
+          "or is a decompression bomb"
       throw AvroFault(reason)
     }
   }

@@ -40,7 +40,7 @@ object AvroCodec {
     }
   }
 
-  /** Snappy. A block is followed by the CRC of its uncompressed content. */
+  /** The Snappy codec. Each block ends with the CRC-32 checksum of its uncompressed content. */
   case object SnappyCodec extends AvroCodec("snappy") {
     override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] = {
       val out = new Array[Byte](Snappy.maxCompressedLength(length) + Integer.BYTES)
@@ -64,7 +64,7 @@ object AvroCodec {
     of(properties, TableProperty.ManifestCodec, TableProperty.ManifestCompressionLevel)
 
   /** Returns the codec that the table properties set for data files. */
-  def ofRows(properties: Map[String, String]): AvroCodec =
+  def forDataFiles(properties: Map[String, String]): AvroCodec =
     of(properties, TableProperty.AvroCodec, TableProperty.AvroCompressionLevel)
 
   private def of(
@@ -74,7 +74,7 @@ object AvroCodec {
   ): AvroCodec = named(TableProperty.of(codec, properties), TableProperty.of(compressionLevel, properties))
 
   /**
-   * Returns the codec with a name.
+   * Returns the codec with the given name.
    *
    * @param name one of the names that table properties accept
    * @param level compression level; if absent, the codec's default
@@ -101,23 +101,24 @@ object AvroCodec {
       new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
     case other =>
       throw AvroFault(
-        s"Its Avro codec $other is not supported. Supported codecs are null, deflate, snappy, zstandard, bzip2 and xz"
+        s"The Avro codec $other of the file is not supported. Supported codecs are null, deflate, snappy, zstandard, " +
+          "bzip2 and xz"
       )
   }
 
-  /** Memory limit of the decompressor. The highest XZ presets need 65 MB. */
+  /** Memory limit of the XZ decompressor in KiB. The highest compression presets of XZ need 65 MB. */
   private val MaxXzKilobytes = 1 << 17
 
   /** A decompressed block: the bytes from `start` to `end` of `bytes`. */
   final private[iceberglite] case class Block(bytes: Array[Byte], start: Int, end: Int)
 
   sealed private[iceberglite] trait Decompressor extends AutoCloseable {
-    def block(bytes: Array[Byte], offset: Int, length: Int): Block
+    def decompress(bytes: Array[Byte], offset: Int, length: Int): Block
     override def close(): Unit = ()
   }
 
   private object UncompressedBlocks extends Decompressor {
-    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = Block(bytes, offset, offset + length)
+    override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = Block(bytes, offset, offset + length)
   }
 
   final private class DeflatedBlocks extends Decompressor {
@@ -127,7 +128,7 @@ object AvroCodec {
     /**
      * Decompresses into a reused buffer and returns a copy of the exact length, because callers may retain the block.
      */
-    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+    override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = {
       inflater.reset()
       inflater.setInput(bytes, offset, length)
       var size = 0
@@ -146,7 +147,7 @@ object AvroCodec {
   }
 
   private object SnappyBlocks extends Decompressor {
-    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+    override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = {
       val compressed = length - Integer.BYTES
       if (compressed < 1) throw AvroFault("A compressed block is truncated")
       val size = Snappy.uncompressedLength(bytes, offset, compressed)
@@ -167,11 +168,11 @@ object AvroCodec {
   }
 
   final private class StreamedBlocks(open: InputStream => InputStream) extends Decompressor {
-    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+    override def decompress(bytes: Array[Byte], offset: Int, length: Int): Block = {
       val in = open(new ByteArrayInputStream(bytes, offset, length))
       try {
-        val guess = math.min(length.toLong * 4, AvroContainer.MaxBlockBytes.toLong).toInt
-        var out = new Array[Byte](math.max(1 << 12, guess))
+        val estimate = math.min(length.toLong * 4, AvroContainer.MaxBlockBytes.toLong).toInt
+        var out = new Array[Byte](math.max(1 << 12, estimate))
         var size = 0
         var more = in.read(out, 0, out.length)
         while (more >= 0) {

@@ -16,7 +16,7 @@ private[iceberglite] object AvroContainer {
   val SchemaKey = "avro.schema"
   val CodecKey = "avro.codec"
 
-  /** Target size of a block before compression, in bytes; the default of Avro's own writers. */
+  /** Target size of a block before compression, in bytes. Avro's own writers have the same default. */
   val BlockSize = 64000
 
   /** Limits for an Avro file that is read as a whole. */
@@ -44,7 +44,7 @@ final private[iceberglite] class AvroContainerReader private (
 
   /** The writer's schema as JSON. */
   def schema: String =
-    metadata.getOrElse(AvroContainer.SchemaKey, throw AvroFault("Its header has no Avro schema"))
+    metadata.getOrElse(AvroContainer.SchemaKey, throw AvroFault("The file header has no Avro schema"))
 
   /** The number of bytes of the file consumed so far. */
   def position: Long = source.position
@@ -56,14 +56,14 @@ final private[iceberglite] class AvroContainerReader private (
    */
   def records[A](
       decode: AvroInput => A,
-      limits: AvroLimits = AvroLimits.OfMetadata,
+      limits: AvroLimits = AvroLimits.ForMetadata,
       part: AvroPart = AvroPart.Whole
   ): DecodedRecords[A] = {
     val codec = AvroCodec.decompressor(metadata.getOrElse(AvroContainer.CodecKey, AvroCodec.Uncompressed.name))
     new DecodedRecords(source, new AvroBlocks(source, sync, codec, part, limits), codec, decode, limits)
   }
 
-  /** Closes the file. Only needed by callers that stop before the end, because the file is closed at its end. */
+  /** Closes the file. Only callers that stop before the end need this, because the file is also closed at its end. */
   override def close(): Unit = source.close()
 }
 
@@ -72,18 +72,18 @@ final private[iceberglite] class AvroContainerReader private (
  *
  * @param maxExpansion maximum ratio of decompressed to stored size, checked once the decompressed size exceeds the
  *   maximum size of a block
- * @param emptyRecords whether records may be encoded in zero bytes, in which case a block can claim any number of
+ * @param allowsEmptyRecords whether records may be encoded in zero bytes, in which case a block can claim any number of
  *   records
  */
-final private[iceberglite] case class AvroLimits(maxExpansion: Option[Long], emptyRecords: Boolean)
+final private[iceberglite] case class AvroLimits(maxExpansion: Option[Long], allowsEmptyRecords: Boolean)
 
 private[iceberglite] object AvroLimits {
 
   /** Limits for manifests and manifest lists, which are retained in memory. */
-  val OfMetadata: AvroLimits = AvroLimits(Some(AvroContainer.MaxExpansion), emptyRecords = false)
+  val ForMetadata: AvroLimits = AvroLimits(Some(AvroContainer.MaxExpansion), allowsEmptyRecords = false)
 
   /** Limits for rows. Rows are often repetitive, so they compress well, and they are never retained. */
-  def ofRows(emptyRecords: Boolean): AvroLimits = AvroLimits(None, emptyRecords)
+  def forRows(allowsEmptyRecords: Boolean): AvroLimits = AvroLimits(None, allowsEmptyRecords)
 }
 
 /** Iterates over records. A caller that stops before the end must close the reader. */
@@ -94,7 +94,7 @@ final private[iceberglite] class DecodedRecords[A](
     decode: AvroInput => A,
     limits: AvroLimits
 ) extends Iterator[A] {
-  private var left = 0L
+  private var recordsLeft = 0L
   private var block = new AvroInput(Array.emptyByteArray, 0, 0)
   private var nextPosition = 0L
 
@@ -108,20 +108,20 @@ final private[iceberglite] class DecodedRecords[A](
   def bytesLeft: Int = block.remaining
 
   override def hasNext: Boolean = {
-    while (left == 0 && blocks.next()) nextBlock()
-    if (left == 0) {
+    while (recordsLeft == 0 && blocks.next()) nextBlock()
+    if (recordsLeft == 0) {
       codec.close()
       source.close()
     }
-    left > 0
+    recordsLeft > 0
   }
 
   override def next(): A = {
-    if (left == 0 && !hasNext) throw new NoSuchElementException("No more records")
-    left -= 1
+    if (recordsLeft == 0 && !hasNext) throw new NoSuchElementException("No more records")
+    recordsLeft -= 1
     nextPosition += 1
     val record = decode(block)
-    if (left == 0 && block.remaining > 0) {
+    if (recordsLeft == 0 && block.remaining > 0) {
       throw AvroFault(s"A block has ${block.remaining} bytes after its last record")
     }
     record
@@ -129,10 +129,10 @@ final private[iceberglite] class DecodedRecords[A](
 
   private def nextBlock(): Unit = {
     block = blocks.decompressed
-    left = blocks.records
+    recordsLeft = blocks.records
     nextPosition = blocks.firstRecord
-    if (left > block.remaining && !limits.emptyRecords) {
-      throw AvroFault(s"A block of ${block.remaining} bytes claims $left records")
+    if (recordsLeft > block.remaining && !limits.allowsEmptyRecords) {
+      throw AvroFault(s"A block of ${block.remaining} bytes claims $recordsLeft records")
     }
   }
 }
@@ -141,12 +141,12 @@ private[iceberglite] object AvroContainerReader {
   private val HeaderBytes = 1 << 16
   private val MaxHeaderBytes = 1 << 26
 
-  /** Opens a file in memory. @throws AvroFault if the bytes do not begin as an Avro file */
+  /** Opens a file in memory. @throws AvroFault if the bytes do not begin with the header of an Avro file */
   def open(bytes: Array[Byte]): AvroContainerReader = open(AvroSource.of(bytes))
 
-  /** Opens a file. @throws AvroFault if the source does not begin as an Avro file */
+  /** Opens a file. @throws AvroFault if the source does not begin with the header of an Avro file */
   def open(source: AvroSource): AvroContainerReader =
-    try header(source, HeaderBytes)
+    try parseHeader(source, HeaderBytes)
     catch {
       case e: Throwable =>
         source.close()
@@ -158,25 +158,25 @@ private[iceberglite] object AvroContainerReader {
    * with more bytes.
    */
   @tailrec
-  private def header(source: AvroSource, bytes: Int): AvroContainerReader = {
+  private def parseHeader(source: AvroSource, bytes: Int): AvroContainerReader = {
     source.fill(bytes)
-    val all = source.input
-    val in = new AvroInput(all.bytes, all.position, all.end)
-    val read =
-      try Some(metadata(in))
+    val buffered = source.input
+    val in = new AvroInput(buffered.bytes, buffered.position, buffered.end)
+    val parsed =
+      try Some(readHeader(in))
       catch { case _: AvroFault if !source.isAtEnd && bytes < MaxHeaderBytes => None }
-    read match {
+    parsed match {
       case Some((pairs, sync)) =>
-        all.skip(in.position - all.position)
+        buffered.skip(in.position - buffered.position)
         new AvroContainerReader(pairs, source, sync)
-      case None => header(source, bytes * 4)
+      case None => parseHeader(source, bytes * 4)
     }
   }
 
-  private def metadata(in: AvroInput): (Map[String, String], Array[Byte]) = {
+  private def readHeader(in: AvroInput): (Map[String, String], Array[Byte]) = {
     val magic = AvroContainer.Magic
     if (in.remaining < magic.length || in.readFixed(magic.length) != ByteBuffer.wrap(magic)) {
-      throw AvroFault("It is not an Avro file")
+      throw AvroFault("The file does not begin with the magic bytes of an Avro file")
     }
     val pairs = Map.newBuilder[String, String]
     FieldDecoder.items(in) {

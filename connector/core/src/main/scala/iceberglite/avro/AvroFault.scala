@@ -12,7 +12,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 final private[iceberglite] case class AvroFault(reason: String) extends RuntimeException(reason) with NoStackTrace
 
 private[iceberglite] object AvroFault {
-  def truncated: AvroFault = AvroFault("It ends in the middle of a record")
+  def truncated: AvroFault = AvroFault("The file ends in the middle of a record")
 
   /**
    * Runs a read operation on a file and converts its failures.
@@ -24,13 +24,13 @@ private[iceberglite] object AvroFault {
     try body
     catch { case NonFatal(e) => throw toError(path, role, advice, e) }
 
-  /** Returns the error to throw for a failure; it names the file. */
+  /** Converts a failure to an error that names the file. */
   def toError(path: String, role: String, advice: String, failure: Throwable): Throwable = failure match {
     case e: UnreadableFile => e.copy(role = role, reason = s"${e.reason}. $advice")
     case e: IcebergError => e
     case AvroFault(reason) => UnreadableFile(path, role, s"$reason. $advice")
     // Codecs and the schema parser throw exceptions of their own for malformed bytes.
-    case e => UnreadableFile(path, role, s"It is damaged (${describe(e)}). $advice", Some(e))
+    case e => UnreadableFile(path, role, s"The file is damaged (${describe(e)}). $advice", Some(e))
   }
 
   private def describe(e: Throwable): String = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)

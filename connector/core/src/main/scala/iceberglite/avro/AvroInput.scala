@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets.UTF_8
  * Reads Avro's binary encoding from a range of an array. Lengths and counts are checked against the remaining bytes
  * before anything is allocated for them.
  *
- * @param end one past the last byte
+ * @param end the position after the last byte
  */
 final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, val end: Int) {
   private var offset = start
@@ -98,7 +98,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   def skipBytes(): Unit = skip(readLength())
 
-  /** Skips `count` ints or longs. A varint ends at the first byte without the top bit. */
+  /** Skips `count` ints or longs. A varint ends at the first byte whose top bit is not set. */
   def skipNumbers(count: Int): Unit = {
     var left = count
     while (left > 0) {
@@ -109,8 +109,8 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   }
 
   /**
-   * Reads the item count of the next block of an array or map; 0 marks the end. Every item takes at least one byte, so
-   * a count above the remaining bytes is rejected; it would cause a loop without input.
+   * Reads the item count of the next block of an array or map; 0 marks the end. Every item takes at least one byte. A
+   * count above the number of remaining bytes is rejected, because a loop over the items would run out of input.
    */
   def readBlockCount(): Int = {
     val count = readLong()

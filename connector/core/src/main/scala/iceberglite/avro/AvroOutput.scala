@@ -91,7 +91,7 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
   }
 
   /** Writes the branch index of a value in a union whose first branch is null. All optional fields use such a union. */
-  def writeBranch(present: Boolean): Unit = writeByte(if (present) 2 else 0)
+  def writeBranch(isPresent: Boolean): Unit = writeByte(if (isPresent) 2 else 0)
 
   private def ensure(more: Int): Unit = if (bytes.length - used < more) {
     bytes = Arrays.copyOf(bytes, math.max(bytes.length.toLong * 2, used.toLong + more).min(Int.MaxValue - 8L).toInt)

@@ -44,7 +44,8 @@ final private[iceberglite] class AvroRow(size: Int) {
   }
 
   /**
-   * Returns the number as an option. Consecutive records often have equal numbers; they then share one option object.
+   * Returns the number as an option. Consecutive records often have equal numbers. Equal consecutive numbers share one
+   * option object.
    */
   def longOption(column: StructColumn[_, Long]): Option[Long] =
     if (!has(column)) None
@@ -67,7 +68,7 @@ final private[iceberglite] class AvroRow(size: Int) {
     }
 
   /** Returns the object that the slot contained for an earlier record, so that it can be reused. */
-  def previous(slot: Int): Option[AnyRef] = Option(objects(slot))
+  def previousObject(slot: Int): Option[AnyRef] = Option(objects(slot))
 
   /**
    * Returns the value of a column. The cast is safe, because only the decoder of the column's type stores objects in
@@ -92,7 +93,7 @@ final private[iceberglite] class AvroRow(size: Int) {
   def range(column: StructColumn[_, _]): Long = numbers(column.slot)
 
   /** Returns the decoder for the skipped value at [[range]]. */
-  def skippedBy(column: StructColumn[_, _]): AnyRef = {
+  def decoderOfSkipped(column: StructColumn[_, _]): AnyRef = {
     requirePresent(column)
     objects(column.slot)
   }

@@ -14,7 +14,7 @@ private[iceberglite] object AvroSchemaCheck {
    * Maximum number of nodes in a schema. The schemas of manifests are far smaller: 600 partition fields result in about
    * 2000 nodes.
    */
-  private val MaxParts = 20000L
+  private val MaxNodes = 20000L
 
   /**
    * Rejects schemas for which no decoder can be created. These are recursive schemas, and schemas that have too many
@@ -23,8 +23,10 @@ private[iceberglite] object AvroSchemaCheck {
    * @throws AvroFault with a description of the problem
    */
   def check(schema: AvroSchema): Unit = {
-    val parts = new Parts().of(schema)
-    if (parts > MaxParts) throw AvroFault(s"Its schema has more than $MaxParts nodes after named types are expanded")
+    val nodes = new NodeCounter().of(schema)
+    if (nodes > MaxNodes) {
+      throw AvroFault(s"The Avro schema has more than $MaxNodes nodes after named types are expanded")
+    }
   }
 
   /** Returns whether every value of the type is encoded in zero bytes. The schema must have passed the check. */
@@ -41,9 +43,12 @@ private[iceberglite] object AvroSchemaCheck {
     if (text.length <= 200) text else text.take(200) + "..."
   }
 
-  final private class Parts {
-    private val ofRecords = new HashMap[String, java.lang.Long]
-    private val Open = -1L
+  /** Counts the nodes of a schema. A named record counts at each place where it is used. */
+  final private class NodeCounter {
+    private val nodesOfRecords = new HashMap[String, java.lang.Long]
+
+    /** Marks a record whose nodes are still being counted. */
+    private val InProgress = -1L
 
     def of(schema: AvroSchema): Long = schema.getType match {
       case RECORD => ofRecord(schema)
@@ -55,18 +60,18 @@ private[iceberglite] object AvroSchemaCheck {
 
     private def ofRecord(schema: AvroSchema): Long = {
       val name = schema.getFullName
-      Option(ofRecords.get(name)).map(_.longValue) match {
-        case Some(Open) => throw AvroFault(s"Its record $name contains itself")
+      Option(nodesOfRecords.get(name)).map(_.longValue) match {
+        case Some(InProgress) => throw AvroFault(s"The Avro record $name contains itself, which is not supported")
         case Some(known) => known
         case None =>
-          ofRecords.put(name, Open)
-          val parts = 1 + sum(schema.getFields.asScala.map(_.schema))
-          ofRecords.put(name, parts)
-          parts
+          nodesOfRecords.put(name, InProgress)
+          val nodes = 1 + sum(schema.getFields.asScala.map(_.schema))
+          nodesOfRecords.put(name, nodes)
+          nodes
       }
     }
 
     private def sum(schemas: Seq[AvroSchema]): Long =
-      schemas.foldLeft(0L)((parts, schema) => math.min(MaxParts + 1, parts + of(schema)))
+      schemas.foldLeft(0L)((nodes, schema) => math.min(MaxNodes + 1, nodes + of(schema)))
   }
 }

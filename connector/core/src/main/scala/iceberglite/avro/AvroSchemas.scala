@@ -28,7 +28,7 @@ object AvroSchemas {
 
   private def field(f: NestedField): AvroSchema.Field = {
     val name = FileFieldNames.avro(f.name)
-    val schema = slot(f.fieldType, f.required, s"r${f.id}")
+    val schema = valueSchema(f.fieldType, f.required, s"r${f.id}")
     val avro =
       if (f.required) new AvroSchema.Field(name, schema, f.doc.orNull)
       else new AvroSchema.Field(name, schema, f.doc.orNull, JsonProperties.NULL_VALUE)
@@ -37,8 +37,11 @@ object AvroSchemas {
     avro
   }
 
-  /** Returns the schema at the position of a field, element or value. Avro does not allow a union of null with null. */
-  private def slot(t: Type, required: Boolean, recordName: String): AvroSchema = {
+  /**
+   * Returns the schema of a field, element or value. The schema of an optional value is a union with null, unless the
+   * value's own schema is null, because Avro does not allow a union of null with null.
+   */
+  private def valueSchema(t: Type, required: Boolean, recordName: String): AvroSchema = {
     val schema = typeSchema(t, recordName)
     if (required || schema.getType == AvroSchema.Type.NULL) schema
     else AvroSchema.createUnion(AvroSchema.create(AvroSchema.Type.NULL), schema)
@@ -47,11 +50,11 @@ object AvroSchemas {
   private def typeSchema(t: Type, recordName: String): AvroSchema = t match {
     case StructType(fields) => record(fields, recordName)
     case list: ListType =>
-      val schema = AvroSchema.createArray(slot(list.element, list.elementRequired, s"r${list.elementId}"))
+      val schema = AvroSchema.createArray(valueSchema(list.element, list.elementRequired, s"r${list.elementId}"))
       schema.addProp(ElementIdKey, list.elementId)
       schema
     case map: MapType if (map.key: Type) == StringType =>
-      val schema = AvroSchema.createMap(slot(map.value, map.valueRequired, s"r${map.valueId}"))
+      val schema = AvroSchema.createMap(valueSchema(map.value, map.valueRequired, s"r${map.valueId}"))
       schema.addProp(KeyIdKey, map.keyId)
       schema.addProp(ValueIdKey, map.valueId)
       schema
@@ -86,7 +89,8 @@ object AvroSchemas {
     case UnknownType => AvroSchema.create(AvroSchema.Type.NULL)
     case VariantType =>
       val parts = Seq("metadata", "value").map(new AvroSchema.Field(_, AvroSchema.create(AvroSchema.Type.BYTES)))
-      val schema = AvroSchema.createRecord(recordName, null: String, null: String, false, parts.asJava) // see above
+      // Avro expects null as doc and namespace.
+      val schema = AvroSchema.createRecord(recordName, null: String, null: String, false, parts.asJava)
       new LogicalType("variant").addToSchema(schema)
   }
 

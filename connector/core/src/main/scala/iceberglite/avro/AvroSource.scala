@@ -18,12 +18,12 @@ sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
   def fill(bytes: Int): Unit
 
   /**
-   * Continues at a position in the file that is not before the bytes consumed so far. If the file is shorter, continues
-   * at its end.
+   * Moves to a position in the file, which must not be less than the number of bytes consumed so far. If the file is
+   * shorter than the position, moves to the end of the file.
    */
   def seek(target: Long): Unit
 
-  /** Returns whether the buffered bytes are the last ones. */
+  /** Returns whether the buffered bytes are the last bytes of the file. */
   def isAtEnd: Boolean
 
   /** The number of bytes consumed so far. */
@@ -43,14 +43,14 @@ private[iceberglite] object AvroSource {
   /**
    * Returns a source that reads a stream.
    *
-   * @param path for storage errors
+   * @param path the path of the file, for the messages of storage errors
    */
   def of(path: String, stream: InputStream): AvroSource = new Streamed(path, stream, skipIn(stream))
 
   /**
    * Returns a source that skips bytes by seeking instead of reading.
    *
-   * @param path for storage errors
+   * @param path the path of the file, for the messages of storage errors
    */
   def seekable(path: String, stream: SeekableInputStream): AvroSource =
     new Streamed(path, stream, count => stream.seek(stream.getPos + count))
@@ -84,12 +84,12 @@ private[iceberglite] object AvroSource {
   final private class Streamed(path: String, stream: InputStream, skip: Long => Unit) extends AvroSource {
     private val closing = cleaner.register(this, new Closing(stream))
     private var current = new AvroInput(Array.emptyByteArray, 0, 0)
-    private var before = 0L
+    private var bytesBefore = 0L
     private var atEnd = false
 
     override def input: AvroInput = current
     override def isAtEnd: Boolean = atEnd
-    override def position: Long = before + current.position
+    override def position: Long = bytesBefore + current.position
 
     override def fill(bytes: Int): Unit = if (current.remaining < bytes && !atEnd) {
       val chunkSize = math.max(bytes - current.remaining, ChunkBytes)
@@ -98,7 +98,7 @@ private[iceberglite] object AvroSource {
       val left = current.remaining
       val joined = Arrays.copyOf(Arrays.copyOfRange(current.bytes, current.position, current.end), left + more.length)
       System.arraycopy(more, 0, joined, left, more.length)
-      before += current.position
+      bytesBefore += current.position
       current = new AvroInput(joined, 0, joined.length)
       if (more.length < chunkSize) {
         atEnd = true
@@ -112,14 +112,14 @@ private[iceberglite] object AvroSource {
       current.skip(buffered)
       if (count > buffered && !atEnd) {
         wrapReadErrors(path)(skip(count - buffered))
-        before += count - buffered
+        bytesBefore += count - buffered
       }
     }
 
     override def close(): Unit = closing.clean()
   }
 
-  /** Closes the stream. It references the stream but not the reader, so that the reader can become unreachable. */
+  /** Closes the stream. The action does not reference the source, which must be able to become unreachable. */
   final private class Closing(stream: InputStream) extends Runnable {
     override def run(): Unit = stream.close()
   }

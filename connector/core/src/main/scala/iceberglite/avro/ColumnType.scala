@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type.ListType
 
 /** Writes and reads the values of a column. Columns with a special layout define their own subclasses. */
 abstract private[iceberglite] class ColumnType[V] {
-  def iceberg(version: FormatVersion): Type
+  def icebergType(version: FormatVersion): Type
 
   def write(value: V, out: AvroOutput, version: FormatVersion): Unit
 
@@ -19,59 +19,62 @@ abstract private[iceberglite] class ColumnType[V] {
    * Returns the decoder for a file in which the column has `schema`, after removal of the union with null.
    *
    * @param column the column whose slot the decoder fills; also used in messages
-   * @param byName whether the file has no field ids
+   * @param fileHasNoIds whether the file has no field ids, so that nested fields are matched by name or position
    * @throws AvroFault if the type in the file is not valid for the column
    */
-  def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder
+  def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder
 
-  /** Returns whether a file without the column is damaged, if all format versions require the column. */
+  /**
+   * Returns whether every file must have the column if all format versions require the column. A file without such a
+   * column is rejected as damaged.
+   */
   def isMandatory: Boolean = true
 
   protected def mismatch(schema: AvroSchema, column: StructColumn[_, _]): Nothing =
     throw AvroFault(
-      s"Its field ${column.id} (${column.name}) has the unexpected Avro type ${AvroSchemaCheck.describe(schema)}"
+      s"The field ${column.name} (${column.id}) has the unexpected Avro type ${AvroSchemaCheck.describe(schema)}"
     )
 }
 
 private[iceberglite] object ColumnType {
   object Bool extends ColumnType[Boolean] {
-    override def iceberg(version: FormatVersion): Type = Type.BooleanType
+    override def icebergType(version: FormatVersion): Type = Type.BooleanType
     override def write(value: Boolean, out: AvroOutput, version: FormatVersion): Unit = out.writeBoolean(value)
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
       if (schema.getType == BOOLEAN) decoding(schema)((in, row, slot) => row.setNumber(slot, in.readByte().toLong))
       else mismatch(schema, column)
   }
 
   object Int32 extends ColumnType[Int] {
-    override def iceberg(version: FormatVersion): Type = Type.IntType
+    override def icebergType(version: FormatVersion): Type = Type.IntType
     override def write(value: Int, out: AvroOutput, version: FormatVersion): Unit = out.writeLong(value.toLong)
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
       if (schema.getType == INT || schema.getType == LONG) {
         decoding(schema)((in, row, slot) => row.setNumber(slot, in.readInt().toLong))
       } else mismatch(schema, column)
   }
 
   object Int64 extends ColumnType[Long] {
-    override def iceberg(version: FormatVersion): Type = Type.LongType
+    override def icebergType(version: FormatVersion): Type = Type.LongType
     override def write(value: Long, out: AvroOutput, version: FormatVersion): Unit = out.writeLong(value)
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
       if (schema.getType == INT || schema.getType == LONG) {
         decoding(schema)((in, row, slot) => row.setNumber(slot, in.readLong()))
       } else mismatch(schema, column)
   }
 
   object Text extends ColumnType[String] {
-    override def iceberg(version: FormatVersion): Type = Type.StringType
+    override def icebergType(version: FormatVersion): Type = Type.StringType
     override def write(value: String, out: AvroOutput, version: FormatVersion): Unit = out.writeText(value)
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
       if (schema.getType == STRING) decoding(schema)((in, row, slot) => row.setObject(slot, in.readText()))
       else mismatch(schema, column)
   }
 
   object Bytes extends ColumnType[ByteBuffer] {
-    override def iceberg(version: FormatVersion): Type = Type.BinaryType
+    override def icebergType(version: FormatVersion): Type = Type.BinaryType
     override def write(value: ByteBuffer, out: AvroOutput, version: FormatVersion): Unit = out.writeBytes(value)
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
       if (schema.getType == BYTES) decoding(schema)((in, row, slot) => row.setObject(slot, in.readBytes()))
       else mismatch(schema, column)
   }
@@ -83,13 +86,13 @@ private[iceberglite] object ColumnType {
   /** A list of required numbers. */
   final private class Numbers[V](elementId: Int, element: ColumnType[V])(encode: V => Long, decode: Long => V)
       extends ColumnType[Vector[V]] {
-    override def iceberg(version: FormatVersion): Type =
-      ListType(elementId, element.iceberg(version), elementRequired = true)
+    override def icebergType(version: FormatVersion): Type =
+      ListType(elementId, element.icebergType(version), elementRequired = true)
 
     override def write(values: Vector[V], out: AvroOutput, version: FormatVersion): Unit =
       writeItems(values, out)(v => out.writeLong(encode(v)))
 
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
       if (schema.getType == ARRAY && (schema.getElementType.getType == INT || schema.getElementType.getType == LONG)) {
         decoding(schema)((in, row, slot) => row.setObject(slot, numbers(in, previousValues(row, slot))))
       } else mismatch(schema, column)
@@ -98,7 +101,7 @@ private[iceberglite] object ColumnType {
      * Returns the list of the previous record. The cast is safe, because only this decoder stores values in the slot.
      */
     private def previousValues(row: AvroRow, slot: Int): Vector[V] =
-      row.previous(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
+      row.previousObject(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
 
     /** Reads numbers. Reuses the list of the previous record as long as the numbers are equal. */
     private def numbers(in: AvroInput, previous: Vector[V]): Vector[V] = {
@@ -120,12 +123,12 @@ private[iceberglite] object ColumnType {
 
   /** A nested struct. Its values are read from a nested row. */
   final class Struct[A](columns: StructColumns[A]) extends ColumnType[A] {
-    override def iceberg(version: FormatVersion): Type = columns.struct(version)
+    override def icebergType(version: FormatVersion): Type = columns.struct(version)
 
     override def write(value: A, out: AvroOutput, version: FormatVersion): Unit = columns.write(value, out, version)
 
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder = {
-      val record = RecordDecoder.of(schema, columns, byName)
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder = {
+      val record = RecordDecoder.of(schema, columns, fileHasNoIds)
       val size = columns.columns.size
       new FieldDecoder {
         override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = record.read(in, row.nested(slot, size))
@@ -137,15 +140,15 @@ private[iceberglite] object ColumnType {
   /** A list of required structs. */
   final class Structs[A](elementId: Int, columns: StructColumns[A], fromRow: AvroRow => A)
       extends ColumnType[Vector[A]] {
-    override def iceberg(version: FormatVersion): Type =
+    override def icebergType(version: FormatVersion): Type =
       ListType(elementId, columns.struct(version), elementRequired = true)
 
     override def write(values: Vector[A], out: AvroOutput, version: FormatVersion): Unit =
       writeItems(values, out)(columns.write(_, out, version))
 
-    override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder = {
+    override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder = {
       if (schema.getType != ARRAY) mismatch(schema, column)
-      val record = RecordDecoder.of(schema.getElementType, columns, byName)
+      val record = RecordDecoder.of(schema.getElementType, columns, fileHasNoIds)
       decoding(schema) { (in, row, slot) =>
         val element = new AvroRow(columns.columns.size)
         val values = Vector.newBuilder[A]
@@ -158,10 +161,10 @@ private[iceberglite] object ColumnType {
     }
   }
 
-  /** Returns a decoder that reads values with `take` and skips values according to the schema. */
-  def decoding(schema: AvroSchema)(take: (AvroInput, AvroRow, Int) => Unit): FieldDecoder = new FieldDecoder {
+  /** Returns a decoder that reads values with `readValue` and skips values according to the schema. */
+  def decoding(schema: AvroSchema)(readValue: (AvroInput, AvroRow, Int) => Unit): FieldDecoder = new FieldDecoder {
     private val skipper = FieldDecoder.skipper(schema)
-    override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = take(in, row, slot)
+    override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = readValue(in, row, slot)
     override def skip(in: AvroInput): Unit = skipper(in)
   }
 

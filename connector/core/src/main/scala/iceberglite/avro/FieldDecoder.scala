@@ -24,13 +24,13 @@ private[iceberglite] object FieldDecoder {
    * Returns the decoder of a column. If the schema is a union with null, a null value leaves the column absent.
    *
    * @param schema the schema in the file
-   * @param of returns the decoder for the schema without its union
+   * @param decoderFor returns the decoder for the schema without its union
    */
-  def optional(schema: AvroSchema)(of: AvroSchema => FieldDecoder): FieldDecoder =
+  def optional(schema: AvroSchema)(decoderFor: AvroSchema => FieldDecoder): FieldDecoder =
     if (schema.getType == UNION) {
       val union = AvroUnion.of(schema)
-      new OptionalDecoder(union, of(union.value))
-    } else of(schema)
+      new OptionalDecoder(union, decoderFor(union.value))
+    } else decoderFor(schema)
 
   final private class OptionalDecoder(union: AvroUnion, decoder: FieldDecoder) extends FieldDecoder {
     override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = if (union.isValue(in)) decoder.read(in, row, slot)
@@ -64,7 +64,7 @@ private[iceberglite] object FieldDecoder {
     case UNION =>
       val branches = schema.getTypes.asScala.map(skipper).toArray
       in => {
-        branches(AvroUnion.branch(in, branches.length))(in)
+        branches(AvroUnion.readBranch(in, branches.length))(in)
       }
     case RECORD =>
       val fields = schema.getFields.asScala.map(f => skipper(f.schema)).toArray
@@ -88,7 +88,7 @@ private[iceberglite] object FieldDecoder {
 final private[iceberglite] class AvroUnion(branches: Int, valueBranch: Int, val value: AvroSchema) {
 
   /** Reads the branch index; returns whether a value follows. */
-  def isValue(in: AvroInput): Boolean = AvroUnion.branch(in, branches) == valueBranch
+  def isValue(in: AvroInput): Boolean = AvroUnion.readBranch(in, branches) == valueBranch
 }
 
 private[iceberglite] object AvroUnion {
@@ -97,15 +97,17 @@ private[iceberglite] object AvroUnion {
     val values = branches.indices.filter(branches(_).getType != NULL)
     if (values.size != 1 || branches.length > 2) {
       throw AvroFault(
-        s"Its schema has the union ${AvroSchemaCheck.describe(union)}; only a union of one type with null is allowed"
+        s"The Avro schema of the file has the union ${AvroSchemaCheck.describe(union)}, but only a union of one type " +
+          "with null is supported"
       )
     }
     new AvroUnion(branches.length, values.head, branches(values.head))
   }
 
-  def branch(in: AvroInput, branches: Int): Int = {
+  def readBranch(in: AvroInput, branches: Int): Int = {
     val branch = in.readInt()
-    if (branch < 0 || branch >= branches) throw AvroFault(s"A value has branch $branch of a union with $branches")
+    if (branch < 0 || branch >= branches)
+      throw AvroFault(s"A value has the branch index $branch, but its union has only $branches branches")
     branch
   }
 }
@@ -129,7 +131,7 @@ final private[iceberglite] class RecordDecoder(decoders: Array[FieldDecoder], sl
   def skip(in: AvroInput): Unit = decoders.foreach(_.skip(in))
 
   /** Returns whether the file has the column. */
-  def reads(column: StructColumn[_, _]): Boolean = slots.contains(column.slot)
+  def hasColumn(column: StructColumn[_, _]): Boolean = slots.contains(column.slot)
 }
 
 private[iceberglite] object RecordDecoder {
@@ -139,7 +141,7 @@ private[iceberglite] object RecordDecoder {
     // Names are not validated, because other Avro implementations are less strict than the Java one.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(schemaJson)
     AvroSchemaCheck.check(schema)
-    of(schema, columns, byName = !schemaJson.contains(FieldIdProperty))
+    of(schema, columns, fileHasNoIds = !schemaJson.contains(FieldIdProperty))
   }
 
   private val FieldIdProperty = "\"" + AvroSchemas.FieldIdKey + "\""
@@ -148,28 +150,28 @@ private[iceberglite] object RecordDecoder {
    * Matches the fields of a record to columns by field id. Names are used only if the whole file has no ids (spec:
    * "Column Projection").
    */
-  def of[A](schema: AvroSchema, columns: StructColumns[A], byName: Boolean): RecordDecoder = {
+  def of[A](schema: AvroSchema, columns: StructColumns[A], fileHasNoIds: Boolean): RecordDecoder = {
     if (schema.getType != RECORD) {
-      throw AvroFault(s"Its ${columns.name} is of Avro type ${schema.getType}, not a record")
+      throw AvroFault(s"The struct ${columns.name} has the Avro type ${schema.getType} in the file, not a record type")
     }
     val fields = schema.getFields.asScala.toArray
     val matched: Array[Option[StructColumn[A, _]]] =
-      fields.map(f => if (byName) columns.byName.get(f.name) else fieldId(f).flatMap(columns.byId.get))
+      fields.map(f => if (fileHasNoIds) columns.byName.get(f.name) else fieldId(f).flatMap(columns.byId.get))
     val duplicate = matched.flatten.groupBy(_.id).collectFirst { case (_, same) if same.length > 1 => same.head }
-    duplicate.foreach(c => throw AvroFault(s"Its schema has ${c.name} (field ${c.id}) twice"))
+    duplicate.foreach(c => throw AvroFault(s"The Avro schema has ${c.name} (field ${c.id}) twice"))
     val missing = columns.requiredColumns.filterNot(c => matched.exists(_.exists(_.id == c.id)))
     if (missing.nonEmpty) {
-      throw AvroFault(s"Its schema has no ${missing.map(c => s"${c.name} (field ${c.id})").mkString(", ")}")
+      throw AvroFault(s"The Avro schema has no ${missing.map(c => s"${c.name} (field ${c.id})").mkString(", ")}")
     }
     val decoders = fields.zip(matched).map {
-      case (f, Some(column)) => optional(f, column, byName)
+      case (f, Some(column)) => optional(f, column, fileHasNoIds)
       case (f, None) => FieldDecoder.skipping(f.schema)
     }
     new RecordDecoder(decoders, matched.map(_.fold(-1)(_.slot)))
   }
 
-  private def optional(f: AvroSchema.Field, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
-    FieldDecoder.optional(f.schema)(schema => column.columnType.decoder(schema, column, byName))
+  private def optional(f: AvroSchema.Field, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
+    FieldDecoder.optional(f.schema)(schema => column.columnType.decoder(schema, column, fileHasNoIds))
 
   def fieldId(field: AvroSchema.Field): Option[Int] = intProperty(field.getObjectProp(AvroSchemas.FieldIdKey))
 

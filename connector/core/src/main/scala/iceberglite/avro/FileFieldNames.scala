@@ -8,10 +8,13 @@ import java.util.Locale
  */
 private[iceberglite] object FileFieldNames {
 
-  /** Escapes a name by the Avro specification, which allows only ASCII; some Avro implementations enforce this. */
+  /**
+   * Escapes the characters of a name that Avro does not allow. The Avro specification allows only ASCII letters, digits
+   * and underscores, and some Avro implementations enforce this.
+   */
   def avro(name: String): String = escaped(name)(c => isAsciiLetter(c), c => isAsciiLetter(c) || isAsciiDigit(c))
 
-  /** Escapes a name for Parquet. Parquet allows any name, but its tools interpret a dot as a step into a group. */
+  /** Escapes a name for Parquet. Parquet allows any name, but its tools interpret a dot as a path separator. */
   def parquet(name: String): String = escaped(name)(c => Character.isLetter(c), c => Character.isLetterOrDigit(c))
 
   private def escaped(name: String)(first: Char => Boolean, rest: Char => Boolean): String = {

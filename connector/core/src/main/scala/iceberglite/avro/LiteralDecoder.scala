@@ -29,9 +29,9 @@ private[iceberglite] object LiteralDecoder {
   }
 
   /**
-   * Returns a decoder that converts values of the file's type to `target`, which is the same type or one that it was
-   * promoted to later (spec: "Schema Evolution"). If the file's type cannot be promoted to `target`, the file's type is
-   * used, for example if the source column was dropped and its type is unknown.
+   * Returns a decoder that converts values of the file's type to `target`, which is the file's type or a type to which
+   * it was promoted later (spec: "Schema Evolution"). If the file's type cannot be promoted to `target`, the values keep
+   * the file's type. This happens if, for example, the source column was dropped, because its type is then unknown.
    *
    * @param field the name of the field, for messages
    */
@@ -42,9 +42,9 @@ private[iceberglite] object LiteralDecoder {
       in => if (union.isValue(in)) value(in) else None
     } else if (schema.getType == NULL) _ => None
     else {
-      val read = promoted(schema, target).orElse(fileType(schema).flatMap(promoted(schema, _))).getOrElse(
+      val read = readAs(schema, target).orElse(fileType(schema).flatMap(readAs(schema, _))).getOrElse(
         throw AvroFault(
-          s"The Avro type ${AvroSchemaCheck.describe(schema)} of its partition field $field cannot be read as $target"
+          s"The Avro type ${AvroSchemaCheck.describe(schema)} of the partition field $field cannot be read as $target"
         )
       )
       in => Some(read(in))
@@ -72,8 +72,8 @@ private[iceberglite] object LiteralDecoder {
     }
   }
 
-  private def promoted(schema: AvroSchema, target: PrimitiveType): Option[Read] = schema.getType match {
-    case INT | LONG => fromNumber(target, days = logicalName(schema).contains("date"))
+  private def readAs(schema: AvroSchema, target: PrimitiveType): Option[Read] = schema.getType match {
+    case INT | LONG => fromNumber(target, isDate = logicalName(schema).contains("date"))
     case FLOAT =>
       target match {
         case FloatType => Some(in => FloatLiteral(in.readFloat()))
@@ -90,15 +90,15 @@ private[iceberglite] object LiteralDecoder {
     case _ => None
   }
 
-  private def fromNumber(target: PrimitiveType, days: Boolean): Option[Read] = target match {
+  private def fromNumber(target: PrimitiveType, isDate: Boolean): Option[Read] = target match {
     case IntType => Some(in => IntLiteral(in.readInt()))
     case LongType => Some(in => LongLiteral(in.readLong()))
     case DateType => Some(in => DateLiteral(in.readInt()))
     case TimeType => Some(in => TimeLiteral(in.readLong()))
-    case TimestampType if days => Some(in => TimestampLiteral(in.readInt() * MicrosOfDay))
+    case TimestampType if isDate => Some(in => TimestampLiteral(in.readInt() * MicrosOfDay))
     case TimestampType => Some(in => TimestampLiteral(in.readLong()))
     case TimestampTzType => Some(in => TimestampTzLiteral(in.readLong()))
-    case TimestampNsType if days => Some(in => TimestampNsLiteral(ofDays(in.readInt())))
+    case TimestampNsType if isDate => Some(in => TimestampNsLiteral(nanosOfDays(in.readInt())))
     case TimestampNsType => Some(in => TimestampNsLiteral(in.readLong()))
     case TimestampTzNsType => Some(in => TimestampTzNsLiteral(in.readLong()))
     case _ => None
@@ -108,7 +108,7 @@ private[iceberglite] object LiteralDecoder {
    * Converts days to nanoseconds. Nanoseconds cover only the years 1677 to 2262. Dates outside of that range are an
    * error (spec version 3: "failing at run time").
    */
-  private def ofDays(days: Int): Long =
+  private def nanosOfDays(days: Int): Long =
     Try(Math.multiplyExact(days.toLong, NanosOfDay)).getOrElse(
       throw AvroFault(s"The date $days (days since 1970-01-01) is out of range for a nanosecond timestamp")
     )

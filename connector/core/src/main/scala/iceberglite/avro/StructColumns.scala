@@ -12,12 +12,16 @@ private[iceberglite] object Presence {
   case object Required extends Presence
   case object Optional extends Presence
 
-  /** The format version does not have the field, or it is not written here. If a file has it, it is skipped. */
+  /**
+   * The format version does not have the field, or this connector does not write it. A field that is absent in every
+   * format version is skipped when a file is read.
+   */
   case object Absent extends Presence
 }
 
 /**
- * One field of a struct of the spec. Its id, name, type and presence are defined only here.
+ * One field of a struct that the spec defines, such as `data_file`. The declaration of the column is the only place
+ * that defines the id, name, type and presence of the field.
  *
  * @param slot position of the column in the struct and in an [[AvroRow]]
  * @param value returns the value to write; `None` for null
@@ -42,7 +46,7 @@ final private[iceberglite] class StructColumn[A, V](
   def field(version: FormatVersion): NestedField = NestedField(
     id,
     name,
-    columnType.iceberg(version),
+    columnType.icebergType(version),
     required = presence(version) == Presence.Required,
     doc = Some(doc)
   )
@@ -53,7 +57,7 @@ final private[iceberglite] class StructColumn[A, V](
       present.foreach(columnType.write(_, out, version))
     case (Some(present), _) => columnType.write(present, out, version)
     case (None, _) =>
-      throw InvalidArgument(name, "none", s"Format version $version requires it")
+      throw InvalidArgument(name, "none", s"Format version $version requires a value for this field")
   }
 }
 
@@ -61,7 +65,7 @@ final private[iceberglite] class StructColumn[A, V](
  * The fields of a struct of the spec in write order. The Avro schema, the writer and the reader are derived from this
  * definition.
  *
- * @param name the name in the spec
+ * @param name the name of the struct in the spec
  */
 abstract private[iceberglite] class StructColumns[A](val name: String) {
   private var declared = Vector.empty[StructColumn[A, _]]

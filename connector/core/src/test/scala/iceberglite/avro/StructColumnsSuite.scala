@@ -43,7 +43,7 @@ class StructColumnsSuite extends AnyFunSuite {
 
   private def print(c: StructColumn[_, _]): String = {
     val versions = FormatVersion.all.map(v => c.presence(v).toString.toLowerCase.padTo(8, ' ')).mkString(" ")
-    val t = c.columnType.iceberg(FormatVersion.V3)
+    val t = c.columnType.icebergType(FormatVersion.V3)
     s"${c.id} $versions ${c.name}: ${print(t)} -- ${c.doc}"
   }
 

@@ -23,7 +23,12 @@ private[iceberglite] object AvroLeaf {
     override def read(in: AvroInput): AnyRef = Long.box(in.readLong())
   }
 
-  /** Numbers in a coarser unit than that of the column, such as milliseconds, or days if a date column was promoted. */
+  /**
+   * Numbers whose unit in the file is coarser than the unit of the column, such as milliseconds, or days if a date
+   * column was promoted to a timestamp.
+   *
+   * @param factor the number of the column's units in one unit of the file
+   */
   final class Scaled(factor: Long, column: String) extends AvroLeaf {
     override def read(in: AvroInput): AnyRef = Long.box(readLong(in))
 
@@ -31,7 +36,8 @@ private[iceberglite] object AvroLeaf {
       val value = in.readLong()
       try Math.multiplyExact(value, factor)
       catch {
-        case _: ArithmeticException => throw AvroFault(s"Column $column: $value is out of the range of its type")
+        case _: ArithmeticException =>
+          throw AvroFault(s"Column $column: The value $value is out of the range of the column's type")
       }
     }
   }
@@ -55,7 +61,7 @@ private[iceberglite] object AvroLeaf {
   final class Symbols(symbols: Array[String], column: String) extends AvroLeaf {
     override def read(in: AvroInput): String = {
       val index = in.readInt()
-      if (index < 0 || index >= symbols.length) throw AvroFault(s"Column $column: Its enum has no symbol $index")
+      if (index < 0 || index >= symbols.length) throw AvroFault(s"Column $column: The Avro enum has no symbol $index")
       symbols(index)
     }
   }
@@ -69,12 +75,12 @@ private[iceberglite] object AvroLeaf {
     override def read(in: AvroInput): ByteBuffer = in.readFixed(length)
   }
 
-  /** Bytes of a column with a fixed length, in a file whose schema allows any length. */
-  final class Checked(length: Int, column: String) extends AvroLeaf {
+  /** Values of a fixed type from a file whose Avro type is `bytes`. The length of each value is checked. */
+  final class BytesAsFixed(length: Int, column: String) extends AvroLeaf {
     override def read(in: AvroInput): ByteBuffer = {
       val value = in.readBytes()
       if (value.remaining != length) {
-        throw AvroFault(s"Column $column: A value has ${value.remaining} bytes, not $length")
+        throw AvroFault(s"Column $column: A value has ${value.remaining} bytes, but must have $length bytes")
       }
       value
     }
@@ -94,7 +100,7 @@ private[iceberglite] object AvroLeaf {
     }
   }
 
-  /** Decimals. @param bytes decodes the unscaled value */
+  /** Decimals. @param bytes decodes the bytes of the unscaled value */
   final class Decimals(bytes: AvroLeaf, precision: Int, scale: Int, column: String) extends AvroLeaf {
     override def read(in: AvroInput): BigDecimal = bytes.read(in) match {
       case unscaled: ByteBuffer =>

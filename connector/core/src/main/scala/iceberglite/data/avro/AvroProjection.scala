@@ -78,7 +78,7 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       case (STRING, UuidType) => Some(new TextUuids(column))
       case (ENUM, StringType) => Some(new Symbols(schema.getEnumSymbols.asScala.toArray, column))
       case (BYTES, BinaryType | _: GeometryType | _: GeographyType) => Some(Binaries)
-      case (BYTES, FixedType(length)) => Some(new Checked(length, column))
+      case (BYTES, FixedType(length)) => Some(new BytesAsFixed(length, column))
       case (BYTES, t: DecimalType) => decimal(schema, Binaries, t, column)
       case (FIXED, FixedType(length)) if schema.getFixedSize == length => Some(new Fixed(length))
       case (FIXED, BinaryType) => Some(new Fixed(schema.getFixedSize))

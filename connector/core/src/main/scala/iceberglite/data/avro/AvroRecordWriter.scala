@@ -41,7 +41,7 @@ private[avro] object AvroRecordWriter {
     val struct = target.schema.asStruct
     val fields = new AvroSinks.Fields(struct, Vector.empty)
     val keyValues = Map(AvroFileSettings.SchemaKey -> SchemaJson.toJson(target.schema)) ++ target.keyValues
-    val settings = AvroFileSettings.of(struct, AvroCodec.ofRows(target.properties), keyValues)
+    val settings = AvroFileSettings.of(struct, AvroCodec.forDataFiles(target.properties), keyValues)
     new AvroRecordWriter(target, fields, new AvroRowsOutput(target.io, target.path, settings))
   }
 }

@@ -54,7 +54,7 @@ private[iceberglite] object AvroRows {
     val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
     try {
       val (schema, columns) = matched(source, container, expected, projection)
-      val limits = AvroLimits.ofRows(emptyRecords = AvroSchemaCheck.isEmpty(schema))
+      val limits = AvroLimits.forRows(allowsEmptyRecords = AvroSchemaCheck.isEmpty(schema))
       new AvroRows(columns, container, container.records(decode(columns), limits, part))
     } catch {
       case e: Throwable =>

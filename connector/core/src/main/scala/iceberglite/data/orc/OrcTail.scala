@@ -17,7 +17,7 @@ private[orc] object OrcTail {
   private val MaxChunkBytes = 1L << 23
 
   /**
-   * Checks the lengths in the tail.
+   * Checks the lengths that the postscript states.
    *
    * @throws UnreadableFile if the file is not an ORC file, or the lengths do not match its size
    */
@@ -32,11 +32,25 @@ private[orc] object OrcTail {
     val parts =
       Seq(postScript.getFooterLength, postScript.getMetadataLength, postScript.getStripeStatisticsLength)
     if (parts.exists(part => part < 0 || part > size) || parts.sum + length + 1 > size) {
-      fail(path, s"Its footer claims ${parts.mkString(" and ")} bytes, and the file has $size")
+      fail(
+        path,
+        s"The ORC postscript states a footer of ${postScript.getFooterLength} bytes, metadata of " +
+          s"${postScript.getMetadataLength} bytes and stripe statistics of ${postScript.getStripeStatisticsLength} " +
+          s"bytes, but the file has only $size bytes"
+      )
     }
-    if (parts.sum > ReadBounds.MaxBytes) fail(path, s"Its footer claims ${parts.sum} bytes, more than fit in memory")
+    if (parts.sum > ReadBounds.MaxBytes) {
+      val reason =
+        s"The ORC postscript states a footer and metadata of ${parts.sum} bytes in total, more than the limit of " +
+          s"${ReadBounds.MaxBytes} bytes"
+      fail(path, reason)
+    }
     if (postScript.getCompressionBlockSize > MaxChunkBytes) {
-      fail(path, s"Its compression block size ${postScript.getCompressionBlockSize} exceeds $MaxChunkBytes bytes")
+      fail(
+        path,
+        s"The compression block size is ${postScript.getCompressionBlockSize} bytes, more than the maximum of " +
+          s"$MaxChunkBytes bytes"
+      )
     }
   }
 
@@ -53,21 +67,24 @@ private[orc] object OrcTail {
   /**
    * Checks the stripes.
    *
-   * @throws UnreadableFile if they do not match the file, or do not have the claimed number of rows
+   * @throws UnreadableFile if a stripe does not fit into the file, or the stripes do not have the number of rows that
+   *   the footer states
    */
   private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
     // Without the key, the library would return masked values instead of the actual ones.
-    if (reader.getColumnEncryptionKeys.nonEmpty) fail(path, "It uses ORC column encryption, which is not supported")
+    if (reader.getColumnEncryptionKeys.nonEmpty) {
+      fail(path, "The file uses ORC column encryption, which is not supported")
+    }
     val stripes = reader.getStripes.asScala
     stripes.foreach { s =>
       val parts = Seq(s.getOffset, s.getIndexLength, s.getDataLength, s.getFooterLength)
       if (parts.exists(part => part < 0 || part > storage.size) || parts.sum > storage.size || s.getNumberOfRows < 0) {
-        fail(path, s"A stripe at byte ${s.getOffset} does not fit into the file")
+        fail(path, s"The stripe at byte ${s.getOffset} does not fit into the file")
       }
     }
     val rows = stripes.map(s => BigInt(s.getNumberOfRows)).sum
     if (rows != BigInt(reader.getNumberOfRows)) {
-      fail(path, s"It claims ${reader.getNumberOfRows} rows, but its stripes have $rows")
+      fail(path, s"The ORC footer states ${reader.getNumberOfRows} rows, but the stripes have $rows rows")
     }
   }
 

@@ -19,12 +19,12 @@ private[manifestlist] object FormatColumn extends ColumnType[FileFormat] {
   /** The bit that converts an upper-case ASCII letter to lower case. */
   private val LowerCaseBit = 0x20
 
-  override def iceberg(version: FormatVersion): Type = Type.StringType
+  override def icebergType(version: FormatVersion): Type = Type.StringType
 
   override def write(format: FileFormat, out: AvroOutput, version: FormatVersion): Unit =
     out.writeText(format.name.toUpperCase(Locale.ROOT))
 
-  override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+  override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
     if (schema.getType == STRING) ColumnType.decoding(schema)((in, row, slot) => row.setObject(slot, read(in)))
     else mismatch(schema, column)
 

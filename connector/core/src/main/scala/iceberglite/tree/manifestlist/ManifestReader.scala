@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type.StructType
 final private[iceberglite] class ManifestDecoder private (columns: ManifestEntryColumns, record: RecordDecoder) {
 
   /** Whether the manifests have sequence numbers; false for manifests of version 1. */
-  private val hasSequenceNumbers: Boolean = record.reads(columns.SequenceNumber)
+  private val hasSequenceNumbers: Boolean = record.hasColumn(columns.SequenceNumber)
 
   /** Returns the entries of one manifest with all inherited values. */
   def entries(file: AvroContainerReader, manifest: ManifestFile): Iterator[ManifestEntry] = {

@@ -30,7 +30,7 @@ import iceberglite.spec.types.Type.MapType
  */
 final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: Int)
     extends ColumnType[Metrics] {
-  override def iceberg(version: FormatVersion): Type =
+  override def icebergType(version: FormatVersion): Type =
     MapType(keyId, Type.IntType, valueId, valueType, valueRequired = true)
 
   private def valueType: Type = map match {
@@ -61,10 +61,10 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
     out.writeLong(0)
   }
 
-  override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+  override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder =
     if (schema.getType != ARRAY || schema.getElementType.getType != RECORD) mismatch(schema, column)
     else if (hasStandardLayout(schema.getElementType)) new RangeDecoder
-    else new NonStandardMapDecoder(map, keyId, valueId, schema.getElementType, byName)
+    else new NonStandardMapDecoder(map, keyId, valueId, schema.getElementType, fileHasNoIds)
 
   /**
    * Returns whether the record has key and value in this order, without unions. All writers that follow the spec use
@@ -123,7 +123,7 @@ final private[manifestlist] class NonStandardMapDecoder(
     keyId: Int,
     valueId: Int,
     entry: AvroSchema,
-    byName: Boolean
+    fileHasNoIds: Boolean
 ) extends FieldDecoder {
   private object CountColumns extends StructColumns[(Int, Long)](s"k${keyId}_v$valueId") {
     val Key = column(keyId, "key", ColumnType.Int32, Required, Required, Required, "")(e => Some(e._1))
@@ -134,8 +134,8 @@ final private[manifestlist] class NonStandardMapDecoder(
     val Value = column(valueId, "value", ColumnType.Bytes, Required, Required, Required, "")(e => Some(e._2))
   }
   private val record = map match {
-    case _: MetricsMap.Counts => RecordDecoder.of(entry, CountColumns, byName)
-    case _: MetricsMap.Bounds => RecordDecoder.of(entry, BoundColumns, byName)
+    case _: MetricsMap.Counts => RecordDecoder.of(entry, CountColumns, fileHasNoIds)
+    case _: MetricsMap.Bounds => RecordDecoder.of(entry, BoundColumns, fileHasNoIds)
   }
 
   override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = {
@@ -183,7 +183,7 @@ private[manifestlist] object MetricsColumn {
     var i = 0
     while (i < columns.length) {
       val column = columns(i)
-      if (row.has(column)) row.skippedBy(column) match {
+      if (row.has(column)) row.decoderOfSkipped(column) match {
         case maps: MetricMaps => decoded = Some(decoded.fold(maps)(combined(_, maps)))
         case _ =>
           hasEncoded = true

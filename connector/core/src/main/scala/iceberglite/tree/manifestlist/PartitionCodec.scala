@@ -30,7 +30,7 @@ import iceberglite.spec.types.Type.StructType
  * current types; the file may contain narrower types.
  */
 final private[iceberglite] class PartitionCodec(partitionType: StructType) extends ColumnType[PartitionTuple] {
-  override def iceberg(version: FormatVersion): Type = partitionType
+  override def icebergType(version: FormatVersion): Type = partitionType
 
   /** False for an unpartitioned spec, because writers may omit the empty struct. */
   override def isMandatory: Boolean = partitionType.fields.nonEmpty
@@ -53,13 +53,13 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
     }
   }
 
-  override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder = {
+  override def decoder(schema: AvroSchema, column: StructColumn[_, _], fileHasNoIds: Boolean): FieldDecoder = {
     if (schema.getType != RECORD) mismatch(schema, column)
     val fields = schema.getFields.asScala.toArray
-    val positions = fields.map(f => positionOf(f, fields.exists(RecordDecoder.fieldId(_).isDefined), byName))
+    val positions = fields.map(f => positionOf(f, fields.exists(RecordDecoder.fieldId(_).isDefined), fileHasNoIds))
     val usedPositions = positions.filter(_ >= 0)
     if (usedPositions.distinct.length < usedPositions.length)
-      throw AvroFault("Its partition struct has a field id twice")
+      throw AvroFault("The partition struct of the file has the same field id twice")
     val values = fields.zip(positions).map { case (f, position) =>
       if (position < 0) LiteralDecoder.skipping(f.schema)
       else LiteralDecoder.of(f.schema, primitive(partitionType.fields(position).fieldType), f.name)
@@ -71,9 +71,9 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
    * Matches a field by field id. In version 1 files without ids, fields are in the order of the partition spec (spec:
    * "Partition Evolution").
    */
-  private def positionOf(f: AvroSchema.Field, recordHasIds: Boolean, byName: Boolean): Int =
+  private def positionOf(f: AvroSchema.Field, recordHasIds: Boolean, fileHasNoIds: Boolean): Int =
     if (recordHasIds) RecordDecoder.fieldId(f).fold(-1)(id => partitionType.fields.indexWhere(_.id == id))
-    else if (byName && f.pos < partitionType.fields.size) f.pos
+    else if (fileHasNoIds && f.pos < partitionType.fields.size) f.pos
     else -1
 
   private def primitive(t: Type): PrimitiveType = t match {
@@ -137,7 +137,7 @@ final private[iceberglite] class PartitionTuples {
       val range = row.range(column)
       val (start, end) = ((range >>> 32).toInt, range.toInt)
       if (lastEnd < lastStart || !Arrays.equals(block, start, end, lastBytes, lastStart, lastEnd)) {
-        last = row.skippedBy(column) match {
+        last = row.decoderOfSkipped(column) match {
           case decoder: PartitionDecoder => deduplicate(decoder.tuple(new AvroInput(block, start, end)))
           case other => throw new MatchError(other)
         }

@@ -22,7 +22,7 @@ final private[avro] class AvroDataFile(
   private var records = 0L
   private var current: InternalRow = _
 
-  /** Encodes the current row. It is reused, to avoid an allocation for each row. */
+  /** Encodes the current row. The function object is reused, to avoid an allocation for each row. */
   private val encode: AvroOutput => Unit = out => fields.put(current, out)
 
   override def write(row: InternalRow): Unit = {
@@ -39,8 +39,8 @@ final private[avro] class AvroDataFile(
   override def flush(): Unit = ()
 
   /**
-   * Completes the file. It has no column sizes and split offsets, because rows are stored one after the other, in short
-   * blocks.
+   * Completes the file. The result has no column sizes, because Avro stores rows and not columns. It has no split
+   * offsets, because blocks are too short.
    */
   override def finish(): WrittenFile =
     WrittenFile(
