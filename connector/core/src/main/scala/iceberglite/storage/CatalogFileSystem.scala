@@ -30,8 +30,8 @@ private[storage] object CatalogFileSystem {
   }
 
   /**
-   * Maximum number of cached file systems. Vended credentials that expire hourly cause new ones continually; an evicted
-   * file system is released with its last user.
+   * Maximum number of cached file systems. Vended credentials that expire hourly continually require new file systems.
+   * An evicted file system is released when nothing refers to it any more.
    */
   private val MaxEntries = 100
 

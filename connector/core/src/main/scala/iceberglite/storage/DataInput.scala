@@ -11,7 +11,7 @@ import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, Seekable
 
 import iceberglite.storage.StorageErrors.wrapReadErrors
 
-/** Opens data files on any storage for reading; the counterpart of [[DataOutput]]. */
+/** Opens data files on any storage for reading. [[DataOutput]] opens them for writing. */
 object DataInput {
 
   /** Returns a file to read. @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
@@ -38,7 +38,7 @@ object DataInput {
     }
   }
 
-  /** A file on a storage that only reads whole files. */
+  /** A file on a storage that can only read whole files. The content is in memory. */
   final private class WholeInput(bytes: Array[Byte]) extends InputFile {
     override def getLength: Long = bytes.length.toLong
 

@@ -75,7 +75,9 @@ object DataOutput {
     val BufferSize: Int = 64 << 10
   }
 
-  /** A file on a storage that only writes whole files. */
+  /**
+   * A file on a storage that can only write whole files. The content is collected in memory until the file is closed.
+   */
   final private class WholeOutput(io: FileIO, path: String) extends NewFile(path) {
     override protected def open(blockSizeHint: Long): PositionOutputStream = {
       val bytes = new ByteArrayOutputStream
@@ -91,8 +93,8 @@ object DataOutput {
   }
 
   /**
-   * A stream whose errors name the file. File formats pass on the storage's exceptions, which may contain only a
-   * reason.
+   * A stream whose errors name the file. Without it, a file format would throw the exception of the storage, which may
+   * not contain the path.
    */
   final private class NamedStream(path: String, out: PositionOutputStream) extends PositionOutputStream {
     override def getPos: Long = out.getPos

@@ -27,7 +27,7 @@ trait FileIO extends FileSink with Serializable {
   /** Returns whether the content of immutable files may be cached in memory. */
   def mayCache: Boolean = true
 
-  /** Returns the limits of that cache. */
+  /** Returns the limits of the cache for immutable files. */
   def cacheBounds: CacheBounds = CacheBounds.Default
 
   /**
@@ -54,8 +54,8 @@ trait FileIO extends FileSink with Serializable {
     bounds.read(path, new ByteArrayInputStream(read(path)))
 
   /**
-   * Reads a range of a file, without reading the rest if the storage supports that. Memory use is limited by the actual
-   * size of the file, regardless of `length`.
+   * Reads a range of a file. If the storage supports it, the rest of the file is not read. Memory use is limited by the
+   * actual size of the file, regardless of `length`.
    *
    * @param offset the position of the first byte; not negative
    * @param length the number of bytes; not negative. The file must have that many bytes from `offset` on
@@ -100,9 +100,9 @@ trait FileIO extends FileSink with Serializable {
   def replace(path: String, contents: Array[Byte]): Unit
 
   /**
-   * Replaces a file's content in the background. The write may be delayed, and of several contents only the last may be
-   * written. Reads through this object see the new content immediately, and the JVM waits for pending writes before it
-   * exits. A failure is only logged.
+   * Replaces a file's content in the background. The write may be delayed. If the content is replaced several times
+   * during the delay, possibly only the last content is written. Reads through this object see the new content
+   * immediately, and the JVM waits for pending writes before it exits. A failure is only logged.
    */
   def replaceAsync(path: String, contents: Array[Byte]): Unit = replace(path, contents)
 
@@ -121,7 +121,7 @@ trait FileIO extends FileSink with Serializable {
    * Deletes a directory only if it is empty, so that a concurrently created file is never lost. Does nothing if the
    * directory does not exist.
    *
-   * @throws iceberglite.spec.IcebergError.StorageFailed if it is not empty; hidden files count
+   * @throws iceberglite.spec.IcebergError.StorageFailed if the directory contains any file, even a hidden one
    */
   def deleteEmptyDirectory(path: String): Unit
 
@@ -132,8 +132,8 @@ trait FileIO extends FileSink with Serializable {
   def defaultFileSystem: String = "file:///"
 
   /**
-   * Returns the directory with symbolic links resolved; the same path on storages without links, or if it does not
-   * exist.
+   * Returns the path of the directory with symbolic links resolved. Returns the given path if the storage has no links
+   * or the directory does not exist.
    */
   def realDirectory(directory: String): String = directory
 }
@@ -141,7 +141,8 @@ trait FileIO extends FileSink with Serializable {
 object FileIO {
 
   /**
-   * Skips bytes and returns whether the stream had that many. A stream may skip fewer bytes per call than requested.
+   * Skips bytes and returns whether the stream had that many bytes. A stream may skip fewer bytes per call than
+   * requested.
    */
   private def skip(in: InputStream, count: Long): Boolean = {
     var left = count
@@ -161,6 +162,7 @@ object FileIO {
     else throw UnreadableFile(
       path,
       "file",
-      s"It ends before byte ${offset + length}: a read of $length bytes at offset $offset returned ${read.length}"
+      s"The file ends before byte ${offset + length}: a read of $length bytes at offset $offset returned only " +
+        s"${read.length} bytes"
     )
 }

@@ -18,8 +18,8 @@ private[storage] object FileSystemJars {
   }
 
   /**
-   * Runs `body`, which loads the classes of a file system. If they are missing, the error names the jar that contains
-   * them.
+   * Runs `body`, which loads the classes of a file system. If a class is missing, the error names the jar that contains
+   * it.
    */
   def explainMissingJar[A](scheme: String)(body: => A): A =
     try body
@@ -34,8 +34,8 @@ private[storage] object FileSystemJars {
     }
 
   /**
-   * Returns the name of the missing class if it belongs to a file system's jar. For any other missing class the
-   * original failure is thrown; it names the class.
+   * Returns the name of the missing class if the class belongs to a file system's jar. For any other missing class, the
+   * caller throws the original failure, which names the class.
    */
   private def missingClass(e: Throwable, depth: Int): Option[String] = e match {
     case missing @ (_: ClassNotFoundException | _: NoClassDefFoundError) =>

@@ -17,8 +17,9 @@ import iceberglite.storage.StorageErrors.{wrapErrors, wrapReadErrors}
  * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
  * percent-encoded characters are not decoded.
  *
- * @param syncs whether local files are synced to the device when they are complete, and commits before they return, so
- *   that a power failure loses nothing; otherwise the operating system decides when to sync, as with Hadoop
+ * @param syncs whether local files are synced to the device when they are complete, and metadata files before a commit
+ *   returns, so that a power failure loses nothing. Otherwise the operating system decides when to sync, as in Hadoop's
+ *   local file system
  */
 final class HadoopFileIO(
     conf: SerializableConfiguration,
@@ -152,7 +153,7 @@ final class HadoopFileIO(
 object HadoopFileIO {
   private val LocalScheme = "file:"
 
-  /** Returns whether a colon comes before the first slash, which is how Hadoop parses paths. */
+  /** Returns whether a path has a scheme. As in Hadoop, it has one if a colon comes before the first slash. */
   private def hasScheme(path: String): Boolean = {
     val colon = path.indexOf(':')
     val slash = path.indexOf('/')

@@ -29,7 +29,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     fs.open(file)
   }
 
-  /** Reads to the end without requesting the length, which saves a round trip. */
+  /** Reads a file to its end. The file's length is not requested first, which saves a round trip. */
   def read(path: String, bounds: ReadBounds): Array[Byte] = {
     val file = pathOf(path)
     val fs = fileSystem(file)
@@ -75,7 +75,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
 
   private def notExclusive(path: String, storage: String): Unsupported = Unsupported(
     s"committing to $path: $storage cannot create a file exclusively, so commits could be lost",
-    "Use a JDBC, REST or Hive catalog for tables there"
+    "Use a JDBC, REST or Hive catalog for tables on this storage"
   )
 
   /** Replaces a file. Used for files for which a lost race between two writers is harmless. */
@@ -115,12 +115,12 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   def makeDirectory(path: String): Unit = {
     val directory = pathOf(path)
     if (!fileSystem(directory).mkdirs(directory))
-      throw StorageFailed("make the directory", path, "The storage refused it")
+      throw StorageFailed("make the directory", path, "The storage refused to create the directory")
   }
 
   def deleteDirectory(path: String): Unit = deleteDirectory(path, recursive = true)
 
-  /** Deletes a directory without its content. Hadoop's file systems refuse this if the directory is not empty. */
+  /** Deletes an empty directory. Hadoop's file systems throw an exception if the directory is not empty. */
   def deleteEmptyDirectory(path: String): Unit = deleteDirectory(path, recursive = false)
 
   private def deleteDirectory(path: String, recursive: Boolean): Unit = {
@@ -136,7 +136,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     val fs = fileSystem(source)
     if (!mayDelete(fs)) throw Unsupported(
       s"moving the directory $from with s3.delete-enabled=false",
-      "S3 moves files by copying and deleting them. Set it to true, or use a catalog that renames without moving files"
+      "S3 moves files by copying and deleting them. Set s3.delete-enabled to true, or use a catalog that renames " +
+        "tables without moving files"
     )
     if (info(to).isDefined) throw StorageFailed("move the directory", from, s"$to exists already")
     Option(target.getParent).foreach(parent => fs.mkdirs(parent))
@@ -152,7 +153,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   private def pathOf(path: String): Path = {
     val parsed = new Path(path)
     if (Option(parsed.toUri.getAuthority).exists(_.matches(".*:.*@.*"))) {
-      throw InvalidArgument("path", path, "It must not contain a password. Set the keys in the catalog's configuration")
+      val advice = "A path must not contain a password. Set the access keys in the catalog's configuration"
+      throw InvalidArgument("path", path, advice)
     }
     if (parsed.toUri.getPath.isEmpty) new Path(path + "/") else parsed
   }
@@ -194,8 +196,9 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * Writes through the configured class for `file`, which is not Hadoop's own. The exclusive step is a hard link on the
-   * local file system.
+   * Creates a file exclusively on the local file system, if a class other than Hadoop's own is configured for the
+   * scheme `file`. That class writes a temporary file. A hard link, which fails if the target exists, then gives the
+   * file its name.
    */
   private def createByLink(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
     val temporary = writeTemporary(fs, file, contents)
@@ -204,7 +207,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       StorageErrors.quietly(fs.delete(temporary, false))
       throw Unsupported(
         s"committing to $file: ${fs.getClass.getName} does not store files at their paths on the local file system",
-        "Use a JDBC or REST catalog with it"
+        "Use a JDBC or REST catalog with this file system"
       )
     }
     try LocalFiles.link(written, localOf(file))
@@ -222,14 +225,14 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       // A lost race requires that the target exists. Any other refusal is a storage failure.
       val targetExists = deleteOnFailure(fs, temporary)(fs.exists(file))
       StorageErrors.quietly(fs.delete(temporary, false))
-      if (!targetExists) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
+      if (!targetExists) throw StorageFailed("create", path, s"The storage refused to rename $temporary to $path")
       false
     }
   }
 
   /**
-   * Handles a rename with an unknown outcome. If the temporary file can still be deleted, it was not renamed and will
-   * not be. If it no longer exists, it can only have been moved by this rename.
+   * Returns whether a rename took place, after the rename failed with an unknown outcome. If the temporary file can
+   * still be deleted, it was not renamed and will not be. If it no longer exists, only this rename can have moved it.
    */
   private def wasRenamed(fs: FileSystem, temporary: Path, path: String, failure: Throwable): Boolean = {
     val deleted =
@@ -253,7 +256,9 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     catch {
       case _: UnsupportedFileSystemException =>
         fs.delete(file, false)
-        if (!fs.rename(temporary, file)) throw StorageFailed("replace", file.toString, "The storage refused the rename")
+        if (!fs.rename(temporary, file)) {
+          throw StorageFailed("replace", file.toString, s"The storage refused to rename $temporary to $file")
+        }
     }
 
   private def deleteOnFailure[A](fs: FileSystem, temporary: Path)(body: => A): A =
@@ -269,9 +274,9 @@ private[storage] object HadoopFiles {
   private val LocalScheme = "file"
 
   /**
-   * Schemes whose file rename is atomic and fails if the target exists: HDFS name nodes, and stores with real
-   * directories. Not included: `s3a` (see [[S3Objects]]), `gs`, `wasb` and `oss`, whose rename is a copy followed by a
-   * delete.
+   * Schemes whose file rename is atomic and fails if the target exists. These are HDFS and stores with real
+   * directories. The schemes `s3a` (see [[S3Objects]]), `gs`, `wasb` and `oss` are not included, because their rename
+   * is a copy followed by a delete.
    */
   private val ExclusiveRename = Set("hdfs", "webhdfs", "swebhdfs", "viewfs", "ofs", "abfs", "abfss")
 

@@ -23,9 +23,9 @@ import iceberglite.spec.IcebergError.Unsupported
 private[storage] object LocalFiles {
 
   /** Maximum number of attempts to empty a directory while other processes still create files in it. */
-  private val MaxWalks = 10
+  private val MaxAttempts = 10
 
-  /** Returns a URI in the form that Hadoop's listings use for local files. */
+  /** Returns the URI of a local file in the same form as in Hadoop's listings. */
   def uri(path: Path): String = "file:" + path.toAbsolutePath.normalize
 
   def info(path: Path): Option[FileInfo] =
@@ -42,7 +42,7 @@ private[storage] object LocalFiles {
    */
   def requireRegular(path: Path): BasicFileAttributes = {
     val attributes = Files.readAttributes(path, classOf[BasicFileAttributes])
-    if (attributes.isOther) throw new IOException("It is a device, a pipe or a socket, and not a file")
+    if (attributes.isOther) throw new IOException("The path is a device, a pipe or a socket, and not a file")
     attributes
   }
 
@@ -79,8 +79,8 @@ private[storage] object LocalFiles {
   def write(path: Path, contents: Array[Byte], sync: Boolean): Unit = writeNew(path, contents, sync)
 
   /**
-   * Creates a file exclusively through a hard link. Creating a hard link fails if the name exists; a rename would
-   * replace the file.
+   * Creates a file exclusively through a hard link. The creation of a hard link fails if the name exists, whereas a
+   * rename would replace the existing file.
    *
    * @param sync whether the content is synced before the name exists, and the name before this method returns
    */
@@ -106,11 +106,11 @@ private[storage] object LocalFiles {
       case _: UnsupportedOperationException =>
         throw Unsupported(
           s"committing to $path, whose file system has no hard links",
-          "Move the warehouse to a file system that has them, or use a JDBC catalog"
+          "Move the warehouse to a file system with hard links, or use a JDBC catalog"
         )
     }
 
-  /** Replaces a file atomically: readers see the old or the new content, never a missing file. */
+  /** Replaces a file atomically. Readers see the old or the new content, and the file is never missing. */
   def replace(path: Path, contents: Array[Byte]): Unit = {
     val temporary = temporarySibling(path)
     writeNew(temporary, contents, sync = false)
@@ -120,8 +120,8 @@ private[storage] object LocalFiles {
   /** Renames a written file to a name that may exist. */
   def moveOver(written: Path, path: Path): Unit =
     try {
-      // The checksum file is deleted first: between the two calls, readers with Hadoop's file system see the old
-      // content unchecked.
+      // Hadoop would check the new content against an old checksum file. The checksum file is therefore deleted before
+      // the move.
       Files.deleteIfExists(checksumOf(path))
       Files.move(written, path, ATOMIC_MOVE, REPLACE_EXISTING)
       StorageErrors.quietly(Files.deleteIfExists(checksumOf(written)))
@@ -146,23 +146,23 @@ private[storage] object LocalFiles {
     } catch { case NonFatal(e) if StorageErrors.isMissing(e) => Vector.empty }
 
   /**
-   * Deletes a directory. Other processes may still create files in it, such as a delayed version hint; these are
-   * deleted too.
+   * Deletes a directory. Files that other processes create in the directory meanwhile, such as a delayed version hint,
+   * are deleted too.
    */
   def deleteDirectory(directory: Path): Unit = {
     @tailrec
-    def walk(walksLeft: Int): Unit = {
+    def deleteTree(attemptsLeft: Int): Unit = {
       val isDeleted =
         try {
           Files.walkFileTree(directory, Deletion)
           true
         } catch {
           case _: NoSuchFileException => true
-          case _: DirectoryNotEmptyException if walksLeft > 0 => false
+          case _: DirectoryNotEmptyException if attemptsLeft > 0 => false
         }
-      if (!isDeleted) walk(walksLeft - 1)
+      if (!isDeleted) deleteTree(attemptsLeft - 1)
     }
-    walk(MaxWalks)
+    deleteTree(MaxAttempts)
   }
 
   /** Moves a directory. Without the option to replace, the move fails if the target exists. */
@@ -201,8 +201,8 @@ private[storage] object LocalFiles {
   }
 
   /**
-   * Opens a new file. The directory nearly always exists, so it is created only if opening fails, and not checked
-   * before.
+   * Opens a new file. The directory nearly always exists. It is therefore not checked first, but created if opening
+   * fails.
    */
   private def openNew(path: Path): FileChannel =
     try FileChannel.open(path, CREATE_NEW, WRITE)
@@ -213,8 +213,8 @@ private[storage] object LocalFiles {
     }
 
   /**
-   * Syncs the directory of a file, which makes the file's name durable. Errors are ignored, because some systems cannot
-   * open a directory; whether the name is durable there depends on the system.
+   * Syncs the directory of a file, which makes the file's name durable. The caller ignores errors, because some systems
+   * cannot open a directory. On such systems, it depends on the system whether the name is durable.
    */
   private def forceDirectory(path: Path): Unit = parentOf(path).foreach { parent =>
     val channel = FileChannel.open(parent, READ)
@@ -222,6 +222,7 @@ private[storage] object LocalFiles {
     finally channel.close()
   }
 
+  /** Deletes all files and directories that it visits. */
   private object Deletion extends SimpleFileVisitor[Path] {
     override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
       Files.deleteIfExists(file)

@@ -24,9 +24,9 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
 
   def get(key: K): Option[V] = synchronized {
     dropIdle()
-    val found = Option(slots.get(key))
-    if (shortestIdleMs < Long.MaxValue) found.foreach(slot => slots.put(key, slot.copy(usedMs = nowMs())))
-    found.map(_.value)
+    val slot = Option(slots.get(key))
+    if (shortestIdleMs < Long.MaxValue) slot.foreach(s => slots.put(key, s.copy(usedMs = nowMs())))
+    slot.map(_.value)
   }
 
   /** Adds a value, unless it is larger than the limits allow. */
@@ -34,7 +34,7 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
     dropIdle()
     if (bytes <= limits.maxEntryBytes && bytes <= limits.maxTotalBytes) {
       shortestIdleMs = math.min(shortestIdleMs, limits.idleMs)
-      Option(slots.put(key, Slot(value, bytes, limits.idleMs, nowMs()))).foreach(former => total -= former.bytes)
+      Option(slots.put(key, Slot(value, bytes, limits.idleMs, nowMs()))).foreach(replaced => total -= replaced.bytes)
       total += bytes
     }
     drop(total <= limits.maxTotalBytes)(_ => true)
@@ -58,11 +58,11 @@ final class LruCache[K, V](nowMs: () => Long = LruCache.Uptime) {
   def dropIdle(): Unit = synchronized {
     if (shortestIdleMs < Long.MaxValue) {
       val now = nowMs()
-      // The slots are in the order of their last use, so the search ends at the first slot that was used recently.
-      var isRecent = false
-      drop(isRecent) { entry =>
+      // The slots are in the order of their last use. The search ends at the first slot that was used recently.
+      var reachedRecent = false
+      drop(reachedRecent) { entry =>
         val idle = now - entry.getValue.usedMs
-        isRecent = idle < shortestIdleMs
+        reachedRecent = idle < shortestIdleMs
         idle >= entry.getValue.idleMs
       }
     }

@@ -35,19 +35,23 @@ object MetadataFiles {
   private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
 
   /**
-   * Content that decompresses to more than this size and to more than `MaxExpansion` times its stored size is treated
-   * as a decompression bomb.
+   * Maximum size of decompressed metadata for which the compression ratio is not checked. Longer content with a ratio
+   * above `MaxExpansion` is treated as a decompression bomb.
    */
-  private val FreeBytes = 64L << 20
+  private val UncheckedBytes = 64L << 20
+
+  /** Maximum ratio of decompressed to stored size. */
   private val MaxExpansion = 200L
+
+  /** Maximum size of decompressed metadata. */
   private val MaxBytes = 1L << 30
 
-  /** Number of bytes to read for the UUID. Writers put it among the first fields. */
+  /** Number of bytes to read when only the UUID is needed. Writers put the UUID among the first fields. */
   private val HeadBytes = 1 << 16
 
   /**
-   * Captures the version number in a file name: `v3` or `00003-<uuid>`. The `.gz` is before the suffix or, in old
-   * files, after it.
+   * Captures the version number in a file name, which begins with `v3` or `00003-<uuid>`. In the name of a compressed
+   * file, `.gz` is before the suffix `.metadata.json` or, in old files, after it.
    */
   private val Name = """(?:v(\d{1,9})|(\d{1,9})-[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?""".r
 
@@ -100,17 +104,19 @@ object MetadataFiles {
   }
 
   private def decompress(path: String, role: String, stored: Array[Byte]): Array[Byte] = {
-    val maxBytes = math.min(MaxBytes, math.max(FreeBytes, stored.length * MaxExpansion)).toInt
+    val maxBytes = math.min(MaxBytes, math.max(UncheckedBytes, stored.length * MaxExpansion)).toInt
     val plain =
       try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(maxBytes)
       catch {
         case NonFatal(e) =>
-          val reason = s"Its gzip data is damaged (${e.getMessage}). Restore the file, or register an earlier one"
+          val reason =
+            s"The gzip data is damaged (${e.getMessage}). Restore the file, or register an earlier metadata file"
           throw UnreadableFile(path, role, reason, Some(e))
       }
     if (plain.length == maxBytes) {
       val reason =
-        s"Its ${stored.length} bytes decompress to more than $maxBytes: it is damaged, or a decompression bomb"
+        s"The ${stored.length} bytes of the file decompress to more than $maxBytes bytes, so the file is damaged or " +
+          "is a decompression bomb"
       throw UnreadableFile(path, role, reason)
     }
     plain
@@ -137,7 +143,7 @@ object MetadataFiles {
   /** Returns the file name of a version in a file-system table. */
   def fileName(version: Int, codec: MetadataCodec): String = s"v$version${codec.infix}$Suffix"
 
-  /** Returns the file name for catalogs that store the metadata location. The UUID makes it unique. */
+  /** Returns the name of a metadata file for catalogs that store its location. The UUID makes the name unique. */
   def fileName(version: Int, uuid: UUID, codec: MetadataCodec): String =
     "%05d-%s%s%s".formatLocal(Locale.ROOT, version, uuid, codec.infix, Suffix)
 

@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
  * Limits for files that are read as a whole. A file longer than 16 MB must begin with the magic of its format, and no
- * file may use more than a share of the heap. A file without an end, or a sparse file, therefore causes an error
+ * file may use more than a quarter of the heap. A file without an end, or a sparse file, therefore causes an error
  * instead of filling the memory.
  *
  * @param format the name of the format, for messages
@@ -20,28 +20,29 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
   /**
    * Checks the length that the storage reports before the file is read.
    *
-   * @throws UnreadableFile if it exceeds the limit
+   * @throws UnreadableFile if the length exceeds the limit
    */
   def checkLength(path: String, length: Long): Unit =
-    if (length > maxBytes) throw tooLong(path, s"It has $length bytes")
+    if (length > maxBytes) throw tooLong(path, s"The file has $length bytes")
 
   /**
    * Reads a stream to its end.
    *
-   * @throws UnreadableFile if it is too long, or is not a file of the format
+   * @throws UnreadableFile if the file is too long, or is not a file of the format
    */
   def read(path: String, in: InputStream): Array[Byte] = {
-    val first = in.readNBytes(math.min(FreeBytes, maxBytes + 1).toInt)
-    if (first.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
-    else if (first.length < FreeBytes) first
+    val first = in.readNBytes(math.min(UncheckedBytes, maxBytes + 1).toInt)
+    if (first.length > maxBytes) throw tooLong(path, s"The file has more than $maxBytes bytes")
+    else if (first.length < UncheckedBytes) first
     else {
       if (!hasMagic(first)) throw UnreadableFile(
         path,
         "file",
-        s"It has more than $FreeBytes bytes and does not begin like $format: it is damaged, or is not $format"
+        s"The file has more than $UncheckedBytes bytes and does not begin with the magic bytes of $format, so the " +
+          s"file is damaged or is not $format"
       )
       val rest = in.readNBytes((maxBytes - first.length + 1).toInt)
-      if (first.length + rest.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
+      if (first.length + rest.length > maxBytes) throw tooLong(path, s"The file has more than $maxBytes bytes")
       val contents = Arrays.copyOf(first, first.length + rest.length)
       System.arraycopy(rest, 0, contents, first.length, rest.length)
       contents
@@ -53,21 +54,21 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
   private def tooLong(path: String, length: String): UnreadableFile = UnreadableFile(
     path,
     "file",
-    s"$length, and the limit for $format is $maxBytes bytes. $advice"
+    s"$length, more than the limit of $maxBytes bytes for $format. $advice"
   )
 }
 
 private[iceberglite] object ReadBounds {
 
   /** Files up to this size are read without checks. Their parser reports errors in them. */
-  private val FreeBytes: Long = 16L << 20
+  private val UncheckedBytes: Long = 16L << 20
   private val UpperLimit: Long = 1L << 30
 
   /**
-   * The limit of all formats: a quarter of the heap, within fixed bounds. Decoding needs additional memory, and several
-   * files are read concurrently.
+   * The maximum length of a file of any format. It is a quarter of the heap, but at least 16 MB and at most 1 GB,
+   * because decoding needs additional memory, and several files are read concurrently.
    */
-  val MaxBytes: Long = math.max(FreeBytes + 1, math.min(UpperLimit, Runtime.getRuntime.maxMemory / 4))
+  val MaxBytes: Long = math.max(UncheckedBytes + 1, math.min(UpperLimit, Runtime.getRuntime.maxMemory / 4))
 
   val Any: ReadBounds = ReadBounds("any file", MaxBytes, _ => true)
 
@@ -84,8 +85,8 @@ private[iceberglite] object ReadBounds {
   /** Returns advice for the error. More memory helps only if the limit is derived from the heap. */
   private def advice(limit: Long): String =
     if (limit == MaxBytes && limit < UpperLimit)
-      "If it is not damaged, give the driver more memory (spark.driver.memory)"
-    else "It is damaged, or was not written by Iceberg"
+      "If the file is not damaged, give the driver more memory (spark.driver.memory)"
+    else "The file is damaged or was not written by Iceberg"
 
   private val ByteOrderMark = Array(0xef, 0xbb, 0xbf).map(_.toByte)
 
@@ -98,6 +99,7 @@ private[iceberglite] object ReadBounds {
   def checkRange(path: String, length: Int): Unit = if (length > MaxBytes) throw UnreadableFile(
     path,
     "file",
-    s"Metadata refers to a range of $length bytes, and the limit for one read is $MaxBytes bytes. ${advice(MaxBytes)}"
+    s"The metadata refers to a range of $length bytes, more than the limit of $MaxBytes bytes for one read. " +
+      advice(MaxBytes)
   )
 }

@@ -22,12 +22,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * Creates S3A's clients for catalogs with `s3.write.storage-class` or `s3.write.tags.*`. S3A in this Hadoop release has
- * no settings for these. S3A instantiates this class by name.
+ * no settings for storage classes and tags. S3A instantiates this class by name.
  */
 final class S3ClientFactory extends DefaultS3ClientFactory {
   override def createS3Client(uri: URI, parameters: S3ClientCreationParameters): AmazonS3 = {
-    val others = Option(parameters.getRequestHandlers).fold(Vector.empty[RequestHandler2])(_.asScala.toVector)
-    val handlers = others :+ new S3WriteHandler(storageClass, S3Settings.tags(getConf))
+    val existing = Option(parameters.getRequestHandlers).fold(Vector.empty[RequestHandler2])(_.asScala.toVector)
+    val handlers = existing :+ new S3WriteHandler(storageClass, S3Settings.tags(getConf))
     super.createS3Client(uri, parameters.withRequestHandlers(handlers.asJava))
   }
 

@@ -18,7 +18,7 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupp
 /**
  * Reads and writes whole S3 objects with one request each, through the client that S3A created with its settings. S3A's
  * own operations send additional requests that check for directories. An object is created exclusively by a `PUT` with
- * `If-None-Match: *`, which the store rejects if the key exists; S3A in this Hadoop release has no such call.
+ * `If-None-Match: *`, which the store rejects if the key exists. S3A in this Hadoop release cannot send such a request.
  *
  * This is the only file that requires the `hadoop-aws` jars. It is loaded on the first access to a file on S3.
  */
@@ -114,7 +114,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
   private def unsupported(path: Path): IcebergError = Unsupported(
     s"committing to $path: the store $bucketUrl does not support If-None-Match on PUT, so concurrent commits could " +
       "overwrite each other",
-    "Use a JDBC, REST or Hive catalog for tables there, or a store that supports it"
+    "Use a JDBC, REST or Hive catalog for tables on this store, or a store that supports If-None-Match"
   )
 
   private def missing(path: Path, error: AmazonServiceException): FileNotFoundException = {
@@ -126,7 +126,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
 
 private[storage] object S3Objects {
 
-  /** Returns `None` if the file system is not S3A. */
+  /** Returns the S3 operations of a file system; `None` if the file system is not S3A. */
   def of(fs: FileSystem): Option[S3Objects] = CatalogFileSystem.unwrapped(fs) match {
     case s3a: S3AFileSystem => Some(new S3Objects(s3a))
     case _ => None
@@ -134,7 +134,7 @@ private[storage] object S3Objects {
 
   private val PreconditionFailed = 412
 
-  /** Another request for the key was in progress. */
+  /** The status of a request that the store rejected because another request for the key was in progress. */
   private val Conflict = 409
   private val RequestTimeout = 408
   private val NotImplemented = 501

@@ -12,7 +12,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * Translates S3 settings with Apache Iceberg's names (`s3.endpoint`, `s3.access-key-id`, …) to the settings of Hadoop's
- * S3A. They come from a catalog's configuration or are vended by a REST catalog.
+ * S3A. The S3 settings come from a catalog's configuration or are vended by a REST catalog.
  */
 object S3Settings {
 
@@ -52,7 +52,7 @@ object S3Settings {
 
   private val Package = "org.apache.hadoop.fs.s3a"
 
-  /** Keys whose values are passed to S3A unchanged. */
+  /** Keys whose values are passed to S3A unchanged, with S3A's keys for them. */
   private val renamed: Map[String, String] = Map(
     "s3.endpoint" -> "fs.s3a.endpoint",
     "s3.path-style-access" -> "fs.s3a.path.style.access",
@@ -74,7 +74,10 @@ object S3Settings {
 
   def isKnown(key: String): Boolean = keys.contains(key) || key.startsWith(TagPrefix)
 
-  /** Returns whether a server may set a key for its tables. A server may not set the local staging directory. */
+  /**
+   * Returns whether a REST server may set a key for its tables. A server may not set the staging directory, which is a
+   * directory on the local machine.
+   */
   def isVended(key: String): Boolean = isKnown(key) && key != StagingDirectory || key == Region
 
   /**
@@ -118,7 +121,10 @@ object S3Settings {
     "bucket-owner-full-control"
   ).map(name => name -> name.split('-').map(_.capitalize).mkString).toMap
 
-  /** Converts the delete setting. S3A itself deletes directory markers unless it is configured to keep them. */
+  /**
+   * Converts the delete setting. If deletes are disabled, S3A is also configured to keep directory markers, which it
+   * deletes otherwise.
+   */
   private def deletion(configured: Map[String, String]): Map[String, String] = configured.get(DeleteEnabled).fold(
     Map.empty[String, String]
   ) { text =>
@@ -138,7 +144,7 @@ object S3Settings {
         Base64.getEncoder.encodeToString(sum) == md5
       }
       if (!matches.getOrElse(false))
-        throw InvalidArgument(EncryptionMd5, "(not shown)", s"It is not the MD5 sum of $EncryptionKey")
+        throw InvalidArgument(EncryptionMd5, "(not shown)", s"The value is not the MD5 sum of $EncryptionKey")
     }
 
   /**
@@ -148,7 +154,7 @@ object S3Settings {
     val pair = Seq(AccessKey, SecretKey)
     pair.find(configured.contains).foreach { present =>
       pair.find(!configured.contains(_)).foreach { missing =>
-        throw InvalidArgument(missing, "none", s"$present is set: set both")
+        throw InvalidArgument(missing, "none", s"$present is set without $missing. Set both or neither")
       }
     }
     if (!configured.contains(AccessKey)) Map.empty

@@ -13,7 +13,7 @@ import org.apache.hadoop.conf.Configuration
 /**
  * A Hadoop configuration that is sent to tasks and must not be modified afterwards. Hadoop's own serialization includes
  * the origin of each of more than a thousand values, which takes longer than a small task. This class serializes only
- * the values, once, and deserializes equal configurations once.
+ * the values. Each configuration is serialized once, and equal configurations are deserialized once per process.
  */
 final class SerializableConfiguration(@transient private var configuration: Configuration) extends Serializable {
   @transient private lazy val bytes: Array[Byte] = SerializableConfiguration.bytesOf(configuration)

@@ -23,7 +23,7 @@ private[iceberglite] object StorageErrors {
       case NonFatal(e) => throw UnreadableFile(path, "file", reason(e), Some(e))
     }
 
-  /** Runs any other operation; a failure becomes a `StorageFailed`. */
+  /** Runs an operation other than a read; a failure becomes a `StorageFailed`. */
   def wrapErrors[A](operation: String, path: String)(body: => A): A =
     try body
     catch {

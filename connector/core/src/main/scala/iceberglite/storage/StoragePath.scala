@@ -48,8 +48,8 @@ object StoragePath {
    * Parses a path.
    *
    * @param defaultFileSystem the file system of paths without a scheme, see [[FileIO.defaultFileSystem]]
-   * @return absent for a path that storages interpret differently: a relative path, a path that contains `.`, `..` or a
-   *   control character, and a path that begins with two slashes
+   * @return absent for paths that different storages interpret differently. These are relative paths, paths that
+   *   contain `.`, `..` or a control character, and paths that begin with two slashes
    */
   def of(path: String, defaultFileSystem: String): Option[StoragePath] = (path match {
     case Uri(scheme, authority, rest) if rest.startsWith("/") || rest.isEmpty && Option(authority).exists(_.nonEmpty) =>

@@ -20,7 +20,7 @@ object StorageSettings {
   /** Prefix of Hadoop settings in a catalog's configuration. The rest of the key is Hadoop's key. */
   val HadoopPrefix = "hadoop."
 
-  /** Key for a hash of the settings that a file system was created with. The settings cannot be derived from it. */
+  /** Key for a hash of the settings that a file system was created with. The hash does not reveal the settings. */
   private[iceberglite] val Fingerprint = "iceberglite.fs.settings"
 
   private val S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
@@ -66,8 +66,8 @@ object StorageSettings {
       throw InvalidArgument(
         key,
         other,
-        "s3.write.storage-class and s3.write.tags.* require the client factory of iceberg-lite. Remove this setting, " +
-          "or remove those"
+        s"s3.write.storage-class and s3.write.tags.* require the client factory of iceberg-lite. Remove $key, or " +
+          "remove the storage class and the tags"
       )
   }
 

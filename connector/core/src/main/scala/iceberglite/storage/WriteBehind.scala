@@ -29,7 +29,7 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
       isDraining = true
       wasIdle
     }
-    if (idle) WriteBehind.run(() => drain())
+    if (idle) WriteBehind.schedule(() => drain())
   }
 
   /** Returns the pending content of a file. */
@@ -39,8 +39,8 @@ final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
 
   /** Discards the pending writes of a file, or of the files in a directory. Waits until none of them is in progress. */
   def discard(path: String): Unit = {
-    val below = path.stripSuffix("/") + "/"
-    def isAffected(other: String): Boolean = other == path || other.startsWith(below)
+    val directoryPrefix = path.stripSuffix("/") + "/"
+    def isAffected(pendingPath: String): Boolean = pendingPath == path || pendingPath.startsWith(directoryPrefix)
     var interrupted = false
     synchronized {
       pending.keySet.removeIf(isAffected(_))
@@ -90,12 +90,12 @@ private[storage] object WriteBehind {
   private val HookPriority = 20
 
   /**
-   * Delay of writes in milliseconds. A burst of commits writes one hint, and the next commit does not compete with it
-   * for the device.
+   * Delay of writes in milliseconds. The delay makes a burst of commits write only one version hint, and the write of
+   * the hint does not slow down the next commit.
    */
   private val DelayMs = 100L
 
-  /** Daemon threads, so that they do not keep the JVM alive. A shutdown hook waits for pending writes instead. */
+  /** Threads for the writes. They do not keep the JVM alive, but a shutdown hook waits for pending writes. */
   private lazy val pool: ScheduledThreadPoolExecutor = {
     val executor = new ScheduledThreadPoolExecutor(Threads, new DaemonThreads("hints"))
     executor.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
@@ -109,16 +109,16 @@ private[storage] object WriteBehind {
   }
 
   /**
-   * Schedules work. It runs as the calling user (Hadoop's doAs), not as the user that started the thread. Once the
-   * shutdown has begun, writes run in the calling thread.
+   * Schedules work, which runs as the calling user (Hadoop's doAs), not as the user that started the thread. Once the
+   * shutdown of the JVM has begun, the work runs immediately in the calling thread.
    */
-  private def run(work: () => Unit): Unit = {
+  private def schedule(work: () => Unit): Unit = {
     val caller = AccessController.getContext
     val action: PrivilegedAction[Unit] = () => work()
-    val later: Runnable = () => AccessController.doPrivileged(action, caller)
+    val task: Runnable = () => AccessController.doPrivileged(action, caller)
     try {
-      pool.schedule(later, DelayMs, TimeUnit.MILLISECONDS)
+      pool.schedule(task, DelayMs, TimeUnit.MILLISECONDS)
       ()
-    } catch { case _: RejectedExecutionException => later.run() }
+    } catch { case _: RejectedExecutionException => task.run() }
   }
 }
