@@ -25,8 +25,8 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     val key = (position >>> Integer.SIZE).toInt
     if (key == 0) first.contains(position.toInt)
     else {
-      val at = Arrays.binarySearch(keys, key)
-      at >= 0 && bitmaps(at).contains(position.toInt)
+      val index = Arrays.binarySearch(keys, key)
+      index >= 0 && bitmaps(index).contains(position.toInt)
     }
   }
 
@@ -58,11 +58,11 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
       if ((high | DeletionVector.LowBits) >= from) {
         val positions = bitmaps(i).getIntIterator
         if (high < from) positions.advanceIfNeeded(from.toInt)
-        var more = true
-        while (more && positions.hasNext) {
+        var isInRange = true
+        while (isInRange && positions.hasNext) {
           val position = high | Integer.toUnsignedLong(positions.next())
-          more = position < until
-          if (more) f(position)
+          isInRange = position < until
+          if (isInRange) f(position)
         }
       }
       i += 1
@@ -75,36 +75,36 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     else if (isEmpty) that
     else (DeletionVector.newBuilder ++= this ++= that).result()
 
-  /** Returns whether the other vector deletes all rows that this one deletes. */
+  /** Returns whether the other vector deletes all rows that this vector deletes. */
   def isSubsetOf(that: DeletionVector): Boolean = keys.indices.forall(i => that.containsAll(keys(i), bitmaps(i)))
 
   private def containsAll(key: Int, bitmap: RoaringBitmap): Boolean = {
-    val at = Arrays.binarySearch(keys, key)
-    at >= 0 && bitmaps(at).contains(bitmap)
+    val index = Arrays.binarySearch(keys, key)
+    index >= 0 && bitmaps(index).contains(bitmap)
   }
 
   /**
    * Returns the bytes of the vector's blob.
    *
-   * @throws InvalidArgument if they exceed the maximum size of an array
+   * @throws InvalidArgument if the blob exceeds the maximum size of an array
    */
   def toBytes: Array[Byte] = DeletionVectorBytes.write(keys, bitmaps)
 
-  /** Compares positions. */
+  /** Returns whether both vectors delete the same positions. */
   override def equals(that: Any): Boolean = that match {
     case other: DeletionVector => other.sameAs(keys, bitmaps)
     case _ => false
   }
 
-  private def sameAs(otherKeys: Array[Int], others: Array[RoaringBitmap]): Boolean =
-    Arrays.equals(keys, otherKeys) && bitmaps.sameElements(others)
+  private def sameAs(otherKeys: Array[Int], otherBitmaps: Array[RoaringBitmap]): Boolean =
+    Arrays.equals(keys, otherKeys) && bitmaps.sameElements(otherBitmaps)
 
   override def hashCode: Int = Arrays.hashCode(keys) * 31 + cardinality.hashCode
 
   override def toString: String = s"$cardinality deleted positions"
 
   /** Passes each key and bitmap to `f`, which must not modify the bitmap. */
-  private def eachBitmap(f: (Int, RoaringBitmap) => Unit): Unit = keys.indices.foreach(i => f(keys(i), bitmaps(i)))
+  private def foreachBitmap(f: (Int, RoaringBitmap) => Unit): Unit = keys.indices.foreach(i => f(keys(i), bitmaps(i)))
 }
 
 object DeletionVector {
@@ -154,7 +154,7 @@ object DeletionVector {
     }
 
     def ++=(vector: DeletionVector): this.type = {
-      vector.eachBitmap((key, bitmap) => bitmapOf(key).or(bitmap))
+      vector.foreachBitmap((key, bitmap) => bitmapOf(key).or(bitmap))
       this
     }
 

@@ -9,8 +9,8 @@ import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 
 /**
  * Reads and writes the blob of a deletion vector (spec version 3: "Deletion vectors"). The blob consists of a
- * length, the magic, the bitmaps and a checksum. Length and checksum refer to the magic and the bitmaps. They are
- * big-endian and the rest is little-endian, for compatibility with Delta Lake.
+ * length, the magic, the bitmaps and a checksum. The length and the checksum cover the magic and the bitmaps. For
+ * compatibility with Delta Lake, the length and the checksum are big-endian, and the rest is little-endian.
  */
 private[puffin] object DeletionVectorBytes {
   private val Magic = 0x6439d3d1
@@ -25,9 +25,9 @@ private[puffin] object DeletionVectorBytes {
   private val MinBitmapSize = 8
 
   /**
-   * Gaps between keys are filled only if all keys are below this limit. Apache Iceberg writes an empty bitmap for each
-   * missing key below the highest one, without a limit. The limit does not change the bytes for files of realistic
-   * size. Without it, a position of 2^60 would produce a blob of gigabytes.
+   * Missing keys are written with empty bitmaps only if all keys are below this limit. Apache Iceberg writes an empty
+   * bitmap for each missing key below the highest key, without a limit. For files of realistic size, the limit does not
+   * change the bytes. Without the limit, a position of 2^60 would produce a blob of gigabytes.
    */
   private val MaxFilledKey = 1 << 10
 
@@ -35,7 +35,7 @@ private[puffin] object DeletionVectorBytes {
     val written = withEmptyBitmaps(keys, bitmaps.map(runOptimized))
     val length = MagicSize + CountSize + written.iterator.map(KeySize + _._2.serializedSizeInBytes.toLong).sum
     if (length > Int.MaxValue - MinSize) {
-      val reason = s"It can have at most ${Int.MaxValue - MinSize} bytes. Rewrite the data file"
+      val reason = s"A deletion vector can have at most ${Int.MaxValue - MinSize} bytes. Rewrite the data file"
       throw InvalidArgument("deletion vector", s"$length bytes", reason)
     }
     val blob = ByteBuffer.allocate(LengthSize + length.toInt + ChecksumSize)
@@ -50,8 +50,8 @@ private[puffin] object DeletionVectorBytes {
   }
 
   /**
-   * Returns a copy of the bitmap with run-length encoded containers where that is shorter. The bitmap itself is not
-   * changed, because a vector is immutable.
+   * Returns a copy of the bitmap in which containers are run-length encoded if that makes them shorter. The bitmap
+   * itself is not changed, because a vector is immutable.
    */
   private def runOptimized(bitmap: RoaringBitmap): RoaringBitmap = {
     val copy = bitmap.clone()
@@ -79,7 +79,7 @@ private[puffin] object DeletionVectorBytes {
     val in = ByteBuffer.wrap(header)
     val (length, magic) = (in.getInt().toLong, in.order(ByteOrder.LITTLE_ENDIAN).getInt())
     if (length == size - LengthSize - ChecksumSize && magic == Magic) None
-    else Some(s"Its entry claims $size bytes, but the data does not begin like a deletion vector of that length")
+    else Some(s"The manifest entry states $size bytes, but the data does not begin like a deletion vector of this size")
   }
 
   def read(file: String, dataFile: String, blob: Array[Byte]): DeletionVector =
@@ -91,37 +91,40 @@ private[puffin] object DeletionVectorBytes {
     }
 
   private def bitmaps(blob: Array[Byte]): Seq[(Int, RoaringBitmap)] = {
-    if (blob.length < MinSize) throw DamagedBlob(s"It has ${blob.length} bytes, too few for a vector")
+    if (blob.length < MinSize) throw DamagedBlob(s"The blob has ${blob.length} bytes, too few for a deletion vector")
     val in = ByteBuffer.wrap(blob)
     val length = in.getInt()
     if (length != blob.length - LengthSize - ChecksumSize) {
-      throw DamagedBlob(s"Its length is $length, but ${blob.length - LengthSize - ChecksumSize} bytes are present")
+      val available = blob.length - LengthSize - ChecksumSize
+      throw DamagedBlob(s"The blob states a length of $length bytes, but $available bytes are present")
     }
-    val expected = in.getInt(LengthSize + length)
+    val storedChecksum = in.getInt(LengthSize + length)
     in.limit(LengthSize + length)
     in.order(ByteOrder.LITTLE_ENDIAN)
     val magic = in.getInt()
-    if (magic != Magic) throw DamagedBlob(f"It starts with the magic 0x$magic%08x, not 0x$Magic%08x")
-    val found = checksum(blob, length)
-    if (found != expected) throw DamagedBlob(f"Its checksum is 0x$found%08x, but the stored one is 0x$expected%08x")
+    if (magic != Magic) throw DamagedBlob(f"The blob starts with the magic 0x$magic%08x, not 0x$Magic%08x")
+    val computed = checksum(blob, length)
+    if (computed != storedChecksum) {
+      throw DamagedBlob(f"The data has the checksum 0x$computed%08x, but the stored checksum is 0x$storedChecksum%08x")
+    }
     readBitmaps(in)
   }
 
   private def readBitmaps(in: ByteBuffer): Seq[(Int, RoaringBitmap)] = {
     val count = in.getLong()
     if (count < 0 || count > in.remaining / (KeySize + MinBitmapSize)) {
-      throw DamagedBlob(s"It claims $count bitmaps, but ${in.remaining} bytes are left")
+      throw DamagedBlob(s"The vector claims $count bitmaps, but only ${in.remaining} bytes are left")
     }
     var lastKey = -1
     val read = (0 until count.toInt).map { _ =>
-      if (in.remaining < KeySize) throw DamagedBlob("It ends before its last bitmap")
+      if (in.remaining < KeySize) throw DamagedBlob("The vector ends before its last bitmap")
       val key = in.getInt()
       if (key < 0) throw DamagedBlob(f"The key 0x$key%08x represents negative positions")
-      if (key <= lastKey) throw DamagedBlob(s"Its keys are not sorted: $key comes after $lastKey")
+      if (key <= lastKey) throw DamagedBlob(s"The keys are not sorted: $key comes after $lastKey")
       lastKey = key
       key -> PortableBitmap.read(in)
     }
-    if (in.hasRemaining) throw DamagedBlob(s"${in.remaining} bytes follow its last bitmap")
+    if (in.hasRemaining) throw DamagedBlob(s"${in.remaining} bytes follow the last bitmap of the vector")
     read
   }
 

@@ -25,18 +25,21 @@ object DeletionVectorFiles {
   /**
    * Reads the deletion vector of a delete file with a single request; the footer of the Puffin file is not needed.
    *
-   * @throws UnreadableFile if it cannot be read, or does not match the entry
+   * @throws UnreadableFile if the vector cannot be read, or does not match the manifest entry
    */
   def read(io: FileIO, file: ContentFile): DeletionVector = {
     val role = s"deletion vector of ${file.referencedDataFile.getOrElse("an unnamed data file")} in"
     def fail(reason: String): Nothing = throw UnreadableFile(file.path, role, reason)
     if (!file.isDeletionVector)
-      fail(s"Its entry is not a deletion vector: it has content ${file.content.name} and format ${file.format.name}")
-    val dataFile = file.referencedDataFile.getOrElse(fail("Its entry has no referenced_data_file"))
-    val offset = file.contentOffset.getOrElse(fail("Its entry has no content_offset"))
-    val size = file.contentSizeInBytes.getOrElse(fail("Its entry has no content_size_in_bytes"))
+      fail(
+        s"The manifest entry has the content ${file.content.name} and the format ${file.format.name}, so it is not a " +
+          "deletion vector"
+      )
+    val dataFile = file.referencedDataFile.getOrElse(fail("The manifest entry has no referenced_data_file"))
+    val offset = file.contentOffset.getOrElse(fail("The manifest entry has no content_offset"))
+    val size = file.contentSizeInBytes.getOrElse(fail("The manifest entry has no content_size_in_bytes"))
     if (offset < 0 || size < 0 || size > Int.MaxValue || size > file.fileSizeInBytes - offset) {
-      fail(s"Its entry claims $size bytes at offset $offset, and the file has ${file.fileSizeInBytes}")
+      fail(s"The manifest entry states $size bytes at offset $offset, but the file has ${file.fileSizeInBytes} bytes")
     }
     def range(length: Int) =
       try io.readRange(file.path, offset, length)
@@ -47,7 +50,7 @@ object DeletionVectorFiles {
     val bytes = range(size.toInt)
     val vector = DeletionVector.parse(file.path, dataFile, bytes)
     if (vector.cardinality != file.recordCount) {
-      fail(s"It deletes ${vector.cardinality} rows, but its entry claims ${file.recordCount}")
+      fail(s"The vector deletes ${vector.cardinality} rows, but its manifest entry states ${file.recordCount}")
     }
     vector
   }
@@ -72,7 +75,8 @@ object DeletionVectorFiles {
   }
 
   /**
-   * Returns the blob of a vector. Its snapshot id and sequence number are inherited, so they are written as unknown.
+   * Returns the blob of a vector. The blob's snapshot id and sequence number are written as -1, because they are
+   * inherited from the commit.
    */
   private def blob(rows: DeletedRows): NewBlob = {
     val properties = Map(

@@ -5,18 +5,22 @@ import java.nio.ByteBuffer
 import org.roaringbitmap.RoaringBitmap
 
 /**
- * A 32-bit bitmap in Roaring's portable format. All parts are checked before the library reads them, because the
- * library does not validate its input. An unsorted part would lead to wrong lookups, and a truncated part to a later
- * failure.
+ * Reads 32-bit bitmaps in Roaring's portable format. All parts of a bitmap are checked before the library reads them,
+ * because the library does not validate its input. An unsorted part would lead to wrong lookups, and a truncated part
+ * to a later failure.
  */
 private[puffin] object PortableBitmap {
   private val CookieWithRuns = 12347
   private val CookieWithoutRuns = 12346
 
-  /** Bitmaps with runs and fewer containers than this have no offsets. */
-  private val OffsetsFrom = 4
+  /** Minimum number of containers at which a bitmap with run containers stores the offsets of its containers. */
+  private val MinContainersForOffsets = 4
   private val MaxContainers = 1 << 16
-  private val MaxInArray = 4096
+
+  /** Maximum number of values in an array container. */
+  private val MaxArrayValues = 4096
+
+  /** Size of a bitmap container. */
   private val BitmapBytes = 8192
   private val HeaderBytes = 4
   private val OffsetBytes = 4
@@ -24,7 +28,7 @@ private[puffin] object PortableBitmap {
   /**
    * Reads one bitmap and positions the buffer after it.
    *
-   * @param in little-endian
+   * @param in a buffer with little-endian byte order
    * @throws DamagedBlob if the bytes are not a bitmap
    */
   def read(in: ByteBuffer): RoaringBitmap = {
@@ -45,7 +49,7 @@ private[puffin] object PortableBitmap {
       val runs = new Array[Byte]((size + 7) / 8)
       requireRemaining(in, runs.length)
       in.get(runs)
-      checkContainers(in, size, i => (runs(i / 8) >> (i % 8) & 1) == 1, size >= OffsetsFrom)
+      checkContainers(in, size, i => (runs(i / 8) >> (i % 8) & 1) == 1, size >= MinContainersForOffsets)
     } else if (cookie == CookieWithoutRuns) {
       requireRemaining(in, Integer.BYTES)
       val size = in.getInt()
@@ -67,16 +71,19 @@ private[puffin] object PortableBitmap {
     if (hasOffsets) skip(in, size * OffsetBytes)
     i = 0
     while (i < size) {
-      val found =
-        if (isRun(i)) runs(in) else if (cardinalities(i) > MaxInArray) bits(in) else values(in, cardinalities(i))
-      if (found != cardinalities(i)) {
-        throw DamagedBlob(s"A container of a bitmap has $found values, but claims ${cardinalities(i)}")
+      val actual =
+        if (isRun(i)) countRuns(in)
+        else if (cardinalities(i) > MaxArrayValues) countBits(in)
+        else countValues(in, cardinalities(i))
+      if (actual != cardinalities(i)) {
+        throw DamagedBlob(s"A container of a bitmap has $actual values, but claims ${cardinalities(i)}")
       }
       i += 1
     }
   }
 
-  private def runs(in: ByteBuffer): Int = {
+  /** Checks a run container and returns the number of its values. */
+  private def countRuns(in: ByteBuffer): Int = {
     requireRemaining(in, 2)
     val count = unsigned(in)
     requireRemaining(in, count * 4)
@@ -85,16 +92,17 @@ private[puffin] object PortableBitmap {
     var i = 0
     while (i < count) {
       val start = ascending(last, unsigned(in))
-      val more = unsigned(in)
-      last = start + more
+      val following = unsigned(in)
+      last = start + following
       if (last > 0xffff) throw DamagedBlob(s"A run of a bitmap ends at $last, past its container")
-      cardinality += more + 1
+      cardinality += following + 1
       i += 1
     }
     cardinality
   }
 
-  private def bits(in: ByteBuffer): Int = {
+  /** Returns the number of values in a bitmap container. */
+  private def countBits(in: ByteBuffer): Int = {
     requireRemaining(in, BitmapBytes)
     var cardinality = 0
     var i = 0
@@ -105,7 +113,8 @@ private[puffin] object PortableBitmap {
     cardinality
   }
 
-  private def values(in: ByteBuffer, count: Int): Int = {
+  /** Checks an array container with `count` values and returns `count`. */
+  private def countValues(in: ByteBuffer, count: Int): Int = {
     requireRemaining(in, count * 2)
     var last = -1
     var i = 0
@@ -128,5 +137,5 @@ private[puffin] object PortableBitmap {
   }
 
   private def requireRemaining(in: ByteBuffer, count: Int): Unit =
-    if (in.remaining < count) throw DamagedBlob("It ends in the middle of a bitmap")
+    if (in.remaining < count) throw DamagedBlob("The data ends in the middle of a bitmap")
 }

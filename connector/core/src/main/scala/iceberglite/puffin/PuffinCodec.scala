@@ -18,7 +18,7 @@ sealed trait PuffinCodec {
   def compress(contents: Array[Byte]): Array[Byte]
 
   /**
-   * Decompresses a frame. A frame that claims a larger size than its compressed bytes can expand to is rejected before
+   * Decompresses a frame. If a frame claims a size to which its compressed bytes cannot expand, it is rejected before
    * memory is allocated.
    *
    * @throws DamagedBlob if the bytes are not a frame of this codec
@@ -28,8 +28,11 @@ sealed trait PuffinCodec {
 
 object PuffinCodec {
 
-  /** Maximum decompressed size. Longer content is treated as a decompression bomb; statistics are far smaller. */
-  private val MaxContents = 1 << 28
+  /**
+   * Maximum decompressed size in bytes. Longer content is treated as a decompression bomb, because statistics are far
+   * smaller.
+   */
+  private val MaxDecompressedBytes = 1 << 28
 
   case object Uncompressed extends PuffinCodec {
     override val name: Option[String] = None
@@ -43,7 +46,7 @@ object PuffinCodec {
    */
   case object Lz4 extends PuffinCodec {
 
-    /** One byte of a match length represents at most 255 bytes. */
+    /** Maximum ratio of decompressed to compressed size. One byte of a match length represents at most 255 bytes. */
     private val MaxRatio = 255L
 
     override val name: Option[String] = Some("lz4")
@@ -61,13 +64,13 @@ object PuffinCodec {
       val in = new ByteArrayInputStream(compressed)
       val (decompressor, hash) = (LZ4Factory.safeInstance.safeDecompressor, XXHashFactory.safeInstance.hash32)
       val frame = new LZ4FrameInputStream(in, decompressor, hash, true)
-      if (!frame.isExpectedContentSizeDefined) throw DamagedBlob("Its LZ4 frame has no content size")
+      if (!frame.isExpectedContentSizeDefined) throw DamagedBlob("The LZ4 frame has no content size")
       val size = checkedSize(frame.getExpectedContentSize, compressed.length * MaxRatio)
       val contents = frame.readNBytes(size)
       if (contents.length != size || frame.read() >= 0) {
-        throw DamagedBlob(s"The content of its LZ4 frame does not have the claimed size of $size bytes")
+        throw DamagedBlob(s"The content of the LZ4 frame does not have the claimed size of $size bytes")
       }
-      if (in.available > 0) throw DamagedBlob(s"${in.available} bytes follow its LZ4 frame")
+      if (in.available > 0) throw DamagedBlob(s"${in.available} bytes follow the LZ4 frame")
       contents
     }
   }
@@ -75,7 +78,7 @@ object PuffinCodec {
   /** One Zstandard frame with its content size. */
   case object ZStandard extends PuffinCodec {
 
-    /** A block of four bytes represents at most 128 KiB. */
+    /** Maximum ratio of decompressed to compressed size. A block of four bytes represents at most 128 KiB. */
     private val MaxRatio = (128L << 10) / 4
 
     override val name: Option[String] = Some("zstd")
@@ -83,47 +86,51 @@ object PuffinCodec {
     override def compress(contents: Array[Byte]): Array[Byte] = Zstd.compress(contents)
 
     override private[iceberglite] def decompress(compressed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
-      // Also 0 if the frame has no content size; decompression then fails unless the content is empty.
+      // The size is also 0 if the frame has no content size. Decompression then fails unless the content is empty.
       val size = checkedSize(Zstd.decompressedSize(compressed), compressed.length * MaxRatio)
       val contents = new Array[Byte](size)
       val written = Zstd.decompressByteArray(contents, 0, size, compressed, 0, compressed.length)
       if (Zstd.isError(written)) {
-        throw DamagedBlob(s"Its Zstandard frame of $size bytes cannot be decompressed: ${Zstd.getErrorName(written)}")
+        throw DamagedBlob(s"The Zstandard frame cannot be decompressed to $size bytes: ${Zstd.getErrorName(written)}")
       }
-      if (written != size) throw DamagedBlob(s"Its Zstandard frame has $written bytes, but claims $size")
+      if (written != size) throw DamagedBlob(s"The Zstandard frame has $written bytes, but claims $size")
       contents
     }
   }
 
   val all: Seq[PuffinCodec] = Seq(Uncompressed, Lz4, ZStandard)
 
-  /** Returns the codec with the name in a footer; some writers use `none`. */
+  /** Returns the codec for a codec name in a footer. Some writers write `none` for uncompressed blobs. */
   private[iceberglite] def of(name: Option[String]): PuffinCodec = name.filterNot(_ == "none") match {
     case None => Uncompressed
-    case Some(known) =>
-      all.find(_.name.contains(known)).getOrElse(
+    case Some(codecName) =>
+      all.find(_.name.contains(codecName)).getOrElse(
         throw DamagedBlob(
-          s"Its codec $known is not supported. Supported codecs are ${all.flatMap(_.name).mkString(" and ")}"
+          s"The codec $codecName is not supported. Supported codecs are ${all.flatMap(_.name).mkString(" and ")}"
         )
       )
   }
 
   private def checkedSize(claimed: Long, possible: Long): Int = {
     if (claimed < 0 || claimed > possible) {
-      throw DamagedBlob(s"It claims $claimed bytes, which is impossible for its compressed size")
+      throw DamagedBlob(s"The frame claims $claimed bytes, but its compressed bytes expand to at most $possible bytes")
     }
-    if (claimed > MaxContents) {
-      throw DamagedBlob(s"It decompresses to $claimed bytes, more than the limit of $MaxContents")
+    if (claimed > MaxDecompressedBytes) {
+      throw DamagedBlob(s"The frame claims $claimed bytes, more than the limit of $MaxDecompressedBytes bytes")
     }
     claimed.toInt
   }
 
-  /** Converts exceptions of the libraries for malformed bytes. */
+  /**
+   * Converts the exceptions that the libraries throw for malformed bytes.
+   *
+   * @param what what the bytes should be, for messages
+   */
   private def guarded(what: String)(body: => Array[Byte]): Array[Byte] =
     try body
     catch {
       case e: DamagedBlob => throw e
       case NonFatal(e) =>
-        throw DamagedBlob(s"It is not $what: ${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)}")
+        throw DamagedBlob(s"The data is not $what: ${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)}")
     }
 }

@@ -11,7 +11,7 @@ import iceberglite.storage.FileIO
  * A Puffin file whose footer has been read (spec version 3: "Puffin's layout"). Blobs are read individually. The rest
  * of the file is not read if the storage supports range reads.
  *
- * @param footerSizeInBytes size of the whole footer, as in table statistics
+ * @param footerSizeInBytes size of the whole footer, as in the `statistics` of table metadata
  */
 final class PuffinFile private (io: FileIO, val path: String, val footer: PuffinFooter, val footerSizeInBytes: Long) {
 
@@ -21,12 +21,12 @@ final class PuffinFile private (io: FileIO, val path: String, val footer: Puffin
   /**
    * Reads and decompresses one of the [[blobs]].
    *
-   * @throws UnreadableFile if it cannot be decompressed, or does not fit into memory
+   * @throws UnreadableFile if the blob cannot be decompressed, or does not fit into memory
    */
   def read(blob: PuffinBlob): Array[Byte] = {
     val role = s"blob ${blob.metadata.blobType} at ${blob.offset} of"
     if (blob.length > Int.MaxValue) {
-      throw UnreadableFile(path, role, s"It has ${blob.length} bytes, too many for memory")
+      throw UnreadableFile(path, role, s"The blob has ${blob.length} bytes, more than fit in memory")
     }
     val compressed =
       try io.readRange(path, blob.offset, blob.length.toInt)
@@ -51,7 +51,7 @@ object PuffinFile {
   /**
    * Maximum footer size. A longer footer, which would describe hundreds of thousands of blobs, is treated as damaged.
    */
-  private val MaxFooter = 1 << 26
+  private val MaxFooterSize = 1 << 26
   private val Role = "Puffin file"
 
   /**
@@ -63,44 +63,46 @@ object PuffinFile {
    * Reads the footer.
    *
    * @param fileSize the file's size in bytes, if known from metadata
-   * @throws UnreadableFile if it is not a Puffin file, or is incomplete
+   * @throws UnreadableFile if the file is not a Puffin file, or is incomplete
    * @throws InvalidMetadata if the footer's JSON violates the layout
    */
   def open(io: FileIO, path: String, fileSize: Option[Long] = None): PuffinFile = {
     val size = fileSize.orElse(io.info(path).map(_.length)).getOrElse(
-      throw UnreadableFile(path, Role, "It does not exist")
+      throw UnreadableFile(path, Role, "The file does not exist")
     )
-    if (size < Magic.length + MinFooterSize) fail(path, s"It has $size bytes, too few for a Puffin file")
-    checkMagic(path, "It", range(io, path, 0, Magic.length))
+    if (size < Magic.length + MinFooterSize) fail(path, s"The file has $size bytes, too few for a Puffin file")
+    checkMagic(path, "The beginning of the file", range(io, path, 0, Magic.length))
     val end = range(io, path, size - math.min(size, FirstReadSize.toLong), math.min(size, FirstReadSize.toLong).toInt)
     val payload = payloadSize(path, end, size)
     val footerSize = MinFooterSize + payload
     val footer =
       if (footerSize <= end.length) end.takeRight(footerSize) else range(io, path, size - footerSize, footerSize)
-    checkMagic(path, "Its footer", footer.take(Magic.length))
+    checkMagic(path, "The footer", footer.take(Magic.length))
     val parsed = PuffinFooterJson.parse(path, payloadOf(path, footer, payload))
     checkBlobRanges(path, parsed, size - footerSize)
     new PuffinFile(io, path, parsed, footerSize.toLong)
   }
 
   private def payloadSize(path: String, end: Array[Byte], fileSize: Long): Int = {
-    checkMagic(path, "Its end", end.takeRight(Magic.length))
+    checkMagic(path, "The end of the file", end.takeRight(Magic.length))
     val size = littleEndian(end, end.length - TailSize)
     if (size < 0 || size > fileSize - Magic.length - MinFooterSize) {
-      fail(path, s"Its footer claims $size bytes, and the file has $fileSize")
+      fail(path, s"The footer states a payload of $size bytes, but the file has only $fileSize bytes")
     }
-    if (size > MaxFooter) fail(path, s"Its footer has $size bytes, more than the $MaxFooter allowed")
+    if (size > MaxFooterSize) fail(path, s"The footer has $size bytes, more than the limit of $MaxFooterSize bytes")
     size
   }
 
   private def payloadOf(path: String, footer: Array[Byte], payloadSize: Int): Array[Byte] = {
     val payload = java.util.Arrays.copyOfRange(footer, Magic.length, Magic.length + payloadSize)
     val flags = littleEndian(footer, footer.length - TailSize + Integer.BYTES)
-    if ((flags & ~FooterCompressedFlag) != 0) fail(path, f"It has the flags 0x$flags%08x, and only bit 0 is defined")
+    if ((flags & ~FooterCompressedFlag) != 0) {
+      fail(path, f"The footer has the flags 0x$flags%08x, but only bit 0 is defined")
+    }
     if (flags == 0) payload
     else
       try PuffinCodec.Lz4.decompress(payload)
-      catch { case DamagedBlob(reason) => fail(path, s"Its footer is damaged. $reason") }
+      catch { case DamagedBlob(reason) => fail(path, s"The footer is damaged. $reason") }
   }
 
   /** Checks that every blob is between the magic and the footer, and that blobs do not overlap. */
@@ -108,9 +110,11 @@ object PuffinFile {
     def refuse(index: Int, reason: String): Nothing = throw InvalidMetadata(path, s"$$.blobs[$index]", reason)
     var last = Magic.length.toLong
     footer.blobs.zipWithIndex.sortBy { case (blob, _) => (blob.offset, blob.length) }.foreach { case (blob, i) =>
-      if (blob.offset < last) refuse(i, s"It starts at ${blob.offset}, before the end of the previous data at $last")
+      if (blob.offset < last) {
+        refuse(i, s"The blob starts at ${blob.offset}, before the end of the previous data at $last")
+      }
       if (blob.length > footerStart - blob.offset) {
-        refuse(i, s"Its ${blob.length} bytes at ${blob.offset} extend into the footer, which starts at $footerStart")
+        refuse(i, s"The ${blob.length} bytes at ${blob.offset} extend into the footer, which starts at $footerStart")
       }
       last = blob.offset + blob.length
     }
@@ -122,11 +126,11 @@ object PuffinFile {
 
   private def checkMagic(path: String, what: String, found: Array[Byte]): Unit =
     if (!found.sameElements(Magic)) {
-      fail(path, s"$what lacks the magic PFA1: the file is truncated, or is not a Puffin file")
+      fail(path, s"$what lacks the magic PFA1, so the file is truncated or is not a Puffin file")
     }
 
-  private def littleEndian(bytes: Array[Byte], at: Int): Int =
-    ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(at)
+  private def littleEndian(bytes: Array[Byte], offset: Int): Int =
+    ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(offset)
 
   private def fail(path: String, reason: String): Nothing = throw UnreadableFile(path, Role, reason)
 }

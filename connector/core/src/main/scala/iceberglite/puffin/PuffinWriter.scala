@@ -8,7 +8,7 @@ import iceberglite.spec.json.PuffinFooterJson
 import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter, StatisticsFile}
 import iceberglite.storage.FileIO
 
-/** A blob to write, not compressed yet. */
+/** A blob to write. @param contents the uncompressed content */
 final case class NewBlob(metadata: BlobMetadata, contents: Array[Byte], codec: PuffinCodec = PuffinCodec.Uncompressed)
 
 /**
@@ -34,11 +34,11 @@ object PuffinWriter {
   private val Program = "iceberg-lite"
 
   /**
-   * Writes a new file. It becomes visible when it is complete.
+   * Writes a new file, which becomes visible when it is complete.
    *
    * @param blobs consumed one by one, so that only compressed blobs are held in memory
    * @param properties the file's properties; `created-by` is added
-   * @param compressFooter whether to compress the footer; Apache Iceberg cannot read such a file
+   * @param compressFooter whether to compress the footer. Apache Iceberg cannot read a file with a compressed footer
    * @throws InvalidArgument if the blobs exceed the maximum size of an array
    */
   def write(

@@ -19,7 +19,7 @@ import iceberglite.spec.types.{Literal, SingleValue}
 final class ThetaSketch private (sketch: CompactSketch) {
   def estimate: Double = sketch.getEstimate
 
-  /** The estimate as in the blob's `ndv` property, truncated to an integer. */
+  /** The estimate truncated to an integer, as the blob's property `ndv` contains it. */
   def ndv: Long = estimate.toLong
 
   def union(that: ThetaSketch): ThetaSketch = that.unionWith(sketch)
@@ -31,7 +31,7 @@ final class ThetaSketch private (sketch: CompactSketch) {
     new ThetaSketch(union.getResult)
   }
 
-  /** Returns the compact, ordered form. */
+  /** Returns the bytes of the sketch in compact, ordered form. */
   def toBytes: Array[Byte] = sketch.toByteArray
 
   /** Returns the blob of a column's sketch, with the compression that Apache Iceberg uses. */
@@ -50,8 +50,8 @@ object ThetaSketch {
   private val EmptyFlag = 4
   private val OrderedFlag = 16
   private val LongBytes = 8
-  private val CountAt = 8
-  private val ThetaAt = 16
+  private val CountOffset = 8
+  private val ThetaOffset = 16
 
   def newBuilder: Builder = new Builder
 
@@ -67,38 +67,43 @@ object ThetaSketch {
       new ThetaSketch(CompactSketch.heapify(Memory.wrap(bytes), Util.DEFAULT_UPDATE_SEED))
     } catch {
       case DamagedBlob(reason) => throw UnreadableFile(file, "theta sketch in", reason)
-      // The library throws exceptions of its own, for example for another seed.
-      case NonFatal(e) => throw UnreadableFile(file, "theta sketch in", s"It is damaged (${e.getMessage})", Some(e))
+      // The library throws exceptions of its own, for example if the sketch was built with another seed.
+      case NonFatal(e) =>
+        throw UnreadableFile(file, "theta sketch in", s"The sketch is damaged (${e.getMessage})", Some(e))
     }
 
-  /** Checks the hash count. The library does not validate it and would read beyond the end of the array. */
+  /** Checks the header and the hash count. The library does not validate the count and could read beyond the array. */
   private def check(bytes: Array[Byte]): Unit = {
     def fail(reason: String): Nothing = throw DamagedBlob(reason)
-    if (bytes.length < LongBytes) fail(s"It has ${bytes.length} bytes, too few for a sketch")
-    if (bytes(1) != SerialVersion) fail(s"Its serial version is ${bytes(1)}, and only $SerialVersion is supported")
-    if (bytes(2) != CompactFamily) fail(s"Its family is ${bytes(2)}, not $CompactFamily (compact theta sketch)")
+    if (bytes.length < LongBytes) fail(s"The blob has ${bytes.length} bytes, too few for a sketch")
+    if (bytes(1) != SerialVersion) fail(s"The serial version is ${bytes(1)}, but only $SerialVersion is supported")
+    if (bytes(2) != CompactFamily) fail(s"The family is ${bytes(2)}, not $CompactFamily (compact theta sketch)")
     val longs = bytes(0) & 0x3f
     val flags = bytes(5)
-    if (longs < 1 || longs > 3 || bytes.length < longs * LongBytes) fail(s"It claims a preamble of $longs longs")
-    if ((flags & BigEndianFlag) != 0) fail("It is big-endian, which is not supported")
+    if (longs < 1 || longs > 3 || bytes.length < longs * LongBytes) {
+      fail(s"The sketch claims an invalid preamble of $longs longs")
+    }
+    if ((flags & BigEndianFlag) != 0) fail("The sketch is big-endian, which is not supported")
     val in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
     val isEmpty = (flags & EmptyFlag) != 0
-    val count = if (longs > 1) in.getInt(CountAt) else if (isEmpty) 0 else 1
-    if (isEmpty && count != 0) fail(s"It is marked as empty, but has $count hashes")
+    val count = if (longs > 1) in.getInt(CountOffset) else if (isEmpty) 0 else 1
+    if (isEmpty && count != 0) fail(s"The sketch is marked as empty, but has $count hashes")
     val hashes = (bytes.length - longs * LongBytes) / LongBytes
-    if (count < 0 || count > hashes) fail(s"It claims $count hashes, but has room for $hashes")
+    if (count < 0 || count > hashes) fail(s"The sketch claims $count hashes, but has room for only $hashes")
     in.position(longs * LongBytes)
-    checkHashes(in, count, if (longs > 2) in.getLong(ThetaAt) else Long.MaxValue, (flags & OrderedFlag) != 0)
+    checkHashes(in, count, if (longs > 2) in.getLong(ThetaOffset) else Long.MaxValue, (flags & OrderedFlag) != 0)
   }
 
   private def checkHashes(in: ByteBuffer, count: Int, theta: Long, isOrdered: Boolean): Unit = {
-    if (theta <= 0) throw DamagedBlob(s"Its theta $theta is not positive")
+    if (theta <= 0) throw DamagedBlob(s"The theta $theta of the sketch is not positive")
     var last = 0L
     var i = 0
     while (i < count) {
       val hash = in.getLong()
-      if (hash <= 0 || hash >= theta) throw DamagedBlob(s"Its hash $hash is not between 0 and its theta, $theta")
-      if (isOrdered && hash <= last) throw DamagedBlob(s"It is marked as ordered, but its hash $hash follows $last")
+      if (hash <= 0 || hash >= theta) throw DamagedBlob(s"The hash $hash is not between 0 and the theta $theta")
+      if (isOrdered && hash <= last) {
+        throw DamagedBlob(s"The sketch is marked as ordered, but the hash $hash follows $last")
+      }
       last = hash
       i += 1
     }
@@ -108,7 +113,10 @@ object ThetaSketch {
   final class Builder private[ThetaSketch] {
     private val sketch = UpdateSketch.builder.setFamily(Family.ALPHA).build
 
-    /** @param value not null. Null values are not counted, and neither are empty strings, which the library ignores */
+    /**
+     * Adds a value. Callers do not add null values, because they do not count as distinct values. The library ignores
+     * empty strings.
+     */
     def +=(value: Literal): this.type = {
       sketch.update(bytesOf(SingleValue.encode(value)))
       this

@@ -74,18 +74,18 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
       assert(error.getMessage.contains("deletion vector of") && error.file == changed.path)
       error.reason
     }
-    assert(rejection(file.copy(recordCount = 4)) == "It deletes 3 rows, but its entry claims 4")
+    assert(rejection(file.copy(recordCount = 4)) == "The vector deletes 3 rows, but its manifest entry states 4")
     assert(rejection(file.copy(format = FileFormat.Parquet)).contains("format parquet"))
     assert(rejection(file.copy(content = Content.EqualityDeletes)).contains("content equality_deletes"))
     assert(rejection(file.copy(referencedDataFile = None)).contains("no referenced_data_file"))
     assert(rejection(file.copy(contentOffset = None)).contains("no content_offset"))
     assert(rejection(file.copy(contentSizeInBytes = None)).contains("no content_size_in_bytes"))
-    assert(rejection(file.copy(contentOffset = Some(5L))).contains("Its length is"))
+    assert(rejection(file.copy(contentOffset = Some(5L))).contains("The blob states a length of"))
     Seq(-1L, Long.MaxValue).foreach(o =>
-      assert(rejection(file.copy(contentOffset = Some(o))).contains("Its entry claims"))
+      assert(rejection(file.copy(contentOffset = Some(o))).contains("The manifest entry states"))
     )
     Seq(-1L, Long.MaxValue, Int.MaxValue.toLong).foreach { size =>
-      assert(rejection(file.copy(contentSizeInBytes = Some(size))).contains("Its entry claims"))
+      assert(rejection(file.copy(contentSizeInBytes = Some(size))).contains("The manifest entry states"))
     }
     val claiming = file.copy(contentSizeInBytes = Some(Int.MaxValue.toLong), fileSizeInBytes = Long.MaxValue)
     assert(rejection(claiming).contains("does not begin like a deletion vector"))

@@ -69,6 +69,6 @@ class ThetaSketchSuite extends AnyFunSuite {
     assert(rejection(sketch.updated(1, 4.toByte)).contains("serial version is 4"))
     assert(rejection(sketch.updated(2, 1.toByte)).contains("family is 1"))
     assert(rejection(sketch.updated(0, 5.toByte)).contains("preamble of 5 longs"))
-    assert(rejection(sketch.updated(6, (sketch(6) + 1).toByte)).contains("It is damaged"))
+    assert(rejection(sketch.updated(6, (sketch(6) + 1).toByte)).contains("The sketch is damaged"))
   }
 }
