@@ -26,7 +26,7 @@ trait DataFormat {
    */
   def read(source: DataSource, expected: StructType): RecordIterator
 
-  /** Creates a new file. It becomes visible to readers with [[RecordWriter.close]]. */
+  /** Creates a new file. The file becomes visible to readers when [[RecordWriter.close]] is called. */
   def write(target: DataTarget): RecordWriter
 }
 
@@ -108,7 +108,7 @@ final case class WrittenFile(
   /**
    * Returns the metadata of a position delete file.
    *
-   * @param referencedDataFile the data file to which it applies, if it applies to a single one
+   * @param referencedDataFile the data file to which the deletes apply, if they apply to a single data file
    */
   def positionDeletes(
       specId: Int,

@@ -28,5 +28,5 @@ private[data] object FieldChecks {
     catch { case _: ArithmeticException => refuse(t, value, column) }
 
   private def refuse(t: DecimalType, value: BigDecimal, column: String): Nothing =
-    throw ValidationFailed(s"Column $column is of type $t, but a row has the value $value")
+    throw ValidationFailed(s"Column $column is of type $t, but a row has the value $value, which does not fit")
 }

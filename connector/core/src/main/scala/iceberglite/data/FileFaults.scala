@@ -8,12 +8,14 @@ import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 
 /** Converts exceptions of the format libraries to errors that name the file. */
 private[iceberglite] object FileFaults {
+
+  /** What the path in an error message refers to, as in "Cannot read file x". */
   val Role = "file"
 
   /** Returns the full path of a field for messages. */
   def column(path: Vector[String]): String = path.mkString(".")
 
-  def reading[A](path: String)(body: => A): A =
+  def wrapReadErrors[A](path: String)(body: => A): A =
     try body
     catch { case e: Throwable => throw unreadable(path, e) }
 
@@ -28,14 +30,14 @@ private[iceberglite] object FileFaults {
       UnreadableFile(
         path,
         Role,
-        "It is damaged, or has a value that is too large for the memory of this process",
+        "The file is damaged, or has a value that is too large for the memory of this process",
         Some(e)
       )
-    case NonFatal(_) => UnreadableFile(path, Role, s"It is damaged or cut off (${describe(e)})", Some(e))
+    case NonFatal(_) => UnreadableFile(path, Role, s"The file is damaged or truncated (${describe(e)})", Some(e))
     case other => other
   }
 
-  def writing[A](path: String)(body: => A): A =
+  def wrapWriteErrors[A](path: String)(body: => A): A =
     try body
     catch { case NonFatal(e) => throw unwritable(path, e) }
 

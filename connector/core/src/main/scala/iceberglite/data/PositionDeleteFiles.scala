@@ -18,19 +18,19 @@ final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[
    * Writes one file. If that fails, the incomplete file is deleted.
    *
    * @param deleted paths of data files in ascending order with the positions of their deleted rows; not empty
-   * @param targetSize file size in bytes from which on the deletes of no further data file are added
-   * @return the file, and the number of entries of `deleted` that it contains, which is at least one
+   * @param targetSize file size in bytes. Once the file has this size, the deletes of no further data file are added
+   * @return the file, and the number of entries of `deleted` that the file contains, which is at least one
    */
   def write(path: String, deleted: Vector[(String, DeletionVector)], targetSize: Long): (WrittenFile, Int) = {
     val writer = DataFormats.of(format).write(DataTarget(io, path, Columns, properties, Modes))
     try {
-      var covered = 0
-      while (covered < deleted.size && (covered == 0 || writer.length < targetSize)) {
-        val (dataFile, positions) = deleted(covered)
+      var coveredFiles = 0
+      while (coveredFiles < deleted.size && (coveredFiles == 0 || writer.length < targetSize)) {
+        val (dataFile, positions) = deleted(coveredFiles)
         positions.foreach(p => writer.write(Record.of(dataFile, p)))
-        covered += 1
+        coveredFiles += 1
       }
-      (writer.close(), covered)
+      (writer.close(), coveredFiles)
     } catch {
       case e: Throwable =>
         writer.abort()

@@ -25,8 +25,8 @@ private[iceberglite] object FieldSource {
  * Matches the requested fields to the fields of a file by id (spec: "Column Projection").
  *
  * @param file the path of the file, for messages
- * @param absent returns the value of a field that is not in the file, in the caller's representation. If there is no
- *   value for a required field, returns its path, relative to that field, as `Left`
+ * @param absent returns the value of a field that is not in the file, in the caller's representation. If a required
+ *   field has no value, returns the path to that field as `Left`. The path begins with the name of the absent field
  */
 final private[iceberglite] class Projection[V](file: String, absent: NestedField => Either[Vector[String], V]) {
 
@@ -34,26 +34,27 @@ final private[iceberglite] class Projection[V](file: String, absent: NestedField
    * Returns the source of each requested field of a struct.
    *
    * @param ids ids of the fields of the file's struct, in file order
-   * @param where path of the struct, for messages
+   * @param structPath path of the struct, for messages
    * @throws UnreadableFile if the file has a field id more than once, or lacks a required field
    */
-  def sources(expected: StructType, ids: Vector[Option[Int]], where: Vector[String]): Array[FieldSource[V]] = {
+  def sources(expected: StructType, ids: Vector[Option[Int]], structPath: Vector[String]): Array[FieldSource[V]] = {
     val indexes = ids.zipWithIndex.collect { case (Some(id), i) => id -> i }.groupBy(_._1)
     expected.fields.map { field =>
       val sources = indexes.getOrElse(field.id, Vector.empty)
-      if (sources.size > 1) fail(where :+ field.name, s"The file has the field id ${field.id} more than once")
+      if (sources.size > 1) fail(structPath :+ field.name, s"The file has the field id ${field.id} more than once")
       if (field.id == MetadataColumns.Position.id) FieldSource.RowPosition
-      else sources.headOption.fold[FieldSource[V]](FieldSource.Constant(missing(field, where)))(p =>
-        FieldSource.Stored(p._2)
+      else sources.headOption.fold[FieldSource[V]](FieldSource.Constant(missing(field, structPath)))(storedField =>
+        FieldSource.Stored(storedField._2)
       )
     }.toArray
   }
 
   /** Returns the value of a field that the file lacks. */
-  private def missing(field: NestedField, where: Vector[String]): V =
+  private def missing(field: NestedField, structPath: Vector[String]): V =
     absent(field) match {
       case Right(value) => value
-      case Left(path) => fail(where ++ path, "The file lacks this column, which is required and has no initial default")
+      case Left(path) =>
+        fail(structPath ++ path, "The file lacks this column, which is required and has no initial default")
     }
 
   /** Throws an `UnreadableFile` for a column that cannot be read. */

@@ -111,6 +111,7 @@ private object Values {
     override def bounds: Option[(Literal, Literal)] = range.values.bounds
   }
 
+  /** Compares values with an order that does not require a conversion to literals. */
   final private class Compared(t: PrimitiveType, order: Comparator[AnyRef]) extends Values {
     private var minimum: AnyRef = _
     private var maximum: AnyRef = _
@@ -136,8 +137,8 @@ private object Values {
     }
 
   /**
-   * Returns a comparator with the order of [[Literal.ordering]]; absent for types whose bounds are not values of the
-   * type.
+   * Returns a comparator with the order of [[Literal.ordering]]; absent for types without an order, and for floating
+   * point types, which [[Floats]] and [[Doubles]] compare.
    */
   private def comparator(t: PrimitiveType): Option[Comparator[AnyRef]] = t match {
     case BooleanType => Some(natural[java.lang.Boolean])

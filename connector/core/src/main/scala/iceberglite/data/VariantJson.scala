@@ -55,7 +55,7 @@ object VariantJson {
     case BinaryLiteral(bytes) => quoted(base64(bytes))
   }
 
-  /** Returns the JSON text of an object. @param fields names, and values as JSON text */
+  /** Returns the JSON text of an object. @param fields the names of the fields, and their values as JSON text */
   def ofFields(fields: Seq[(String, String)]): String =
     fields.map { case (name, value) => s"${quoted(name)}:$value" }.mkString("{", ",", "}")
 
@@ -75,7 +75,10 @@ object VariantJson {
   private def base64(bytes: ByteBuffer): String = UTF_8.decode(Base64.getEncoder.encode(bytes.duplicate())).toString
 }
 
-/** The bytes of a variant. Numbers are little-endian, and reads beyond the end are rejected. */
+/**
+ * The bytes of a variant. Numbers are little-endian, and reads beyond the end are rejected. Positions (`at`) are
+ * relative to the first byte of the variant.
+ */
 final private class VariantBytes(buffer: ByteBuffer) {
   private val start = buffer.position()
   val size: Int = buffer.remaining
@@ -116,7 +119,9 @@ final private class VariantBytes(buffer: ByteBuffer) {
   def text(at: Int, bytes: Int): String = UTF_8.decode(slice(at, bytes)).toString
 
   private def requireBytes(at: Int, bytes: Int): Unit =
-    if (at < 0 || bytes < 0 || at > size - bytes) fail(s"it refers to byte ${at.toLong + bytes} of $size")
+    if (at < 0 || bytes < 0 || at > size - bytes) {
+      fail(s"it refers to byte ${at.toLong + bytes}, but has only $size bytes")
+    }
 
   def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"It is not a variant: $reason")
 }
@@ -124,7 +129,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
 /** The dictionary of field names. Values refer to names by index. */
 final private class VariantNames(bytes: VariantBytes) {
   private val header = bytes.byte(0)
-  if ((header & 0xf) != 1) bytes.fail(s"its metadata has version ${header & 0xf}, and only 1 is supported")
+  if ((header & 0xf) != 1) bytes.fail(s"its metadata has version ${header & 0xf}, but only version 1 is supported")
 
   private val width = (header >> 6 & 3) + 1
   private val count = bytes.unsigned(1, width)
@@ -136,7 +141,7 @@ final private class VariantNames(bytes: VariantBytes) {
   }
 
   def apply(id: Int): String = {
-    if (id >= count) bytes.fail(s"it refers to name $id of $count")
+    if (id >= count) bytes.fail(s"it refers to the name with index $id, but its metadata has only $count names")
     val (from, to) = (offset(id), offset(id + 1))
     if (to < from) bytes.fail("the names in its metadata overlap")
     bytes.text(strings + from, to - from)
@@ -148,9 +153,11 @@ final private class VariantNames(bytes: VariantBytes) {
 final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 
-  // The number of values read so far. It is limited, because the values of a malformed variant may overlap, and the
-  // text could then have any size.
-  private var values = 0
+  /**
+   * The number of values read so far. The number is limited, because the values of a malformed variant may overlap, so
+   * that the JSON text could have any size.
+   */
+  private var valuesRead = 0
 
   def append(out: StringBuilder): Unit = append(out, 0, 0)
 
@@ -164,9 +171,9 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
 
   private def append(out: StringBuilder, at: Int, depth: Int): Unit = {
     val first = bytes.byte(at)
-    values += 1
-    if (depth > MaxDepth) bytes.fail(s"it is nested more than $MaxDepth deep")
-    if (values > bytes.size) bytes.fail("its values overlap")
+    valuesRead += 1
+    if (depth > MaxDepth) bytes.fail(s"it is nested more than $MaxDepth levels deep")
+    if (valuesRead > bytes.size) bytes.fail("its values overlap")
     val header = first >> 2
     first & 3 match {
       case ShortString => out.append(VariantJson.quoted(bytes.text(at + 1, header)))
@@ -204,7 +211,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     def children: Vector[(Option[String], Int)] = Vector.tabulate(count) { i =>
       val name = if (idWidth == 0) None else Some(names(bytes.unsigned(ids + i * idWidth, idWidth)))
       val position = data + bytes.unsigned(offsets.toInt + i * offsetWidth, offsetWidth)
-      if (position >= bytes.size) bytes.fail(s"it refers to byte $position of ${bytes.size}")
+      if (position >= bytes.size) bytes.fail(s"it refers to byte $position, but has only ${bytes.size} bytes")
       (name, position.toInt)
     }
   }
@@ -240,7 +247,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
       VariantJson.of(TimeLiteral(micros))
     case 18 => VariantJson.of(TimestampTzNsLiteral(bytes.signed(at, 8)))
     case 19 => VariantJson.of(TimestampNsLiteral(bytes.signed(at, 8)))
-    case other => bytes.fail(s"it holds a value of the unknown type $other")
+    case other => bytes.fail(s"it contains a value of the unknown type $other")
   }
 
   private def decimal(at: Int, width: Int): String = {

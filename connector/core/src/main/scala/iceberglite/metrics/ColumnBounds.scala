@@ -23,12 +23,12 @@ object ColumnBounds {
 
   /**
    * Returns a value greater than or equal to `maximum`; `None` if the mode stores no bounds, or if no value of the
-   * permitted length is greater.
+   * mode's length is greater than or equal to `maximum`.
    */
   def upper(maximum: Literal, mode: MetricsMode): Option[Literal] = (mode, maximum) match {
     case (NoMetrics | Counts, _) => None
-    case (Truncate(length), StringLiteral(v)) => above(v, length).map(StringLiteral(_))
-    case (Truncate(length), BinaryLiteral(v)) => above(v, length).map(BinaryLiteral(_))
+    case (Truncate(length), StringLiteral(v)) => upperBound(v, length).map(StringLiteral(_))
+    case (Truncate(length), BinaryLiteral(v)) => upperBound(v, length).map(BinaryLiteral(_))
     case (Truncate(_) | Full, other) => Some(other)
   }
 
@@ -65,38 +65,38 @@ object ColumnBounds {
   private def prefix(bytes: ByteBuffer, length: Int): ByteBuffer =
     if (bytes.remaining <= length) bytes
     else {
-      val cut = new Array[Byte](length)
-      bytes.duplicate().get(cut)
-      ByteBuffer.wrap(cut)
+      val truncated = new Array[Byte](length)
+      bytes.duplicate().get(truncated)
+      ByteBuffer.wrap(truncated)
     }
 
   /**
-   * Returns the prefix with its last code point incremented. If the last code point is the maximum, it is removed and
-   * the previous code point is incremented.
+   * Returns the text itself if it is not longer than `length`; otherwise its prefix with the last code point
+   * incremented. If the last code point is the maximum, it is removed and the previous code point is incremented.
    */
-  private def above(text: String, length: Int): Option[String] = {
-    val cut = prefix(text, length)
-    if (cut.length == text.length) Some(text)
+  private def upperBound(text: String, length: Int): Option[String] = {
+    val truncated = prefix(text, length)
+    if (truncated.length == text.length) Some(text)
     else {
-      val points = cut.codePoints.toArray
+      val points = truncated.codePoints.toArray
       points.lastIndexWhere(_ < Character.MAX_CODE_POINT) match {
         case -1 => None
-        case last => Some(new String(points.updated(last, next(points(last))), 0, last + 1))
+        case last => Some(new String(points.updated(last, nextCodePoint(points(last))), 0, last + 1))
       }
     }
   }
 
   /** Returns the next code point. Surrogates are skipped because they are not characters. */
-  private def next(codePoint: Int): Int =
+  private def nextCodePoint(codePoint: Int): Int =
     if (codePoint == Character.MIN_SURROGATE - 1) Character.MAX_SURROGATE + 1 else codePoint + 1
 
-  private def above(bytes: ByteBuffer, length: Int): Option[ByteBuffer] =
+  private def upperBound(bytes: ByteBuffer, length: Int): Option[ByteBuffer] =
     if (bytes.remaining <= length) Some(bytes)
     else {
-      val cut = prefix(bytes, length).array
-      cut.lastIndexWhere(_ != -1) match {
+      val truncated = prefix(bytes, length).array
+      truncated.lastIndexWhere(_ != -1) match {
         case -1 => None
-        case last => Some(ByteBuffer.wrap(cut.updated(last, (cut(last) + 1).toByte), 0, last + 1).slice())
+        case last => Some(ByteBuffer.wrap(truncated.updated(last, (truncated(last) + 1).toByte), 0, last + 1).slice())
       }
     }
 }

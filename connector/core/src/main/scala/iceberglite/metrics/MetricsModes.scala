@@ -39,9 +39,9 @@ object MetricsModes {
     val leaves = schema.byId.values.filter(f => isPrimitive(f.fieldType)).map(_.id).toVector
     val inferred = inferredColumns(properties, schema)
     val defaults = leaves.map(id => id -> (if (inferred.forall(_.contains(id))) default else NoMetrics)).toMap
-    val ofSorted = if (inferred.isDefined || default == NoMetrics || default == Counts) SortedColumnMode else default
+    val sortedMode = if (inferred.isDefined || default == NoMetrics || default == Counts) SortedColumnMode else default
     val sorted = sortOrder.fields.filter(_.transform.preservesOrder).map(_.sourceId)
-      .filter(defaults.contains).map(_ -> ofSorted)
+      .filter(defaults.contains).map(_ -> sortedMode)
     val configured = leaves.flatMap { id =>
       schema.names.get(id).flatMap(TableProperty.metricsModeOf(_, properties)).map(id -> _)
     }

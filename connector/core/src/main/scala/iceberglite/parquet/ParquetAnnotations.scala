@@ -12,8 +12,8 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.{
 private[iceberglite] object ParquetAnnotations {
 
   /**
-   * Returns whether the values are integers that a signed type of this many bits can hold. A column without annotation
-   * also qualifies.
+   * Returns whether the values are integers that a signed type of this many bits can hold. This is also true for a
+   * column without annotation.
    */
   def isInteger(logical: Option[LogicalTypeAnnotation], bits: Int): Boolean = logical.forall {
     case i: IntLogicalTypeAnnotation => i.isSigned && i.getBitWidth <= bits || i.getBitWidth < bits

@@ -14,9 +14,9 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   private var newerTypes = false
 
   /**
-   * Returns whether a column has a logical type that Parquet's library does not know and would fail on.
+   * Returns whether a column has a logical type that is newer than Parquet's library, which could not read the footer.
    *
-   * @throws DamagedFooter if a length is larger than the footer allows
+   * @throws DamagedFooter if a length is larger than the rest of the footer
    */
   def hasNewerTypes(): Boolean = {
     struct(FileMetaData, 0)
@@ -24,7 +24,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   }
 
   private def struct(location: Location, depth: Int): Unit = {
-    if (depth > MaxDepth) throw new DamagedFooter(s"Its footer is nested more than $MaxDepth levels deep")
+    if (depth > MaxDepth) throw new DamagedFooter(s"The footer is nested more than $MaxDepth levels deep")
     var id = 0
     var header = next()
     while (header != 0) {
@@ -47,7 +47,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
     case 9 | 10 => list(location, depth)
     case 11 => map(depth)
     case 12 => struct(location, depth + 1)
-    case other => throw new DamagedFooter(s"Its footer holds the unknown field type $other")
+    case other => throw new DamagedFooter(s"The footer contains the unknown Thrift type $other")
   }
 
   private def list(location: Location, depth: Int): Unit = {
@@ -79,7 +79,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
 
   private def checked(length: Long): Int =
     if (length >= 0 && length <= in.remaining) length.toInt
-    else throw new DamagedFooter(s"Its footer claims a length of $length, but ${in.remaining} bytes are left")
+    else throw new DamagedFooter(s"The footer claims a length of $length bytes, but only ${in.remaining} are left")
 
   private def varint(): Long = {
     var result = 0L
@@ -96,7 +96,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   private def zigzag(v: Long): Int = ((v >>> 1) ^ -(v & 1)).toInt
 
   private def next(): Int =
-    if (in.hasRemaining) in.get() & 0xff else throw new DamagedFooter("Its footer is truncated")
+    if (in.hasRemaining) in.get() & 0xff else throw new DamagedFooter("The footer is truncated")
 
   private def skip(bytes: Int): Unit = in.position(in.position() + checked(bytes.toLong))
 }
@@ -110,8 +110,10 @@ private[iceberglite] object ParquetFooterCheck {
    */
   private val LastKnownType = 14
 
-  /** The kinds of structs that the check distinguishes. */
+  /** The Thrift struct that is being checked. */
   sealed abstract private class Location {
+
+    /** Returns the struct in the field with the given id. */
     def child(field: Int): Location = (this, field) match {
       case (FileMetaData, 2) => SchemaElement
       case (SchemaElement, 10) => LogicalType
@@ -124,5 +126,5 @@ private[iceberglite] object ParquetFooterCheck {
   private case object Other extends Location
 }
 
-/** Thrown if a file does not end as a Parquet file; the message describes the problem. */
+/** Thrown if a file does not end with a valid Parquet footer. The message describes the problem. */
 final class DamagedFooter(message: String) extends RuntimeException(message)

@@ -14,8 +14,8 @@ import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
 
 /**
  * Opens Parquet files so that Parquet's library can read them safely. Files whose footer contains an invalid length are
- * rejected. Logical types that are newer than the library (variant, geometry) are removed from the footer, because the
- * library would fail on them even if their columns are not read.
+ * rejected. Logical types that are newer than the library (variant, geometry) are removed from the footer, because
+ * otherwise the library could not read the file, even if the columns of these types are not read.
  */
 object ParquetInput {
   private val Magic = "PAR1"
@@ -37,39 +37,43 @@ object ParquetInput {
    * @throws DamagedFooter if it is not a Parquet file, or is damaged
    */
   def of(file: InputFile): InputFile = {
-    // The length is checked before the file is opened, because a named pipe has no length, and opening it would block.
+    // The length is checked before the file is opened, because a named pipe has no length, and opening it would
+    // block.
     if (file.getLength < MinLength) {
-      throw new DamagedFooter(s"It is not a Parquet file: it has ${file.getLength} bytes")
+      throw new DamagedFooter(s"The file has ${file.getLength} bytes, too few for a Parquet file")
     }
     val stream = file.newStream()
-    try checked(file, stream)
+    try withCheckedFooter(file, stream)
     finally stream.close()
   }
 
-  private def checked(file: InputFile, stream: SeekableInputStream): InputFile = {
+  private def withCheckedFooter(file: InputFile, stream: SeekableInputStream): InputFile = {
     val length = file.getLength
     val trailer = bytesAt(stream, length - TrailerSize, TrailerSize)
     checkMagic(new String(trailer, 4, 4, US_ASCII))
     val size = Integer.reverseBytes(ByteBuffer.wrap(trailer).getInt)
     val start = length - TrailerSize - size
     if (size < 0 || start < Magic.length) {
-      throw new DamagedFooter(s"Its footer claims $size bytes, and the file has $length")
+      throw new DamagedFooter(s"The file states a footer of $size bytes, but has only $length bytes")
     }
     val footer = bytesAt(stream, start, size)
-    val known =
+    val readable =
       if (new ParquetFooterCheck(ByteBuffer.wrap(footer)).hasNewerTypes()) withoutNewerTypes(footer) else footer
-    new WithTail(file, start, known ++ trailerOf(known.length))
+    new WithTail(file, start, readable ++ trailerOf(readable.length))
   }
 
   private def checkMagic(magic: String): Unit = magic match {
     case Magic => ()
     case EncryptedMagic =>
-      throw new DamagedFooter("Its footer is encrypted. Read the table with an engine that has its keys")
-    case _ => throw new DamagedFooter("It is not a Parquet file, or is truncated: it does not end with the magic PAR1")
+      throw new DamagedFooter("The footer is encrypted. Read the table with an engine that has the encryption keys")
+    case _ =>
+      throw new DamagedFooter("The file does not end with the magic PAR1, so it is truncated or is not a Parquet file")
   }
 
   private def bytesAt(stream: SeekableInputStream, position: Long, size: Int): Array[Byte] = {
-    if (size > ReadBounds.MaxBytes) throw new DamagedFooter(s"Its footer claims $size bytes, more than fit in memory")
+    if (size > ReadBounds.MaxBytes) {
+      throw new DamagedFooter(s"The file states a footer of $size bytes, more than the limit of ${ReadBounds.MaxBytes}")
+    }
     val bytes = new Array[Byte](size)
     stream.seek(position)
     stream.readFully(bytes)
@@ -94,24 +98,26 @@ object ParquetInput {
     override def getLength: Long = start + tail.length
 
     override def newStream(): SeekableInputStream = {
-      val joined = new Joined
-      new DelegatingSeekableInputStream(joined) {
-        override def getPos: Long = joined.position
-        override def seek(position: Long): Unit = joined.position = position
+      val contents = new HeadAndTail
+      new DelegatingSeekableInputStream(contents) {
+        override def getPos: Long = contents.position
+        override def seek(position: Long): Unit = contents.position = position
       }
     }
 
-    final private class Joined extends InputStream {
+    /** A stream of the file's bytes up to `start`, followed by the tail in memory. */
+    final private class HeadAndTail extends InputStream {
       var position = 0L
 
       /**
-       * The stream of the file. It is opened on demand, because a caller that only reads the footer does not need it.
+       * The stream of the file. The stream is opened on demand, because a caller that only reads the footer does not
+       * need it.
        */
-      private var opened = Option.empty[SeekableInputStream]
+      private var openedHead = Option.empty[SeekableInputStream]
 
-      private def head: SeekableInputStream = opened.getOrElse {
+      private def head: SeekableInputStream = openedHead.getOrElse {
         val stream = file.newStream()
-        opened = Some(stream)
+        openedHead = Some(stream)
         stream
       }
 
@@ -144,7 +150,7 @@ object ParquetInput {
         }
       }
 
-      override def close(): Unit = opened.foreach(_.close())
+      override def close(): Unit = openedHead.foreach(_.close())
     }
   }
 }

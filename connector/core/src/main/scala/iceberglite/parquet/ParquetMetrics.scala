@@ -32,7 +32,7 @@ object ParquetMetrics {
    * rows.
    *
    * @param floating metrics that the writer collected for floating point columns. For other columns, and for files of
-   *   other writers, the statistics in the footer are used, which are not usable if there is a NaN
+   *   other writers, the statistics in the footer are used. They contain no usable bounds if a value is NaN
    */
   def of(
       footer: ParquetMetadata,
@@ -80,11 +80,14 @@ object ParquetMetrics {
 
     def size: Option[Long] = if (chunks.isEmpty) None else Some(chunks.map(_.getTotalSize).sum)
 
-    /** Absent if any row group has no statistics, because the file's values are then unknown. */
+    /**
+     * The statistics of the row groups; absent if any row group has no statistics, because they then do not describe
+     * all values of the column.
+     */
     private lazy val statistics: Option[Seq[Statistics[_]]] = {
       val all: Seq[Statistics[_]] = chunks.flatMap(c => Option[Statistics[_]](c.getStatistics))
-      val known = all.size == chunks.size && all.forall(s => !s.isEmpty && s.isNumNullsSet)
-      if (known && leaf.getPrimitiveTypeName != INT96) Some(all) else None
+      val isComplete = all.size == chunks.size && all.forall(s => !s.isEmpty && s.isNumNullsSet)
+      if (isComplete && leaf.getPrimitiveTypeName != INT96) Some(all) else None
     }
 
     def valueCount: Option[Long] = statistics.map(_ => chunks.map(_.getValueCount).sum)
@@ -106,14 +109,14 @@ object ParquetMetrics {
     private lazy val bounds: Option[(Literal, Literal)] = collected.fold(footerBounds)(_.bounds)
 
     /**
-     * Returns the minimum and maximum over all row groups; absent if one of them is NaN, or if a row group has values
-     * but no bounds.
+     * Returns the minimum and maximum over all row groups; absent if a minimum or maximum is NaN, or if a row group has
+     * values but no bounds.
      */
     private def footerBounds: Option[(Literal, Literal)] = for {
       t <- if (mode == Counts) None else columnType
       all <- statistics
-      // A row group may have no bounds because all of its values are null; it is ignored. If Parquet dropped the bounds
-      // of other values, the column has no bounds.
+      // Row groups in which all values are null have no bounds and are ignored. If another row group has no bounds, the
+      // column has no bounds.
       withValues = all.zip(chunks).filter { case (s, c) => s.getNumNulls < c.getValueCount }.map(_._1)
       if withValues.nonEmpty && withValues.forall(_.hasNonNullValue)
       lowers = withValues.map(s => ParquetValues.literal(s.genericGetMin, leaf, t))

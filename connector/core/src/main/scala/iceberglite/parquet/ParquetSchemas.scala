@@ -58,8 +58,10 @@ object ParquetSchemas {
     Types.buildGroup(repetition).required(BINARY).named("metadata").required(BINARY).named("value")
 
   /**
-   * Returns the element of a list, or the key or value of a map. It must be stored, because a list or map without it is
-   * not valid.
+   * Returns the element of a list, or the key or value of a map.
+   *
+   * @throws Unsupported for the type `unknown`, because it is not stored, and a list or map without elements, keys or
+   *   values is not valid in Parquet
    */
   private def part(f: NestedField): ParquetType =
     if (isStored(f)) field(f)

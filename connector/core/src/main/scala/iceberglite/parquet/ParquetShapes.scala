@@ -23,7 +23,10 @@ object ParquetShapes {
   }
   final case class MapShape(keyValue: GroupType) extends Shape
 
-  /** Returns the shape of a group; absent if it is none of the three, for example a list without a repeated field. */
+  /**
+   * Returns the shape of a group; absent if it is neither a struct nor a valid list or map, for example for a list
+   * without a repeated field.
+   */
   def shapeOf(group: GroupType): Option[Shape] = Option(group.getLogicalTypeAnnotation) match {
     case None => Some(Struct)
     case Some(_: ListLogicalTypeAnnotation) =>
@@ -54,8 +57,8 @@ object ParquetShapes {
     if (group.getFieldCount == 1 && group.getType(0).isRepetition(REPEATED)) Some(group.getType(0)) else None
 
   /**
-   * Applies the backward-compatibility rules for two-level lists. The result must be the same as that of Spark's
-   * reader, which has these rules as well.
+   * Returns whether the repeated field is the element of a two-level list, by Parquet's backward-compatibility rules.
+   * Spark's reader has the same rules, and both readers must give the same result.
    */
   private def isElement(repeated: ParquetType, listName: String): Boolean = repeated match {
     case _: ParquetPrimitive => true

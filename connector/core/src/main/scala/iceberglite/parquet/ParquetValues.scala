@@ -22,9 +22,9 @@ import iceberglite.spec.types.Type._
 private[parquet] object ParquetValues {
 
   /**
-   * Returns the value as a literal of the column's type. `None` if the file's type cannot be converted, or if an
-   * imported file has a value that the column's type does not allow. The column then has no bound, because a wrong
-   * bound would hide rows.
+   * Returns the value as a literal of the column's type. Returns `None` if the file's type cannot be converted, or if
+   * an imported file has a value that the column's type does not allow. In these cases, the column has no bound,
+   * because scans could skip matching rows based on a wrong bound.
    */
   def literal(value: Any, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = (value, target) match {
     case (v: Boolean, BooleanType) => Some(BooleanLiteral(v))
@@ -39,8 +39,8 @@ private[parquet] object ParquetValues {
   }
 
   /**
-   * Returns whether a column is unsigned. Only imported files have such columns; their statistics use a different
-   * order.
+   * Returns whether a column is unsigned. Only imported files have unsigned columns. The order of their statistics
+   * differs from the order of Iceberg's signed types.
    */
   private def isUnsigned(leaf: ParquetLeaf): Boolean = leaf.getLogicalTypeAnnotation match {
     case i: IntLogicalTypeAnnotation => !i.isSigned
@@ -84,7 +84,7 @@ private[parquet] object ParquetValues {
     }
 
   private def ofBytes(v: Binary, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = target match {
-    // A writer may have truncated the bound within a character.
+    // The bound is ignored if it is not valid UTF-8. A writer may have truncated it within a character.
     case StringType => SingleValue.decodeValid(StringType, java.nio.ByteBuffer.wrap(v.getBytes))
     case BinaryType => Some(BinaryLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))
     case FixedType(length) if v.length == length => Some(FixedLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))

@@ -11,15 +11,15 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts the schema of a Parquet file to a table schema; the reverse of the table in "Appendix A: Parquet". */
+/** Converts the schema of a Parquet file to a table schema. [[ParquetSchemas]] has the opposite conversion. */
 object SchemaOfParquet {
 
   /** First id of nested fields in files without ids. The top-level columns get 1, 2, 3 and so on. */
   private val FirstNestedId = 1000
 
   /**
-   * Returns the columns of a file with its field ids. In a file without ids, the columns are numbered from 1 and their
-   * nested fields from 1000.
+   * Returns the columns of a file with the field ids in the file. In a file without ids, the columns are numbered from
+   * 1 and their nested fields from 1000.
    *
    * @throws Unsupported for a column whose type has no Iceberg equivalent, such as unsigned 64-bit integers
    */
@@ -27,29 +27,29 @@ object SchemaOfParquet {
     val columns = childrenOf(file)
     val numbered =
       if (hasIds(file)) columns else columns.zipWithIndex.map { case (column, i) => column.withId(i + 1) }
-    val fresh = Iterator.from(math.max(FirstNestedId, highestId(numbered) + 1))
-    Schema(0, numbered.map(new Fields(() => fresh.next()).field(_, Vector.empty)))
+    val freshIds = Iterator.from(math.max(FirstNestedId, highestId(numbered) + 1))
+    Schema(0, numbered.map(new Fields(() => freshIds.next()).field(_, Vector.empty)))
   }
 
   private def highestId(nodes: Vector[ParquetType]): Int = nodes.foldLeft(0) { (highest, node) =>
-    val inside = node match {
+    val highestInside = node match {
       case group: GroupType => highestId(childrenOf(group))
       case _ => 0
     }
-    math.max(highest, math.max(inside, idOf(node).getOrElse(0)))
+    math.max(highest, math.max(highestInside, idOf(node).getOrElse(0)))
   }
 
-  /** Converts fields. @param nextId returns the id for a field without one */
+  /** Converts fields. @param nextId returns a new id for a field that has no id in the file */
   final private class Fields(nextId: () => Int) {
 
-    def field(t: ParquetType, above: Vector[String]): NestedField = {
-      val path = above :+ t.getName
+    def field(t: ParquetType, parentPath: Vector[String]): NestedField = {
+      val path = parentPath :+ t.getName
       if (t.isRepetition(REPEATED)) throw unsupported(t, path)
-      val id = idIn(t)
+      val id = idOrNext(t)
       NestedField(id, t.getName, typeOf(t, path), t.isRepetition(REQUIRED))
     }
 
-    private def idIn(t: ParquetType): Int = idOf(t).getOrElse(nextId())
+    private def idOrNext(t: ParquetType): Int = idOf(t).getOrElse(nextId())
 
     private def typeOf(t: ParquetType, path: Vector[String]): Type = t match {
       case primitive: ParquetPrimitive => primitiveOf(primitive).getOrElse(throw unsupported(t, path))
@@ -57,10 +57,10 @@ object SchemaOfParquet {
           case Some(Struct) => StructType(childrenOf(group).map(field(_, path)))
           case Some(shape: ListShape) =>
             val required = shape.twoLevel || shape.element.isRepetition(REQUIRED)
-            ListType(idIn(shape.element), typeOf(shape.element, path :+ "element"), required)
+            ListType(idOrNext(shape.element), typeOf(shape.element, path :+ "element"), required)
           case Some(MapShape(keyValue)) =>
             val (key, value) = (keyValue.getType(0), keyValue.getType(1))
-            val (keyId, valueId) = (idIn(key), idIn(value))
+            val (keyId, valueId) = (idOrNext(key), idOrNext(value))
             val keyType = typeOf(key, path :+ "key")
             MapType(keyId, keyType, valueId, typeOf(value, path :+ "value"), value.isRepetition(REQUIRED))
           case None => throw unsupported(t, path)

@@ -51,7 +51,7 @@ class VariantJsonSuite extends AnyFunSuite {
     val arrays = (0 until 30).flatMap(_ => Seq(0x03, 3, 0, 0, 0, 0)) :+ 0x00
     assert(rejection(noNames, bytes(arrays: _*)).contains("overlap"))
     val deep = (0 until 5000).flatMap(_ => Seq(0x03, 1, 0, 1)) :+ 0x00
-    assert(rejection(noNames, bytes(deep: _*)).contains("nested more than 500 deep"))
+    assert(rejection(noNames, bytes(deep: _*)).contains("nested more than 500 levels deep"))
   }
 
   test("damaged bytes give text or an error", Rounds) {

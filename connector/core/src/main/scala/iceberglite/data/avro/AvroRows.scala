@@ -49,7 +49,7 @@ private[iceberglite] object AvroRows {
    */
   def open[V, A](source: DataSource, part: AvroPart, expected: StructType, projection: Projection[V])(
       decode: AvroColumn.Struct[V] => AvroInput => A
-  ): AvroRows[V, A] = FileFaults.reading(source.path) {
+  ): AvroRows[V, A] = FileFaults.wrapReadErrors(source.path) {
     val stream = DataInput.of(source.io, source.path).newStream()
     val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
     try {

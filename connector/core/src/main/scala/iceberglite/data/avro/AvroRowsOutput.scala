@@ -35,7 +35,7 @@ final private[iceberglite] class AvroRowsOutput(io: FileIO, path: String, settin
   /** Adds a row. @param encode writes the bytes of the row */
   def add(encode: AvroOutput => Unit): Unit = {
     container.add(encode)
-    if (container.finishedBytes > 0) FileFaults.writing(path)(container.drainTo(stream))
+    if (container.finishedBytes > 0) FileFaults.wrapWriteErrors(path)(container.drainTo(stream))
   }
 
   /** Bytes written so far, including the uncompressed size of the unfinished block. */
@@ -45,7 +45,7 @@ final private[iceberglite] class AvroRowsOutput(io: FileIO, path: String, settin
   def buffered: Long = container.size.toLong
 
   /** Completes the file and returns its length in bytes. */
-  def finish(): Long = FileFaults.writing(path) {
+  def finish(): Long = FileFaults.wrapWriteErrors(path) {
     stream.write(container.finish())
     stream.close()
     stream.getPos

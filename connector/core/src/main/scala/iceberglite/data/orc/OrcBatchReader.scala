@@ -32,7 +32,7 @@ final private[iceberglite] class OrcBatchReader[V] private (
    *
    * @throws UnreadableFile for any error in the file
    */
-  def next(): Boolean = FileFaults.reading(path)(!closed && stripes.next(batch))
+  def next(): Boolean = FileFaults.wrapReadErrors(path)(!closed && stripes.next(batch))
 
   override def close(): Unit = if (!closed) {
     closed = true
@@ -61,7 +61,7 @@ private[iceberglite] object OrcBatchReader {
       projection: Projection[V],
       batchSize: Int,
       decimals: RowBatchVersion
-  ): OrcBatchReader[V] = FileFaults.reading(source.path) {
+  ): OrcBatchReader[V] = FileFaults.wrapReadErrors(source.path) {
     val storage = OrcStorage.toRead(source.io, source.path)
     val reader = OrcTail.open(source.path, storage)
     try {

@@ -87,7 +87,7 @@ final private[iceberglite] class OrcOutput private (
     inBatch += bytes
   }
 
-  private def push(): Unit = FileFaults.writing(path) {
+  private def push(): Unit = FileFaults.wrapWriteErrors(path) {
     writer.addRowBatch(batch)
     batch.reset()
     if (storage.position > written) {
@@ -112,7 +112,7 @@ final private[iceberglite] class OrcOutput private (
   }
 
   /** Completes the file. */
-  def finish(): FinishedOrc = FileFaults.writing(path) {
+  def finish(): FinishedOrc = FileFaults.wrapWriteErrors(path) {
     if (batch.size > 0) push()
     writer.close()
     fileSettings.recordSizes(inMemory, storage.position - written)
@@ -152,7 +152,7 @@ private[iceberglite] object OrcOutput {
   /** Creates an empty file. */
   def open(io: FileIO, path: String, fileSettings: OrcFileSettings): OrcOutput = {
     val storage = OrcStorage.toWrite(io, path)
-    FileFaults.writing(path) {
+    FileFaults.wrapWriteErrors(path) {
       val conf = new Configuration(storage.getConf)
       // Makes the library check the memory after each batch.
       OrcConf.ROWS_BETWEEN_CHECKS.setLong(conf, 1L)

@@ -30,14 +30,14 @@ object ParquetData extends DataFormat {
 
     override def write(record: Record): Unit = {
       rows.write(record)
-      FileFaults.writing(target.path)(file.endRow())
+      FileFaults.wrapWriteErrors(target.path)(file.endRow())
     }
 
     override def length: Long = file.length
 
     override def close(): WrittenFile =
       try {
-        val finished = FileFaults.writing(target.path)(file.finish())
+        val finished = FileFaults.wrapWriteErrors(target.path)(file.finish())
         val metrics = ParquetMetrics.of(finished.footer, target.schema, target.modes, rows.floating)
         WrittenFile(
           target.path,

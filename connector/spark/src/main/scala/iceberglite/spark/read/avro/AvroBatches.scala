@@ -29,7 +29,7 @@ final private[read] class AvroBatches(
 ) extends FileBatches {
   override def batch: ColumnarBatch = liveBatch.fold(allRows)(_.batch)
 
-  override def next(): Boolean = FileFaults.reading(path) {
+  override def next(): Boolean = FileFaults.wrapReadErrors(path) {
     var hasRows = false
     var count = fill()
     while (!hasRows && count > 0) {
