@@ -76,51 +76,51 @@ object VariantJson {
 }
 
 /**
- * The bytes of a variant. Numbers are little-endian, and reads beyond the end are rejected. Positions (`at`) are
+ * The bytes of a variant. Numbers are little-endian, and reads beyond the end are rejected. Positions (`offset`) are
  * relative to the first byte of the variant.
  */
 final private class VariantBytes(buffer: ByteBuffer) {
   private val start = buffer.position()
   val size: Int = buffer.remaining
 
-  def byte(at: Int): Int = {
-    requireBytes(at, 1)
-    buffer.get(start + at) & 0xff
+  def byte(offset: Int): Int = {
+    requireBytes(offset, 1)
+    buffer.get(start + offset) & 0xff
   }
 
   /** Reads an unsigned number of 1 to 4 bytes, such as a size or an offset. */
-  def unsigned(at: Int, bytes: Int): Int = {
-    val value = signed(at, bytes) & (if (bytes == 8) -1L else (1L << (bytes * 8)) - 1)
+  def unsigned(offset: Int, bytes: Int): Int = {
+    val value = signed(offset, bytes) & (if (bytes == 8) -1L else (1L << (bytes * 8)) - 1)
     if (value > Int.MaxValue) fail(s"it claims a size of $value")
     value.toInt
   }
 
   /** Reads a signed number. @param bytes its size in bytes, 1 to 8 */
-  def signed(at: Int, bytes: Int): Long = {
-    requireBytes(at, bytes)
+  def signed(offset: Int, bytes: Int): Long = {
+    requireBytes(offset, bytes)
     var value = 0L
     var i = bytes - 1
     while (i >= 0) {
-      value = value << 8 | (buffer.get(start + at + i) & 0xffL)
+      value = value << 8 | (buffer.get(start + offset + i) & 0xffL)
       i -= 1
     }
     val unused = 64 - bytes * 8
     value << unused >> unused
   }
 
-  def slice(at: Int, bytes: Int): ByteBuffer = {
-    requireBytes(at, bytes)
+  def slice(offset: Int, bytes: Int): ByteBuffer = {
+    requireBytes(offset, bytes)
     val part = buffer.duplicate()
-    part.position(start + at)
-    part.limit(start + at + bytes)
+    part.position(start + offset)
+    part.limit(start + offset + bytes)
     part
   }
 
-  def text(at: Int, bytes: Int): String = UTF_8.decode(slice(at, bytes)).toString
+  def text(offset: Int, bytes: Int): String = UTF_8.decode(slice(offset, bytes)).toString
 
-  private def requireBytes(at: Int, bytes: Int): Unit =
-    if (at < 0 || bytes < 0 || at > size - bytes) {
-      fail(s"it refers to byte ${at.toLong + bytes}, but has only $size bytes")
+  private def requireBytes(offset: Int, bytes: Int): Unit =
+    if (offset < 0 || bytes < 0 || offset > size - bytes) {
+      fail(s"it refers to byte ${offset.toLong + bytes}, but has only $size bytes")
     }
 
   def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"It is not a variant: $reason")
@@ -163,25 +163,25 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
 
   def fields: Option[Vector[(String, String)]] =
     if ((bytes.byte(0) & 3) != Object) None
-    else Some(container(0).children.map { case (name, at) =>
+    else Some(container(0).children.map { case (name, offset) =>
       val out = new StringBuilder
-      append(out, at, 1)
+      append(out, offset, 1)
       name.getOrElse("") -> out.toString
     })
 
-  private def append(out: StringBuilder, at: Int, depth: Int): Unit = {
-    val first = bytes.byte(at)
+  private def append(out: StringBuilder, offset: Int, depth: Int): Unit = {
+    val first = bytes.byte(offset)
     valuesRead += 1
     if (depth > MaxDepth) bytes.fail(s"it is nested more than $MaxDepth levels deep")
     if (valuesRead > bytes.size) bytes.fail("its values overlap")
     val header = first >> 2
     first & 3 match {
-      case ShortString => out.append(VariantJson.quoted(bytes.text(at + 1, header)))
-      case Primitive => out.append(primitive(header, at + 1))
+      case ShortString => out.append(VariantJson.quoted(bytes.text(offset + 1, header)))
+      case Primitive => out.append(primitive(header, offset + 1))
       case kind =>
         val (open, close) = if (kind == Object) ('{', '}') else ('[', ']')
         out.append(open)
-        container(at).children.iterator.zipWithIndex.foreach { case ((name, child), i) =>
+        container(offset).children.iterator.zipWithIndex.foreach { case ((name, child), i) =>
           if (i > 0) out.append(',')
           name.foreach(n => out.append(VariantJson.quoted(n)).append(':'))
           append(out, child, depth + 1)
@@ -191,18 +191,18 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     ()
   }
 
-  private def container(at: Int): Container = {
-    val header = bytes.byte(at) >> 2
-    val isObject = (bytes.byte(at) & 3) == Object
+  private def container(offset: Int): Container = {
+    val header = bytes.byte(offset) >> 2
+    val isObject = (bytes.byte(offset) & 3) == Object
     val isLarge = (header >> (if (isObject) 4 else 2) & 1) == 1
     val idWidth = if (isObject) (header >> 2 & 3) + 1 else 0
-    new Container(at + 1, if (isLarge) 4 else 1, idWidth, (header & 3) + 1)
+    new Container(offset + 1, if (isLarge) 4 else 1, idWidth, (header & 3) + 1)
   }
 
   /** @param idWidth byte width of field name indexes; 0 for an array */
-  final private class Container(at: Int, countWidth: Int, idWidth: Int, offsetWidth: Int) {
-    private val count = bytes.unsigned(at, countWidth)
-    private val ids = at + countWidth
+  final private class Container(offset: Int, countWidth: Int, idWidth: Int, offsetWidth: Int) {
+    private val count = bytes.unsigned(offset, countWidth)
+    private val ids = offset + countWidth
     private val offsets = ids + count.toLong * idWidth
     private val data = offsets + (count.toLong + 1) * offsetWidth
     if (data > bytes.size) bytes.fail(s"it claims $count values in ${bytes.size} bytes")
@@ -216,44 +216,44 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     }
   }
 
-  private def primitive(kind: Int, at: Int): String = kind match {
+  private def primitive(kind: Int, offset: Int): String = kind match {
     case 0 => VariantJson.Null
     case 1 => VariantJson.of(BooleanLiteral(true))
     case 2 => VariantJson.of(BooleanLiteral(false))
-    case 3 => bytes.signed(at, 1).toString
-    case 4 => bytes.signed(at, 2).toString
-    case 5 => bytes.signed(at, 4).toString
-    case 6 => bytes.signed(at, 8).toString
-    case 7 => VariantJson.of(DoubleLiteral(java.lang.Double.longBitsToDouble(bytes.signed(at, 8))))
-    case 8 => decimal(at, 4)
-    case 9 => decimal(at, 8)
-    case 10 => decimal(at, 16)
-    case 14 => VariantJson.of(FloatLiteral(java.lang.Float.intBitsToFloat(bytes.signed(at, 4).toInt)))
-    case 15 => VariantJson.of(BinaryLiteral(bytes.slice(at + 4, bytes.unsigned(at, 4))))
-    case 16 => VariantJson.quoted(bytes.text(at + 4, bytes.unsigned(at, 4)))
+    case 3 => bytes.signed(offset, 1).toString
+    case 4 => bytes.signed(offset, 2).toString
+    case 5 => bytes.signed(offset, 4).toString
+    case 6 => bytes.signed(offset, 8).toString
+    case 7 => VariantJson.of(DoubleLiteral(java.lang.Double.longBitsToDouble(bytes.signed(offset, 8))))
+    case 8 => decimal(offset, 4)
+    case 9 => decimal(offset, 8)
+    case 10 => decimal(offset, 16)
+    case 14 => VariantJson.of(FloatLiteral(java.lang.Float.intBitsToFloat(bytes.signed(offset, 4).toInt)))
+    case 15 => VariantJson.of(BinaryLiteral(bytes.slice(offset + 4, bytes.unsigned(offset, 4))))
+    case 16 => VariantJson.quoted(bytes.text(offset + 4, bytes.unsigned(offset, 4)))
     case 20 =>
-      val uuid = bytes.slice(at, 16)
+      val uuid = bytes.slice(offset, 16)
       VariantJson.of(UuidLiteral(new UUID(uuid.getLong, uuid.getLong)))
-    case other => time(other, at)
+    case other => time(other, offset)
   }
 
-  private def time(kind: Int, at: Int): String = kind match {
-    case 11 => VariantJson.of(DateLiteral(bytes.signed(at, 4).toInt))
-    case 12 => VariantJson.of(TimestampTzLiteral(bytes.signed(at, 8)))
-    case 13 => VariantJson.of(TimestampLiteral(bytes.signed(at, 8)))
+  private def time(kind: Int, offset: Int): String = kind match {
+    case 11 => VariantJson.of(DateLiteral(bytes.signed(offset, 4).toInt))
+    case 12 => VariantJson.of(TimestampTzLiteral(bytes.signed(offset, 8)))
+    case 13 => VariantJson.of(TimestampLiteral(bytes.signed(offset, 8)))
     case 17 =>
-      val micros = bytes.signed(at, 8)
+      val micros = bytes.signed(offset, 8)
       if (micros < 0 || micros >= DateTime.MicrosPerDay) bytes.fail(s"$micros is not a time of day in microseconds")
       VariantJson.of(TimeLiteral(micros))
-    case 18 => VariantJson.of(TimestampTzNsLiteral(bytes.signed(at, 8)))
-    case 19 => VariantJson.of(TimestampNsLiteral(bytes.signed(at, 8)))
+    case 18 => VariantJson.of(TimestampTzNsLiteral(bytes.signed(offset, 8)))
+    case 19 => VariantJson.of(TimestampNsLiteral(bytes.signed(offset, 8)))
     case other => bytes.fail(s"it contains a value of the unknown type $other")
   }
 
-  private def decimal(at: Int, width: Int): String = {
+  private def decimal(offset: Int, width: Int): String = {
     val unscaled = new Array[Byte](width)
-    bytes.slice(at + 1, width).get(unscaled)
-    VariantJson.of(DecimalLiteral(new BigDecimal(new BigInteger(unscaled.reverse), bytes.byte(at))))
+    bytes.slice(offset + 1, width).get(unscaled)
+    VariantJson.of(DecimalLiteral(new BigDecimal(new BigInteger(unscaled.reverse), bytes.byte(offset))))
   }
 }
 

@@ -4,23 +4,25 @@ import iceberglite.avro.{AvroInput, AvroUnion}
 import iceberglite.data.FieldSource
 
 /**
- * The read plan for one node of a file's schema. Callers with another value representation than
- * [[iceberglite.data.Record]] build their own readers from it.
+ * The read plan for one node of a file's schema. Callers that represent values in another way than
+ * [[iceberglite.data.Record]] build their own readers from the read plan.
  *
  * @tparam V representation of a constant value
  */
 sealed private[iceberglite] trait AvroColumn[+V]
 
 private[iceberglite] object AvroColumn {
+  /** A column whose values are all null in the file. */
   case object Nulls extends AvroColumn[Nothing]
 
   /** A primitive column. @param values decodes its values */
   final case class Leaf(values: AvroLeaf) extends AvroColumn[Nothing]
+  /** A column whose schema is a union with null. @param value the read plan of values that are not null */
   final case class Optional[V](union: AvroUnion, value: AvroColumn[V]) extends AvroColumn[V]
   final case class OfList[V](element: AvroColumn[V]) extends AvroColumn[V]
 
   /**
-   * A map, which is an Avro map or an array of key-value records in the file. The encoding of the entries is the same.
+   * A map. In the file, it is an Avro map or an array of key-value records; both have the same encoding of the entries.
    */
   final case class OfMap[V](key: AvroColumn[V], value: AvroColumn[V]) extends AvroColumn[V]
 
@@ -28,6 +30,7 @@ private[iceberglite] object AvroColumn {
    * A variant, which is a record with two fields in the file.
    *
    * @param metadataFirst whether the metadata precedes the value
+   * @param name path of the column, for messages
    */
   final case class OfVariant(metadataFirst: Boolean, name: String) extends AvroColumn[Nothing]
 
@@ -42,9 +45,9 @@ private[iceberglite] object AvroColumn {
   /** A field of a record in the file. */
   sealed trait Field[+V]
 
-  /** A requested field. @param target its position in the expected struct */
+  /** A requested field. @param target the position of the field in the expected struct */
   final case class ReadField[V](target: Int, column: AvroColumn[V]) extends Field[V]
 
-  /** A field that is not requested. @param skip skips its value */
+  /** A field that is not requested. @param skip skips the value of the field */
   final case class SkippedField(skip: AvroInput => Unit) extends Field[Nothing]
 }

@@ -9,8 +9,9 @@ import org.apache.avro.Schema.Type._
 import iceberglite.avro.AvroSchemas
 import iceberglite.spec.schema.{MappedField, NameMapping}
 
-/** Determines the field ids of an Avro file, from its schema or, if it has no ids, from a name mapping. */
+/** Determines the field ids of an Avro file from its schema or, if the schema has no ids, from a name mapping. */
 sealed private[avro] trait FieldIds {
+  /** Returns the id of a field of this record. */
   def of(field: AvroSchema.Field): Option[Int]
 
   /** Returns the ids of the fields nested in a record's field. */

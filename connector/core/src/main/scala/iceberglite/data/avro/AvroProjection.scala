@@ -21,7 +21,7 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
   def struct(record: AvroSchema, expected: StructType, ids: FieldIds, path: Vector[String]): Struct[V] = {
     val fields = record.getFields.asScala.toVector
     val sources = projection.sources(expected, fields.map(ids.of), path).toVector
-    val inFile = fields.zipWithIndex.map { case (f, i) =>
+    val fieldsInFile = fields.zipWithIndex.map { case (f, i) =>
       val target = sources.indexOf(FieldSource.Stored(i))
       if (target < 0) SkippedField(FieldDecoder.skipper(f.schema))
       else {
@@ -29,7 +29,7 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
         ReadField(target, values(f.schema, field.fieldType, ids.inside(f), path :+ field.name))
       }
     }
-    Struct(sources, inFile)
+    Struct(sources, fieldsInFile)
   }
 
   private def values(schema: AvroSchema, expected: Type, ids: FieldIds, path: Vector[String]): AvroColumn[V] =
@@ -64,7 +64,7 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
 
   /**
    * Returns the decoder of a primitive column; absent if the file's type is neither the expected type nor a type that
-   * can be promoted to it (spec: "Schema Evolution").
+   * can be promoted to the expected type (spec: "Schema Evolution").
    */
   private def leaf(schema: AvroSchema, expected: PrimitiveType, path: Vector[String]): Option[AvroLeaf] = {
     val column = FileFaults.column(path)
@@ -94,8 +94,9 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
     } else None
 
   /**
-   * Returns the decoder of a number. A long without a logical type may represent a value of any of the expected types.
-   * `adjust-to-utc` is not checked, because few other writers set it.
+   * Returns the decoder of a number; absent if the file's type cannot be read as the expected type. A long without a
+   * logical type is accepted for every type that is stored as a long. `adjust-to-utc` is not checked, because few other
+   * writers set it.
    */
   private def number(schema: AvroSchema, expected: PrimitiveType, column: String): Option[AvroLeaf] = {
     val plain = if (schema.getType == INT) Ints else Longs
@@ -110,15 +111,15 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       case (Some("timestamp-micros"), TimestampNsType | TimestampTzNsType) => Some(new Scaled(NanosPerMicro, column))
       case (None | Some("timestamp-micros"), TimestampType | TimestampTzType) => Some(Longs)
       case (None | Some("timestamp-nanos"), TimestampNsType | TimestampTzNsType) => Some(Longs)
-      case (other, LongType) if other.forall(isNoTime) => Some(Longs)
-      case (other, IntType) if schema.getType == INT && other.forall(isNoTime) => Some(Ints)
+      case (other, LongType) if other.forall(isNoTimeOrDecimal) => Some(Longs)
+      case (other, IntType) if schema.getType == INT && other.forall(isNoTimeOrDecimal) => Some(Ints)
       case _ => None
     }
   }
 
-  private def isNoTime(logicalName: String): Boolean =
+  private def isNoTimeOrDecimal(logicalName: String): Boolean =
     !logicalName.startsWith("time") && logicalName != "date" && logicalName != "decimal"
 
   private def mismatch(schema: AvroSchema, expected: Type, path: Vector[String]): Nothing =
-    projection.fail(path, s"Its Avro type ${AvroSchemaCheck.describe(schema)} cannot be read as $expected")
+    projection.fail(path, s"The Avro type ${AvroSchemaCheck.describe(schema)} cannot be read as $expected")
 }

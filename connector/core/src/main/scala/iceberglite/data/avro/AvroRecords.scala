@@ -8,9 +8,9 @@ import iceberglite.spec.types.Type.StructType
 /**
  * Reads the rows of one file block by block.
  *
- * @param position index of the record value for the row position; -1 if it is not requested
+ * @param positionIndex index of the row position among the values of a record; -1 if the row position is not requested
  */
-final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyRef, Record], position: Int)
+final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyRef, Record], positionIndex: Int)
     extends RecordIterator {
   private var closed = false
 
@@ -30,7 +30,7 @@ final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyR
     val record =
       try rows.next()
       catch { case e: Throwable => throw fault(e) }
-    if (position >= 0) record.values(position) = Long.box(ordinal)
+    if (positionIndex >= 0) record.values(positionIndex) = Long.box(ordinal)
     record
   }
 

@@ -53,7 +53,7 @@ private[iceberglite] object AvroRows {
     val stream = DataInput.of(source.io, source.path).newStream()
     val container = AvroContainerReader.open(AvroSource.seekable(source.path, stream))
     try {
-      val (schema, columns) = matched(source, container, expected, projection)
+      val (schema, columns) = matchColumns(source, container, expected, projection)
       val limits = AvroLimits.forRows(allowsEmptyRecords = AvroSchemaCheck.isEmpty(schema))
       new AvroRows(columns, container, container.records(decode(columns), limits, part))
     } catch {
@@ -63,7 +63,7 @@ private[iceberglite] object AvroRows {
     }
   }
 
-  private def matched[V](
+  private def matchColumns[V](
       source: DataSource,
       container: AvroContainerReader,
       expected: StructType,
@@ -73,9 +73,9 @@ private[iceberglite] object AvroRows {
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(container.schema)
     AvroSchemaCheck.check(schema)
     if (schema.getType != AvroSchema.Type.RECORD) {
-      throw AvroFault(s"Its rows are of Avro type ${schema.getType}, not records")
+      throw AvroFault(s"The rows of the file have the Avro type ${schema.getType}, not a record type")
     }
-    // Without a name mapping, the names of the columns to read are used as one, as in Apache Iceberg.
+    // Without a name mapping, fields are matched by the names of the columns to read, as in Apache Iceberg.
     val ids = AvroNameMapping.ids(schema, source.nameMapping.getOrElse(NameMapping.of(Schema(0, expected.fields))))
     schema -> new AvroProjection(projection).struct(schema, expected, ids, Vector.empty)
   }

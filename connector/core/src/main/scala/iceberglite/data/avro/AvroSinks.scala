@@ -31,8 +31,8 @@ abstract private[avro] class AvroSink(required: Boolean, path: String) {
 private[avro] object AvroSinks {
 
   /**
-   * The sinks of a struct's fields. Fields of type unknown are omitted: they are always null, and Avro encodes null in
-   * zero bytes.
+   * The sinks of a struct's fields. Fields of type unknown are omitted, because they are always null, and Avro encodes
+   * null in zero bytes.
    */
   final class Fields(struct: StructType, path: Vector[String]) {
     private val stored = struct.fields.zipWithIndex.filter(f => (f._1.fieldType: Type) != UnknownType)
@@ -59,8 +59,10 @@ private[avro] object AvroSinks {
   }
 
   /**
-   * Returns the sink of an element, key or value. Its values must take at least one byte each, because readers reject a
-   * block with more items than bytes.
+   * Returns the sink of an element, key or value.
+   *
+   * @throws Unsupported for the type unknown. Its values take zero bytes, and readers reject a block with more items
+   *   than bytes
    */
   private def part(f: NestedField, path: Vector[String]): AvroSink =
     if ((f.fieldType: Type) != UnknownType) of(f, path :+ f.name)
@@ -89,7 +91,8 @@ private[avro] object AvroSinks {
         out.writeBytes(v.asInstanceOf[Variant].metadata)
         out.writeBytes(v.asInstanceOf[Variant].value)
       }
-    case UnknownType => throw Unsupported(s"storing column $name of type $t", "It is always null")
+    case UnknownType =>
+      throw Unsupported(s"storing column $name of type $t", "Columns of type unknown are always null")
   }
 
   private def sink(required: Boolean, name: String)(write: (AnyRef, AvroOutput) => Unit): AvroSink =

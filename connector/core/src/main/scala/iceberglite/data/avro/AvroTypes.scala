@@ -9,7 +9,10 @@ import iceberglite.avro.AvroSchemas
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts Avro types to Iceberg types (spec: "Appendix A: Avro"); the reverse of [[iceberglite.avro.AvroSchemas]]. */
+/**
+ * Converts Avro types to Iceberg types (spec: "Appendix A: Avro"). [[iceberglite.avro.AvroSchemas]] has the opposite
+ * conversion.
+ */
 object AvroTypes {
 
   /**
@@ -54,7 +57,7 @@ object AvroTypes {
   private def mapOf(key: Option[NestedField], value: Option[NestedField]): Option[MapType] =
     for (k <- key; v <- value) yield MapType(k.id, k.fieldType, v.id, v.fieldType, v.required)
 
-  /** Returns the only type of a union besides null. */
+  /** Returns the type of a union other than null; absent unless there is exactly one. */
   private[avro] def valueOf(union: AvroSchema): Option[AvroSchema] = {
     val values = union.getTypes.asScala.filter(_.getType != NULL)
     if (values.size == 1) values.headOption else None
@@ -63,7 +66,7 @@ object AvroTypes {
   /** Returns whether an array represents a map. Maps whose keys are not strings are written as arrays. */
   private[avro] def isMap(array: AvroSchema): Boolean = logicalName(array).contains("map")
 
-  /** Returns key and value of an array of pairs. */
+  /** Returns the fields of the key and the value, if an array consists of key-value records. */
   private[avro] def entries(array: AvroSchema): Option[(AvroSchema.Field, AvroSchema.Field)] =
     if (array.getElementType.getType != RECORD) None
     else array.getElementType.getFields.asScala match {

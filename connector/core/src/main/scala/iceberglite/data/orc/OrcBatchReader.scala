@@ -44,14 +44,16 @@ final private[iceberglite] class OrcBatchReader[V] private (
 
 private[iceberglite] object OrcBatchReader {
 
-  /** Maximum size of the strings and binaries in a batch, if its rows have the average size of the whole file. */
+  /**
+   * Maximum size in bytes of the strings and binaries in a batch, for rows whose size is the average of the whole file.
+   */
   private val MaxBytes = 64L << 20
 
   /**
    * Opens a part of a file.
    *
    * @param batchSize maximum number of rows in a batch
-   * @param decimals representation in the batch of decimals with up to 18 digits
+   * @param decimals how the batch represents decimals with up to 18 digits
    * @throws UnreadableFile for any error in the file
    */
   def open[V](
@@ -66,7 +68,7 @@ private[iceberglite] object OrcBatchReader {
     val reader = OrcTail.open(source.path, storage)
     try {
       if (reader.getSchema.getCategory != Category.STRUCT) {
-        val reason = s"Its rows are of ORC type ${reader.getSchema.getCategory}, not structs"
+        val reason = s"The rows of the file have the ORC type ${reader.getSchema.getCategory}, not a struct type"
         throw UnreadableFile(source.path, FileFaults.Role, reason)
       }
       val file = withIds(reader.getSchema, source.nameMapping, expected)
@@ -115,8 +117,8 @@ private[iceberglite] object OrcBatchReader {
   }
 
   /**
-   * Returns the schema with field ids. If the file has none, they are assigned by the table's name mapping or, without
-   * a mapping, by the names of the columns to read, as in Apache Iceberg.
+   * Returns the schema with field ids. If the file has no ids, they are assigned by the table's name mapping or,
+   * without a mapping, by the names of the columns to read, as in Apache Iceberg.
    */
   private def withIds(file: TypeDescription, mapping: Option[NameMapping], expected: StructType): TypeDescription =
     if (OrcSchemas.hasIds(file)) file

@@ -3,8 +3,8 @@ package iceberglite.data.orc
 import iceberglite.data.FieldSource
 
 /**
- * The read plan for one node of a file's schema. Callers with another value representation than
- * [[iceberglite.data.Record]] build their own readers from it.
+ * The read plan for one node of a file's schema. Callers that represent values in another way than
+ * [[iceberglite.data.Record]] build their own readers from the read plan.
  *
  * @tparam V representation of a constant value
  */
@@ -12,7 +12,7 @@ sealed private[iceberglite] trait OrcColumn[+V]
 
 private[iceberglite] object OrcColumn {
 
-  /** A primitive column. @param name its name, for messages */
+  /** A primitive column. @param name path of the column, for messages */
   final case class Leaf(kind: OrcLeaf, name: String) extends OrcColumn[Nothing]
 
   /**
@@ -25,7 +25,7 @@ private[iceberglite] object OrcColumn {
   final case class OfList[V](element: OrcColumn[V]) extends OrcColumn[V]
   final case class OfMap[V](key: OrcColumn[V], value: OrcColumn[V]) extends OrcColumn[V]
 
-  /** A variant, given by the indexes of its two parts in the file's struct. */
+  /** A variant. @param metadata, value the indexes of the two parts in the file's struct */
   final case class OfVariant(metadata: Int, value: Int, name: String) extends OrcColumn[Nothing]
 }
 
@@ -46,7 +46,7 @@ private[iceberglite] object OrcLeaf {
   final case class Fixed(length: Int) extends OrcLeaf
   case object Uuids extends OrcLeaf
 
-  /** Time since 1970 in units of the column's type. */
+  /** Timestamps as the time since 1970 in the unit of the column's type. */
   final case class Timestamps(unitsPerSecond: Long) extends OrcLeaf
 
   /** Dates of a column that was promoted to a timestamp. */

@@ -2,7 +2,7 @@ package iceberglite.data.orc
 
 import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector, MultiValuedColumnVector}
 
-/** Manages the entries of lists and maps. They are stored in separate vectors, in the order of their rows. */
+/** Manages the entries of lists and maps. The entries are stored in separate vectors, in the order of their rows. */
 private[iceberglite] object OrcEntries {
 
   /** Reserves `count` entries for a row and returns the index of the first one. */

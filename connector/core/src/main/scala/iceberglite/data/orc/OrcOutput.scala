@@ -22,7 +22,7 @@ import iceberglite.storage.FileIO
 /**
  * The properties that the ORC files of a task share.
  *
- * @param decimals representation in a batch of decimals with up to 18 digits
+ * @param decimals how a batch represents decimals with up to 18 digits
  */
 final private[iceberglite] class OrcFileSettings(
     val schema: TypeDescription,
@@ -30,24 +30,25 @@ final private[iceberglite] class OrcFileSettings(
     val keyValues: Map[String, String],
     val decimals: RowBatchVersion
 ) {
-  private var memory = 0L
-  private var written = 0L
+  private var totalInMemory = 0L
+  private var totalInFile = 0L
 
   /** Records the size of a complete stripe in memory and in the file, in bytes. */
   private[orc] def recordSizes(inMemory: Long, inFile: Long): Unit = if (inMemory > 0) {
-    memory += inMemory
-    written += inFile
+    totalInMemory += inMemory
+    totalInFile += inFile
   }
 
   /** The estimated ratio of a stripe's size in the file to its size in memory. */
   private[orc] def fileToMemoryRatio: Double =
-    if (memory == 0) OrcFileSettings.InitialRatio else math.min(1.0, written.toDouble / memory)
+    if (totalInMemory == 0) OrcFileSettings.InitialRatio else math.min(1.0, totalInFile.toDouble / totalInMemory)
 }
 
 private[orc] object OrcFileSettings {
 
   /**
-   * Initial estimate, as in Apache Iceberg. It is low because short stripes consist mostly of partly filled buffers.
+   * The estimated ratio before the first stripe is complete, as in Apache Iceberg. The ratio is low, because short
+   * stripes consist mostly of partly filled buffers.
    */
   private val InitialRatio = 0.2
 }
@@ -58,30 +59,35 @@ final private[iceberglite] class OrcOutput private (
     fileSettings: OrcFileSettings,
     storage: OrcStorage,
     writer: Writer,
-    ends: StripeEnds
+    stripeEnds: StripeEnds
 ) {
   val batch: VectorizedRowBatch =
     fileSettings.schema.createRowBatch(fileSettings.decimals, fileSettings.settings.batchSize)
 
-  /** `reset` allocates the buffers for bytes. */
+  // `reset` allocates the buffers for bytes.
   batch.reset()
 
-  /** Estimated bytes of the stripe, and of the rows in the batch. */
+  /** Estimated bytes of the current stripe, without the rows in the batch. */
   private var inMemory = 0L
+
+  /** Estimated bytes of the rows in the batch. */
   private var inBatch = 0L
+
+  /** Bytes of the file when the last batch was passed to the library. */
   private var written = storage.position
   private var fileToMemoryRatio = fileSettings.fileToMemoryRatio
 
   /**
-   * Returns the index in the batch for one more row, to be filled before [[endRow]]. A full batch is passed to the
-   * library only at this point, so that the batch always has rows when [[flush]] ends a stripe.
+   * Returns the index in the batch of the next row. The caller fills the row before it calls [[endRow]]. A full batch
+   * is passed to the library only when the next row begins, so that the batch always has rows when [[flush]] ends a
+   * stripe.
    */
   def beginRow(): Int = {
     if (batch.size == batch.getMaxSize || inBatch > OrcOutput.MaxBatchBytes) push()
     batch.size
   }
 
-  /** Ends the row. @param bytes its approximate size; 0 if unknown */
+  /** Ends the row. @param bytes approximate size of the row in bytes; 0 if unknown */
   def endRow(bytes: Int): Unit = {
     batch.size += 1
     inBatch += bytes
@@ -107,7 +113,7 @@ final private[iceberglite] class OrcOutput private (
 
   /** Ends the stripe if the batch contains rows. */
   def flush(): Unit = if (batch.size > 0) {
-    ends.endsNow = true
+    stripeEnds.endsWithNextBatch = true
     push()
   }
 
@@ -120,8 +126,8 @@ final private[iceberglite] class OrcOutput private (
   }
 
   /**
-   * Returns the sizes of the primitive and variant columns of a complete file; the size of a variant is that of its
-   * parts.
+   * Returns the sizes of the primitive and variant columns of a complete file. The size of a variant is the total size
+   * of its parts.
    */
   def columnSizes(schema: Schema, modes: MetricsModes): Map[Int, Long] = {
     val statistics = writer.getStatistics
@@ -135,8 +141,8 @@ final private[iceberglite] class OrcOutput private (
   }
 
   /**
-   * Stops writing. The caller must delete the file. The library's writer need not be closed, because it uses no other
-   * resources than memory.
+   * Stops writing. The caller must delete the file. The library's writer need not be closed, because it uses only
+   * memory.
    */
   def abandon(): Unit = {
     Try(storage.endOutput())
@@ -146,7 +152,7 @@ final private[iceberglite] class OrcOutput private (
 
 private[iceberglite] object OrcOutput {
 
-  /** Maximum size of a batch in bytes. With long values, a batch has fewer rows than its capacity. */
+  /** Maximum size of a batch in bytes. If values are long, a batch has fewer rows than its capacity. */
   private val MaxBatchBytes = 16L << 20
 
   /** Creates an empty file. */
@@ -156,15 +162,15 @@ private[iceberglite] object OrcOutput {
       val conf = new Configuration(storage.getConf)
       // Makes the library check the memory after each batch.
       OrcConf.ROWS_BETWEEN_CHECKS.setLong(conf, 1L)
-      val ends = new StripeEnds
+      val stripeEnds = new StripeEnds
       val options =
         OrcFile.writerOptions(fileSettings.settings.properties, conf).setSchema(fileSettings.schema).fileSystem(storage)
-          .useUTCTimestamp(true).memory(ends)
+          .useUTCTimestamp(true).memory(stripeEnds)
       val writer = OrcFile.createWriter(new Path(path), options)
       fileSettings.keyValues.toVector.sorted.foreach { case (key, value) =>
         writer.addUserMetadata(key, ByteBuffer.wrap(value.getBytes(UTF_8)))
       }
-      new OrcOutput(path, fileSettings, storage, writer, ends)
+      new OrcOutput(path, fileSettings, storage, writer, stripeEnds)
     }
   }
 }
@@ -178,17 +184,17 @@ private[iceberglite] object OrcOutput {
 final private[iceberglite] case class FinishedOrc(length: Long, stripes: Vector[Long])
 
 /**
- * Determines when a stripe of one file ends. The library's own memory manager is not used, because it shares memory
- * among all writers of a process, so that the stripes of a file would depend on concurrent writers.
+ * Determines when a stripe of one file ends. The library's own memory manager is not used, because it shares
+ * memory among all writers of a process, so that the stripes of a file would depend on concurrent writers.
  */
 final private class StripeEnds extends MemoryManager {
 
-  /** Whether the stripe ends with the next batch, regardless of its size. */
-  var endsNow = false
+  /** Whether the stripe ends with the next batch, regardless of the size of the stripe. */
+  var endsWithNextBatch = false
 
   override def checkMemory(previous: Long, writer: MemoryManager.Callback): Long = {
-    writer.checkMemory(if (endsNow) 0.0 else 1.0)
-    endsNow = false
+    writer.checkMemory(if (endsWithNextBatch) 0.0 else 1.0)
+    endsWithNextBatch = false
     previous
   }
 

@@ -64,7 +64,7 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
 
   /**
    * Returns the target representation of a primitive column; absent if the file's type is neither the expected type nor
-   * a type that can be promoted to it (spec: "Schema Evolution").
+   * a type that can be promoted to the expected type (spec: "Schema Evolution").
    */
   private def leaf(t: TypeDescription, expected: PrimitiveType): Option[OrcLeaf] =
     (t.getCategory, expected) match {
@@ -91,6 +91,6 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
 
   private def mismatch(t: TypeDescription, expected: Type, path: Vector[String]): Nothing = {
     val text = t.toString
-    projection.fail(path, s"Its ORC type ${text.take(200)} cannot be read as $expected")
+    projection.fail(path, s"The ORC type ${text.take(200)} cannot be read as $expected")
   }
 }

@@ -40,7 +40,8 @@ final private[orc] class OrcRecords private (path: String, batches: OrcBatchRead
   private def fault(e: Throwable): Throwable = {
     close()
     e match {
-      case bad: OrcValues.InvalidValue => UnreadableFile(path, FileFaults.Role, s"Column ${bad.column}: ${bad.reason}")
+      case invalid: OrcValues.InvalidValue =>
+        UnreadableFile(path, FileFaults.Role, s"Column ${invalid.column}: ${invalid.reason}")
       case other => FileFaults.unreadable(path, other)
     }
   }

@@ -67,7 +67,7 @@ final private[orc] class OrcStripeSelection(file: ReaderImpl, part: OrcPart, ski
  * The row groups of one stripe to read, as runs of consecutive groups.
  *
  * @param size rows per group; the last group may have fewer
- * @param selection which groups to read; absent for all
+ * @param selection for each group, whether to read it; absent if all groups are read
  */
 final private[orc] class OrcRowGroups(
     stripe: OrcStripe,
@@ -88,19 +88,19 @@ final private[orc] class OrcRowGroups(
   def advance(rows: Int): Unit = row += rows
 
   /**
-   * At the end of a run, moves to the next run. Returns the group that the decoders must seek to; absent if they are
-   * already positioned at it.
+   * At the end of a run, moves to the next run. Returns the group to which the decoders must seek; absent if they are
+   * already positioned at the group.
    */
   def toNextRun(): Option[Int] =
     if (row < runEnd) None
     else {
       val first = nextGroup.get
       val last = selection.fold(first)(c => (first + 1 until c.length).find(!c(_)).getOrElse(c.length) - 1)
-      val from = first * size
-      val jumps = from != row
-      row = from
+      val firstRow = first * size
+      val mustSeek = firstRow != row
+      row = firstRow
       runEnd = if (selection.isEmpty) stripe.rows else math.min((last + 1) * size, stripe.rows)
-      if (jumps) Some(first) else None
+      if (mustSeek) Some(first) else None
     }
 
   private def nextGroup: Option[Int] =
@@ -114,7 +114,7 @@ final private[orc] class OrcRowGroups(
   def positions(group: Int): Array[PositionProvider] =
     index.fold(Array.empty[PositionProvider])(_.getRowGroupIndex.map(Option(_).map(start(_, group)).orNull))
 
-  /** Returns the position of a group. Old writers omit the positions of the first group. */
+  /** Returns the position of a group. Old writers omit the positions of the first group, which are then zero. */
   private def start(column: OrcProto.RowIndex, group: Int): PositionProvider = {
     val entry = column.getEntry(group)
     if (group == 0 && entry.getPositionsCount == 0) new ZeroPositionProvider else new PositionProviderImpl(entry)
@@ -124,7 +124,7 @@ final private[orc] class OrcRowGroups(
 private[orc] object OrcRowGroups {
   def all(stripe: OrcStripe): OrcRowGroups = new OrcRowGroups(stripe, stripe.rows, None, None)
 
-  /** Returns the row groups to read; absent if none can be skipped. */
+  /** Returns the row groups to read; absent if no row group can be skipped. */
   def selected(
       stripe: OrcStripe,
       size: Int,

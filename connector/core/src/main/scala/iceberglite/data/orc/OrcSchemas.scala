@@ -11,7 +11,10 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts Iceberg schemas to ORC schemas with field ids on every node (spec: "Appendix A: ORC"), and back. */
+/**
+ * Converts Iceberg schemas to ORC schemas with field ids on every node (spec: "Appendix A: ORC"), and ORC schemas to
+ * Iceberg schemas.
+ */
 object OrcSchemas {
   val IdKey = "iceberg.id"
   val RequiredKey = "iceberg.required"
@@ -53,8 +56,10 @@ object OrcSchemas {
   }
 
   /**
-   * Returns the element of a list, or the key or value of a map. It must be stored, because a list or map without it is
-   * not valid.
+   * Returns the element of a list, or the key or value of a map.
+   *
+   * @throws Unsupported for the type `unknown`, because it is not stored, and a list or map without elements, keys or
+   *   values is not valid in ORC
    */
   private def part(f: NestedField): TypeDescription =
     if (isStored(f)) node(f)
@@ -84,7 +89,8 @@ object OrcSchemas {
     case VariantType =>
       VariantParts.foldLeft(TypeDescription.createStruct)((s, p) => s.addField(p, TypeDescription.createBinary))
         .setAttribute(StructTypeKey, Variant)
-    case UnknownType => throw Unsupported(s"storing column ${f.name} of type $t", "It is always null")
+    case UnknownType =>
+      throw Unsupported(s"storing column ${f.name} of type $t", "Columns of type unknown are always null")
   }
 
   private def binary(kind: String): TypeDescription = TypeDescription.createBinary.setAttribute(BinaryTypeKey, kind)
@@ -126,7 +132,7 @@ object OrcSchemas {
     case _ => None
   }
 
-  /** Returns whether a timestamp has nanoseconds; microseconds if the file does not state the unit. */
+  /** Returns whether the unit of a timestamp is nanoseconds. If the file states no unit, the unit is microseconds. */
   private[orc] def isNanos(t: TypeDescription): Boolean = attribute(t, TimestampUnitKey).exists(Nanos.equalsIgnoreCase)
 
   private def binaryType(t: TypeDescription): Option[PrimitiveType] = attribute(t, BinaryTypeKey) match {

@@ -7,7 +7,7 @@ import org.apache.orc.OrcConf
 import iceberglite.spec.property.TableProperty
 
 /**
- * The settings of ORC files; sizes are in bytes.
+ * The settings of ORC files. Sizes are in bytes.
  *
  * @param batchSize rows per batch
  * @param codec name of the codec as in table properties
@@ -28,8 +28,8 @@ final case class OrcSettings(
 ) {
 
   /**
-   * Returns the library's settings. A stripe is never larger than the target size of a file, so that the file can end
-   * at that size.
+   * Returns the library's settings. The stripe size is at most the target size of a file, so that a file can end at its
+   * target size.
    */
   private[orc] def properties: Properties = {
     val all = Seq(

@@ -36,7 +36,7 @@ final private[orc] class OrcSkipping(
       OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))
     ).toVector
 
-  /** Whether no part can be skipped, because the file has no primitive column of the filter. */
+  /** Returns whether no part can be skipped, because the file has no primitive column of the filter. */
   def hasNoFilter: Boolean = columns.isEmpty
 
   /**
@@ -47,12 +47,12 @@ final private[orc] class OrcSkipping(
    * @param timesInUtc whether timestamps without a zone were recorded in UTC
    */
   def mightMatch(rows: Long, statistics: Int => Option[ColumnStatistics], timesInUtc: Boolean): Boolean = {
-    val known = columns.flatMap(c => statistics(c.node.getId).filter(_.hasNumberOfValues).map(c -> _)).toMap
-    val counted = known.map { case (c, s) => c.field.id -> math.max(0L, rows - s.getNumberOfValues) }
-    val bounds = known.flatMap { case (c, s) => boundsOf(c, s, timesInUtc).map(c.field.id -> _) }
+    val statisticsByColumn = columns.flatMap(c => statistics(c.node.getId).filter(_.hasNumberOfValues).map(c -> _)).toMap
+    val nullCounts = statisticsByColumn.map { case (c, s) => c.field.id -> math.max(0L, rows - s.getNumberOfValues) }
+    val bounds = statisticsByColumn.flatMap { case (c, s) => boundsOf(c, s, timesInUtc).map(c.field.id -> _) }
     val metrics = MetricMaps(
-      valueCounts = Some(counted.map { case (id, _) => id -> rows }),
-      nullValueCounts = Some(counted),
+      valueCounts = Some(nullCounts.map { case (id, _) => id -> rows }),
+      nullValueCounts = Some(nullCounts),
       nanValueCounts = Some(withoutNan.map(_ -> 0L).toMap),
       lowerBounds = Some(bounds.flatMap { case (id, (lower, _)) => lower.map(id -> OrcSkipping.encoded(_)) }),
       upperBounds = Some(bounds.flatMap { case (id, (_, upper)) => upper.map(id -> OrcSkipping.encoded(_)) })
@@ -60,9 +60,10 @@ final private[orc] class OrcSkipping(
     test.mightMatch(OrcSkipping.part(rows, metrics))
   }
 
-  private type Ends = (Option[Literal], Option[Literal])
+  /** The lower and the upper bound of a column, each absent if it is unknown. */
+  private type Bounds = (Option[Literal], Option[Literal])
 
-  private def boundsOf(c: OrcSkipping.Column, s: ColumnStatistics, timesInUtc: Boolean): Option[Ends] =
+  private def boundsOf(c: OrcSkipping.Column, s: ColumnStatistics, timesInUtc: Boolean): Option[Bounds] =
     if (s.getNumberOfValues <= 0) None
     else (c.field.fieldType, c.node.getCategory) match {
       case (IntType | LongType | TimeType, _) if s.hasIntStatistics => Some(numbers(c.field, s))
@@ -77,7 +78,7 @@ final private[orc] class OrcSkipping(
       case _ => None
     }
 
-  private def numbers(field: NestedField, s: ColumnStatistics): Ends = {
+  private def numbers(field: NestedField, s: ColumnStatistics): Bounds = {
     val ints = s.getIntStatistics
     def literal(v: Long): Literal = field.fieldType match {
       case IntType => IntLiteral(v.toInt)
@@ -90,7 +91,7 @@ final private[orc] class OrcSkipping(
     )
   }
 
-  private def dates(s: ColumnStatistics): Ends = {
+  private def dates(s: ColumnStatistics): Bounds = {
     val days = s.getDateStatistics
     (
       if (days.hasMinimum) Some(DateLiteral(days.getMinimum)) else None,
@@ -98,8 +99,11 @@ final private[orc] class OrcSkipping(
     )
   }
 
-  /** Returns the bounds of a floating point column. The library does not distinguish the two zeros. */
-  private def doubles(field: NestedField, s: ColumnStatistics): Ends = {
+  /**
+   * Returns the bounds of a floating point column. The library does not distinguish -0.0 from 0.0, so a lower bound of
+   * zero becomes -0.0, and an upper bound of zero becomes 0.0.
+   */
+  private def doubles(field: NestedField, s: ColumnStatistics): Bounds = {
     val range = s.getDoubleStatistics
     def literal(v: Double): Literal = if (field.fieldType == FloatType) FloatLiteral(v.toFloat) else DoubleLiteral(v)
     (
@@ -108,7 +112,7 @@ final private[orc] class OrcSkipping(
     )
   }
 
-  private def decimals(s: ColumnStatistics, scale: Int): Ends = {
+  private def decimals(s: ColumnStatistics, scale: Int): Bounds = {
     val range = s.getDecimalStatistics
     def literal(text: String): Option[Literal] =
       Try(new BigDecimal(text.trim).setScale(scale)).toOption.map(DecimalLiteral(_))
@@ -118,8 +122,8 @@ final private[orc] class OrcSkipping(
     )
   }
 
-  /** Returns the bounds of a string column. Long bounds are truncated; the upper bound is rounded up. */
-  private def texts(s: ColumnStatistics): Ends = {
+  /** Returns the bounds of a string column. Writers truncate long bounds and then round the upper bound up. */
+  private def texts(s: ColumnStatistics): Bounds = {
     val range = s.getStringStatistics
     val lower =
       if (range.hasLowerBound) Some(range.getLowerBound) else if (range.hasMinimum) Some(range.getMinimum) else None
@@ -129,10 +133,10 @@ final private[orc] class OrcSkipping(
   }
 
   /**
-   * Returns the bounds of a timestamp column. They are in milliseconds, and writers round them differently, so they are
-   * widened by 1 ms.
+   * Returns the bounds of a timestamp column. The bounds in the file are in milliseconds, and writers round them
+   * differently. Therefore the bounds are widened by 1 ms.
    */
-  private def times(s: ColumnStatistics, literal: Long => Literal): Option[Ends] =
+  private def times(s: ColumnStatistics, literal: Long => Literal): Option[Bounds] =
     if (!s.hasTimestampStatistics || !version.includes(WriterVersion.ORC_135)) None
     else {
       val range = s.getTimestampStatistics

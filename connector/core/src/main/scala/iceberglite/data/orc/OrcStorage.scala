@@ -12,7 +12,8 @@ import org.apache.parquet.io.{InputFile, PositionOutputStream, SeekableInputStre
 import iceberglite.storage.{DataInput, DataOutput, FileIO, HadoopFileIO}
 
 /**
- * A single file of a [[FileIO]] as the file system that the ORC library requires. It can only open or create that file.
+ * Presents a single file of a [[FileIO]] to the ORC library, which requires a Hadoop file system. This file system can
+ * only open or create that file.
  */
 final private[orc] class OrcStorage private (path: String, input: => InputFile, output: Long => PositionOutputStream)
     extends FileSystem {
@@ -27,7 +28,7 @@ final private[orc] class OrcStorage private (path: String, input: => InputFile, 
 
   def openRaw(): SeekableInputStream = file.newStream()
 
-  /** Closes the file that is being written, complete or not. */
+  /** Closes the file that is being written, even if the file is not complete. */
   def endOutput(): Unit = written.foreach(_.close())
 
   override def open(f: Path, bufferSize: Int): FSDataInputStream =
@@ -64,7 +65,7 @@ final private[orc] class OrcStorage private (path: String, input: => InputFile, 
 
 private[orc] object OrcStorage {
 
-  /** Hadoop counts bytes with this object; null disables counting. */
+  /** The object with which Hadoop counts bytes; null disables the counting. */
   private val NoStatistics: FileSystem.Statistics = null
 
   def toRead(io: FileIO, path: String): OrcStorage =

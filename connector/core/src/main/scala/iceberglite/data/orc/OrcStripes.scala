@@ -26,7 +26,7 @@ final private[orc] class OrcStripes(
     part: OrcPart,
     skipping: OrcSkipping
 ) extends AutoCloseable {
-  private val evolution = new SchemaEvolution(file.getSchema, OrcStripes.AsWritten, file.options().include(included))
+  private val evolution = new SchemaEvolution(file.getSchema, OrcStripes.FileSchema, file.options().include(included))
   private val data: DataReader = RecordReaderUtils.createDefaultDataReader(
     DataReaderProperties.builder().withFileSystem(storage).withPath(new Path(path)).withFile(file.takeFile())
       .withCompression(
@@ -40,7 +40,7 @@ final private[orc] class OrcStripes(
         Option(super.getStream(name)).map[InStream](new OrcStripes.EndingStream(name, _)).orNull
     }
 
-  /** Created lazily, at a point where a failure leads to the file being closed. */
+  /** The library's decoders. The first read creates them, because the file is closed only if a read fails. */
   private lazy val decoders = TreeReaderFactory.createRootReader(
     evolution.getReaderSchema,
     new TreeReaderFactory.ReaderContext().setSchemaEvolution(evolution).setEncryption(file.getEncryption)
@@ -73,23 +73,27 @@ final private[orc] class OrcStripes(
     }
   }
 
-  private def open(chosen: OrcStripe): Unit = {
+  private def open(stripe: OrcStripe): Unit = {
     planner.clearStreams()
-    planner.parseStripe(chosen.stripe, evolution.getFileIncluded)
-    groups = if (file.getRowIndexStride <= 0 || skipping.hasNoFilter) None else selected(chosen)
-    if (groups.isEmpty) groups = Some(OrcRowGroups.all(chosen))
+    planner.parseStripe(stripe.stripe, evolution.getFileIncluded)
+    groups = if (file.getRowIndexStride <= 0 || skipping.hasNoFilter) None else selected(stripe)
+    if (groups.isEmpty) groups = Some(OrcRowGroups.all(stripe))
     groups.filterNot(_.isAtEnd).foreach { run =>
-      val (index, choice) = (run.index.getOrElse(OrcStripes.NoIndex), run.selection.getOrElse(OrcStripes.AllRowGroups))
-      planner.readData(index, choice, false, ReadPhase.ALL)
+      val index = run.index.getOrElse(OrcStripes.NoIndex)
+      val selection = run.selection.getOrElse(OrcStripes.AllRowGroups)
+      planner.readData(index, selection, false, ReadPhase.ALL)
       decoders.startStripe(planner, ReadPhase.ALL)
     }
   }
 
-  /** Returns the selected row groups; absent if all are read, so that the library continues without using the index. */
-  private def selected(chosen: OrcStripe): Option[OrcRowGroups] = {
+  /**
+   * Returns the selected row groups; absent if all row groups are read, in which case the library does not use the
+   * index.
+   */
+  private def selected(stripe: OrcStripe): Option[OrcRowGroups] = {
     val index = planner.readRowIndex(new Array[Boolean](included.length), OrcStripes.NoIndex)
     val timesInUtc = OrcStripes.isUtc(planner.getWriterTimezone)
-    OrcRowGroups.selected(chosen, file.getRowIndexStride, index, skipping, timesInUtc)
+    OrcRowGroups.selected(stripe, file.getRowIndexStride, index, skipping, timesInUtc)
   }
 
   private def seek(run: OrcRowGroups, group: Int): Unit = decoders.seek(run.positions(group), ReadPhase.ALL)
@@ -102,19 +106,23 @@ final private[orc] class OrcStripes(
 
 private object OrcStripes {
 
-  /** The library's value for "no other schema", "no index" and "no selection of row groups". */
-  private val AsWritten: TypeDescription = null
+  /** Tells the library to read with the schema of the file. */
+  private val FileSchema: TypeDescription = null
+
+  /** Tells the library that no index has been read. */
   private val NoIndex: OrcIndex = null
+
+  /** Tells the library to read all row groups. */
   private val AllRowGroups: Array[Boolean] = null
 
   private def isUtc(zone: String): Boolean = zone == "UTC" || zone == "GMT"
 
-  /** Maximum number of reads by a decoder at the end of a stream: one to detect the end, and some tolerance. */
+  /** Maximum number of reads by a decoder at the end of a stream. One read detects the end; the rest is a tolerance. */
   private val MaxReadsAtEnd = 64
 
   /**
-   * A stream that fails if it is read repeatedly at its end. The decoders add the results of reads, including the end
-   * marker -1, to a count, so they would read billions of times.
+   * A stream that throws an exception if it is read repeatedly at its end. Without the exception, the decoders would
+   * read billions of times, because they add the results of reads, including the end marker -1, to a count.
    */
   final private class EndingStream(streamName: StreamName, in: InStream) extends InStream(streamName, 0L, 0L) {
     private var readsAtEnd = 0

@@ -13,7 +13,7 @@ import iceberglite.storage.ReadBounds
 private[orc] object OrcTail {
   private val MaxPostScriptBytes = 256
 
-  /** The length of a compressed chunk has 23 bits (ORC specification, "Compression"). */
+  /** Maximum length of a compressed chunk. The length has 23 bits (ORC specification, "Compression"). */
   private val MaxChunkBytes = 1L << 23
 
   /**
@@ -23,12 +23,12 @@ private[orc] object OrcTail {
    */
   private def check(path: String, storage: OrcStorage): Unit = {
     val size = storage.size
-    if (size <= OrcFile.MAGIC.length) fail(path, s"It is not an ORC file: it has $size bytes")
+    if (size <= OrcFile.MAGIC.length) fail(path, s"The file has $size bytes, too few for an ORC file")
     val end = readEnd(storage, math.min(size, MaxPostScriptBytes.toLong).toInt)
     val length = end.last & 0xff
-    if (length >= end.length) fail(path, "It is not an ORC file")
+    if (length >= end.length) fail(path, "The file does not end with an ORC postscript")
     val postScript = OrcProto.PostScript.parseFrom(end.slice(end.length - 1 - length, end.length - 1))
-    if (postScript.getMagic != OrcFile.MAGIC) fail(path, "It is not an ORC file")
+    if (postScript.getMagic != OrcFile.MAGIC) fail(path, "The postscript of the file does not contain the magic ORC")
     val parts =
       Seq(postScript.getFooterLength, postScript.getMetadataLength, postScript.getStripeStatisticsLength)
     if (parts.exists(part => part < 0 || part > size) || parts.sum + length + 1 > size) {

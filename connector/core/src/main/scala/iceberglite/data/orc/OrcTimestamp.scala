@@ -8,8 +8,8 @@ import iceberglite.spec.IcebergError.ValidationFailed
 private[iceberglite] object OrcTimestamp {
 
   /**
-   * Reads a timestamp from a vector of milliseconds and of nanoseconds within the second; both contain the fraction of
-   * the second. In files from Arrow's writer, both are negative for times before 1970.
+   * Reads a timestamp from a vector, which stores milliseconds since 1970 and nanoseconds within the second. Both
+   * numbers contain the fraction of the second. In files from Arrow's writer, both are negative for times before 1970.
    *
    * @param unitsPerSecond units per second of the result, which is the time since 1970
    * @throws ArithmeticException if the result is out of the range of a long
@@ -18,7 +18,7 @@ private[iceberglite] object OrcTimestamp {
     val nanos = times.nanos(row)
     val seconds = Math.floorDiv(Math.subtractExact(times.time(row), nanos / 1000000L), 1000L)
     val rest = Math.floorDiv(nanos.toLong, 1000000000L / unitsPerSecond)
-    // For the minimum long, only the sum is in range.
+    // For the minimum long, the product of the seconds would overflow, although the sum is in range.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
   }
@@ -26,9 +26,10 @@ private[iceberglite] object OrcTimestamp {
   private val NanosPerMilli = 1000000
 
   /**
-   * Writes a timestamp to a vector. Both fields contain the fraction of the second (spec: "Appendix A: ORC", note 1).
+   * Writes a timestamp to a vector. The milliseconds and the nanoseconds both contain the fraction of the second (spec:
+   * "Appendix A: ORC", note 1).
    *
-   * @param units units since 1970
+   * @param units the timestamp in units since 1970
    * @param path path of the column, for messages
    * @throws ValidationFailed for a timestamp that ORC files cannot store
    */

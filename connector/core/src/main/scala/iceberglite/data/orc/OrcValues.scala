@@ -12,7 +12,7 @@ import iceberglite.data.{FieldSource, Record, Variant}
 
 /** Reads the values of one column from the library's vectors to the representation of [[Record]]. */
 abstract private[orc] class OrcValues {
-  final def at(vector: ColumnVector, row: Int): AnyRef = {
+  final def read(vector: ColumnVector, row: Int): AnyRef = {
     val index = if (vector.isRepeating) 0 else row
     if (!vector.noNulls && vector.isNull(index)) null else readNonNull(vector, index)
   }
@@ -30,7 +30,7 @@ private[orc] object OrcValues {
   private def bytes(vector: ColumnVector, row: Int): ByteBuffer = {
     val column = vector.asInstanceOf[BytesColumnVector]
     val start = column.start(row)
-    // Copied, because the vector is reused for the next rows.
+    // The bytes are copied, because the vector is reused for the next rows.
     ByteBuffer.wrap(Arrays.copyOfRange(column.vector(row), start, start + column.length(row)))
   }
 
@@ -67,12 +67,12 @@ private[orc] object OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = bytes(v, row)
   }
 
-  /** Bytes of a fixed length, which the library does not check (spec: "Appendix A: ORC"). */
+  /** Bytes of a fixed length. The length is checked here, because the library does not know it. */
   final class Fixed(length: Int, column: String) extends OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val value = bytes(v, row)
       if (value.remaining != length) {
-        throw new InvalidValue(column, s"A value has ${value.remaining} bytes, not $length")
+        throw new InvalidValue(column, s"A value has ${value.remaining} bytes, but must have $length bytes")
       }
       value
     }
@@ -80,7 +80,7 @@ private[orc] object OrcValues {
 
   final class Uuids(column: String) extends OrcValues {
     private val fixed = new Fixed(AvroSchemas.UuidSize, column)
-    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = fixed.at(v, row) match {
+    override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = fixed.read(v, row) match {
       case value: ByteBuffer => new UUID(value.getLong(0), value.getLong(java.lang.Long.BYTES))
     }
   }
@@ -88,7 +88,7 @@ private[orc] object OrcValues {
   final class Decimals(precision: Int, scale: Int, column: String) extends OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val value = v.asInstanceOf[DecimalColumnVector].vector(row).getHiveDecimal.bigDecimalValue
-      // The library removes trailing zeros, so the scale may be smaller than the column's.
+      // The library removes trailing zeros, so the scale of the value may be smaller than the scale of the column.
       val scaled = if (value.scale <= scale) value.setScale(scale) else refuse(value)
       if (scaled.precision > precision) refuse(value) else scaled
     }
@@ -103,7 +103,7 @@ private[orc] object OrcValues {
 
     final override protected def readNonNull(v: ColumnVector, row: Int): AnyRef =
       try Long.box(exactly(v, row))
-      catch { case _: ArithmeticException => throw new InvalidValue(column, "A value is out of the range of its type") }
+      catch { case _: ArithmeticException => throw new InvalidValue(column, "A value is out of the range of the type") }
   }
 
   final class Timestamps(unitsPerSecond: Long, column: String) extends Times(column) {
@@ -120,7 +120,7 @@ private[orc] object OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val list = v.asInstanceOf[ListColumnVector]
       val start = list.offsets(row).toInt
-      Vector.tabulate(list.lengths(row).toInt)(i => element.at(list.child, start + i))
+      Vector.tabulate(list.lengths(row).toInt)(i => element.read(list.child, start + i))
     }
   }
 
@@ -128,14 +128,14 @@ private[orc] object OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val map = v.asInstanceOf[MapColumnVector]
       val start = map.offsets(row).toInt
-      Vector.tabulate(map.lengths(row).toInt)(i => (key.at(map.keys, start + i), value.at(map.values, start + i)))
+      Vector.tabulate(map.lengths(row).toInt)(i => (key.read(map.keys, start + i), value.read(map.values, start + i)))
     }
   }
 
   final class Variants(metadata: Int, value: Int) extends OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef = {
       val fields = v.asInstanceOf[StructColumnVector].fields
-      (Binaries.at(fields(metadata), row), Binaries.at(fields(value), row)) match {
+      (Binaries.read(fields(metadata), row), Binaries.read(fields(value), row)) match {
         case (m: ByteBuffer, v: ByteBuffer) => Variant(m, v)
         case _ => null
       }
@@ -153,7 +153,7 @@ private[orc] object OrcValues {
       var i = 0
       while (i < sources.length) {
         values(i) = sources(i) match {
-          case FieldSource.Stored(index) => readers(i).at(vectors(index), row)
+          case FieldSource.Stored(index) => readers(i).read(vectors(index), row)
           case FieldSource.Constant(value) => value
           case FieldSource.RowPosition => Long.box(ordinal)
         }

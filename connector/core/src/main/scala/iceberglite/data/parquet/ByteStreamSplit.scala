@@ -11,8 +11,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 /**
  * Decodes pages that contain the first bytes of all values, followed by the second bytes of all values, and so on
- * (Parquet specification: "Byte Stream Split"). Parquet's library supports this encoding only for floats and doubles;
- * newer writers use it for all types of fixed width.
+ * (Parquet specification: "Byte Stream Split"). This version of Parquet's library supports this encoding only for
+ * floats and doubles, but newer writers use the encoding for all types of fixed width.
  */
 private[iceberglite] object ByteStreamSplit {
 
@@ -38,7 +38,7 @@ private[iceberglite] object ByteStreamSplit {
     val start = afterLevels(bytes, afterRepetitions, page.getDlEncoding, column.getMaxDefinitionLevel, values)
     val plain = new Array[Byte](bytes.capacity)
     bytes.get(plain, 0, start)
-    join(bytes, start, plain, width(column))
+    joinBytes(bytes, start, plain, width(column))
     new DataPageV1(
       BytesInput.from(plain),
       values,
@@ -53,7 +53,7 @@ private[iceberglite] object ByteStreamSplit {
   private def ofV2(page: DataPageV2, column: ColumnDescriptor): DataPage = {
     val bytes = page.getData.toByteBuffer.slice()
     val plain = new Array[Byte](bytes.capacity)
-    join(bytes, 0, plain, width(column))
+    joinBytes(bytes, 0, plain, width(column))
     DataPageV2.uncompressed(
       page.getRowCount,
       page.getNullCount,
@@ -86,11 +86,18 @@ private[iceberglite] object ByteStreamSplit {
     case other => throw new ParquetDecodingException(s"BYTE_STREAM_SPLIT is not supported for type $other: $column")
   }
 
-  /** Converts the bytes from `start` to the end of both arrays. */
-  private def join(split: ByteBuffer, start: Int, plain: Array[Byte], width: Int): Unit = {
+  /**
+   * Converts values to plain encoding.
+   *
+   * @param split the encoded values from `start` to the end
+   * @param plain receives the converted values, from `start` to the end
+   */
+  private def joinBytes(split: ByteBuffer, start: Int, plain: Array[Byte], width: Int): Unit = {
     val length = plain.length - start
     if (width == 0 || length % width != 0) {
-      throw new ParquetDecodingException(s"$length bytes are not a multiple of the value size of $width bytes")
+      throw new ParquetDecodingException(
+        s"The page has $length bytes of values, which is not a multiple of the value size of $width bytes"
+      )
     }
     val count = length / width
     var stream = 0

@@ -14,7 +14,7 @@ import iceberglite.spec.types.Type._
  * The read plan of one node of a file's schema.
  *
  * @param requested the part of the node that is read
- * @param converter creates the converter that sets its values in a slot
+ * @param converter creates the converter that passes the values of the node to a slot
  */
 final private[parquet] case class ColumnReader(requested: ParquetType, converter: Slot => Converter)
 
@@ -27,7 +27,7 @@ private[parquet] object ColumnReader {
   /**
    * Returns the read plan of a primitive column.
    *
-   * @param fail called with a reason if a value is not valid for the expected type
+   * @param fail throws an error with the given reason; called if a value is not valid for the expected type
    * @return absent if the file's type cannot be read as the expected type
    */
   def of(file: ParquetPrimitive, expected: PrimitiveType, fail: String => Nothing): Option[ColumnReader] =
@@ -106,7 +106,7 @@ private[parquet] object ColumnReader {
   ): ConverterFactory = {
     def exact(value: Any, converted: => Long): AnyRef =
       try Long.box(converted)
-      catch { case _: ArithmeticException => fail(s"Its value $value is out of range of $expected") }
+      catch { case _: ArithmeticException => fail(s"The value $value is out of the range of the type $expected") }
     val nanos = expected == TimestampNsType || expected == TimestampTzNsType
     (file.getPrimitiveTypeName, logical) match {
       case (INT64, None) => longs(v => Long.box(v))
@@ -116,7 +116,7 @@ private[parquet] object ColumnReader {
           case TimeUnit.MICROS => if (nanos) None else longs(v => Long.box(v))
           case TimeUnit.MILLIS => if (nanos) None else longs(v => exact(v, Math.multiplyExact(v, 1000L)))
         }
-      // Occurs only in imported files.
+      // INT96 occurs only in imported files.
       case (INT96, _) => binaries(v => exact(v, ReadValues.int96(v, nanos)))
       case (INT32, Some(_: DateLogicalTypeAnnotation)) =>
         expected match {

@@ -14,7 +14,8 @@ import iceberglite.spec.types.Type._
  * The read plan of a file. Columns are matched by field id at every level (spec: "Column Projection").
  *
  * @param requested the part of the file's schema that is read
- * @param positions indexes in a record of the columns that contain the row position
+ * @param records creates the records from the values of the columns
+ * @param positions the indexes in a record of the columns that contain the row position
  */
 final private[parquet] case class FileReadPlan(requested: MessageType, records: Records, positions: Array[Int])
 
@@ -34,7 +35,7 @@ private[parquet] object FileReadPlan {
     FileReadPlan(withChildren(file, parts.requested), new Records(root), positions)
   }
 
-  /** The parts of a struct's read plan. @param children as in [[StructConverter]] */
+  /** The parts of a struct's read plan, which are parameters of [[StructConverter]]. */
   final private case class Parts(template: Array[AnyRef], children: Array[(ColumnReader, Int)]) {
     def requested: Vector[ParquetType] = children.toVector.map(_._1.requested)
   }
@@ -50,8 +51,8 @@ private[parquet] object FileReadPlan {
       val children = expected.fields.indices.flatMap { i =>
         val field = expected.fields(i)
         sources(i) match {
-          case FieldSource.Stored(at) if field.fieldType != UnknownType =>
-            Some((at, node(stored(at), field.fieldType, path :+ field.name, isPart = false), i))
+          case FieldSource.Stored(index) if field.fieldType != UnknownType =>
+            Some((index, node(stored(index), field.fieldType, path :+ field.name, isPart = false), i))
           case FieldSource.Constant(value) =>
             template(i) = value
             None
@@ -69,38 +70,38 @@ private[parquet] object FileReadPlan {
      *   node may be a repeated field
      */
     private def node(file: ParquetType, expected: Type, path: Vector[String], isPart: Boolean): ColumnReader = {
-      def mismatched = projection.fail(
+      def failMismatch = projection.fail(
         path,
-        s"Its Parquet type ${file.toString.replaceAll("\\s+", " ")} cannot be read as $expected, the table's type. " +
+        s"The Parquet type ${file.toString.replaceAll("\\s+", " ")} cannot be read as $expected, the table's type. " +
           "Rewrite the file with the table's type, or do not select the column"
       )
       (file, expected) match {
-        case _ if file.isRepetition(REPEATED) && !isPart => mismatched
-        case (group: GroupType, VariantType) => variant(group, path).getOrElse(mismatched)
+        case _ if file.isRepetition(REPEATED) && !isPart => failMismatch
+        case (group: GroupType, VariantType) => variant(group, path).getOrElse(failMismatch)
         case (primitive: ParquetPrimitive, t: PrimitiveType) =>
-          ColumnReader.of(primitive, t, projection.fail(path, _)).getOrElse(mismatched)
+          ColumnReader.of(primitive, t, projection.fail(path, _)).getOrElse(failMismatch)
         case (group: GroupType, t: NestedType) =>
           (shapeOf(group), t) match {
             case (Some(Struct), s: StructType) => structNode(group, s, path)
             case (Some(shape: ListShape), l: ListType) => listNode(group, shape, l, path)
             case (Some(MapShape(keyValue)), m: MapType) => mapNode(group, keyValue, m, path)
-            case _ => mismatched
+            case _ => failMismatch
           }
-        case _ => mismatched
+        case _ => failMismatch
       }
     }
 
     private def structNode(group: GroupType, expected: StructType, path: Vector[String]): ColumnReader = {
       val parts = struct(group, expected, path)
-      // Without a child, it would be unknown whether the struct is null.
+      // If no child were read, it would be unknown whether the struct is null.
       val children = if (parts.children.isEmpty) Array(presenceColumn(group) -> -1) else parts.children
       val requested = withChildren(group, children.toVector.map(_._1.requested))
       ColumnReader(requested, new StructConverter(parts.template, children, _))
     }
 
     private def listNode(group: GroupType, shape: ListShape, expected: ListType, path: Vector[String]): ColumnReader = {
-      val inside = path :+ "element"
-      val element = node(shape.element, expected.element, inside, isPart = true)
+      val elementPath = path :+ "element"
+      val element = node(shape.element, expected.element, elementPath, isPart = true)
       val (repeated, entry): (ParquetType, Slot => Converter) =
         if (shape.twoLevel) (element.requested, element.converter)
         else (

@@ -21,19 +21,19 @@ import iceberglite.spec.IcebergError.Unsupported
 /** Validates the sizes in a file before Parquet's readers allocate memory for them. */
 private[iceberglite] object GuardedPages {
 
-  /** Pages that claim at most this uncompressed size in bytes are not checked. */
-  private val PlainPage = 64 << 20
+  /** Maximum claimed uncompressed size of a page, in bytes, up to which the compression ratio is not checked. */
+  private val UncheckedPageSize = 64 << 20
 
   /** Maximum ratio of the uncompressed to the stored size of a larger page. */
   private val MaxRatio = 100L
 
-  /** Checks the sizes of a row group. @throws ParquetDecodingException if the file cannot contain it */
+  /** Checks the sizes of a row group. @throws ParquetDecodingException if the file cannot contain the row group */
   def check(group: BlockMetaData, fileLength: Long): Unit = {
     if (group.getRowCount < 0) throw new ParquetDecodingException(s"A row group claims ${group.getRowCount} rows")
     group.getColumns.asScala.foreach { column =>
       val (start, size) = (column.getStartingPos, column.getTotalSize)
       if (start < 0 || size < 0 || size > fileLength || start > fileLength - size) throw new ParquetDecodingException(
-        s"Column ${column.getPath} claims $size bytes at offset $start, and the file has $fileLength"
+        s"Column ${column.getPath} claims $size bytes at offset $start, but the file has only $fileLength bytes"
       )
     }
   }
@@ -76,7 +76,7 @@ private[iceberglite] object GuardedPages {
   /**
    * Parquet's codecs. Pages with an implausible compression ratio are rejected.
    *
-   * @param path path of the file, for errors
+   * @param path path of the file, for messages
    */
   final class Codecs(path: String) extends CompressionCodecFactory {
     private val codecs = new CodecFactory(new Configuration(false), 0)
@@ -84,7 +84,7 @@ private[iceberglite] object GuardedPages {
     override def getCompressor(codec: CompressionCodecName): BytesInputCompressor = codecs.getCompressor(codec)
 
     override def getDecompressor(codec: CompressionCodecName): BytesInputDecompressor = {
-      val decompressor = known(codec)
+      val decompressor = supportedDecompressor(codec)
       new BytesInputDecompressor {
         override def decompress(bytes: BytesInput, size: Int): BytesInput = {
           checkSize(bytes.size, size)
@@ -100,7 +100,7 @@ private[iceberglite] object GuardedPages {
       }
     }
 
-    private def known(codec: CompressionCodecName): BytesInputDecompressor =
+    private def supportedDecompressor(codec: CompressionCodecName): BytesInputDecompressor =
       try codecs.getDecompressor(codec)
       catch {
         case _: BadConfigurationException => throw Unsupported(
@@ -113,7 +113,7 @@ private[iceberglite] object GuardedPages {
   }
 
   private def checkSize(compressed: Long, size: Int): Unit =
-    if (size < 0 || (size > PlainPage && size > compressed * MaxRatio)) {
+    if (size < 0 || (size > UncheckedPageSize && size > compressed * MaxRatio)) {
       throw new ParquetDecodingException(s"A page of $compressed bytes claims an uncompressed size of $size bytes")
     }
 }

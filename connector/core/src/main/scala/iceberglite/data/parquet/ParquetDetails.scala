@@ -24,6 +24,10 @@ import iceberglite.spec.schema.Schema
  *
  * @param pageVersion `v1` or `v2`
  * @param bloomFilters settings of Bloom filters by full column name
+ * @param checkMinRows minimum number of rows between two measurements of the size of a page
+ * @param checkMaxRows maximum number of rows between two measurements of the size of a page
+ * @param bloomFilterMaxSize maximum size of a Bloom filter in bytes
+ * @param dictionary whether a column may have a dictionary, by full column name
  * @param statistics whether a column has counts and bounds in the file, by full column name
  */
 final case class ParquetDetails(
@@ -36,7 +40,10 @@ final case class ParquetDetails(
     statistics: Map[String, Boolean]
 ) {
 
-  /** Returns the schema of files. A column with undefined sort order gets neither bounds nor a column index. */
+  /**
+   * Returns the schema of files. The columns without statistics get an undefined sort order, because Parquet's library
+   * writes neither bounds nor a column index for such columns.
+   */
   def messageType(schema: Schema): MessageType = {
     val whole = ParquetSchemas.of(schema)
     val unbounded = statistics.collect { case (name, false) => name }.flatMap(schema.ids.get).toSet
@@ -86,7 +93,7 @@ object ParquetDetails {
       throw InvalidArgument(
         s"table property ${ParquetProperty.CheckMinRows}",
         min.toString,
-        s"It must not be greater than ${ParquetProperty.CheckMaxRows}, which is $max"
+        s"The value must not be greater than ${ParquetProperty.CheckMaxRows}, which is $max"
       )
     }
     ParquetDetails(

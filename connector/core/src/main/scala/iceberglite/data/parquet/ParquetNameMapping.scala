@@ -11,9 +11,9 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 object ParquetNameMapping {
 
   /**
-   * Returns the schema with field ids. If the file has any ids, only these are used. Otherwise, the ids are taken from
-   * the table's name mapping. Without a mapping, the first column of the file gets the id 1, the second column the id
-   * 2, and so on, as in Apache Iceberg; nested fields are matched by name.
+   * Returns the schema with field ids. If any field of the file has an id, only the ids in the file are used.
+   * Otherwise, the ids are taken from the table's name mapping. Without a mapping, the first column of the file gets
+   * the id 1, the second column the id 2, and so on, as in Apache Iceberg, and nested fields are matched by name.
    *
    * @param expected the columns to read
    */
@@ -59,10 +59,11 @@ object ParquetNameMapping {
   }
 
   /**
-   * Returns the group with new parts.
+   * Returns the group with replaced parts.
    *
-   * @param ofStruct returns the new fields of a struct
-   * @param ofName returns the new `element`, `key` or `value`, regardless of its name in the file
+   * @param ofStruct replaces the fields of a struct
+   * @param ofName replaces the element of a list, or the key or value of a map. The second argument is `element`, `key`
+   *   or `value`, regardless of the name in the file
    */
   private def parts(group: GroupType, ofStruct: Vector[ParquetType] => Vector[ParquetType])(
       ofName: (ParquetType, String) => ParquetType

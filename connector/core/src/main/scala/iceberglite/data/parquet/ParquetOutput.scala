@@ -67,7 +67,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   private var columns: ColumnWriteStore = _
   private var groups = 0
   private var rowsInGroup = 0L
-  private var nextCheck = FirstCheck
+  private var nextMeasurement = FirstMeasurement
   private var inMemory = 0L
   private var written = file.getPos
   beginGroup()
@@ -76,7 +76,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   def endRow(): Unit = {
     columns.endRecord()
     rowsInGroup += 1
-    if (rowsInGroup >= nextCheck) checkSize()
+    if (rowsInGroup >= nextMeasurement) measure()
   }
 
   /** Bytes written so far, including the buffered bytes at the last measurement. */
@@ -89,15 +89,15 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
    * Measures the buffered bytes and determines the row of the next measurement, because measuring after each row is too
    * expensive.
    */
-  private def checkSize(): Unit = {
+  private def measure(): Unit = {
     inMemory = columns.getBufferedSize
     val room = math.min(fileSettings.settings.rowGroupSize - inMemory, fileSettings.settings.targetSize - length)
     if (inMemory >= fileSettings.settings.rowGroupSize) flush()
     else {
       val rowSize = math.max(1L, inMemory / rowsInGroup)
       val stride =
-        math.min(fileSettings.settings.details.checkMaxRows.toLong, math.min(room / 2, BytesPerCheck) / rowSize)
-      nextCheck = rowsInGroup + math.max(1L, stride)
+        math.min(fileSettings.settings.details.checkMaxRows.toLong, math.min(room / 2, BytesPerMeasurement) / rowSize)
+      nextMeasurement = rowsInGroup + math.max(1L, stride)
     }
   }
 
@@ -121,7 +121,7 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
     attach(columns)
     rowsInGroup = 0
     inMemory = 0
-    nextCheck = FirstCheck
+    nextMeasurement = FirstMeasurement
   }
 
   private def endGroup(): Unit = {
@@ -149,20 +149,20 @@ final class ParquetOutput(output: OutputFile, fileSettings: ParquetFileSettings,
   }
 }
 
-/** A complete file. @param length its length in bytes */
+/** A complete file. @param length length of the file in bytes */
 final case class FinishedParquet(footer: ParquetMetadata, length: Long)
 
 private object ParquetOutput {
   private val MaxPadding = 8 << 20
-  private val FirstCheck = 10L
+  private val FirstMeasurement = 10L
 
   /**
-   * The approximate maximum size of the rows between two measurements, in bytes. It limits by how much the open files
-   * of a task exceed the memory limit.
+   * The approximate maximum size of the rows between two measurements, in bytes. The open files of a task can exceed
+   * the memory limit only by the rows that were added since their last measurements.
    */
-  private val BytesPerCheck = 1L << 20
+  private val BytesPerMeasurement = 1L << 20
 
-  /** Exposes the stream and the length of a file, which Parquet's writer does not return. */
+  /** Keeps the stream and the length of a file, because Parquet's writer does not return them. */
   final private class OpenedOutput(output: OutputFile) extends OutputFile {
     private var stream: Option[PositionOutputStream] = None
     private var closed = false

@@ -18,7 +18,7 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
 
   private val codecs = new GuardedPages.Codecs(source.path)
   private val file: InputFile = ParquetInput.of(source.io, source.path)
-  private val reader: ParquetFileReader = opened()
+  private val reader: ParquetFileReader = openReader()
   private val plan: FileReadPlan = closingOnFailure {
     val plan = FileReadPlan.of(reader.getFileMetaData.getSchema, source, expected)
     reader.setRequestedSchema(plan.requested)
@@ -28,17 +28,17 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
   private val groups: Iterator[BlockMetaData] = reader.getRowGroups.asScala.iterator
 
   private var records: RecordReader[Record] = _
-  private var left = 0L
+  private var rowsLeft = 0L
   private var position = 0L
 
   override def hasNext: Boolean = {
-    if (left == 0) guarded(nextGroup())
-    left > 0
+    if (rowsLeft == 0) convertErrors(nextGroup())
+    rowsLeft > 0
   }
 
   override def next(): Record = {
-    if (!hasNext) throw new NoSuchElementException(s"${source.path} has $position rows")
-    val record = guarded(records.read())
+    if (!hasNext) throw new NoSuchElementException(s"${source.path} has only $position rows")
+    val record = convertErrors(records.read())
     val positions = plan.positions
     var i = 0
     while (i < positions.length) {
@@ -46,11 +46,11 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
       i += 1
     }
     position += 1
-    left -= 1
+    rowsLeft -= 1
     record
   }
 
-  private def nextGroup(): Unit = while (left == 0 && groups.hasNext) {
+  private def nextGroup(): Unit = while (rowsLeft == 0 && groups.hasNext) {
     val group = groups.next()
     GuardedPages.check(group, file.getLength)
     // Some writers produce empty row groups, which Parquet's reader rejects.
@@ -58,7 +58,7 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
     else {
       val pages = GuardedPages.of(reader.readNextRowGroup())
       records = columns.getRecordReader(pages, plan.records)
-      left = pages.getRowCount
+      rowsLeft = pages.getRowCount
     }
   }
 
@@ -66,11 +66,11 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
     try reader.close()
     finally codecs.release()
 
-  /** Returns options with checksum verification, because rows would silently reappear if a delete file is damaged. */
+  /** Returns options with checksum verification, because a damaged delete file would silently restore deleted rows. */
   private def options: ParquetReadOptions =
     ParquetReadOptions.builder().withCodecFactory(codecs).usePageChecksumVerification(true).build()
 
-  private def opened(): ParquetFileReader = guarded {
+  private def openReader(): ParquetFileReader = convertErrors {
     try ParquetFileReader.open(file, options)
     catch {
       case e: Throwable =>
@@ -80,7 +80,7 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
   }
 
   private def closingOnFailure[A](body: => A): A =
-    try guarded(body)
+    try convertErrors(body)
     catch {
       case e: Throwable =>
         close()
@@ -88,7 +88,7 @@ final private[parquet] class ParquetRecords(source: DataSource, expected: Struct
     }
 
   /** Converts Parquet's exceptions for a damaged file to an error that names the file. */
-  private def guarded[A](body: => A): A =
+  private def convertErrors[A](body: => A): A =
     try body
     catch { case e: Throwable => throw icebergError(e).getOrElse(FileFaults.unreadable(source.path, e)) }
 }
@@ -97,7 +97,7 @@ private object ParquetRecords {
   private val MaxCauses = 10
 
   /**
-   * Returns the cause of Parquet's exception that is an `IcebergError`, because Parquet wraps exceptions of converters.
+   * Returns the `IcebergError` among the causes of an exception, because Parquet wraps the exceptions of converters.
    */
   private def icebergError(e: Throwable): Option[IcebergError] =
     Iterator.iterate(Option(e))(_.flatMap(c => Option(c.getCause))).take(MaxCauses).takeWhile(_.isDefined).flatten

@@ -11,7 +11,7 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.schema.Schema
 
 /**
- * The settings of Parquet files; sizes are in bytes.
+ * The settings of Parquet files. Sizes are in bytes.
  *
  * @param codec name of the codec in Parquet
  * @param level compression level; if absent, the codec's default
@@ -40,7 +40,7 @@ final case class ParquetSettings(
     builder.build()
   }
 
-  /** Returns a codec factory to be shared by all files of a task and released after them. */
+  /** Returns a codec factory. All files of a task share it, and the task releases it after its last file. */
   def codecs: CodecFactory = new CodecFactory(ParquetSettings.configuration(level), pageSize)
 }
 
@@ -63,10 +63,9 @@ object ParquetSettings {
   )
 
   /**
-   * Returns the name of a codec in Parquet. The codec is used to compress, because only this shows whether it is
-   * available.
+   * Returns the name of a codec in Parquet. A compressor is created to find out whether the codec is available.
    *
-   * @param key key of the setting, for errors
+   * @param key key of the setting, for messages
    */
   def codecOf(name: String, key: String): String = {
     val codec = if (name == "none") CompressionCodecName.UNCOMPRESSED.name else name

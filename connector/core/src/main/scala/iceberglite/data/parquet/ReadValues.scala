@@ -14,13 +14,13 @@ private[parquet] object ReadValues {
   private val NanosPerDay = 86400000000000L
   private val MicrosPerDay = 86400000000L
 
-  /** Returns a copy, because Parquet may reuse its array. */
+  /** Returns a copy of the bytes, because Parquet may reuse its array. */
   def buffer(value: Binary): ByteBuffer = ByteBuffer.wrap(value.getBytes)
 
   def uuid(value: Binary): UUID = {
     val bytes = value.toByteBuffer
-    val at = bytes.position()
-    new UUID(bytes.getLong(at), bytes.getLong(at + 8))
+    val start = bytes.position()
+    new UUID(bytes.getLong(start), bytes.getLong(start + 8))
   }
 
   def decimal(value: Binary, scale: Int): BigDecimal = new BigDecimal(new BigInteger(value.getBytesUnsafe), scale)
@@ -32,14 +32,14 @@ private[parquet] object ReadValues {
   def int96(value: Binary, nanos: Boolean): Long = {
     if (value.length != Int96Size) throw new ArithmeticException(s"An INT96 timestamp has ${value.length} bytes")
     val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
-    val at = bytes.position()
-    val ofDay = bytes.getLong(at)
-    val day = bytes.getInt(at + 8) - JulianEpochDay
-    if (nanos) Math.addExact(Math.multiplyExact(day, NanosPerDay), ofDay)
-    else Math.addExact(Math.multiplyExact(day, MicrosPerDay), Math.floorDiv(ofDay, 1000L))
+    val start = bytes.position()
+    val nanosOfDay = bytes.getLong(start)
+    val day = bytes.getInt(start + 8) - JulianEpochDay
+    if (nanos) Math.addExact(Math.multiplyExact(day, NanosPerDay), nanosOfDay)
+    else Math.addExact(Math.multiplyExact(day, MicrosPerDay), Math.floorDiv(nanosOfDay, 1000L))
   }
 
-  /** Converts a date of a column that was promoted to a timestamp. */
+  /** Converts a date to microseconds or nanoseconds since 1970, for a column that was promoted to a timestamp. */
   def startOfDay(days: Int, nanos: Boolean): Long =
     Math.multiplyExact(days.toLong, if (nanos) NanosPerDay else MicrosPerDay)
 }

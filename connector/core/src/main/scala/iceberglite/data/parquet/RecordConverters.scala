@@ -26,8 +26,8 @@ private[parquet] object Slot {
  * Creates the record of a struct.
  *
  * @param template the values of the fields that the file lacks, and null for the others
- * @param children the requested children of the group, each with the index of its field; negative if the field is not
- *   requested
+ * @param children the children of the group to read, each with the index of its field in the record. The index is
+ *   negative for a child that is read only to determine whether the struct is null
  */
 final private[parquet] class StructConverter(
     template: Array[AnyRef],
@@ -44,7 +44,7 @@ final private[parquet] class StructConverter(
   override def end(): Unit = slot.set(new Record(values))
 }
 
-/** Creates the entries of a list or map, which is a group around a repeated field. */
+/** Creates the entries of a list or map, which is a group that contains a repeated field. */
 final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: Slot) extends GroupConverter {
   private var entries = new VectorBuilder[AnyRef]
   private val converter = entry((value: AnyRef) => entries += value)
@@ -69,10 +69,10 @@ final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnRead
     extends GroupConverter {
   private var k: AnyRef = _
   private var v: AnyRef = _
-  private val ofKey = key.converter((read: AnyRef) => k = read)
-  private val ofValue = value.converter((read: AnyRef) => v = read)
+  private val keyConverter = key.converter((read: AnyRef) => k = read)
+  private val valueConverter = value.converter((read: AnyRef) => v = read)
 
-  override def getConverter(field: Int): Converter = if (field == 0) ofKey else ofValue
+  override def getConverter(field: Int): Converter = if (field == 0) keyConverter else valueConverter
 
   override def start(): Unit = {
     k = null
@@ -85,7 +85,7 @@ final private[parquet] class EntryConverter(key: ColumnReader, value: ColumnRead
  * Creates a variant from its parts.
  *
  * @param parts the fields of the group in file order: `metadata`, `value` and, if it is shredded, `typed_value`
- * @param name name of the column, for errors
+ * @param name name of the column, for messages
  */
 final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name: String, slot: Slot)
     extends GroupConverter {
@@ -112,7 +112,7 @@ final private[parquet] class VariantConverter(parts: Vector[ColumnReader], name:
     case (m: ByteBuffer, v: ByteBuffer) if !shredded => slot.set(Variant(m, v))
     case _ => throw Unsupported(
         s"the shredded variant column $name",
-        "Do not select it, or rewrite the file without shredding in the engine that wrote it"
+        "Do not select this column, or rewrite the file without shredding in the engine that wrote the file"
       )
   }
 }

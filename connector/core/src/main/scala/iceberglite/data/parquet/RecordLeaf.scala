@@ -142,7 +142,7 @@ final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optiona
   }
 }
 
-/** Writes bytes. @param fixed the type, if all values have the same length */
+/** Writes bytes. @param fixed the type of a fixed column, whose values all have the same length */
 final private class BytesLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -153,7 +153,8 @@ final private class BytesLeaf(
   override protected def writeValue(value: AnyRef, repetition: Int): Unit = {
     val bytes = value.asInstanceOf[ByteBuffer]
     fixed.foreach(FieldChecks.length(_, bytes, name))
-    // Copied: Parquet retains the bytes until the page is written, and the caller may reuse its buffer.
+    // The bytes are copied, because Parquet retains them until the page is written, and the caller may reuse its
+    // buffer.
     val copy = new Array[Byte](bytes.remaining)
     bytes.duplicate().get(copy)
     column.write(Binary.fromConstantByteArray(copy), repetition, definition)

@@ -14,7 +14,7 @@ import iceberglite.spec.types.Type._
  * level of the list in which a new entry begins, and a definition level, which is the number of enclosing optional and
  * repeated fields that are present.
  *
- * @param name full name, for messages
+ * @param name full name of the field, for messages
  * @param optional whether the field may be null
  * @param definition definition level at which the field has a value
  */
@@ -31,7 +31,7 @@ abstract private[parquet] class RecordField(name: String, optional: Boolean, pro
   /**
    * Writes an absent value, because an enclosing field is null or empty.
    *
-   * @param level the definition level of that field
+   * @param level the definition level at which the enclosing field is null or empty
    */
   def writeAbsent(repetition: Int, level: Int): Unit
 
@@ -141,11 +141,11 @@ private[parquet] object RecordShredder {
   /**
    * Returns the shredder for a schema.
    *
-   * @param file the schema that [[iceberglite.parquet.ParquetSchemas]] returns for it
+   * @param file the Parquet schema that [[iceberglite.parquet.ParquetSchemas]] returns for the schema
    */
   def of(schema: Schema, file: MessageType): RecordShredder = {
-    val build = new FieldBuilder(file)
-    val (fields, ordinals) = build.fields(schema.fields, file, NodePosition(Vector.empty, Vector.empty, 0, 0))
+    val builder = new FieldBuilder(file)
+    val (fields, ordinals) = builder.fields(schema.fields, file, NodePosition(Vector.empty, Vector.empty, 0, 0))
     new RecordShredder(fields, ordinals)
   }
 
@@ -158,7 +158,7 @@ private[parquet] object RecordShredder {
    * @param repetition repetition level of the innermost enclosing list or map
    */
   final private case class NodePosition(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
-    def into(group: GroupType): NodePosition =
+    def inside(group: GroupType): NodePosition =
       if (group.isRepetition(ParquetType.Repetition.REPEATED)) {
         copy(path :+ group.getName, definition = definition + 1, repetition = repetition + 1)
       } else copy(path :+ group.getName)
@@ -180,23 +180,23 @@ private[parquet] object RecordShredder {
         definition = if (optional) parent.definition + 1 else parent.definition
       )
       f.fieldType match {
-        case VariantType => variant(f, node.asGroupType, position.into(node.asGroupType), optional)
+        case VariantType => variant(f, node.asGroupType, position.inside(node.asGroupType), optional)
         case t: PrimitiveType => leaf(f.id, t, position.path :+ node.getName, position.names, optional)
-        case nested: NestedType => group(nested, node.asGroupType, position.into(node.asGroupType), optional)
+        case nested: NestedType => group(nested, node.asGroupType, position.inside(node.asGroupType), optional)
       }
     }
 
     private def group(t: NestedType, node: GroupType, position: NodePosition, optional: Boolean): RecordField = {
       val name = position.names.mkString(".")
       t match {
-        case StructType(of) =>
-          val (children, ordinals) = fields(of, node, position)
+        case StructType(structFields) =>
+          val (children, ordinals) = fields(structFields, node, position)
           new StructField(name, optional, position.definition, children, ordinals)
         case _: ListType | _: MapType =>
           val entries = node.getType(0).asGroupType
-          val inside = position.into(entries)
-          val parts = t.fields.zipWithIndex.map { case (part, i) => field(part, entries.getType(i), inside) }
-          new RepeatedField(name, optional, position.definition, inside.repetition, parts)
+          val entryPosition = position.inside(entries)
+          val parts = t.fields.zipWithIndex.map { case (part, i) => field(part, entries.getType(i), entryPosition) }
+          new RepeatedField(name, optional, position.definition, entryPosition.repetition, parts)
       }
     }
 

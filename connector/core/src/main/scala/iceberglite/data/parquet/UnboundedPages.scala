@@ -8,7 +8,7 @@ import org.apache.parquet.schema.{ColumnOrder, PrimitiveType}
 
 /**
  * Removes the statistics from pages of columns with undefined sort order. This version of the Parquet library has no
- * setting for that.
+ * setting that disables the statistics of a column.
  */
 final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageWriteStore {
   override def getPageWriter(column: ColumnDescriptor): PageWriter = {
@@ -29,7 +29,7 @@ final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) ext
       repetition: Encoding,
       definition: Encoding,
       values: Encoding
-  ): Unit = throw new UnsupportedOperationException("Writing a page without its row count")
+  ): Unit = throw new UnsupportedOperationException("A page cannot be written without its row count")
 
   override def writePage(
       bytes: BytesInput,

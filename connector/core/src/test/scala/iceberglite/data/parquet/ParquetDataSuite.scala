@@ -96,7 +96,7 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   test("the error for a type that cannot be promoted to the column type names the column") {
     val file = write(schemaOf(optional(1, "s", StringType)), Seq(Record.of("x")))
     val error = intercept[UnreadableFile](read(file.path, schemaOf(optional(1, "n", LongType))))
-    assert(error.getMessage.contains("Column n: Its Parquet type") && error.getMessage.contains(file.path))
+    assert(error.getMessage.contains("Column n: The Parquet type") && error.getMessage.contains(file.path))
   }
 
   test(
