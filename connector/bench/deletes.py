@@ -1,8 +1,9 @@
 """Measure scans of tables with and without row-level deletes, in iceberg-lite and in Apache Iceberg.
 
 Apache Iceberg creates the tables: 1 % of the rows deleted by a merge-on-read DELETE (position deletes in version 2,
-deletion vectors in version 3), or 1 % deleted by equality deletes. Each connector then reads them in rounds, each round
-in a new session with two cores. The two tables of a query are read alternately.
+deletion vectors in version 3), or 1 % deleted by equality deletes. Each connector then reads the tables in rounds. Each
+round runs in a new session with two cores. The two tables of a query, one without and one with deletes, are read
+alternately.
 
 Usage: deletes.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """
@@ -43,7 +44,7 @@ Run = Callable[[DataFrame], None]
 
 
 def collect(*columns: str) -> Run:
-    """Return a function that runs a query of these expressions, with one result row."""
+    """Return a function that selects these expressions and collects the result, which is one row."""
 
     def run(rows: DataFrame) -> None:
         rows.selectExpr(*columns).collect()
@@ -63,7 +64,7 @@ QUERIES: dict[str, tuple[str, str, Run]] = {
         "flat_deleted",
         collect("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),
     ),
-    "the same, equality deletes": (
+    "aggregate of five columns, equality deletes": (
         "flat",
         "flat_equality",
         collect("count(id)", "sum(id)", "sum(dec)", "max(s_high)", "sum(i1)"),
@@ -204,7 +205,7 @@ def main() -> None:
             for number in range(options.rounds):
                 for engine in (peer, ours) if number % 2 else (ours, peer):
                     rounds[engine].append(pool.apply(measure, (job(engine),)))
-    print("| query | connector | without deletes, ms | with, ms | ratio |")
+    print("| query | connector | without deletes, ms | with deletes, ms | ratio |")
     print("|---|---|---|---|---|")
     for query in QUERIES:
         for engine, measured in rounds.items():

@@ -1,4 +1,7 @@
-"""Print JMH results as a table: each `xLite` next to its `xPeer`, with errors (99.9 %) and bytes per operation.
+"""Print JMH results as a table that compares iceberg-lite with Apache Iceberg.
+
+Each row compares a benchmark `xLite` with the benchmark `xPeer`. It has the mean times with their errors (99.9 %
+confidence) and the allocated bytes per operation.
 
 Usage: ratios.py results.json
 """
@@ -18,22 +21,22 @@ def load_results(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def mean_with_error(result: dict[str, Any]) -> str:
-    """Return the mean with its error."""
+    """Return the mean time with its error."""
     primary = result["primaryMetric"]
     return f"{primary['score']:,.1f} ± {float(primary['scoreError']):,.1f}"
 
 
 def bytes_per_operation(result: dict[str, Any]) -> str:
-    """Return the bytes per operation; empty if the run had no `-prof gc`."""
-    rates: dict[str, Any] = result["secondaryMetrics"]
-    found = [v for k, v in rates.items() if k.endswith("gc.alloc.rate.norm")]
-    return f"{found[0]['score']:,.0f}" if found else ""
+    """Return the allocated bytes per operation; empty if the benchmark ran without `-prof gc`."""
+    metrics: dict[str, Any] = result["secondaryMetrics"]
+    rates = [v for k, v in metrics.items() if k.endswith("gc.alloc.rate.norm")]
+    return f"{rates[0]['score']:,.0f}" if rates else ""
 
 
 def main(path: Path) -> None:
-    """Print a row for each pair."""
+    """Print a row for each pair of benchmarks."""
     results = load_results(path)
-    print("| benchmark | iceberg-lite | Apache Iceberg | unit | ratio of times | B/op here | B/op there |")
+    print("| benchmark | iceberg-lite | Apache Iceberg | unit | ratio | B/op iceberg-lite | B/op Apache Iceberg |")
     print("|---|---|---|---|---|---|---|")
     for name, lite in sorted(results.items()):
         peer = results.get(name.removesuffix(LITE) + PEER)

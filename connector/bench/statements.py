@@ -1,8 +1,9 @@
 """Measure files and times of UPDATE, DELETE and MERGE on partitioned tables, in iceberg-lite and in Apache Iceberg.
 
-Each table has six data files in each partition. A statement changes about 1 % of the rows: UPDATE and DELETE in all
-partitions, MERGE updates 1 % and inserts 1 %. After each statement the table is rolled back, so that every statement
-changes the same files. The connectors run in alternating rounds, each round in a new process with two cores.
+Each table has six data files in each partition. UPDATE and DELETE change about 1 % of the rows, in all partitions.
+MERGE updates 1 % of the rows and inserts as many new rows. After each statement the table is rolled back, so that every
+statement changes the same files. The connectors run in alternating rounds. Each round runs in a new process with two
+cores.
 
 Usage: statements.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """
@@ -96,7 +97,7 @@ def session(job: Job) -> SparkSession:
 
 
 def make_table(spark: SparkSession, name: str, job: Job, partitions: int, mode: str) -> int:
-    """Create a table with six files in each partition, and return its snapshot."""
+    """Create a table with six files in each partition, and return the id of its snapshot."""
     modes = ", ".join(f"'write.{c}.mode'='{mode}'" for c in ("delete", "update", "merge"))
     source = spark.range(0, job.rows, 1, 2).selectExpr(*(c.format(partitions=partitions) for c in COLUMNS))
     ddl = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in source.schema)
@@ -111,7 +112,7 @@ def make_table(spark: SparkSession, name: str, job: Job, partitions: int, mode: 
 
 
 def newest(spark: SparkSession, name: str) -> tuple[int, dict[str, str]]:
-    """Return the newest snapshot: its id and its summary."""
+    """Return the id and the summary of the newest snapshot."""
     snapshots = spark.table(f"{name}.snapshots").orderBy("committed_at", ascending=False)
     row = snapshots.select("snapshot_id", "summary").head(1)[0]
     return row[0], row[1]
@@ -146,7 +147,7 @@ def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
 
 
 def run(spark: SparkSession, name: str, statement: str, case: Measured, base: int, counted: bool) -> None:
-    """Run a statement once, record its time and its changes, and roll the table back."""
+    """Run a statement once, record its time (if `counted`) and its changes, and roll the table back."""
     start = time.perf_counter()
     spark.sql(statement.format(t=name))
     elapsed = (time.perf_counter() - start) * 1e3
@@ -165,7 +166,7 @@ def main() -> None:
     parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
     parser.add_argument("--version", type=int, default=2, help="format version of the tables: 2 or 3")
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of a table")
-    parser.add_argument("--partitions", type=int, nargs="+", default=[10, 100], help="partitions; 1: unpartitioned")
+    parser.add_argument("--partitions", type=int, nargs="+", default=[10, 100], help="numbers of partitions; 1 for an unpartitioned table")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each connector")
     parser.add_argument(
         "--repeats", type=int, default=4, help="runs of a statement in a process; the first is not timed"

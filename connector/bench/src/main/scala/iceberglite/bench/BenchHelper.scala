@@ -21,8 +21,8 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 
 /**
- * Runs commits and scan plans of the metadata layer without Spark jobs, on data files that exist only in metadata. A
- * harness that compares connectors calls these methods, and does the same with Apache Iceberg, with the same files and
+ * Runs commits and plans scans without Spark jobs, on data files that exist only in metadata. A harness that compares
+ * connectors calls these methods, and performs the same operations with Apache Iceberg, with the same files and
  * metrics.
  */
 object BenchHelper {
@@ -34,14 +34,17 @@ object BenchHelper {
   def load(session: SparkSession, name: String): SharedTable = {
     val catalog +: rest = session.sessionState.sqlParser.parseMultipartIdentifier(name)
     session.sessionState.catalogManager.catalog(catalog) match {
-      case ours: LiteCatalog => ours.sharedTable(Identifier.of(rest.init.toArray, rest.last))
-      case other => throw new IllegalArgumentException(s"${other.name} is no catalog of iceberg-lite")
+      case lite: LiteCatalog => lite.sharedTable(Identifier.of(rest.init.toArray, rest.last))
+      case other => throw new IllegalArgumentException(s"${other.name} is not a catalog of iceberg-lite")
     }
   }
 
-  /** Appends one file, present only in metadata, `commits` times. @return milliseconds of each commit */
-  def commitLoop(live: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
-    val table = live.current
+  /**
+   * Appends `commits` data files that exist only in metadata, forEachField in its own commit. @return ms of
+   * forEachField commit
+   */
+  def commitLoop(sharedTable: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
+    val table = sharedTable.current
     val file = metadataOnlyFile(table, i.toLong)
     millis(table.transaction().add(new MergeAppend(Vector(file))).commit())._1
   }
@@ -50,10 +53,10 @@ object BenchHelper {
    * Plans a new scan `times` times.
    *
    * @param kind the kind of scan: `full`, `part` (one partition) or `stats` (one file, found by its bounds)
-   * @return milliseconds of each plan, followed by the number of planned files
+   * @return milliseconds of forEachField plan, followed by the number of files in the last plan
    */
-  def plan(live: SharedTable, kind: String, times: Int): Array[Double] = {
-    val table = live.current
+  def plan(sharedTable: SharedTable, kind: String, times: Int): Array[Double] = {
+    val table = sharedTable.current
     val runs = Array.fill(times)(millis {
       TableScan(table.tree(), table.currentSnapshot, filter(kind), caseSensitive = true).plan().tasks.size
     })
@@ -70,7 +73,7 @@ object BenchHelper {
     case "full" => AlwaysTrue
     case "part" => Equal(Named(PartitionColumn), IntLiteral(7))
     case "stats" => Equal(Named("k"), IntLiteral(7919 * 3))
-    case other => throw new IllegalArgumentException(s"$other is not full, part or stats")
+    case other => throw new IllegalArgumentException(s"The kind of scan must be full, part or stats, not $other")
   }
 
   private def metadataOnlyFile(table: Table, number: Long): ContentFile = ContentFile(
@@ -87,12 +90,12 @@ object BenchHelper {
 
   private def metrics(schema: Schema, number: Long): Metrics = {
     val fields = schema.fields.filterNot(_.name == PartitionColumn)
-    def each[A](value: Int => A): Map[Int, A] = fields.map(f => f.id -> value(f.id)).toMap
+    def forEachField[A](value: Int => A): Map[Int, A] = fields.map(f => f.id -> value(f.id)).toMap
     val bounds = for (f <- fields; (low, high) <- boundsOf(f.fieldType, number)) yield (f.id, low, high)
     MetricMaps(
-      columnSizes = Some(each(100000L + _)),
-      valueCounts = Some(each(_ => RowsPerFile)),
-      nullValueCounts = Some(each(_ => 0L)),
+      columnSizes = Some(forEachField(100000L + _)),
+      valueCounts = Some(forEachField(_ => RowsPerFile)),
+      nullValueCounts = Some(forEachField(_ => 0L)),
       nanValueCounts = None,
       lowerBounds = Some(bounds.map { case (id, low, _) => id -> encoded(low) }.toMap),
       upperBounds = Some(bounds.map { case (id, _, high) => id -> encoded(high) }.toMap)
@@ -101,7 +104,7 @@ object BenchHelper {
 
   private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
 
-  /** Returns the bounds for the types of columns that the harness creates. */
+  /** Returns the bounds of a column in a file; absent for types that the tables of the harness do not have. */
   private def boundsOf(t: Type, number: Long): Option[(Literal, Literal)] = t match {
     case LongType => Some((LongLiteral(number * RowsPerFile), LongLiteral((number + 1) * RowsPerFile - 1)))
     case IntType =>

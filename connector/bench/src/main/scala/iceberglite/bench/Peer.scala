@@ -18,7 +18,7 @@ import org.apache.iceberg.inmemory.InMemoryFileIO
 
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
 
-/** The table of [[Sample]] in the classes of Apache Iceberg. */
+/** The table of [[Sample]] as objects of Apache Iceberg's classes. */
 object Peer {
   val schema: Schema = SchemaParser.fromJson(SchemaJson.toJson(Sample.schema))
   val spec: PartitionSpec = PartitionSpecParser.fromJson(schema, PartitionSpecJson.toJson(Sample.spec))
@@ -44,7 +44,7 @@ object Peer {
       .withSplitOffsets(java.util.Arrays.asList(4L, 4L + (24L << 20))).build()
   }
 
-  /** Writes a manifest of the files and returns its bytes. */
+  /** Writes a manifest of the files and returns the manifest with its bytes. */
   def manifest(files: Iterator[DataFile]): (org.apache.iceberg.ManifestFile, Array[Byte]) = {
     val io = new InMemoryFileIO
     val output = io.newOutputFile("memory:/manifest.avro")

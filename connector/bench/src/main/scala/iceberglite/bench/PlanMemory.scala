@@ -84,12 +84,12 @@ object PlanMemory {
   private def writeTable(directory: Path, files: Int): Table = {
     val io = new HadoopFileIO(new Configuration(false))
     val location = directory.toString
-    val metadata = (0 until files by FilesPerCommit).foldLeft(empty(location)) { (at, from) =>
+    val metadata = (0 until files by FilesPerCommit).foldLeft(empty(location)) { (base, from) =>
       val added = (from until math.min(from + FilesPerCommit, files)).map(metadataOnlyFile(location, _)).toVector
-      val id = at.snapshots.size + 1L
+      val id = base.snapshots.size + 1L
       val header = TreeHeader(
         id,
-        at.currentSnapshot,
+        base.currentSnapshot,
         id,
         None,
         location,
@@ -97,10 +97,10 @@ object PlanMemory {
         0
       )
       val changes = FileChanges(added, mergesManifests = false)
-      val tree = MetadataTree.write(header, TreeTable(location, io, at), changes, None, ManifestCache.Disabled)
-      val parent = at.currentSnapshotId
+      val tree = MetadataTree.write(header, TreeTable(location, io, base), changes, None, ManifestCache.Disabled)
+      val parent = base.currentSnapshotId
       val snapshot = Snapshot(id, parent, id, id, Some(tree.pointer), Vector.empty, Map.empty, Some(0), None, None)
-      at.copy(currentSnapshotId = Some(id), snapshots = at.snapshots :+ snapshot, lastSequenceNumber = id)
+      base.copy(currentSnapshotId = Some(id), snapshots = base.snapshots :+ snapshot, lastSequenceNumber = id)
     }
     new Table(TableIdentifier(Vector("db"), "t"), "lite.db.t", TableVersion(metadata, ""), io, NoCommitter)
   }

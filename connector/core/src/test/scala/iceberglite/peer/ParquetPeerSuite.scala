@@ -196,7 +196,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
 
   test(
     "the metrics of the same rows are equal in all modes",
-    MetricsRules.asThePeer,
+    MetricsRules.sameAsApacheIceberg,
     MetricsRules.modes,
     MetricsRules.nans,
     MetricsRules.zeros,
@@ -211,7 +211,7 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("Apache Iceberg computes the same metrics from the footer of our file", MetricsRules.asThePeer) {
+  test("Apache Iceberg computes the same metrics from the footer of our file", MetricsRules.sameAsApacheIceberg) {
     val types = RecordGenerators.ofVersion2.filterNot(t => t == FloatType || t == DoubleType)
     forAll(cases(types), Gen.oneOf(allModes)) { case ((schema, rows), mode) =>
       val config = configOf(mode, schema)

@@ -104,7 +104,7 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
   Seq(V1, V2, V3).foreach { version =>
     test(
       s"random partitioning changes of version $version give the same result as in the Java library",
-      PartitionRules.asThePeer
+      PartitionRules.sameAsApacheIceberg
     ) {
       sequence(version)
     }

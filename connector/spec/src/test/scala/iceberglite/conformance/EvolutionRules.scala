@@ -80,7 +80,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     Evolution,
     "An error for an invalid change names the full path of the field."
   )(Update, "spec/schema/SchemaCheck.scala")
-  val asThePeer: Rule = rule(
+  val sameAsApacheIceberg: Rule = rule(
     "as-the-java-library",
     Evolution,
     "Column changes give the same columns, ids and name mapping as in the Java library, or both reject them."

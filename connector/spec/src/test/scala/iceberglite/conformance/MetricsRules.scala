@@ -5,7 +5,7 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val counts: Rule = rule(
     "counts",
     "Manifests",
-    "The value count of a column includes nulls and NaNs, which also have counts of their own."
+    "The value count of a column includes nulls and NaNs, which are also counted separately."
   )("core/parquet/ParquetMetrics.scala")
 
   val columnSizes: Rule = rule(
@@ -17,57 +17,57 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
   val bounds: Rule = rule(
     "bounds",
     "Manifests",
-    "Bounds are single-value bytes of the column's type, below and above every value that is not null or NaN."
+    "Bounds are serialized values of the column's type: at most and at least every value that is not null or NaN."
   )("core/parquet/ParquetMetrics.scala", "core/parquet/ParquetValues.scala", "spec/types/SingleValue.scala")
 
   val nans: Rule = rule(
     "nans",
     "Manifests",
-    "NaNs are not bounds: a column keeps the bounds of its other values, and a column of NaNs has none."
+    "A bound is never NaN: it is computed from the values that are not NaN, and a column with only NaNs has no bounds."
   )("core/metrics/FloatMetrics.scala")
 
   val zeros: Rule = rule(
     "zeros",
     "Manifests",
-    "-0.0 is less than +0.0; if the sign is unknown, the lower bound is -0.0 and the upper bound +0.0."
+    "-0.0 is less than +0.0; if the sign of a zero is unknown, a lower bound is -0.0 and an upper bound is +0.0."
   )("core/metrics/FloatMetrics.scala", "core/metrics/ColumnBounds.scala")
 
   val modes: Rule = rule(
     "modes",
     "Manifests",
-    "none stores no metrics, counts no bounds, truncate(n) the first n characters or bytes of a bound, full whole " +
-      "bounds."
+    "The mode none stores no metrics, counts stores only counts, truncate(n) also stores the first n characters or " +
+      "bytes of bounds, and full also stores whole bounds."
   )("core/metrics/ColumnBounds.scala", "core/metrics/MetricsModes.scala")
 
   val truncatedUpward: Rule = rule(
     "truncated-upward",
     "Manifests",
-    "A truncated upper bound is raised at its last incrementable character, skipping surrogates; otherwise it is " +
-      "omitted."
+    "When an upper bound is truncated, its last character that has a successor is incremented, skipping surrogates; " +
+      "if no character has a successor, the bound is omitted."
   )("core/metrics/ColumnBounds.scala")
 
   val inferredColumns: Rule = rule(
     "inferred-columns",
     "Manifests",
-    "Without a default mode only the first hundred columns have metrics; columns of the sort order always have bounds."
+    "If the table sets no default mode, only its first hundred columns have metrics; sort columns always have bounds."
   )("core/metrics/MetricsModes.scala")
 
   val repeatedFields: Rule = rule(
     "repeated-fields",
     "Manifests",
-    "Fields of structs have counts and bounds; fields inside lists and maps have sizes only."
+    "Fields of structs have counts and bounds; fields inside lists and maps have only sizes."
   )("core/parquet/ParquetMetrics.scala")
 
   val noBounds: Rule = rule(
     "no-bounds",
     "Manifests",
-    "Variant, geometry and geography columns have no bounds; filters skip nothing based on that."
+    "Variant, geometry and geography columns have no bounds, so filters on these columns skip no files."
   )("core/parquet/ParquetMetrics.scala")
 
   val uuids: Rule = rule(
     "uuids",
     "Appendix D: Single-value serialization",
-    "UUIDs are compared and stored as sixteen unsigned bytes, most significant first."
+    "UUIDs are compared and stored as sixteen unsigned bytes, with the most significant byte first."
   )("core/parquet/ParquetValues.scala", "spec/types/SingleValue.scala")
 
   val deleteFiles: Rule = rule(
@@ -76,15 +76,15 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
     "Metrics of delete files cover all deleted rows; bounds of file_path and pos are never truncated."
   )("core/metrics/MetricsModes.scala")
 
-  val asThePeer: Rule = rule(
-    "as-the-peer",
+  val sameAsApacheIceberg: Rule = rule(
+    "same-as-apache-iceberg",
     "Manifests",
-    "The same rows get the same counts and bounds as in Apache Iceberg, in every mode."
+    "For the same rows and mode, the counts and bounds are equal to those that Apache Iceberg computes."
   )("core/parquet/ParquetMetrics.scala")
 
   val unknownStatistics: Rule = rule(
     "unknown-statistics",
     "Manifests",
-    "If a file has no reliable statistics of a column (INT96, a row group without statistics), no metrics are stored."
+    "No metrics are stored for a column whose statistics are unreliable: INT96, or a row group without statistics."
   )("core/parquet/ParquetMetrics.scala", "core/parquet/ParquetValues.scala")
 }

@@ -153,7 +153,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     Evolution,
     "A partitioning change creates a spec with a new id; fields can be added, removed and renamed."
   )("spec/update/SpecUpdate.scala")
-  val asThePeer: Rule = rule(
+  val sameAsApacheIceberg: Rule = rule(
     "as-the-java-library",
     Evolution,
     "Partitioning changes give the same fields, ids and names as in the Java library, or both reject them."

@@ -47,7 +47,8 @@ final private[orc] class OrcSkipping(
    * @param timesInUtc whether timestamps without a zone were recorded in UTC
    */
   def mightMatch(rows: Long, statistics: Int => Option[ColumnStatistics], timesInUtc: Boolean): Boolean = {
-    val statisticsByColumn = columns.flatMap(c => statistics(c.node.getId).filter(_.hasNumberOfValues).map(c -> _)).toMap
+    val statisticsByColumn =
+      columns.flatMap(c => statistics(c.node.getId).filter(_.hasNumberOfValues).map(c -> _)).toMap
     val nullCounts = statisticsByColumn.map { case (c, s) => c.field.id -> math.max(0L, rows - s.getNumberOfValues) }
     val bounds = statisticsByColumn.flatMap { case (c, s) => boundsOf(c, s, timesInUtc).map(c.field.id -> _) }
     val metrics = MetricMaps(

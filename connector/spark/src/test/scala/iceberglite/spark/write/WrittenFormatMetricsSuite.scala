@@ -37,7 +37,10 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
       assert(found(1) == found.head && found(2) == found.head)
     }
 
-    test(s"metrics of ORC files are the same as in Apache Iceberg, with mode '$mode'", MetricsRules.asThePeer) {
+    test(
+      s"metrics of ORC files are the same as in Apache Iceberg, with mode '$mode'",
+      MetricsRules.sameAsApacheIceberg
+    ) {
       val (ours, theirs) = (create("orc", mode), create("orc", mode))
       sql(s"INSERT INTO $ours $values")
       sql(s"INSERT INTO ${peer(theirs)} $values")

@@ -12,7 +12,7 @@ class WrittenMetricsPeerSuite extends AnyFunSuite with MetricsFixture {
   Seq("", "none", "counts", "truncate(3)", "full").foreach { mode =>
     test(
       s"metrics of written files are the same as in Apache Iceberg, with mode '$mode'",
-      MetricsRules.asThePeer,
+      MetricsRules.sameAsApacheIceberg,
       MetricsRules.nans
     ) {
       val properties = if (mode.isEmpty) "" else s"TBLPROPERTIES ('write.metadata.metrics.default' = '$mode')"
