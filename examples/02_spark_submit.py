@@ -1,4 +1,6 @@
-"""Count the flights of each carrier and write the counts to a table. Running the job again gives the same table.
+"""Count the flights of each carrier and airport, and write the counts to a table.
+
+If the job runs again, the table has the same rows.
 
     spark-submit --master spark://HOST:7077 --jars iceberg-lite-spark-3.5_2.12-VERSION.jar examples/02_spark_submit.py \
         INPUT.csv WAREHOUSE

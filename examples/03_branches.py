@@ -44,7 +44,7 @@ def experiment(spark: SparkSession, table: Table) -> None:
 
 
 def audit(spark: SparkSession, table: Table) -> None:
-    """Write to an audit branch without changing the job, check the rows, and drop the branch: they are wrong."""
+    """Write to an audit branch without changing the job, find a wrong row, and drop the branch."""
     spark.sql("ALTER TABLE shop.prices SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     spark.conf.set("spark.wap.branch", "audit")
     spark.sql("INSERT INTO shop.prices VALUES ('fig', -5, DATE '2024-01-03')")
