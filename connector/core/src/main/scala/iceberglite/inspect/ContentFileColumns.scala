@@ -37,35 +37,38 @@ private[inspect] object ContentFileColumns {
       NestedField.required(101, "file_format", StringType, "avro, orc, parquet or puffin"),
       _.format.name.toUpperCase(Locale.ROOT)
     ),
-    Column(NestedField.optional(141, "spec_id", IntType, "Partition spec"), f => Some(f.specId))
+    Column(NestedField.optional(141, "spec_id", IntType, "Id of the partition spec"), f => Some(f.specId))
   )
 
   private val measures: Vector[Column] = Vector(
-    Column(NestedField.required(103, "record_count", LongType, "Rows"), _.recordCount),
-    Column(NestedField.required(104, "file_size_in_bytes", LongType, "Bytes"), _.fileSizeInBytes),
-    counts(108, "column_sizes", 117, 118, "Bytes on disk, by column id")(_.metrics.columnSizes),
-    counts(109, "value_counts", 119, 120, "Values, null and NaN included, by column id")(_.metrics.valueCounts),
-    counts(110, "null_value_counts", 121, 122, "Null values by column id")(_.metrics.nullValueCounts),
-    counts(137, "nan_value_counts", 138, 139, "NaN values by column id")(_.metrics.nanValueCounts),
+    Column(NestedField.required(103, "record_count", LongType, "Number of rows"), _.recordCount),
+    Column(NestedField.required(104, "file_size_in_bytes", LongType, "Size of the file in bytes"), _.fileSizeInBytes),
+    counts(108, "column_sizes", 117, 118, "Size on disk in bytes, by column id")(_.metrics.columnSizes),
+    counts(109, "value_counts", 119, 120, "Number of values, including null and NaN, by column id")(_.metrics.valueCounts),
+    counts(110, "null_value_counts", 121, 122, "Number of null values, by column id")(_.metrics.nullValueCounts),
+    counts(137, "nan_value_counts", 138, 139, "Number of NaN values, by column id")(_.metrics.nanValueCounts),
     Column(bytesById(125, "lower_bounds", 126, 127, "Lower bounds by column id"), _.metrics.lowerBounds),
     Column(bytesById(128, "upper_bounds", 129, 130, "Upper bounds by column id"), _.metrics.upperBounds),
     Column(NestedField.optional(131, "key_metadata", BinaryType, "Encryption key metadata"), _.keyMetadata),
     Column(
-      listOf(132, "split_offsets", 133, LongType, "Where the file can be split"),
+      listOf(132, "split_offsets", 133, LongType, "Offsets at which the file can be split"),
       f => Some(f.splitOffsets).filter(_.nonEmpty)
     ),
     Column(
       listOf(135, "equality_ids", 136, IntType, "Columns that equality deletes compare"),
       f => Some(f.equalityIds).filter(_.nonEmpty)
     ),
-    Column(NestedField.optional(140, "sort_order_id", IntType, "Sort order"), _.sortOrderId),
+    Column(NestedField.optional(140, "sort_order_id", IntType, "Id of the sort order"), _.sortOrderId),
     Column(NestedField.optional(142, "first_row_id", LongType, "Row id of the first row"), _.firstRowId),
     Column(
-      NestedField.optional(143, "referenced_data_file", StringType, "The only data file that deletes speak of"),
+      NestedField.optional(143, "referenced_data_file", StringType, "The data file to which all deletes in the file apply"),
       _.referencedDataFile
     ),
-    Column(NestedField.optional(144, "content_offset", LongType, "Where the content begins"), _.contentOffset),
-    Column(NestedField.optional(145, "content_size_in_bytes", LongType, "Bytes of the content"), _.contentSizeInBytes)
+    Column(NestedField.optional(144, "content_offset", LongType, "Offset at which the content begins"), _.contentOffset),
+    Column(
+      NestedField.optional(145, "content_size_in_bytes", LongType, "Size of the content in bytes"),
+      _.contentSizeInBytes
+    )
   )
 
   private def listOf(id: Int, name: String, elementId: Int, element: PrimitiveType, doc: String): NestedField =

@@ -15,22 +15,22 @@ object PartitionsTable extends MetadataTable {
   override val isOfSnapshot = true
 
   private val measures: Vector[NestedField] = Vector(
-    NestedField.required(2, "record_count", LongType, "Rows in data files"),
-    NestedField.required(3, "file_count", IntType, "Data files"),
-    NestedField.required(11, "total_data_file_size_in_bytes", LongType, "Bytes of data files"),
-    NestedField.required(5, "position_delete_record_count", LongType, "Positions in delete files"),
-    NestedField.required(6, "position_delete_file_count", IntType, "Position delete files"),
-    NestedField.required(7, "equality_delete_record_count", LongType, "Rows in equality delete files"),
-    NestedField.required(8, "equality_delete_file_count", IntType, "Equality delete files"),
-    NestedField.optional(9, "last_updated_at", TimestampTzType, "When a file of it was last added"),
-    NestedField.optional(10, "last_updated_snapshot_id", LongType, "The snapshot that did")
+    NestedField.required(2, "record_count", LongType, "Number of rows in data files"),
+    NestedField.required(3, "file_count", IntType, "Number of data files"),
+    NestedField.required(11, "total_data_file_size_in_bytes", LongType, "Size of data files in bytes"),
+    NestedField.required(5, "position_delete_record_count", LongType, "Number of positions in delete files"),
+    NestedField.required(6, "position_delete_file_count", IntType, "Number of position delete files"),
+    NestedField.required(7, "equality_delete_record_count", LongType, "Number of rows in equality delete files"),
+    NestedField.required(8, "equality_delete_file_count", IntType, "Number of equality delete files"),
+    NestedField.optional(9, "last_updated_at", TimestampTzType, "Time at which a file of the partition was last added"),
+    NestedField.optional(10, "last_updated_snapshot_id", LongType, "Snapshot that last added a file of the partition")
   )
 
   override def schema(table: Table): Schema = {
     val partition = new PartitionStruct(table.metadata)
     val key = Vector(
       NestedField.required(1, "partition", partition.structType),
-      NestedField.required(4, "spec_id", IntType, "Partition spec of its files")
+      NestedField.required(4, "spec_id", IntType, "Id of the partition spec of the files")
     )
     Schema(0, if (partition.isEmpty) measures else key ++ measures)
   }

@@ -25,10 +25,10 @@ final private[inspect] class ReadableMetrics(table: Schema) {
   }
 
   private def parts(columnType: PrimitiveType, nextId: () => Int): Vector[NestedField] = Vector(
-    NestedField.optional(nextId(), "column_size", LongType, "Bytes on disk"),
-    NestedField.optional(nextId(), "value_count", LongType, "Values, null and NaN included"),
-    NestedField.optional(nextId(), "null_value_count", LongType, "Null values"),
-    NestedField.optional(nextId(), "nan_value_count", LongType, "NaN values"),
+    NestedField.optional(nextId(), "column_size", LongType, "Size on disk in bytes"),
+    NestedField.optional(nextId(), "value_count", LongType, "Number of values, including null and NaN"),
+    NestedField.optional(nextId(), "null_value_count", LongType, "Number of null values"),
+    NestedField.optional(nextId(), "nan_value_count", LongType, "Number of NaN values"),
     NestedField.optional(nextId(), "lower_bound", BoundValues.boundType(columnType), "Lower bound"),
     NestedField.optional(nextId(), "upper_bound", BoundValues.boundType(columnType), "Upper bound")
   )

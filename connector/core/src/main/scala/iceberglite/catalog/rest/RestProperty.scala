@@ -46,12 +46,12 @@ object RestProperty {
   val CacheEntries: CatalogProperty = declared(CatalogProperty(
     "rest-table-cache.max-entries",
     Some("100"),
-    "Maximum number of tables in this cache; 0 disables it"
+    "Maximum number of cached tables of a REST catalog; 0 disables the cache"
   ))
   val MaxRetries: CatalogProperty = declared(CatalogProperty(
     "rest.client.max-retries",
     Some("5"),
-    "Maximum number of retries of a request that a REST server turned away or that failed in transit"
+    "Maximum number of retries of a request that a REST server rejected temporarily or that failed on the network"
   ))
   val ConnectTimeoutMs: CatalogProperty = declared(CatalogProperty(
     "rest.client.connection-timeout-ms",

@@ -8,7 +8,7 @@ object ForeignOptions {
   private val Streaming = "Streaming reads are not supported in this release"
   private val Locality = "File locations are not reported to Spark"
   private val Ordered = "Columns are matched by name, in any order"
-  private val NewerSpark = "It applies to later releases of Spark"
+  private val NewerSpark = "The setting applies only to later releases of Spark"
   private val Shredding = "Writing variant columns is not supported in this release"
   private val NoEncryption = "Files would be written without encryption. Use an engine that encrypts, or remove it"
 

@@ -79,7 +79,7 @@ object WriteOptions {
   val UseTableDistribution: SparkOption[Boolean] = declared(SparkOption
     .flag(
       "use-table-distribution-and-ordering",
-      "Whether to distribute and sort the rows as the table requires; if false, they are written as they come",
+      "Whether to distribute and sort the rows as the table requires before they are written",
       default = true
     ))
 
