@@ -44,7 +44,9 @@ private[inspect] object ContentFileColumns {
     Column(NestedField.required(103, "record_count", LongType, "Number of rows"), _.recordCount),
     Column(NestedField.required(104, "file_size_in_bytes", LongType, "Size of the file in bytes"), _.fileSizeInBytes),
     counts(108, "column_sizes", 117, 118, "Size on disk in bytes, by column id")(_.metrics.columnSizes),
-    counts(109, "value_counts", 119, 120, "Number of values, including null and NaN, by column id")(_.metrics.valueCounts),
+    counts(109, "value_counts", 119, 120, "Number of values, including null and NaN, by column id")(
+      _.metrics.valueCounts
+    ),
     counts(110, "null_value_counts", 121, 122, "Number of null values, by column id")(_.metrics.nullValueCounts),
     counts(137, "nan_value_counts", 138, 139, "Number of NaN values, by column id")(_.metrics.nanValueCounts),
     Column(bytesById(125, "lower_bounds", 126, 127, "Lower bounds by column id"), _.metrics.lowerBounds),
@@ -61,10 +63,18 @@ private[inspect] object ContentFileColumns {
     Column(NestedField.optional(140, "sort_order_id", IntType, "Id of the sort order"), _.sortOrderId),
     Column(NestedField.optional(142, "first_row_id", LongType, "Row id of the first row"), _.firstRowId),
     Column(
-      NestedField.optional(143, "referenced_data_file", StringType, "The data file to which all deletes in the file apply"),
+      NestedField.optional(
+        143,
+        "referenced_data_file",
+        StringType,
+        "The data file to which all deletes in the file apply"
+      ),
       _.referencedDataFile
     ),
-    Column(NestedField.optional(144, "content_offset", LongType, "Offset at which the content begins"), _.contentOffset),
+    Column(
+      NestedField.optional(144, "content_offset", LongType, "Offset at which the content begins"),
+      _.contentOffset
+    ),
     Column(
       NestedField.optional(145, "content_size_in_bytes", LongType, "Size of the content in bytes"),
       _.contentSizeInBytes
