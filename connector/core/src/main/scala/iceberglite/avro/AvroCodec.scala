@@ -33,8 +33,8 @@ object AvroCodec {
         deflater.setInput(bytes, 0, length)
         deflater.finish()
         val out = new AvroOutput(math.max(64, length / 4))
-        val part = new Array[Byte](1 << 13)
-        while (!deflater.finished) out.writeRaw(part, 0, deflater.deflate(part))
+        val chunk = new Array[Byte](1 << 13)
+        while (!deflater.finished) out.writeRaw(chunk, 0, deflater.deflate(chunk))
         out.toBytes
       } finally deflater.end()
     }
@@ -134,11 +134,11 @@ object AvroCodec {
       var size = 0
       while (!inflater.finished) {
         if (size == scratch.length) scratch = grow(scratch, size)
-        val more = inflater.inflate(scratch, size, scratch.length - size)
-        if (more == 0 && !inflater.finished && (inflater.needsInput || inflater.needsDictionary)) {
+        val count = inflater.inflate(scratch, size, scratch.length - size)
+        if (count == 0 && !inflater.finished && (inflater.needsInput || inflater.needsDictionary)) {
           throw AvroFault("A compressed block is truncated")
         }
-        size += more
+        size += count
       }
       Block(Arrays.copyOf(scratch, size), 0, size)
     }
@@ -174,11 +174,11 @@ object AvroCodec {
         val estimate = math.min(length.toLong * 4, AvroContainer.MaxBlockBytes.toLong).toInt
         var out = new Array[Byte](math.max(1 << 12, estimate))
         var size = 0
-        var more = in.read(out, 0, out.length)
-        while (more >= 0) {
-          size += more
+        var count = in.read(out, 0, out.length)
+        while (count >= 0) {
+          size += count
           if (size == out.length) out = grow(out, size)
-          more = in.read(out, size, out.length - size)
+          count = in.read(out, size, out.length - size)
         }
         Block(out, 0, size)
       } finally in.close()

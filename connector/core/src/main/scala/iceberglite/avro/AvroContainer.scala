@@ -234,9 +234,9 @@ final private[iceberglite] class AvroContainerWriter(
 
   private def writeHeader(): Unit = {
     file.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
-    val all = Seq(AvroContainer.SchemaKey -> schema, AvroContainer.CodecKey -> codec.name) ++ metadata
-    file.writeLong(all.size.toLong)
-    all.foreach { case (key, value) =>
+    val keyValues = Seq(AvroContainer.SchemaKey -> schema, AvroContainer.CodecKey -> codec.name) ++ metadata
+    file.writeLong(keyValues.size.toLong)
+    keyValues.foreach { case (key, value) =>
       file.writeText(key)
       file.writeBytes(ByteBuffer.wrap(value.getBytes(UTF_8)))
     }

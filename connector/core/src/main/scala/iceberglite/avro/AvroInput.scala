@@ -100,10 +100,10 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   /** Skips `count` ints or longs. A varint ends at the first byte whose top bit is not set. */
   def skipNumbers(count: Int): Unit = {
-    var left = count
-    while (left > 0) {
+    var numbersLeft = count
+    while (numbersLeft > 0) {
       if (offset >= end) pastEnd()
-      if (bytes(offset) >= 0) left -= 1
+      if (bytes(offset) >= 0) numbersLeft -= 1
       offset += 1
     }
   }

@@ -57,10 +57,10 @@ private[iceberglite] object AvroSource {
 
   /** Skips bytes of a stream; stops at its end. */
   private def skipIn(stream: InputStream)(count: Long): Unit = {
-    var left = count
-    while (left > 0) {
-      val skipped = stream.skip(left)
-      if (skipped > 0) left -= skipped else if (stream.read() >= 0) left -= 1 else left = 0
+    var bytesLeft = count
+    while (bytesLeft > 0) {
+      val skipped = stream.skip(bytesLeft)
+      if (skipped > 0) bytesLeft -= skipped else if (stream.read() >= 0) bytesLeft -= 1 else bytesLeft = 0
     }
   }
 
@@ -94,13 +94,13 @@ private[iceberglite] object AvroSource {
     override def fill(bytes: Int): Unit = if (current.remaining < bytes && !atEnd) {
       val chunkSize = math.max(bytes - current.remaining, ChunkBytes)
       // `readNBytes` allocates memory as bytes arrive, so a wrong length in the file does not cause a large allocation.
-      val more = wrapReadErrors(path)(stream.readNBytes(chunkSize))
-      val left = current.remaining
-      val joined = Arrays.copyOf(Arrays.copyOfRange(current.bytes, current.position, current.end), left + more.length)
-      System.arraycopy(more, 0, joined, left, more.length)
+      val chunk = wrapReadErrors(path)(stream.readNBytes(chunkSize))
+      val unread = Arrays.copyOfRange(current.bytes, current.position, current.end)
+      val buffer = Arrays.copyOf(unread, unread.length + chunk.length)
+      System.arraycopy(chunk, 0, buffer, unread.length, chunk.length)
       bytesBefore += current.position
-      current = new AvroInput(joined, 0, joined.length)
-      if (more.length < chunkSize) {
+      current = new AvroInput(buffer, 0, buffer.length)
+      if (chunk.length < chunkSize) {
         atEnd = true
         close()
       }

@@ -18,12 +18,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitmap]) {
 
   /** The bitmap of key 0, which is the only one in nearly all files. */
-  private val first: RoaringBitmap = if (keys.nonEmpty && keys(0) == 0) bitmaps(0) else DeletionVector.NoPositions
+  private val firstBitmap: RoaringBitmap = if (keys.nonEmpty && keys(0) == 0) bitmaps(0) else DeletionVector.NoPositions
 
   /** Returns whether the row at a position is deleted. */
   def isDeleted(position: Long): Boolean = {
     val key = (position >>> Integer.SIZE).toInt
-    if (key == 0) first.contains(position.toInt)
+    if (key == 0) firstBitmap.contains(position.toInt)
     else {
       val index = Arrays.binarySearch(keys, key)
       index >= 0 && bitmaps(index).contains(position.toInt)
@@ -144,7 +144,7 @@ object DeletionVector {
   final class Builder private[DeletionVector] {
     private val bitmaps = new java.util.TreeMap[Int, RoaringBitmap]
     private var lastKey = -1
-    private var last = NoPositions
+    private var lastBitmap = NoPositions
 
     /** @throws InvalidArgument if the position is negative */
     def +=(position: Long): this.type = {
@@ -166,10 +166,10 @@ object DeletionVector {
 
     private def bitmapOf(key: Int): RoaringBitmap = {
       if (key != lastKey) {
-        last = bitmaps.computeIfAbsent(key, _ => new RoaringBitmap)
+        lastBitmap = bitmaps.computeIfAbsent(key, _ => new RoaringBitmap)
         lastKey = key
       }
-      last
+      lastBitmap
     }
   }
 }

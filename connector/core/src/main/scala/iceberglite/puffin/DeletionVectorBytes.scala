@@ -116,7 +116,7 @@ private[puffin] object DeletionVectorBytes {
       throw DamagedBlob(s"The vector claims $count bitmaps, but only ${in.remaining} bytes are left")
     }
     var lastKey = -1
-    val read = (0 until count.toInt).map { _ =>
+    val bitmapsByKey = (0 until count.toInt).map { _ =>
       if (in.remaining < KeySize) throw DamagedBlob("The vector ends before its last bitmap")
       val key = in.getInt()
       if (key < 0) throw DamagedBlob(f"The key 0x$key%08x represents negative positions")
@@ -125,7 +125,7 @@ private[puffin] object DeletionVectorBytes {
       key -> PortableBitmap.read(in)
     }
     if (in.hasRemaining) throw DamagedBlob(s"${in.remaining} bytes follow the last bitmap of the vector")
-    read
+    bitmapsByKey
   }
 
   /** Computes the checksum of the magic and the bitmaps. */

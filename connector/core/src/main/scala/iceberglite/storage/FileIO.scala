@@ -145,15 +145,15 @@ object FileIO {
    * requested.
    */
   private def skip(in: InputStream, count: Long): Boolean = {
-    var left = count
-    var ended = false
-    while (left > 0 && !ended) {
-      val skipped = in.skip(left)
-      if (skipped > 0) left -= skipped
-      else if (in.read() >= 0) left -= 1
-      else ended = true
+    var bytesLeft = count
+    var reachedEnd = false
+    while (bytesLeft > 0 && !reachedEnd) {
+      val skipped = in.skip(bytesLeft)
+      if (skipped > 0) bytesLeft -= skipped
+      else if (in.read() >= 0) bytesLeft -= 1
+      else reachedEnd = true
     }
-    !ended
+    !reachedEnd
   }
 
   /** Returns the bytes that were read for a range. @throws UnreadableFile if the file ended before the range did */

@@ -64,9 +64,9 @@ final class HadoopFileIO(
 
   override def readRange(path: String, offset: Long, length: Int): Array[Byte] = wrapReadErrors(path) {
     ReadBounds.checkRange(path, length)
-    val read =
+    val bytes =
       local(path).fold(hadoop.readRange(path, offset, length))(LocalFiles.readRange(_, offset, length))
-    FileIO.requireComplete(path, offset, length, read)
+    FileIO.requireComplete(path, offset, length, bytes)
   }
 
   override def exists(path: String): Boolean = info(path).isDefined

@@ -81,16 +81,16 @@ object MetadataFiles {
 
   /** Decompresses the first bytes of a gzip file, which end in the middle of the stream. */
   private def decompressHead(stored: Array[Byte]): Array[Byte] = {
-    val plain = new ByteArrayOutputStream
+    val decompressed = new ByteArrayOutputStream
     try {
       val zip = new GZIPInputStream(new ByteArrayInputStream(stored))
       var next = zip.read()
-      while (next >= 0 && plain.size < HeadBytes) {
-        plain.write(next)
+      while (next >= 0 && decompressed.size < HeadBytes) {
+        decompressed.write(next)
         next = zip.read()
       }
     } catch { case _: EOFException => () }
-    plain.toByteArray
+    decompressed.toByteArray
   }
 
   /** Reads a view's metadata. Gzip is detected by the content. */
@@ -105,7 +105,7 @@ object MetadataFiles {
 
   private def decompress(path: String, role: String, stored: Array[Byte]): Array[Byte] = {
     val maxBytes = math.min(MaxBytes, math.max(UncheckedBytes, stored.length * MaxExpansion)).toInt
-    val plain =
+    val decompressed =
       try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(maxBytes)
       catch {
         case NonFatal(e) =>
@@ -113,13 +113,13 @@ object MetadataFiles {
             s"The gzip data is damaged (${e.getMessage}). Restore the file, or register an earlier metadata file"
           throw UnreadableFile(path, role, reason, Some(e))
       }
-    if (plain.length == maxBytes) {
+    if (decompressed.length == maxBytes) {
       val reason =
         s"The ${stored.length} bytes of the file decompress to more than $maxBytes bytes, so the file is damaged or " +
           "is a decompression bomb"
       throw UnreadableFile(path, role, reason)
     }
-    plain
+    decompressed
   }
 
   /** Returns the content of a table metadata file. */

@@ -52,7 +52,7 @@ private object SerializableConfiguration {
   }
 
   private def of(bytes: Array[Byte]): Configuration =
-    cached.synchronized(cached.computeIfAbsent(new Key(bytes), _ => read(bytes)))
+    cached.synchronized(cached.computeIfAbsent(new Key(bytes), _ => deserialize(bytes)))
 
   /** Serializes the values as they were set, without substituting variables. */
   private def bytesOf(configuration: Configuration): Array[Byte] = {
@@ -71,7 +71,7 @@ private object SerializableConfiguration {
     bytes.toByteArray
   }
 
-  private def read(bytes: Array[Byte]): Configuration = {
+  private def deserialize(bytes: Array[Byte]): Configuration = {
     val in = new DataInputStream(new ByteArrayInputStream(bytes))
     def readText(): String = new String(in.readNBytes(in.readInt()), UTF_8)
     val configuration = new Configuration(false)

@@ -15,10 +15,10 @@ sealed private[avro] trait FieldIds {
   def of(field: AvroSchema.Field): Option[Int]
 
   /** Returns the ids of the fields nested in a record's field. */
-  def inside(field: AvroSchema.Field): FieldIds
+  def nestedIn(field: AvroSchema.Field): FieldIds
 
   /** Returns the ids of the fields nested in the `element` of a list, or in the `key` or `value` of a map. */
-  def part(name: String): FieldIds
+  def nestedInPart(name: String): FieldIds
 }
 
 /** Assigns field ids to Avro files that have none (spec: "Column Projection"). */
@@ -53,13 +53,13 @@ object AvroNameMapping {
 
   private object InFile extends FieldIds {
     override def of(field: AvroSchema.Field): Option[Int] = idOf(field)
-    override def inside(field: AvroSchema.Field): FieldIds = this
-    override def part(name: String): FieldIds = this
+    override def nestedIn(field: AvroSchema.Field): FieldIds = this
+    override def nestedInPart(name: String): FieldIds = this
   }
 
   final private class ByName(find: String => Option[MappedField]) extends FieldIds {
     override def of(field: AvroSchema.Field): Option[Int] = find(field.name).flatMap(_.id)
-    override def inside(field: AvroSchema.Field): FieldIds = part(field.name)
-    override def part(name: String): FieldIds = new ByName(below => find(name).flatMap(_.find(below)))
+    override def nestedIn(field: AvroSchema.Field): FieldIds = nestedInPart(field.name)
+    override def nestedInPart(name: String): FieldIds = new ByName(below => find(name).flatMap(_.find(below)))
   }
 }

@@ -26,7 +26,7 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       if (target < 0) SkippedField(FieldDecoder.skipper(f.schema))
       else {
         val field = expected.fields(target)
-        ReadField(target, values(f.schema, field.fieldType, ids.inside(f), path :+ field.name))
+        ReadField(target, values(f.schema, field.fieldType, ids.nestedIn(f), path :+ field.name))
       }
     }
     Struct(sources, fieldsInFile)
@@ -43,10 +43,10 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       case (RECORD, VariantType) if AvroTypes.isVariant(schema) =>
         OfVariant(schema.getFields.get(0).name == "metadata", FileFaults.column(path))
       case (ARRAY, list: ListType) if !AvroTypes.isMap(schema) =>
-        OfList(values(schema.getElementType, list.element, ids.part("element"), path :+ "element"))
+        OfList(values(schema.getElementType, list.element, ids.nestedInPart("element"), path :+ "element"))
       case (ARRAY, map: MapType) => entries(schema, map, ids, path)
       case (MAP, map: MapType) if map.key == StringType =>
-        OfMap(Leaf(Strings), values(schema.getValueType, map.value, ids.part("value"), path :+ "value"))
+        OfMap(Leaf(Strings), values(schema.getValueType, map.value, ids.nestedInPart("value"), path :+ "value"))
       case (_, primitive: PrimitiveType) =>
         Leaf(leaf(schema, primitive, path).getOrElse(mismatch(schema, expected, path)))
       case _ => mismatch(schema, expected, path)
@@ -56,8 +56,8 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
     AvroTypes.entries(array) match {
       case Some((key, value)) =>
         OfMap(
-          values(key.schema, map.key, ids.part("key"), path :+ "key"),
-          values(value.schema, map.value, ids.part("value"), path :+ "value")
+          values(key.schema, map.key, ids.nestedInPart("key"), path :+ "key"),
+          values(value.schema, map.value, ids.nestedInPart("value"), path :+ "value")
         )
       case None => mismatch(array, map, path)
     }

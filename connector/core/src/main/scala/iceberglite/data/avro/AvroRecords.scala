@@ -17,11 +17,11 @@ final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyR
   override def hasNext: Boolean =
     if (closed) false
     else {
-      val more =
+      val hasMore =
         try rows.hasNext
         catch { case e: Throwable => throw fault(e) }
-      if (!more) close()
-      more
+      if (!hasMore) close()
+      hasMore
     }
 
   override def next(): Record = {

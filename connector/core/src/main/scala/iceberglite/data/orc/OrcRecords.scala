@@ -30,11 +30,11 @@ final private[orc] class OrcRecords private (path: String, batches: OrcBatchRead
     }
 
   private def load(): Unit = {
-    val more =
+    val hasMore =
       try batches.next()
       catch { case e: Throwable => throw fault(e) }
     nextRow = 0
-    if (!more) close()
+    if (!hasMore) close()
   }
 
   private def fault(e: Throwable): Throwable = {

@@ -94,13 +94,14 @@ final private[orc] class OrcRowGroups(
   def toNextRun(): Option[Int] =
     if (row < runEnd) None
     else {
-      val first = nextGroup.get
-      val last = selection.fold(first)(c => (first + 1 until c.length).find(!c(_)).getOrElse(c.length) - 1)
-      val firstRow = first * size
+      val firstGroup = nextGroup.get
+      val lastGroup =
+        selection.fold(firstGroup)(s => (firstGroup + 1 until s.length).find(!s(_)).getOrElse(s.length) - 1)
+      val firstRow = firstGroup * size
       val mustSeek = firstRow != row
       row = firstRow
-      runEnd = if (selection.isEmpty) stripe.rows else math.min((last + 1) * size, stripe.rows)
-      if (mustSeek) Some(first) else None
+      runEnd = if (selection.isEmpty) stripe.rows else math.min((lastGroup + 1) * size, stripe.rows)
+      if (mustSeek) Some(firstGroup) else None
     }
 
   private def nextGroup: Option[Int] =

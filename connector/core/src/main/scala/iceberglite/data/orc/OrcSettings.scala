@@ -32,7 +32,7 @@ final case class OrcSettings(
    * target size.
    */
   private[orc] def properties: Properties = {
-    val all = Seq(
+    val settings = Seq(
       OrcConf.STRIPE_SIZE -> math.min(stripeSize, targetSize).toString,
       OrcConf.BLOCK_SIZE -> blockSize.toString,
       OrcConf.COMPRESS -> codec.toUpperCase(Locale.ROOT),
@@ -41,7 +41,7 @@ final case class OrcSettings(
       OrcConf.BLOOM_FILTER_FPP -> bloomFpp.toString
     )
     val properties = new Properties
-    all.foreach { case (key, value) => properties.setProperty(key.getAttribute, value) }
+    settings.foreach { case (key, value) => properties.setProperty(key.getAttribute, value) }
     properties
   }
 }

@@ -58,7 +58,7 @@ final private[orc] class OrcSkipping(
       lowerBounds = Some(bounds.flatMap { case (id, (lower, _)) => lower.map(id -> OrcSkipping.encoded(_)) }),
       upperBounds = Some(bounds.flatMap { case (id, (_, upper)) => upper.map(id -> OrcSkipping.encoded(_)) })
     )
-    test.mightMatch(OrcSkipping.part(rows, metrics))
+    test.mightMatch(OrcSkipping.contentFile(rows, metrics))
   }
 
   /** The lower and the upper bound of a column, each absent if it is unknown. */
@@ -167,6 +167,7 @@ private[orc] object OrcSkipping {
    */
   private def isText(bound: String): Boolean = bound.indexOf('\ufffd') < 0
 
-  private def part(rows: Long, metrics: Metrics): ContentFile =
+  /** Returns a content file with the metrics of a part, because [[InclusiveMetrics]] tests content files. */
+  private def contentFile(rows: Long, metrics: Metrics): ContentFile =
     ContentFile(Content.Data, "", FileFormat.Orc, 0, PartitionTuple.Empty, rows, 0L, metrics)
 }

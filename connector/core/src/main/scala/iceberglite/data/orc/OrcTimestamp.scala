@@ -17,10 +17,10 @@ private[iceberglite] object OrcTimestamp {
   def exactly(times: TimestampColumnVector, row: Int, unitsPerSecond: Long): Long = {
     val nanos = times.nanos(row)
     val seconds = Math.floorDiv(Math.subtractExact(times.time(row), nanos / 1000000L), 1000L)
-    val rest = Math.floorDiv(nanos.toLong, 1000000000L / unitsPerSecond)
+    val fraction = Math.floorDiv(nanos.toLong, 1000000000L / unitsPerSecond)
     // For the minimum long, the product of the seconds would overflow, although the sum is in range.
-    if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
-    else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
+    if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
+    else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }
 
   private val NanosPerMilli = 1000000

@@ -33,13 +33,13 @@ object ParquetNameMapping {
     children.map(c => mapping.find(_.names.contains(c.getName)).fold(c)(withMapped(c, _)))
 
   private def withMapped(t: ParquetType, mapping: MappedField): ParquetType = {
-    val inside = t match {
+    val withNestedIds = t match {
       case group: GroupType => parts(group, mapped(_, mapping.fields)) { (part, name) =>
           mapping.fields.find(_.names.contains(name)).fold(part)(withMapped(part, _))
         }
       case primitive: ParquetPrimitive => primitive
     }
-    mapping.id.fold(inside)(inside.withId)
+    mapping.id.fold(withNestedIds)(withNestedIds.withId)
   }
 
   /** Returns the node with the ids of the requested fields, matched by name. */
@@ -73,8 +73,8 @@ object ParquetNameMapping {
       val element = ofName(repeated.asGroupType.getType(0), "element")
       withChildren(group, Vector(withChildren(repeated.asGroupType, Vector(element))))
     case Some(MapShape(keyValue)) =>
-      val both = Vector(ofName(keyValue.getType(0), "key"), ofName(keyValue.getType(1), "value"))
-      withChildren(group, Vector(withChildren(keyValue, both)))
+      val keyAndValue = Vector(ofName(keyValue.getType(0), "key"), ofName(keyValue.getType(1), "value"))
+      withChildren(group, Vector(withChildren(keyValue, keyAndValue)))
     case Some(Struct) | None => withChildren(group, ofStruct(childrenOf(group)))
   }
 }
