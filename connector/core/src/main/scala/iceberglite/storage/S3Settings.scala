@@ -87,7 +87,8 @@ object S3Settings {
    */
   def hadoop(properties: Map[String, String]): Map[String, String] = {
     val configured = properties.map { case (key, value) => key -> value.trim }.filter(_._2.nonEmpty)
-    val translated = renamed.collect { case (key, hadoopKey) if configured.contains(key) => hadoopKey -> configured(key) }
+    val translated =
+      renamed.collect { case (key, hadoopKey) if configured.contains(key) => hadoopKey -> configured(key) }
     checkEncryptionMd5(configured)
     translated ++ provider(configured) ++ encryption(configured) ++ acl(configured) ++ deletion(configured) ++
       writeSettings(configured)
