@@ -40,8 +40,9 @@ object BenchHelper {
   }
 
   /**
-   * Appends `commits` data files that exist only in metadata, forEachField in its own commit. @return ms of
-   * forEachField commit
+   * Appends `commits` data files that exist only in metadata, each in its own commit.
+   *
+   * @return milliseconds of each commit
    */
   def commitLoop(sharedTable: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
     val table = sharedTable.current
@@ -53,7 +54,7 @@ object BenchHelper {
    * Plans a new scan `times` times.
    *
    * @param kind the kind of scan: `full`, `part` (one partition) or `stats` (one file, found by its bounds)
-   * @return milliseconds of forEachField plan, followed by the number of files in the last plan
+   * @return milliseconds of each plan, followed by the number of files in the last plan
    */
   def plan(sharedTable: SharedTable, kind: String, times: Int): Array[Double] = {
     val table = sharedTable.current

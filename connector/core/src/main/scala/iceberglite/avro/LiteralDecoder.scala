@@ -30,8 +30,8 @@ private[iceberglite] object LiteralDecoder {
 
   /**
    * Returns a decoder that converts values of the file's type to `target`, which is the file's type or a type to which
-   * it was promoted later (spec: "Schema Evolution"). If the file's type cannot be promoted to `target`, the values keep
-   * the file's type. This happens if, for example, the source column was dropped, because its type is then unknown.
+   * it was promoted later (spec: "Schema Evolution"). If the file's type cannot be promoted to `target`, the values
+   * keep the file's type. This happens if, for example, the source column was dropped, because its type is then unknown.
    *
    * @param field the name of the field, for messages
    */
