@@ -67,6 +67,8 @@ trait RecordIterator extends Iterator[Record] with Closeable
 trait RecordWriter {
 
   /**
+   * Writes a row.
+   *
    * @param record values in the order of the schema's fields; a null in a required field causes a `ValidationFailed`
    */
   def write(record: Record): Unit

@@ -95,7 +95,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
     value.toInt
   }
 
-  /** Reads a signed number. @param bytes its size in bytes, 1 to 8 */
+  /** Reads a signed number. @param bytes size of the number in bytes, 1 to 8 */
   def signed(offset: Int, bytes: Int): Long = {
     requireBytes(offset, bytes)
     var value = 0L
@@ -199,7 +199,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     new Container(offset + 1, if (isLarge) 4 else 1, idWidth, (header & 3) + 1)
   }
 
-  /** @param idWidth byte width of field name indexes; 0 for an array */
+  /** An object or an array. @param idWidth number of bytes of a field name index; 0 for an array */
   final private class Container(offset: Int, countWidth: Int, idWidth: Int, offsetWidth: Int) {
     private val count = bytes.unsigned(offset, countWidth)
     private val ids = offset + countWidth

@@ -28,11 +28,11 @@ object MetricsModes {
     MetricsModes(ofTable.byId ++ Seq(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition).map(_.id -> Full))
 
   /**
-   * Returns the modes of a table's columns. The mode of a column is the one set for it, otherwise the mode of sorted
-   * columns, otherwise the table's default. If no default is set, only the first columns of a very wide table have
-   * metrics.
+   * Returns the modes of a table's columns. The mode of a column is the mode that a property sets for this column.
+   * Without such a property, it is the mode of sorted columns if the column is in the sort order, and otherwise the
+   * table's default. If no default is set, only the first columns of a very wide table have metrics.
    *
-   * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names it
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names the property
    */
   def of(properties: Map[String, String], schema: Schema, sortOrder: SortOrder): MetricsModes = {
     val default = TableProperty.of(TableProperty.MetricsDefault, properties)
@@ -48,7 +48,7 @@ object MetricsModes {
     MetricsModes(defaults ++ sorted ++ configured)
   }
 
-  /** Returns the columns that get metrics by default; `None` means all. */
+  /** Returns the columns that get metrics by default; `None` if all columns get metrics. */
   private def inferredColumns(properties: Map[String, String], schema: Schema): Option[Set[Int]] = {
     val limit = TableProperty.of(TableProperty.MetricsMaxInferredColumns, properties)
     if (properties.contains(TableProperty.MetricsDefault.key) || columnCount(schema.asStruct) <= limit) None

@@ -146,7 +146,7 @@ object DeletionVector {
     private var lastKey = -1
     private var lastBitmap = NoPositions
 
-    /** @throws InvalidArgument if the position is negative */
+    /** Adds a position. @throws InvalidArgument if the position is negative */
     def +=(position: Long): this.type = {
       if (position < 0) throw InvalidArgument("deleted position", position.toString, "Positions start at 0")
       bitmapOf((position >>> Integer.SIZE).toInt).add(position.toInt)

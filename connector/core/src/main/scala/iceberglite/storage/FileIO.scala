@@ -16,8 +16,8 @@ import iceberglite.spec.IcebergError.UnreadableFile
 final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirectory: Boolean)
 
 /**
- * The file operations that tables need. Paths are URIs with or without scheme. Serializable, so that tasks on executors
- * can use it.
+ * The file operations that tables need. Paths are URIs with or without scheme. A `FileIO` is serializable, so that
+ * tasks on executors can use it.
  *
  * Failures are `IcebergError`s: `UnreadableFile` for reads (including reads of missing files), `StorageFailed` for all
  * other operations.

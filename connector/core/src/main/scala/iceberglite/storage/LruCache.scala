@@ -87,6 +87,8 @@ object LruCache {
   val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
 
   /**
+   * Limits of a cache.
+   *
    * @param maxEntryBytes a larger value is not cached
    * @param maxTotalBytes limit for all values; 0 disables the cache
    * @param idleMs a value that is not used for this time is dropped; `Long.MaxValue` for no time limit

@@ -20,7 +20,8 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupp
  * own operations send additional requests that check for directories. An object is created exclusively by a `PUT` with
  * `If-None-Match: *`, which the store rejects if the key exists. S3A in this Hadoop release cannot send such a request.
  *
- * This is the only file that requires the `hadoop-aws` jars. It is loaded on the first access to a file on S3.
+ * Only this class and [[S3ClientFactory]] require the `hadoop-aws` jars. This class is loaded on the first access to a
+ * file on S3.
  */
 final private[storage] class S3Objects(fs: S3AFileSystem) {
   import S3Objects._
@@ -75,7 +76,7 @@ final private[storage] class S3Objects(fs: S3AFileSystem) {
     }
   }
 
-  /** Returns the result that an error response of a conditional `PUT` means. */
+  /** Interprets an error response to a conditional `PUT`. Returns false if the response means that the key exists. */
   private def resultOf(path: Path, error: AmazonServiceException): Boolean = error.getStatusCode match {
     case PreconditionFailed | Conflict => false
     case NotImplemented => throw unsupported(path)

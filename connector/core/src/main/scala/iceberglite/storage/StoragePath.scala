@@ -4,7 +4,7 @@ import java.util.Locale
 
 /**
  * The location to which a path refers. Different spellings of a location are equal: `s3://b/t` and `s3a://b//t/`,
- * `/wh/t` and `file:///wh/t`. Nothing is decoded, and comparison is case-sensitive.
+ * `/wh/t` and `file:///wh/t`. Percent-encoded characters are not decoded, and the comparison is case-sensitive.
  *
  * @param store the normalized scheme, such as `s3a` or `file`
  * @param authority the bucket or host; empty for the local file system
@@ -41,8 +41,11 @@ object StoragePath {
   private val sameStore: Map[String, String] =
     Map("s3" -> "s3a", "s3n" -> "s3a", "abfs" -> "abfss", "wasb" -> "wasbs")
 
-  /** `.` and `..`, also percent-encoded. This connector does not decode them, but a storage might. */
-  private val Step = "(?i)(?:\\.|%2e){1,2}".r
+  /**
+   * Matches the path elements `.` and `..`, even if they are percent-encoded. This connector does not decode them, but
+   * a storage might.
+   */
+  private val DotElement = "(?i)(?:\\.|%2e){1,2}".r
 
   /**
    * Parses a path.
@@ -63,7 +66,7 @@ object StoragePath {
         case _ => None
       }
     case _ => None
-  }).filterNot(_.names.exists(name => Step.pattern.matcher(name).matches || name.exists(_ < ' ')))
+  }).filterNot(_.names.exists(name => DotElement.pattern.matcher(name).matches || name.exists(_ < ' ')))
 
   private def storeOf(scheme: String): String = {
     val lower = scheme.toLowerCase(Locale.ROOT)

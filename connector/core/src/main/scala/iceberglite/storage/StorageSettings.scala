@@ -55,9 +55,10 @@ object StorageSettings {
   }
 
   /**
-   * Checks that the client factory for storage class and tags does not compete with a configured one.
+   * Checks that the client factory for storage class and tags does not replace a client factory that the user
+   * configured.
    *
-   * @throws InvalidArgument if both are needed
+   * @throws InvalidArgument if both client factories are needed
    */
   private def checkClientFactory(base: Configuration, properties: Map[String, String]): Unit = {
     val key = S3Settings.ClientFactory

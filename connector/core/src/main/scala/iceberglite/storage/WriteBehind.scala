@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory
 
 /**
  * Writes small files in the background after a short delay. If a file is written several times within the delay, only
- * the last content is written; reads through this object see it immediately. A failed write is only logged.
+ * the last content is written. Reads through this object see the new content immediately. A failed write is only
+ * logged.
  *
  * @param write replaces a file
  */

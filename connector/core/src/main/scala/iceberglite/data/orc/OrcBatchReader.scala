@@ -13,14 +13,14 @@ import iceberglite.spec.types.Type.StructType
 /**
  * Reads the batches of a part of one file. The batch object is reused.
  *
- * @param rows the positions of the requested columns in the batch
+ * @param columns the read plan of the requested columns, which contains their positions in the batch
  */
 final private[iceberglite] class OrcBatchReader[V] private (
     path: String,
     reader: ReaderImpl,
     stripes: OrcStripes,
     val batch: VectorizedRowBatch,
-    val rows: OrcColumn.Struct[V]
+    val columns: OrcColumn.Struct[V]
 ) extends AutoCloseable {
   private var closed = false
 
@@ -72,13 +72,13 @@ private[iceberglite] object OrcBatchReader {
         throw UnreadableFile(source.path, FileFaults.Role, reason)
       }
       val file = withIds(reader.getSchema, source.nameMapping, expected)
-      val matched = new OrcProjection(file, projection)
-      val rows = matched.rows(expected)
-      val size = math.min(batchSize.toLong, rowsInMemory(reader, matched.included)).toInt
-      val batch = batchOf(file, matched.included, size, decimals)
+      val orcProjection = new OrcProjection(file, projection)
+      val columns = orcProjection.readPlan(expected)
+      val size = math.min(batchSize.toLong, rowsInMemory(reader, orcProjection.included)).toInt
+      val batch = batchOf(file, orcProjection.included, size, decimals)
       val skipping = new OrcSkipping(file, part.filter, part.withoutNan, reader.getWriterVersion)
-      val stripes = new OrcStripes(source.path, storage, reader, matched.included, part, skipping)
-      new OrcBatchReader(source.path, reader, stripes, batch, rows)
+      val stripes = new OrcStripes(source.path, storage, reader, orcProjection.included, part, skipping)
+      new OrcBatchReader(source.path, reader, stripes, batch, columns)
     } catch {
       case e: Throwable =>
         reader.close()

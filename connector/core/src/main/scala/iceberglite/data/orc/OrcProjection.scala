@@ -21,7 +21,8 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
   /** The nodes of the file to read, by the library's column numbers. */
   val included = new Array[Boolean](file.getMaximumId + 1)
 
-  def rows(expected: StructType): OrcColumn.Struct[V] = struct(file, expected, Vector.empty)
+  /** Returns the read plan of the requested columns, and adds their nodes to `included`. */
+  def readPlan(expected: StructType): OrcColumn.Struct[V] = struct(file, expected, Vector.empty)
 
   private def struct(t: TypeDescription, expected: StructType, path: Vector[String]): OrcColumn.Struct[V] = {
     included(t.getId) = true

@@ -9,7 +9,7 @@ import iceberglite.spec.types.Type.StructType
 
 /** Reads the rows of one file in batches. */
 final private[orc] class OrcRecords private (path: String, batches: OrcBatchReader[AnyRef]) extends RecordIterator {
-  private val values = OrcValues.of(batches.rows)
+  private val values = OrcValues.of(batches.columns)
   private val batch = batches.batch
   private var nextRow = 0
   private var closed = false
