@@ -138,7 +138,7 @@ private[iceberglite] object RecordDecoder {
 
   /** Returns the decoder for a file with this writer schema. */
   def of[A](schemaJson: String, columns: StructColumns[A]): RecordDecoder = {
-    // Names are not validated, because other Avro implementations are less strict than the Java one.
+    // Names are not validated, because other Avro implementations are less strict than the Java implementation.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(schemaJson)
     AvroSchemaCheck.check(schema)
     of(schema, columns, fileHasNoIds = !schemaJson.contains(FieldIdProperty))

@@ -14,7 +14,8 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
   private var newerTypes = false
 
   /**
-   * Returns whether a column has a logical type that is newer than Parquet's library, which could not read the footer.
+   * Returns whether a column has a logical type that is newer than Parquet's library. The library could not read such a
+   * footer.
    *
    * @throws DamagedFooter if a length is larger than the rest of the footer
    */
@@ -74,7 +75,7 @@ final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
     }
   }
 
-  /** Reads a length in bytes, or in elements, which take at least one byte each. */
+  /** Reads a length, which is a number of bytes or of elements. Each element takes at least one byte. */
   private def length(): Int = checked(varint())
 
   private def checked(length: Long): Int =

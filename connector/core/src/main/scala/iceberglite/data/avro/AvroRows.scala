@@ -69,7 +69,7 @@ private[iceberglite] object AvroRows {
       expected: StructType,
       projection: Projection[V]
   ): (AvroSchema, AvroColumn.Struct[V]) = {
-    // Names are not validated, because other Avro implementations are less strict than the Java one.
+    // Names are not validated, because other Avro implementations are less strict than the Java implementation.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(container.schema)
     AvroSchemaCheck.check(schema)
     if (schema.getType != AvroSchema.Type.RECORD) {

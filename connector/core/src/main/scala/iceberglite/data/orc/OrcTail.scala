@@ -71,7 +71,7 @@ private[orc] object OrcTail {
    *   the footer states
    */
   private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
-    // Without the key, the library would return masked values instead of the actual ones.
+    // Without the encryption key, the library would return masked values instead of the actual values.
     if (reader.getColumnEncryptionKeys.nonEmpty) {
       fail(path, "The file uses ORC column encryption, which is not supported")
     }

@@ -97,7 +97,7 @@ private[orc] object OrcValues {
       throw new InvalidValue(column, s"The value $value does not fit decimal($precision, $scale)")
   }
 
-  /** Numbers that may overflow in the column's unit. */
+  /** Timestamps, whose values may be out of the range of a long in the column's unit. */
   sealed abstract private[orc] class Times(column: String) extends OrcValues {
     protected def exactly(v: ColumnVector, row: Int): Long
 
@@ -142,12 +142,12 @@ private[orc] object OrcValues {
     }
   }
 
-  /** @param readers readers of the fields that are in the file */
+  /** Reads structs. @param readers the readers of the fields; not used for fields that are not in the file */
   final class Structs(sources: Array[FieldSource[AnyRef]], readers: Array[OrcValues]) extends OrcValues {
     override protected def readNonNull(v: ColumnVector, row: Int): AnyRef =
       record(v.asInstanceOf[StructColumnVector].fields, row, ordinal = 0L)
 
-    /** @param ordinal position of the row in the file */
+    /** Returns the record of a row. @param ordinal position of the row in the file */
     def record(vectors: Array[ColumnVector], row: Int, ordinal: Long): Record = {
       val values = new Array[AnyRef](sources.length)
       var i = 0

@@ -24,8 +24,9 @@ import iceberglite.spec.schema.Schema
  *
  * @param pageVersion `v1` or `v2`
  * @param bloomFilters settings of Bloom filters by full column name
- * @param checkMinRows minimum number of rows between two measurements of the size of a page
- * @param checkMaxRows maximum number of rows between two measurements of the size of a page
+ * @param checkMinRows minimum number of values of a column between two checks of its page size
+ * @param checkMaxRows maximum number of values of a column between two checks of its page size, and of rows between two
+ *   checks of the row group size
  * @param bloomFilterMaxSize maximum size of a Bloom filter in bytes
  * @param dictionary whether a column may have a dictionary, by full column name
  * @param statistics whether a column has counts and bounds in the file, by full column name
@@ -74,6 +75,8 @@ final case class ParquetDetails(
 object ParquetDetails {
 
   /**
+   * The settings of the Bloom filter of one column.
+   *
    * @param fpp false positive probability of the filter
    * @param ndv number of distinct values in a row group; if absent, the filter has the maximum size
    */
