@@ -12,11 +12,13 @@ import iceberglite.data.FieldSource
 sealed private[iceberglite] trait AvroColumn[+V]
 
 private[iceberglite] object AvroColumn {
+
   /** A column whose values are all null in the file. */
   case object Nulls extends AvroColumn[Nothing]
 
   /** A primitive column. @param values decodes its values */
   final case class Leaf(values: AvroLeaf) extends AvroColumn[Nothing]
+
   /** A column whose schema is a union with null. @param value the read plan of values that are not null */
   final case class Optional[V](union: AvroUnion, value: AvroColumn[V]) extends AvroColumn[V]
   final case class OfList[V](element: AvroColumn[V]) extends AvroColumn[V]

@@ -11,6 +11,7 @@ import iceberglite.spec.schema.{MappedField, NameMapping}
 
 /** Determines the field ids of an Avro file from its schema or, if the schema has no ids, from a name mapping. */
 sealed private[avro] trait FieldIds {
+
   /** Returns the id of a field of this record. */
   def of(field: AvroSchema.Field): Option[Int]
 
