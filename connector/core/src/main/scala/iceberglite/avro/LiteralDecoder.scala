@@ -95,10 +95,10 @@ private[iceberglite] object LiteralDecoder {
     case LongType => Some(in => LongLiteral(in.readLong()))
     case DateType => Some(in => DateLiteral(in.readInt()))
     case TimeType => Some(in => TimeLiteral(in.readLong()))
-    case TimestampType if isDate => Some(in => TimestampLiteral(in.readInt() * MicrosOfDay))
+    case TimestampType if isDate => Some(in => TimestampLiteral(ofDays(in.readInt(), MicrosOfDay)))
     case TimestampType => Some(in => TimestampLiteral(in.readLong()))
     case TimestampTzType => Some(in => TimestampTzLiteral(in.readLong()))
-    case TimestampNsType if isDate => Some(in => TimestampNsLiteral(nanosOfDays(in.readInt())))
+    case TimestampNsType if isDate => Some(in => TimestampNsLiteral(ofDays(in.readInt(), NanosOfDay)))
     case TimestampNsType => Some(in => TimestampNsLiteral(in.readLong()))
     case TimestampTzNsType => Some(in => TimestampTzNsLiteral(in.readLong()))
     case _ => None
@@ -108,10 +108,9 @@ private[iceberglite] object LiteralDecoder {
    * Converts days to nanoseconds. Nanoseconds cover only the years 1677 to 2262. Dates outside of that range are an
    * error (spec version 3: "failing at run time").
    */
-  private def nanosOfDays(days: Int): Long =
-    Try(Math.multiplyExact(days.toLong, NanosOfDay)).getOrElse(
-      throw AvroFault(s"The date $days (days since 1970-01-01) is out of range for a nanosecond timestamp")
-    )
+  private def ofDays(days: Int, unitsOfDay: Long): Long = Try(Math.multiplyExact(days.toLong, unitsOfDay)).getOrElse(
+    throw AvroFault(s"The date $days (days since 1970-01-01) is out of range for a timestamp")
+  )
 
   private def fromText(target: PrimitiveType): Option[Read] = target match {
     case StringType => Some(in => StringLiteral(in.readText()))

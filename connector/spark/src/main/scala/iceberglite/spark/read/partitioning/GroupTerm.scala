@@ -56,9 +56,6 @@ private[iceberglite] object GroupTerm {
     case _ => None
   }
 
-  /** Returns a term that has the same value for all files of a scan. */
-  def undivided(column: NestedField): Option[GroupTerm] = of(column, Void)
-
   /**
    * Whether two values are equal in Spark if and only if their partition values are equal. This is false for
    * floating-point numbers, because 0.0 and -0.0 are equal in Spark, and for types that Spark does not have, because
