@@ -9,13 +9,13 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The type of an argument.
+ * The type of a parameter.
  *
- * @param sql the type to which arguments are cast
- * @param python the type annotation in Python
- * @param read converts Spark's internal value of the type
+ * @param sparkType the Spark SQL type to which an argument is cast
+ * @param pythonType the type annotation of the argument in the generated Python function
+ * @param fromInternal converts Spark's internal value of the type to the Scala value
  */
-final case class ParameterType[A](sql: DataType, python: String, read: Any => A)
+final case class ParameterType[A](sparkType: DataType, pythonType: String, fromInternal: Any => A)
 
 object ParameterType {
   val Text: ParameterType[String] =
@@ -23,17 +23,17 @@ object ParameterType {
 
   val Id: ParameterType[Long] = ParameterType(LongType, "int", { case number: Long => number })
 
-  /** Milliseconds since 1970, as in the snapshot log; finer units are truncated. */
+  /** A time in milliseconds since 1970, as in the snapshot log. Microseconds of the argument are truncated. */
   val Time: ParameterType[Long] =
     ParameterType(TimestampType, "Timestamp", { case micros: Long => Math.floorDiv(micros, 1000L) })
 
   val Flag: ParameterType[Boolean] = ParameterType(BooleanType, "bool", { case flag: Boolean => flag })
 
-  /** Strings, none of which is null. */
+  /** A list of strings, none of which is null. */
   val Texts: ParameterType[Seq[String]] =
     ParameterType(ArrayType(StringType), "Sequence[str]", { case array: ArrayData => texts(array) })
 
-  /** A map of strings, none of which is null. */
+  /** A map from strings to strings. Keys and values are not null. */
   val Options: ParameterType[Map[String, String]] = ParameterType(
     MapType(StringType, StringType),
     "Mapping[str, str | int]",
@@ -41,7 +41,7 @@ object ParameterType {
   )
 
   private def texts(array: ArrayData): Seq[String] = (0 until array.numElements).map { i =>
-    if (array.isNullAt(i)) throw InvalidArgument("element of an argument", "NULL", "Remove it, or set a value")
+    if (array.isNullAt(i)) throw InvalidArgument("element of an argument", "NULL", "Remove the element, or set a value")
     array.getUTF8String(i).toString
   }
 }
@@ -49,21 +49,21 @@ object ParameterType {
 /**
  * A parameter of a procedure. Its name is case-insensitive.
  *
- * @param required whether it must be set
+ * @param required whether a call must set the parameter
  * @param doc the description in the documentation, without a full stop
  */
-final case class Parameter[A](name: String, kind: ParameterType[A], required: Boolean, doc: String) {
-  def isNamed(written: String): Boolean = name.equalsIgnoreCase(written)
+final case class Parameter[A](name: String, parameterType: ParameterType[A], required: Boolean, doc: String) {
+  def isNamed(argumentName: String): Boolean = name.equalsIgnoreCase(argumentName)
 
-  override def toString: String = s"$name ${kind.sql.sql.toLowerCase(Locale.ROOT)}"
+  override def toString: String = s"$name ${parameterType.sparkType.sql.toLowerCase(Locale.ROOT)}"
 }
 
 object Parameter {
-  def required[A](name: String, kind: ParameterType[A], doc: String): Parameter[A] =
-    Parameter(name, kind, required = true, doc)
+  def required[A](name: String, parameterType: ParameterType[A], doc: String): Parameter[A] =
+    Parameter(name, parameterType, required = true, doc)
 
-  def optional[A](name: String, kind: ParameterType[A], doc: String): Parameter[A] =
-    Parameter(name, kind, required = false, doc)
+  def optional[A](name: String, parameterType: ParameterType[A], doc: String): Parameter[A] =
+    Parameter(name, parameterType, required = false, doc)
 
   /** The table of the procedure, which is the first parameter of every procedure. */
   val table: Parameter[String] =
@@ -77,12 +77,12 @@ object Parameter {
 /**
  * The arguments of a call.
  *
- * @param values internal values of Spark by parameter name; omitted arguments are absent
+ * @param values Spark's internal values by parameter name; omitted arguments are absent
  */
 final class Arguments(values: Map[String, Any]) {
 
   /** Returns the value of a required parameter. */
-  def apply[A](parameter: Parameter[A]): A = parameter.kind.read(values(parameter.name))
+  def apply[A](parameter: Parameter[A]): A = parameter.parameterType.fromInternal(values(parameter.name))
 
-  def get[A](parameter: Parameter[A]): Option[A] = values.get(parameter.name).map(parameter.kind.read)
+  def get[A](parameter: Parameter[A]): Option[A] = values.get(parameter.name).map(parameter.parameterType.fromInternal)
 }

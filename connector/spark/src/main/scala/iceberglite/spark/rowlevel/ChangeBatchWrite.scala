@@ -16,11 +16,14 @@ import iceberglite.table.action.RowDelta
 /**
  * The batch write of one merge-on-read statement. Its tasks create data files and delete files, and one commit adds all
  * of them to the table.
+ *
+ * @param rowPlan the plan for writing new rows; absent for DELETE
+ * @param changedFiles the data files that the statement reads, and their existing deletes
  */
 final private[rowlevel] class ChangeBatchWrite(
     statement: RowLevelStatement,
-    rows: Option[WritePlan],
-    changed: ChangedFiles,
+    rowPlan: Option[WritePlan],
+    changedFiles: ChangedFiles,
     metadata: ChangeMetadata
 ) extends DeltaBatchWrite {
   private val table = statement.table
@@ -35,7 +38,7 @@ final private[rowlevel] class ChangeBatchWrite(
     writeCommit.locations,
     table.io,
     table.metadata.specsById,
-    changed.existingDeletes,
+    changedFiles.existingDeletes,
     table.name,
     ChangeBatchWrite.SentBytesOfTask
   )
@@ -45,7 +48,7 @@ final private[rowlevel] class ChangeBatchWrite(
     val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
     val deletes = deleteTarget.copy(sentBytes = sentBytes)
     new ChangeWriterFactory(
-      rows.map(TaskWriterFactory.of(_, writeCommit.operationId)),
+      rowPlan.map(TaskWriterFactory.of(_, writeCommit.operationId)),
       deletes,
       metadata,
       writeCommit.operationId
@@ -60,8 +63,12 @@ final private[rowlevel] class ChangeBatchWrite(
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = {
     val results = messages.toVector.collect { case changes: WrittenChanges => changes }
-    lazy val deletes =
-      changed.mergedDeletes(results.map(_.deletes), deleteTarget, writeCommit.operationId, writeCommit.registerFile)
+    lazy val deletes = changedFiles.mergedDeletes(
+      results.map(_.deletes),
+      deleteTarget,
+      writeCommit.operationId,
+      writeCommit.registerFile
+    )
     val committed = writeCommit.commit(messages) {
       val added = results.flatMap(_.files)
       val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
@@ -72,9 +79,9 @@ final private[rowlevel] class ChangeBatchWrite(
 
   private def action(added: Vector[ContentFile], deletes: MergedDeletes): RowDelta = new RowDelta(
     added ++ deletes.files,
-    changed.replacedDeletes(deletes.dataFiles),
+    changedFiles.replacedDeletes(deletes.dataFiles),
     Some(statement.isolation),
-    changed.filter,
+    changedFiles.filter,
     isRowByRow = statement.isRowByRow,
     affectedDataFiles = deletes.unreferencedDataFiles,
     to = statement.target.snapshotTarget

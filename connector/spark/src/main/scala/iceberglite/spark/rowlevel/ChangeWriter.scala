@@ -20,25 +20,31 @@ final private[rowlevel] case class ChangeMetadata(partitionSize: Int, rowId: Opt
 /**
  * Creates the writers of a statement's tasks on the executors.
  *
- * @param rows creates the writers of new rows; absent for DELETE
+ * @param rowWriterFactory creates the writers of new rows; absent for DELETE, which has no new rows
  */
 final private[rowlevel] class ChangeWriterFactory(
-    rows: Option[TaskWriterFactory],
-    deletes: DeleteFileTarget,
+    rowWriterFactory: Option[TaskWriterFactory],
+    deleteTarget: DeleteFileTarget,
     metadata: ChangeMetadata,
     operationId: String
 ) extends DeltaWriterFactory {
 
   override def createWriter(partitionId: Int, taskId: Long): DeltaWriter[InternalRow] = {
     def names(extension: String) = new DataFileNames(partitionId, taskId, operationId, extension)
-    new ChangeWriter(rows.map(_.createWriter(partitionId, taskId)), deletes, metadata, names)
+    new ChangeWriter(rowWriterFactory.map(_.createWriter(partitionId, taskId)), deleteTarget, metadata, names)
   }
 }
 
-/** Writes the changes of one task: new rows to data files, and positions of old rows to delete files at the end. */
+/**
+ * Writes the changes of one task. New rows go to data files as they arrive. The positions of deleted and updated rows
+ * are collected in memory, and written to delete files at the end of the task.
+ *
+ * @param rowWriter the writer of new rows; absent for DELETE, which has no new rows
+ * @param names returns the file names of the task with the given extension
+ */
 final private[rowlevel] class ChangeWriter(
-    rows: Option[TaskWriter],
-    target: DeleteFileTarget,
+    rowWriter: Option[TaskWriter],
+    deleteTarget: DeleteFileTarget,
     metadata: ChangeMetadata,
     names: String => DataFileNames
 ) extends DeltaWriter[InternalRow] {
@@ -46,48 +52,51 @@ final private[rowlevel] class ChangeWriter(
   private var inserted = 0L
   private var updated = 0L
   private var deleted = 0L
-  private var deleteFiles = Vector.empty[String]
-  private val noRows = WriteMetrics.of(0L, 0L, 0L)
+  private var deleteFilePaths = Vector.empty[String]
+  private val metricsWithoutNewRows = WriteMetrics.of(0L, 0L, 0L)
 
   private val lineage = new GenericInternalRow(2)
-  private val withLineage = new JoinedRow
+  private val rowWithLineage = new JoinedRow
 
   override def delete(old: InternalRow, id: InternalRow): Unit = {
     deleted += 1
     deletes.add(id.getUTF8String(0), id.getLong(1), old)
   }
 
-  /** Updates a row. The new version keeps its id; the commit determines the sequence number. */
+  /**
+   * Updates a row. In version 3, the new version of the row keeps the `_row_id` of the old one, and the commit
+   * determines its sequence number.
+   */
   override def update(old: InternalRow, id: InternalRow, row: InternalRow): Unit = {
     deletes.add(id.getUTF8String(0), id.getLong(1), old)
     updated += 1
     metadata.rowId match {
       case Some(index) =>
         if (old.isNullAt(index)) lineage.setNullAt(0) else lineage.setLong(0, old.getLong(index))
-        put(withLineage(row, lineage))
-      case None => put(row)
+        writeNew(rowWithLineage(row, lineage))
+      case None => writeNew(row)
     }
   }
 
   override def insert(row: InternalRow): Unit = {
     inserted += 1
-    if (metadata.rowId.isEmpty) put(row)
+    if (metadata.rowId.isEmpty) writeNew(row)
     else {
       lineage.setNullAt(0)
-      put(withLineage(row, lineage))
+      writeNew(rowWithLineage(row, lineage))
     }
   }
 
-  private def put(row: InternalRow): Unit = rows match {
+  private def writeNew(row: InternalRow): Unit = rowWriter match {
     case Some(writer) => writer.write(row)
     case None => throw new IllegalStateException("A DELETE has no new rows")
   }
 
   override def commit(): WriterCommitMessage = {
-    // A row that matches several source rows may be deleted more than once.
+    // `delete` may be called more than once for a row that matches several source rows. Each row counts once.
     deleted = deletes.count - updated
-    val written = target.write(deletes, names, path => deleteFiles :+= path)
-    val files: Array[ContentFile] = rows.map(_.commit()) match {
+    val written = deleteTarget.write(deletes, names, path => deleteFilePaths :+= path)
+    val files: Array[ContentFile] = rowWriter.map(_.commit()) match {
       case Some(message: WrittenFiles) => message.files
       case _ => Array.empty
     }
@@ -97,13 +106,13 @@ final private[rowlevel] class ChangeWriter(
   private def counts: RowCounts = RowCounts(inserted, updated, deleted, copied = 0L)
 
   override def abort(): Unit = {
-    rows.foreach(_.abort())
-    Cleanup.delete(target.io, deleteFiles)
+    rowWriter.foreach(_.abort())
+    Cleanup.delete(deleteTarget.io, deleteFilePaths)
   }
 
-  override def close(): Unit = rows.foreach(_.close())
+  override def close(): Unit = rowWriter.foreach(_.close())
 
-  /** Returns the metrics. If a name occurs twice, Spark uses the last value. */
+  /** Returns the metrics of new rows, then those of changed rows. If a name occurs twice, Spark uses the last value. */
   override def currentMetricsValues: Array[CustomTaskMetric] =
-    rows.fold(noRows)(_.currentMetricsValues) ++ WriteMetrics.of(counts)
+    rowWriter.fold(metricsWithoutNewRows)(_.currentMetricsValues) ++ WriteMetrics.of(counts)
 }

@@ -40,7 +40,10 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
   private def columns(fields: NestedField*): Array[NamedReference] =
     fields.map(f => Expressions.column(f.name): NamedReference).toArray
 
-  /** False, because Spark would otherwise not pass the id of the updated row. */
+  /**
+   * False, so that an update stays one operation. If Spark split it into a delete and an insert, the `_row_id` of the
+   * updated row would not be passed to the new row.
+   */
   override def representUpdateAsDeleteAndInsert(): Boolean = false
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = statement.in {
@@ -55,10 +58,10 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
     override def build(): DeltaWrite = statement.in {
       val isDelete = statement.command == Command.DELETE
       val writeInfo = if (statement.hasLineage) RowPlans.withLineage(info) else info
-      val rows = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
+      val rowPlan = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
       val isOneTask = statement.writesInReadTasks && scan.forall(_.readsInOneTask)
-      val requirements = StatementRequirements.forMergeOnRead(statement, rows, isOneTask)
-      new ChangeWrite(statement, rows, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
+      val requirements = StatementRequirements.forMergeOnRead(statement, rowPlan, isOneTask)
+      new ChangeWrite(statement, rowPlan, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
     }
   }
 
@@ -75,10 +78,15 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
   override def toString: String = s"merge-on-read ${statement.command} of ${statement.table.name}"
 }
 
-/** The requirements of a statement's changes for Spark's planning. @param rows absent for DELETE */
+/**
+ * The write of a merge-on-read statement. It reports to Spark how rows must be distributed and sorted before they are
+ * written.
+ *
+ * @param rowPlan the plan for writing new rows; absent for DELETE
+ */
 final private[iceberglite] class ChangeWrite(
     statement: RowLevelStatement,
-    rows: Option[WritePlan],
+    rowPlan: Option[WritePlan],
     requirements: RowRequirements,
     files: ChangedFiles,
     metadata: ChangeMetadata
@@ -94,10 +102,10 @@ final private[iceberglite] class ChangeWrite(
   override def requiredOrdering: Array[SortOrder] = requirements.ordering
 
   override def advisoryPartitionSizeInBytes: Long = statement.in {
-    if (requirements.isDistributed) rows.fold(statement.deleteAdvisorySize)(_.advisorySize) else 0L
+    if (requirements.isDistributed) rowPlan.fold(statement.deleteAdvisorySize)(_.advisorySize) else 0L
   }
 
-  override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rows, files, metadata)
+  override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rowPlan, files, metadata)
 
   override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.ofMergeOnRead
 

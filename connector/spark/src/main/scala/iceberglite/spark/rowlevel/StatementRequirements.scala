@@ -53,14 +53,14 @@ private[rowlevel] object StatementRequirements {
    * @param rows absent for DELETE, which has no new rows
    * @param isOneTask whether one task reads all the rows, and no shuffle precedes the write
    */
-  def forMergeOnRead(statement: RowLevelStatement, rows: Option[WritePlan], isOneTask: Boolean): RowRequirements =
+  def forMergeOnRead(statement: RowLevelStatement, rowPlan: Option[WritePlan], isOneTask: Boolean): RowRequirements =
     if (!statement.isDistributed) RowRequirements.Unspecified
     else {
-      val ordering = rows.fold(RowRequirements.Unspecified)(_.requirements)
+      val requirements = rowPlan.fold(RowRequirements.Unspecified)(_.requirements)
       val mode = statement.distribution.getOrElse(
         if (isOneTask) DistributionMode.NoDistribution else DistributionMode.Hash
       )
-      ordering.copy(distribution = distributionFor(mode, statement, ordering))
+      requirements.copy(distribution = distributionFor(mode, statement, requirements))
     }
 
   /**

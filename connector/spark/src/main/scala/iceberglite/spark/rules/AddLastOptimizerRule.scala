@@ -5,19 +5,21 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
- * Adds a rule after all others of a session's optimizer, when the plan contains scans. Spark 3.5 has no such extension
- * point, and the session does not exist yet when Spark requests the rules of its extensions. Therefore, the first query
- * that is analyzed in a session adds the rule.
+ * Registers an optimizer rule that runs after all of Spark's own optimizer rules, when the plan contains scans. Spark
+ * 3.5 has no extension point for such a rule, and the session does not exist yet when Spark requests the rules of its
+ * extensions. Therefore, this class is an analyzer rule: the first query that is analyzed in a session registers the
+ * optimizer rule in the session, and the query's plan is returned unchanged.
  *
- * @param rule one rule for all sessions
+ * @param rule the optimizer rule; all sessions share one instance, so that a session registers it only once
  */
 final private[iceberglite] class AddLastOptimizerRule(session: SparkSession, rule: Rule[LogicalPlan])
     extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    val methods = session.experimental
-    methods.synchronized {
-      if (!methods.extraOptimizations.contains(rule)) methods.extraOptimizations = methods.extraOptimizations :+ rule
+    val experimental = session.experimental
+    experimental.synchronized {
+      val registered = experimental.extraOptimizations
+      if (!registered.contains(rule)) experimental.extraOptimizations = registered :+ rule
     }
     plan
   }

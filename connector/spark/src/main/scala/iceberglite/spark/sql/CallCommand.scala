@@ -15,9 +15,9 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Runs a procedure once, when the statement is submitted.
+ * Runs a procedure when Spark executes the `CALL` statement.
  *
- * @param child a query of one row with the arguments, each in a column with its parameter's name
+ * @param child a query that returns one row; each column has the name of a parameter and contains its argument
  */
 final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: LogicalPlan)
     extends RunnableCommand
@@ -28,17 +28,18 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
 
   override def run(session: SparkSession): Seq[Row] = {
     val call = s"CALL ${catalog.name}.${Procedure.Namespace}.${procedure.name}"
-    val given = SparkErrors.in(call)(new Arguments(arguments(session)))
-    SparkErrors.in(s"$call of ${given(Parameter.table)}")(procedure.call(given, new ProcedureContext(session, catalog)))
+    val arguments = SparkErrors.in(call)(new Arguments(argumentValues(session)))
+    val context = new ProcedureContext(session, catalog)
+    SparkErrors.in(s"$call of ${arguments(Parameter.table)}")(procedure.call(arguments, context))
   }
 
-  private def arguments(session: SparkSession): Map[String, Any] = {
+  private def argumentValues(session: SparkSession): Map[String, Any] = {
     val row = session.sessionState.executePlan(child).executedPlan.executeCollect().head
     val zone = session.sessionState.conf.sessionLocalTimeZone
     child.output.zipWithIndex.flatMap { case (column, i) =>
       val parameter = procedure.parameters.find(_.isNamed(column.name)).get
-      val value = Option(row.get(i, column.dataType)).map(coerced(parameter, _, column.dataType, zone))
-      if (value.isEmpty && parameter.required) throw InvalidArgument(subject(parameter), "NULL", "A value is required")
+      val value = Option(row.get(i, column.dataType)).map(convertTo(parameter, _, column.dataType, zone))
+      if (value.isEmpty && parameter.required) throw InvalidArgument(describe(parameter), "NULL", "A value is required")
       value.map(parameter.name -> _)
     }.toMap
   }
@@ -47,10 +48,14 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
    * Converts a value to the type of the parameter: by lossless widening, or from text with a cast that fails for
    * invalid text.
    */
-  private def coerced(parameter: Parameter[_], value: Any, from: DataType, zone: String): Any = {
-    val to = parameter.kind.sql
+  private def convertTo(parameter: Parameter[_], value: Any, from: DataType, zone: String): Any = {
+    val to = parameter.parameterType.sparkType
     def reject(): Nothing =
-      throw InvalidArgument(subject(parameter), Literal(value, from).toString, s"It must be ${to.sql}, not ${from.sql}")
+      throw InvalidArgument(
+        describe(parameter),
+        Literal(value, from).toString,
+        s"It must be ${to.sql}, not ${from.sql}"
+      )
     if (from == to) value
     else if (!Cast.canUpCast(from, to) && !(from == StringType && Cast.canAnsiCast(from, to))) reject()
     else
@@ -58,7 +63,7 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
       catch { case NonFatal(_) => reject() }
   }
 
-  private def subject(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"
+  private def describe(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"
 
   override protected def withNewChildInternal(newChild: LogicalPlan): CallCommand = copy(child = newChild)
 }

@@ -15,7 +15,8 @@ private[procedure] object ProcedurePages {
     val signature = p.parameters.map(q => if (q.required) q.name else s"[${q.name}]").mkString(", ")
     Seq(s"### ${p.name}", "", s"`CALL catalog.system.${p.name}($signature)`", "", s"${p.description}.", "") ++
       table("argument", "type", "description")(p.parameters.map { q =>
-        Seq(s"`${q.name}`", q.kind.sql.sql.toLowerCase(Locale.ROOT), q.doc + (if (q.required) "" else " (optional)"))
+        val sqlType = q.parameterType.sparkType.sql.toLowerCase(Locale.ROOT)
+        Seq(s"`${q.name}`", sqlType, q.doc + (if (q.required) "" else " (optional)"))
       }) ++ Seq("") ++
       table("result column", "type", "description")(p.output.map { field =>
         val mayBeNull = if (field.nullable) "; may be null" else ""
@@ -79,7 +80,7 @@ private[procedure] object ProcedurePages {
 
   private def function(p: Procedure, first: String, call: String, indent: String): Seq[String] = {
     val rest = p.parameters.tail
-    val typed = rest.map(q => s"${q.name}: ${q.kind.python}" + (if (q.required) "" else " | None = None"))
+    val typed = rest.map(q => s"${q.name}: ${q.parameterType.pythonType}" + (if (q.required) "" else " | None = None"))
     val (kind, value) =
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")
