@@ -15,27 +15,27 @@ class RollbackToSnapshot(NamedTuple):
     """A result row of `rollback_to_snapshot`."""
 
     previous_snapshot_id: int
-    """Snapshot that was current before."""
+    """Snapshot that was current before the call."""
     current_snapshot_id: int
-    """Snapshot that is current now."""
+    """Snapshot that is current after the call."""
 
 
 class RollbackToTimestamp(NamedTuple):
     """A result row of `rollback_to_timestamp`."""
 
     previous_snapshot_id: int
-    """Snapshot that was current before."""
+    """Snapshot that was current before the call."""
     current_snapshot_id: int
-    """Snapshot that is current now."""
+    """Snapshot that is current after the call."""
 
 
 class SetCurrentSnapshot(NamedTuple):
     """A result row of `set_current_snapshot`."""
 
     previous_snapshot_id: int | None
-    """Snapshot that was current before."""
+    """Snapshot that was current before the call."""
     current_snapshot_id: int
-    """Snapshot that is current now."""
+    """Snapshot that is current after the call."""
 
 
 class CherrypickSnapshot(NamedTuple):
@@ -44,7 +44,7 @@ class CherrypickSnapshot(NamedTuple):
     source_snapshot_id: int
     """Snapshot whose changes were applied."""
     current_snapshot_id: int
-    """Snapshot that is current now."""
+    """Snapshot that is current after the call."""
 
 
 class PublishChanges(NamedTuple):
@@ -53,7 +53,7 @@ class PublishChanges(NamedTuple):
     source_snapshot_id: int
     """Snapshot whose changes were applied."""
     current_snapshot_id: int
-    """Snapshot that is current now."""
+    """Snapshot that is current after the call."""
 
 
 class FastForward(NamedTuple):
@@ -62,9 +62,9 @@ class FastForward(NamedTuple):
     branch_updated: str
     """Name of the branch."""
     previous_ref: int | None
-    """Snapshot of the branch before."""
+    """Snapshot of the branch before the call."""
     updated_ref: int
-    """Snapshot of the branch now."""
+    """Snapshot of the branch after the call."""
 
 
 class AncestorsOf(NamedTuple):
@@ -100,9 +100,9 @@ class ConvertEqualityDeletes(NamedTuple):
     converted_delete_files_count: int
     """Number of equality delete files that were removed."""
     added_delete_files_count: int
-    """Number of deletion vectors or position delete files that replace them."""
+    """Number of deletion vectors or position delete files that replace the equality delete files."""
     deleted_rows_count: int
-    """Number of rows that these delete."""
+    """Number of rows that the added files delete."""
 
 
 class TableProcedures(ABC):
@@ -125,7 +125,7 @@ class TableProcedures(ABC):
         """Roll back to the snapshot that was current at a given timestamp.
 
         Args:
-            timestamp: time; the last snapshot that was committed before it becomes current.
+            timestamp: time; the last snapshot that was committed before this time becomes current.
         """
         rows = self._call("rollback_to_timestamp", {"timestamp": timestamp})
         return RollbackToTimestamp(*rows[0])
@@ -190,7 +190,7 @@ class TableProcedures(ABC):
         Args:
             changelog_view: name of the view, by default `<table>_changes`; it replaces a temporary view of that name.
             options: read options that select the commits, such as `start-snapshot-id`; by default all commits.
-            compute_updates: whether to show updates as such; by default true if `identifier_columns` are given.
+            compute_updates: whether to recognize updates; by default true if `identifier_columns` are given.
             identifier_columns: columns that identify a row; by default the identifier fields of the table.
             net_changes: whether to show the net changes of all commits together; not with `compute_updates`.
         """

@@ -22,22 +22,22 @@ object ConvertEqualityDeletes extends Procedure {
     Procedure.column(
       "added_delete_files_count",
       LongType,
-      "Number of deletion vectors or position delete files that replace them"
+      "Number of deletion vectors or position delete files that replace the equality delete files"
     ),
-    Procedure.column("deleted_rows_count", LongType, "Number of rows that these delete")
+    Procedure.column("deleted_rows_count", LongType, "Number of rows that the added files delete")
   ))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
     val name = arguments(Parameter.table)
     val table = context.table(name).current
-    val to = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
-    val counts = EqualityDeletes.of(table, to).map { deletes =>
+    val target = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
+    val counts = EqualityDeletes.of(table, target).map { deletes =>
       val (before, after, row) = new DeleteConversionJob(context.session, table).run(deletes) { deleteFiles =>
         val (before, after) = context.commit(name)(_ => deletes.action(deleteFiles))
         val deletedRows = deleteFiles.iterator.map(_.recordCount).sum
         (before, after, Row(deletes.files.size.toLong, deleteFiles.size.toLong, deletedRows))
       }
-      // The commit has succeeded, even if this step fails.
+      // Refresh only after the commit: if the refresh fails, the conversion has still succeeded.
       context.refreshCachedPlans(name, before, after)
       row
     }

@@ -30,7 +30,7 @@ object CreateChangelogView extends Procedure {
   private val computeUpdates = Parameter.optional(
     "compute_updates",
     ParameterType.Flag,
-    "Whether to show updates as such; by default true if `identifier_columns` are given"
+    "Whether to recognize updates; by default true if `identifier_columns` are given"
   )
   private val identifierColumns = Parameter.optional(
     "identifier_columns",
@@ -89,12 +89,16 @@ object CreateChangelogView extends Procedure {
     else if (identifiers.isEmpty) throw InvalidArgument(
       "argument identifier_columns",
       "none",
-      "Updates cannot be identified without them. Set them, or run ALTER TABLE ... SET IDENTIFIER FIELDS"
+      "Updates cannot be identified without identifier columns. Set identifier_columns, or run ALTER TABLE ... SET " +
+        "IDENTIFIER FIELDS"
     )
     else ChangelogView.WithUpdates(identifiers)
   }
 
-  /** Resolves a column: either its own name, which may contain dots, or an SQL path. */
+  /**
+   * Returns the path of a column. The argument is either the name of a top-level column, which may contain dots, or a
+   * path in SQL syntax.
+   */
   private def path(column: String, schema: Schema, session: SparkSession): Vector[String] =
     if (ColumnPath.child(schema.fields, column, caseSensitive(session)).isDefined) Vector(column)
     else Try(session.sessionState.sqlParser.parseMultipartIdentifier(column).toVector).getOrElse(Vector(column))
@@ -103,7 +107,11 @@ object CreateChangelogView extends Procedure {
     val nodes = ColumnPath.require(schema, path, caseSensitive(session))
     val name = nodes.map(_.name).mkString(".")
     def reject(): Nothing =
-      throw InvalidArgument("argument identifier_columns", name, "A column inside of a list or map has many values")
+      throw InvalidArgument(
+        "argument identifier_columns",
+        name,
+        "A column inside a list or map cannot identify a row, because it has many values in a row"
+      )
     val structs = schema.asStruct +: nodes.init.map(_.fieldType match {
       case struct: Type.StructType => struct
       case _ => reject()

@@ -8,11 +8,11 @@ import iceberglite.table.Table
 
 /** The result columns of procedures that change the current snapshot. */
 private[procedure] object CurrentSnapshot {
-  private val current = Procedure.column("current_snapshot_id", LongType, "Snapshot that is current now")
+  private val current = Procedure.column("current_snapshot_id", LongType, "Snapshot that is current after the call")
 
-  /** @param mayHaveNoSnapshot whether the table may have had no snapshot */
+  /** @param mayHaveNoSnapshot whether the table may have no snapshot before the call */
   private def rollbackSchema(mayHaveNoSnapshot: Boolean): StructType = StructType(Seq(
-    Procedure.column("previous_snapshot_id", LongType, "Snapshot that was current before", mayHaveNoSnapshot),
+    Procedure.column("previous_snapshot_id", LongType, "Snapshot that was current before the call", mayHaveNoSnapshot),
     current
   ))
 

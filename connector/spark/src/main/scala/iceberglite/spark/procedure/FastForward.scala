@@ -22,8 +22,8 @@ object FastForward extends Procedure {
 
   override val output: StructType = StructType(Seq(
     Procedure.column("branch_updated", StringType, "Name of the branch"),
-    Procedure.column("previous_ref", LongType, "Snapshot of the branch before", nullable = true),
-    Procedure.column("updated_ref", LongType, "Snapshot of the branch now")
+    Procedure.column("previous_ref", LongType, "Snapshot of the branch before the call", nullable = true),
+    Procedure.column("updated_ref", LongType, "Snapshot of the branch after the call")
   ))
 
   override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {

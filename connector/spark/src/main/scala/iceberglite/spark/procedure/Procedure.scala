@@ -19,10 +19,10 @@ trait Procedure {
   /** The columns of the result, each with a comment. */
   def output: StructType
 
-  /** Whether the result can have any number of rows rather than one. */
+  /** Whether the result can have any number of rows; if false, it has exactly one row. */
   def manyRows: Boolean = false
 
-  /** Whether the procedure creates the table. */
+  /** Whether the procedure creates the table that the first argument names. */
   def createsTable: Boolean = false
 
   /** Runs the procedure. @throws iceberglite.spec.IcebergError for invalid arguments or a failed change */

@@ -41,9 +41,9 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
   }
 
   /**
-   * Changes a table by one action, and refreshes cached plans of it.
+   * Changes a table by one action, and refreshes the cached plans that read the table.
    *
-   * @return the table before and after
+   * @return the table before and after the change
    */
   def change(name: String)(action: TableMetadata => Action): (Table, Table) = {
     val (before, after) = commit(name)(action)
@@ -52,8 +52,10 @@ final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog
   }
 
   /**
-   * Changes a table by one action. The caller refreshes cached plans with [[refreshCachedPlans]], whose failure does
-   * not undo the change.
+   * Changes a table by one action. The caller must then refresh the cached plans with [[refreshCachedPlans]], whose
+   * failure does not undo the change.
+   *
+   * @return the table before and after the change
    */
   def commit(name: String)(action: TableMetadata => Action): (Table, Table) = {
     val before = table(name).current

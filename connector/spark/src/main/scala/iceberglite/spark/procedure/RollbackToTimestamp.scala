@@ -11,7 +11,7 @@ object RollbackToTimestamp extends Procedure {
     Parameter.required(
       "timestamp",
       ParameterType.Time,
-      "Time; the last snapshot that was committed before it becomes current"
+      "Time; the last snapshot that was committed before this time becomes current"
     )
 
   override val name = "rollback_to_timestamp"
