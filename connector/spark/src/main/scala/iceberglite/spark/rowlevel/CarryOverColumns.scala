@@ -3,15 +3,15 @@ package iceberglite.spark.rowlevel
 import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId, SpecId}
 import iceberglite.spec.types.NestedField
 
-/** The metadata columns that are passed to the write with rows that copy-on-write has read. */
+/** The metadata columns that copy-on-write reads with each row and passes to the write. */
 private[iceberglite] object CarryOverColumns {
 
   /** The columns that a row keeps across its versions (adopted version 3: "Row Lineage"). */
   val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
 
   /**
-   * The column with the change of a row (`RowChangeCode`). It temporarily replaces the partition spec id of the row's
-   * file.
+   * The metadata column in which the write receives a code for the change of a row (`RowChangeCode`). The read returns
+   * the partition spec id in this column; the plan replaces it by the code.
    */
   val Change: NestedField = SpecId
 

@@ -10,10 +10,10 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.table.{Cleanup, DataFileNames}
 
 /**
- * The metadata that Spark passes with each deleted or updated row.
+ * The layout of the metadata columns that Spark passes with each deleted or updated row.
  *
  * @param partitionSize the number of fields of the partition struct
- * @param rowId the index of `_row_id` in the metadata; absent before version 3
+ * @param rowId the index of `_row_id` among the metadata columns; absent before version 3
  */
 final private[rowlevel] case class ChangeMetadata(partitionSize: Int, rowId: Option[Int])
 

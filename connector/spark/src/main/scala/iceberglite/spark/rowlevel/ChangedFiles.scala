@@ -10,9 +10,10 @@ import iceberglite.spec.property.DeleteGranularity
 import iceberglite.table.DataFileNames
 
 /**
- * The delete files of a statement. A data file has at most one deletion vector.
+ * The delete files that a statement commits. The deletes of all tasks are merged, so that a data file has at most one
+ * deletion vector.
  *
- * @param dataFiles the data files with deleted rows
+ * @param dataFiles the paths of the data files with deleted rows
  * @param replaced the paths of the tasks' delete files that were merged into other files and are no longer needed
  */
 final private[rowlevel] case class MergedDeletes(
@@ -22,44 +23,52 @@ final private[rowlevel] case class MergedDeletes(
 ) {
   def isEmpty: Boolean = files.isEmpty
 
-  /** Returns the data files of delete files that apply to several data files and therefore do not name them. */
+  /**
+   * Returns the data files whose rows are deleted by delete files that apply to several data files. Such delete files
+   * do not name their data files.
+   */
   def unreferencedDataFiles: Set[String] = dataFiles -- files.flatMap(_.referencedDataFile)
 }
 
 /**
- * The data files whose rows a statement may change, on the driver.
+ * The data files whose rows a statement may change, with their existing deletes. This class is used on the driver.
  *
- * @param read returns the files that the statement reads; called after Spark has planned the scan
+ * @param readFiles returns the files that the statement reads; it is called after Spark has planned the scan
  */
-final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: () => StatementFiles) {
-  private lazy val files = read()
+final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFiles: () => StatementFiles) {
+  private lazy val files = readFiles()
   private lazy val tasks: Map[String, FileScanTask] = files.tasks.iterator.map(t => t.file.path -> t).toMap
 
   def filter: Expression = files.filter
 
   /**
-   * Returns the existing position deletes of a data file that are merged with the new ones. Before version 3, these are
-   * only delete files that apply to this data file alone, and only if each data file has its own delete file.
+   * Returns the existing position deletes of a data file that are merged with its new deletes. Before version 3, a
+   * delete file is merged only if it applies to this data file alone and the statement writes one delete file for each
+   * data file.
    */
-  private def mergeable(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
-    !d.isEquality && (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && isPerDataFile)
+  private def mergeableDeletes(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
+    !d.isEquality &&
+    (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && writesFilePerDataFile)
   }
 
-  private def isPerDataFile: Boolean = statement.granularity == DeleteGranularity.OfFile
+  private def writesFilePerDataFile: Boolean = statement.granularity == DeleteGranularity.OfFile
 
   /**
-   * Returns the existing deletes of data files that are merged into the new ones, so that a data file has one delete
-   * file.
+   * Returns the existing deletes of each data file, by path, that are merged with its new deletes. After the commit,
+   * the data file has a single delete file.
    */
   def existingDeletes: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
-    val deletes = mergeable(task)
+    val deletes = mergeableDeletes(task)
     if (deletes.isEmpty) None else Some(path -> deletes.map(_.withoutMetrics))
   }
 
-  /** Returns the existing delete files that are replaced, because they apply only to one of these data files. */
+  /**
+   * Returns the existing delete files that the commit removes, because the new delete files contain their deletes. Each
+   * of them applies to only one of the given data files.
+   */
   def replacedDeletes(dataFiles: Set[String]): Vector[ContentFile] = for {
     path <- dataFiles.toVector.sorted
-    delete <- mergeable(tasks(path))
+    delete <- mergeableDeletes(tasks(path))
     if delete.isVector || delete.file.referencedDataFile.contains(path)
   } yield delete.file
 
@@ -84,7 +93,11 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
 
   private def dataFile(path: String): ContentFile = tasks(path).file
 
-  /** Merges deletion vectors. @return the delete files, and the paths of those that they replace */
+  /**
+   * Merges the deletion vectors of all tasks.
+   *
+   * @return the delete files to commit, and the paths of the tasks' delete files that are not committed
+   */
   private def mergeVectors(
       written: Vector[ContentFile],
       sent: Vector[DeletionVectorMessage],
@@ -108,11 +121,14 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
       val path = target.locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, name)
       onCreate(path)
       val files = written.filter(f => kept.contains(f.referencedDataFile.mkString))
-      (files ++ DeletionVectorFiles.write(target.io, path, rows), unused(written, files))
+      (files ++ DeletionVectorFiles.write(target.io, path, rows), uncommittedPaths(written, files))
     }
   }
 
-  /** Merges position delete files. Large files are kept, because the driver should not write much. */
+  /**
+   * Merges position delete files of several tasks. Large files are committed as they are, because the driver should not
+   * write many bytes.
+   */
   private def mergePositions(
       written: Vector[(WrittenDeletes, ContentFile)],
       target: DeleteFileTarget,
@@ -132,9 +148,10 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: (
       target.mergePositionDeletes(group, new DataFileNames(groupNumber, 0L, s"$operationId-united", _), onCreate)
     }
     val files = kept.flatten.map(_._2)
-    (files ++ mergedFiles.map(w => w.contentFile(dataFile(w.dataFiles.head))), unused(written.map(_._2), files))
+    val mergedEntries = mergedFiles.map(w => w.contentFile(dataFile(w.dataFiles.head)))
+    (files ++ mergedEntries, uncommittedPaths(written.map(_._2), files))
   }
 
-  private def unused(written: Vector[ContentFile], kept: Vector[ContentFile]): Vector[String] =
+  private def uncommittedPaths(written: Vector[ContentFile], kept: Vector[ContentFile]): Vector[String] =
     written.map(_.path).distinct.filterNot(kept.map(_.path).toSet)
 }

@@ -20,7 +20,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     extends RowLevelOperation {
   private var scan: Option[CopyOnWriteScanBuilder] = None
 
-  /** How the files are packed into tasks. It is known when the write is planned, before Spark runs the scan. */
+  /** How the files are packed into tasks. The packing is set when the write is planned, before Spark runs the scan. */
   @volatile private var packing: Option[RewritePacking] = None
 
   override def command(): Command = statement.command
@@ -39,10 +39,10 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     new CopyOnWriteScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
 
   /**
-   * Returns the files that were read. Spark does not read a table if it finds that no row is needed. In this case, a
-   * DELETE, UPDATE or MERGE changes nothing, and an overwrite replaces all files.
+   * Returns the files that the statement has read. Spark does not read the table if it finds that no row is needed. In
+   * this case, a DELETE, UPDATE or MERGE changes nothing, and an overwrite replaces all files.
    */
-  private def read: StatementFiles = scan match {
+  private def readFiles: StatementFiles = scan match {
     case Some(builder) => builder.files
     case None if overwrites =>
       val all = scanOfWholeFiles(CaseInsensitiveStringMap.empty)
@@ -58,13 +58,13 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
       // All rows that a DELETE writes are copies. For other statements, a column contains the change of each row.
       val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
       val counted = if (counts) Some(RowCounting(command(), statement.analysis.marksDeletes)) else None
-      new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
+      new IcebergWrite(plan, WriteMode.ReplaceRead(() => readFiles, counted))
     }
   }
 
   /**
-   * Returns the plan of a write. New rows of an overwrite do not come from files of the table, and are distributed like
-   * those of other writes.
+   * Returns the plan of a write. The new rows of an overwrite do not come from files of the table, so they are
+   * distributed like the rows of other writes.
    */
   private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
     RowPlans.of(statement, info, statement.distribution)
@@ -77,9 +77,9 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   }
 
   /**
-   * Returns the maximum number of tasks that write rows of an unpartitioned table, if rows are written by the tasks
-   * that read them. It is absent for a partitioned table, or if the size of the table is unknown. It is known before
-   * Spark plans the scan.
+   * Returns the maximum number of tasks that write rows of an unpartitioned table, if the tasks that read rows also
+   * write them. The number is absent for a partitioned table, or if the size of the table is unknown. It can be
+   * determined before Spark plans the scan.
    */
   def maxTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {

@@ -21,8 +21,8 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.schema.MetadataColumns
 
 /**
- * Reads whole files, for a statement that replaces them. Spark first runs a query for the files with a row to change,
- * if the condition allows it; other files are kept.
+ * Reads whole files, for a statement that replaces them. If the condition allows it, Spark first runs a query that
+ * finds the files with a row to change. All other files are neither read nor replaced.
  *
  * @param packing how the files are packed into tasks, known after the write is planned; absent for the packing of
  *   ordinary scans
@@ -72,10 +72,11 @@ final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () =>
       values.collect { case literal: Literal[_] =>
         literal.value match {
           case path: UTF8String => path.toString
-          case other => throw new IllegalArgumentException(s"$other is not a file path")
+          case other =>
+            throw new IllegalArgumentException(s"$other in the runtime filter $predicate is not a file path")
         }
       }.toSet
-    case _ => throw new IllegalArgumentException(s"$predicate does not choose files")
+    case _ => throw new IllegalArgumentException(s"The runtime filter $predicate does not compare file paths")
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = inner.supportedCustomMetrics()

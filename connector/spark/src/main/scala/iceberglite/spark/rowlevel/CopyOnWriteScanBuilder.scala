@@ -20,7 +20,10 @@ final private[iceberglite] class CopyOnWriteScanBuilder(
     with SupportsPushDownRequiredColumns {
   private var scan: Option[CopyOnWriteScan] = None
 
-  /** Pushes conditions down to select files. Spark evaluates those that partition values do not fully decide. */
+  /**
+   * Pushes conditions down to select files. Spark evaluates the conditions that the partition values of files do not
+   * decide for all rows of a file.
+   */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = inner.pushPredicates(predicates)
 
   override def pushedPredicates(): Array[Predicate] = inner.pushedPredicates()

@@ -15,9 +15,9 @@ import iceberglite.table.{DataFileNames, DataLocations}
  * The settings for writing delete files. They are sent to the tasks of a statement.
  *
  * @param vectors whether deletes are deletion vectors (version 3)
- * @param existingDeletes the existing deletes of each data file, by path, that are merged into its new ones
+ * @param existingDeletes the existing deletes of each data file, by path, that are merged with its new deletes
  * @param table the name of the table, for messages
- * @param sentBytes maximum bytes of deletion vectors that a task sends to the driver, instead of writing a file
+ * @param sentBytes maximum bytes of deletion vectors that a task sends to the driver instead of writing them to a file
  */
 final private[rowlevel] case class DeleteFileTarget(
     vectors: Boolean,
@@ -75,7 +75,7 @@ final private[rowlevel] case class DeleteFileTarget(
   /**
    * Returns the deletes as deletion vectors in the message to the driver; absent if they are too large for a message.
    */
-  private def messageOf(files: Vector[Deleted]): Option[TaskDeletes] =
+  private def messageOf(files: Vector[DeletedPositions]): Option[TaskDeletes] =
     if (files.iterator.map(_._2.bytes).sum > sentBytes) None
     else Some(TaskDeletes(Array.empty, files.map { case (path, p) => DeletionVectorMessage(path, p.toBytes) }.toArray))
 
@@ -98,7 +98,8 @@ final private[rowlevel] case class DeleteFileTarget(
     writePositions(files, names(extension), onCreate)
   }
 
-  private type Deleted = (String, DeletionVector)
+  /** The path of a data file, and the positions of its deleted rows. */
+  private type DeletedPositions = (String, DeletionVector)
 
   private def newPath(names: DataFileNames, onCreate: String => Unit): String = {
     val path = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
@@ -107,7 +108,7 @@ final private[rowlevel] case class DeleteFileTarget(
   }
 
   private def writeVectors(
-      files: Vector[Deleted],
+      files: Vector[DeletedPositions],
       names: DataFileNames,
       onCreate: String => Unit
   ): Array[WrittenDeletes] = {
@@ -117,7 +118,7 @@ final private[rowlevel] case class DeleteFileTarget(
 
   /** Writes position delete files of one partition, one after the other. */
   private def writePositions(
-      files: Vector[Deleted],
+      files: Vector[DeletedPositions],
       names: DataFileNames,
       onCreate: String => Unit
   ): Vector[WrittenDeletes] = {
@@ -125,9 +126,9 @@ final private[rowlevel] case class DeleteFileTarget(
     val result = Vector.newBuilder[WrittenDeletes]
     var remaining = files
     while (remaining.nonEmpty) {
-      val (file, done) = writer.write(newPath(names, onCreate), remaining, targetSize)
-      result += WrittenDeletes.ofPositions(file, remaining.take(done).map(_._1))
-      remaining = remaining.drop(done)
+      val (file, writtenCount) = writer.write(newPath(names, onCreate), remaining, targetSize)
+      result += WrittenDeletes.ofPositions(file, remaining.take(writtenCount).map(_._1))
+      remaining = remaining.drop(writtenCount)
     }
     result.result()
   }

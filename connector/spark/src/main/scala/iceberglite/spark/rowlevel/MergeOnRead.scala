@@ -52,7 +52,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
     builder
   }
 
-  private def read: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
+  private def readFiles: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
 
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
     override def build(): DeltaWrite = statement.in {
@@ -61,7 +61,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
       val rowPlan = if (isDelete) None else Some(RowPlans.of(statement, writeInfo))
       val isOneTask = statement.writesInReadTasks && scan.forall(_.readsInOneTask)
       val requirements = StatementRequirements.forMergeOnRead(statement, rowPlan, isOneTask)
-      new ChangeWrite(statement, rowPlan, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
+      new ChangeWrite(statement, rowPlan, requirements, new ChangedFiles(statement, () => readFiles), metadataOf(info))
     }
   }
 

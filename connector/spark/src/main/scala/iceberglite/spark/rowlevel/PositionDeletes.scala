@@ -27,26 +27,30 @@ final private[iceberglite] class DataFileDeletes(val path: UTF8String, val group
  */
 final private[iceberglite] class PositionDeletes(partitionSize: Int) {
   private val files = new util.HashMap[UTF8String, DataFileDeletes]
-  private var last: DataFileDeletes = _
+  private var current: DataFileDeletes = _
 
-  /** Adds a row. @param metadata begins with spec id and partition of the file; the caller may reuse it afterwards */
+  /**
+   * Adds a deleted row.
+   *
+   * @param metadata begins with the spec id and the partition of the file; the caller may reuse the object afterwards
+   */
   def add(file: UTF8String, position: Long, metadata: InternalRow): Unit = {
-    if (last == null || last.path != file) switchTo(file, metadata)
-    last.builder += position
+    if (current == null || current.path != file) switchTo(file, metadata)
+    current.builder += position
   }
 
-  /** Switches to the deletes of a file that differs from that of the previous row. */
+  /** Makes the deletes of another file current. Spark usually passes the rows of one file after another. */
   private def switchTo(file: UTF8String, metadata: InternalRow): Unit = {
-    last = files.get(file)
-    if (last == null) {
+    current = files.get(file)
+    if (current == null) {
       val path = file.clone()
       val partition = if (metadata.isNullAt(1)) None else Some(metadata.getStruct(1, partitionSize).copy())
-      last = new DataFileDeletes(path, (metadata.getInt(0), partition))
-      files.put(path, last)
+      current = new DataFileDeletes(path, (metadata.getInt(0), partition))
+      files.put(path, current)
     }
   }
 
-  /** Returns the number of rows, each counted once. */
+  /** Returns the number of deleted rows. A row that was added several times counts once. */
   def count: Long = files.values.asScala.iterator.map(_.positions.cardinality).sum
 
   /** Returns the deletes in the order of paths, in which the rows of position delete files are sorted. */

@@ -44,7 +44,7 @@ final private[iceberglite] class RowLevelStatement(
   /** Runs an operation, and converts its errors. */
   def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
-  /** Information from the statement's plan. */
+  /** The properties of the statement that only its plan contains. */
   val analysis: StatementAnalysis = context.analysis
 
   /** Whether rows are written by the tasks that read them. */
@@ -65,7 +65,11 @@ final private[iceberglite] class RowLevelStatement(
   /** The snapshot that the statement reads. */
   val snapshot: Option[Snapshot] = target.snapshotTarget.head(table.metadata)
 
-  /** The mode. @throws Unsupported the format version of the table does not support it */
+  /**
+   * Whether the statement changes rows by copy-on-write or merge-on-read.
+   *
+   * @throws Unsupported the format version of the table does not support the mode
+   */
   lazy val mode: RowLevelMode = setting(properties.Mode) match {
     case RowLevelMode.MergeOnRead if table.metadata.formatVersion == FormatVersion.V1 =>
       throw Unsupported(
@@ -76,7 +80,7 @@ final private[iceberglite] class RowLevelStatement(
     case mode => mode
   }
 
-  /** The validation against commits after the snapshot that is read. */
+  /** The isolation level, and the snapshot after which commits of other writers count as concurrent. */
   val isolation: Isolation =
     Isolation(
       options.isolation.getOrElse(IsolationLevel.parse(setting(properties.Isolation))),
@@ -84,7 +88,8 @@ final private[iceberglite] class RowLevelStatement(
     )
 
   /**
-   * The distribution that the user requests: by an option, in the session or by the table's property of the command.
+   * The distribution that the user requests: by an option of the statement, by a configuration of the session, or by
+   * the property of the table for this command.
    */
   val distribution: Option[DistributionMode] =
     WriteOptions.Distribution.requested(writeOptions).orElse(setting(properties.Distribution))
@@ -99,7 +104,7 @@ final private[iceberglite] class RowLevelStatement(
       session.sessionState.conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
     ))
 
-  /** Whether rows are distributed and sorted at all. */
+  /** Whether Spark distributes and sorts rows before they are written. */
   def isDistributed: Boolean = writeOptions(WriteOptions.UseTableDistribution)
 
   /** Returns the table without the column changes of the statement. */
@@ -108,11 +113,11 @@ final private[iceberglite] class RowLevelStatement(
   /** The application and version that the commit records, so that the statement can safely be run again. */
   val application: Option[RecordApplicationVersion] = options.application
 
-  /** Returns entries for the snapshot's summary. */
+  /** Returns the entries that the statement adds to the summary of its snapshot. */
   def summary: Map[String, String] = EngineSummary.of(session) ++
     WriteOptions.snapshotProperties(options.asOptions, session) ++ target.summary
 
-  /** Returns the commit of the statement. */
+  /** Returns the commit of the statement, which is performed after all tasks have written their files. */
   def pending(action: Option[Action], counts: RowCounts): PendingCommit = PendingCommit(
     base,
     summary ++ counts.summary(command, deletedAreKnown = true),
@@ -140,11 +145,15 @@ final private[iceberglite] class RowLevelStatement(
   /** Whether the change of a row depends on that row only. */
   def isRowByRow: Boolean = analysis.isRowByRow
 
-  /** Returns the metadata columns to read: those of an operation, and those in the statement. */
+  /** Returns the metadata columns to read: the ones that an operation needs, and the ones that the statement names. */
   def metadata(needed: String*): Array[NamedReference] =
     (needed ++ analysis.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
 
-  /** Checks metadata columns. @throws Unsupported a column of the table hides one of them */
+  /**
+   * Checks that the table has no columns with the names of metadata columns.
+   *
+   * @throws Unsupported a column of the table hides one of the metadata columns
+   */
   def requireMetadata(names: Seq[String]): Unit = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     val hidden = schema.fields.map(_.name).find { column =>
@@ -165,9 +174,9 @@ final private[iceberglite] class RowLevelStatement(
   }
 
   /**
-   * Builds a scan of the rows of the statement.
+   * Builds a scan of the rows that the statement may change.
    *
-   * @param wholeFiles whether to read all rows of the files that have such rows
+   * @param wholeFiles whether to read all rows of each file that contains such a row
    */
   def scanBuilder(options: CaseInsensitiveStringMap, wholeFiles: Boolean): IcebergScanBuilder =
     new IcebergScanBuilder(table, snapshot, schema, options, session, wholeFiles = wholeFiles)

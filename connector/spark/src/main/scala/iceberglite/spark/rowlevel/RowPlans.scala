@@ -10,13 +10,17 @@ import iceberglite.spec.property.DistributionMode
 /** The write plans for rows of a statement. */
 private[rowlevel] object RowPlans {
 
-  /** Returns the plan. @param distribution the distribution of the rows; absent for the default of other writes */
+  /**
+   * Returns the plan for writing rows of a statement.
+   *
+   * @param distribution the distribution of the rows; absent for the default distribution of other writes
+   */
   def of(
       statement: RowLevelStatement,
-      written: LogicalWriteInfo,
+      writeInfo: LogicalWriteInfo,
       distribution: Option[DistributionMode] = None
   ): WritePlan = {
-    val info: LogicalWriteInfo = new StatementWriteInfo(written, statement.options)
+    val info: LogicalWriteInfo = new StatementWriteInfo(writeInfo, statement.options)
     val settings = Settings.of(info.options, statement.session, statement.table.properties)
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeColumnIndex = findChangeColumn(statement, info)
@@ -44,7 +48,10 @@ private[rowlevel] object RowPlans {
     if (!isTableColumn && info.schema.lastOption.exists(_.name == CarryOverColumns.Change.name)) Some(last) else None
   }
 
-  /** Returns the write info with the lineage columns of the rows' older versions, which Spark passes separately. */
+  /**
+   * Returns the write info with the lineage columns appended to its schema. Spark passes the values of these columns
+   * separately, as metadata of the older version of a row.
+   */
   def withLineage(info: LogicalWriteInfo): LogicalWriteInfo =
     new ColumnsWriteInfo(
       info,

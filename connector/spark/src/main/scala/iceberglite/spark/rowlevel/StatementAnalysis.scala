@@ -8,12 +8,12 @@ import iceberglite.spec.property.{RowLevelMode, TableProperty}
 import iceberglite.table.Table
 
 /**
- * Information about a statement that only Spark's plan contains.
+ * Properties of a statement that only Spark's plan of the statement contains.
  *
  * @param isRowByRow whether the change of a row depends on that row only
  * @param namedMetadata the metadata columns in the statement's conditions and values
- * @param isMerge whether the statement is a MERGE; Spark converts some to appends
- * @param broadcastsSource whether a hint states that the source of a MERGE is small; Spark drops the hint
+ * @param isMerge whether the statement is a MERGE; Spark converts a MERGE that only inserts rows to an append
+ * @param broadcastsSource whether a BROADCAST hint states that the source of a MERGE is small; Spark drops the hint
  * @param findsFilesByMetadata whether the condition of a copy-on-write MERGE names metadata columns
  * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions
  * @param inserts whether a MERGE may add rows
@@ -39,7 +39,7 @@ private[iceberglite] object StatementAnalysis {
   def carryOverColumns(table: Table, command: Command): Seq[String] =
     if (copiesOnWrite(table, command)) lineageOf(table) :+ CarryOverColumns.Change.name else Nil
 
-  /** Whether a statement rewrites files. */
+  /** Whether a command rewrites whole files, which is the mode copy-on-write. */
   def copiesOnWrite(table: Table, command: Command): Boolean =
     TableProperty.of(RowLevelStatement.propertiesOf(command).Mode, table.properties) == RowLevelMode.CopyOnWrite
 
@@ -48,8 +48,8 @@ private[iceberglite] object StatementAnalysis {
     if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage.map(_.name) else Nil
 
   /**
-   * Whether there may be deletes other than deletion vectors. For those, metadata does not contain the number of
-   * remaining rows.
+   * Whether there may be deletes other than deletion vectors. The metadata of position and equality delete files does
+   * not state how many rows remain.
    */
   def hasUncountedDeletes(snapshot: Option[Snapshot]): Boolean = snapshot.exists { s =>
     def total(kind: String): Option[Long] = s.count(s"total-$kind-deletes")

@@ -7,7 +7,7 @@ package iceberglite.spark.rowlevel
  *   - Spark creates the operation of a statement from the table alone. It drops hints and the options of the relation.
  *     It treats plans as equal that differ only in a table, so that a rule cannot replace the table.
  *   - Spark gets the scan, the filter and the write of an operation by separate calls, and reads the table several
- *     times; all must use one version of the table.
+ *     times; all reads must use one version of the table.
  *   - Spark chooses the join of a MERGE after it has created the operation.
  *
  * A context belongs to one resolved target of a statement, and is used by the thread that plans it.
@@ -17,7 +17,7 @@ final private[iceberglite] class StatementContext {
   @volatile private var started = Option.empty[RowLevelStatement]
   @volatile private var joinPreservesTasks = false
 
-  /** Information that only the statement's plan has. It is complete when the plan is analyzed. */
+  /** The properties of the statement that only its plan contains. They are complete when the plan is analyzed. */
   def analysis: StatementAnalysis = currentAnalysis
 
   def updateAnalysis(change: StatementAnalysis => StatementAnalysis): Unit = currentAnalysis = change(currentAnalysis)

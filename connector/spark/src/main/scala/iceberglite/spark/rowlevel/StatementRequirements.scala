@@ -16,16 +16,17 @@ import iceberglite.spec.schema.MetadataColumns
 
 /** The requirements of row-level statements for the distribution and order of rows. */
 private[rowlevel] object StatementRequirements {
-  private val OfFile: Vector[Expression] =
+  private val FileColumns: Vector[Expression] =
     Vector(MetadataColumns.SpecId.name, MetadataColumns.PartitionName, MetadataColumns.FilePath.name)
       .map(Expressions.column)
-  private val OfPartition: Vector[Expression] = OfFile.init
-  private val Partition: Expression = OfPartition.last
+  private val PartitionColumns: Vector[Expression] = FileColumns.init
+  private val PartitionStruct: Expression = PartitionColumns.last
 
   /**
    * Returns the distribution of the rows that copy-on-write writes. Rows that stay in the tasks that read them are not
-   * distributed: [[RewritePacking]] reads each partition in few tasks. Others are grouped by partition, or by file if a
-   * DELETE or UPDATE changes an unpartitioned table; there, a MERGE is distributed like other writes.
+   * distributed: [[RewritePacking]] reads each partition in few tasks. Other rows are grouped by partition, or by file
+   * if a DELETE or UPDATE changes an unpartitioned table. The rows of a MERGE into an unpartitioned table are
+   * distributed like those of other writes.
    *
    * @param writesInReadTasks whether the rows stay in the tasks that read them
    */
@@ -36,8 +37,8 @@ private[rowlevel] object StatementRequirements {
     else None
 
   /**
-   * Completes the requirements of a copy-on-write DELETE or UPDATE. In an unpartitioned table, rows are grouped by the
-   * file that they come from.
+   * Returns the requirements of a copy-on-write statement. A DELETE or UPDATE of an unpartitioned table groups rows by
+   * the file that they come from; other statements keep the given requirements.
    */
   def byFile(statement: RowLevelStatement, mode: Option[DistributionMode], rows: RowRequirements): RowRequirements =
     if (
@@ -47,10 +48,11 @@ private[rowlevel] object StatementRequirements {
     else rows
 
   /**
-   * Returns the distribution of the new rows of merge-on-read, and of the positions of the old ones. They are grouped
-   * by partition, because they are few and every task writes its own files. A single task needs no distribution.
+   * Returns the distribution of the new rows of merge-on-read, and of the positions of the deleted rows. Both are
+   * grouped by partition, because there are few of them and every task writes its own files. A single task needs no
+   * distribution.
    *
-   * @param rows absent for DELETE, which has no new rows
+   * @param rowPlan the plan for writing new rows; absent for DELETE, which has no new rows
    * @param isOneTask whether one task reads all the rows, and no shuffle precedes the write
    */
   def forMergeOnRead(statement: RowLevelStatement, rowPlan: Option[WritePlan], isOneTask: Boolean): RowRequirements =
@@ -64,17 +66,18 @@ private[rowlevel] object StatementRequirements {
     }
 
   /**
-   * Returns the columns by which rows are grouped. In a partitioned table, this is the new partition if it may differ
-   * from the old one, so that rows that a MERGE inserts and updates share files. Rows without a new version have no new
-   * partition; they form one group, which adaptive execution divides. In an unpartitioned table, positions are grouped
-   * by data file if each data file has its own delete file.
+   * Returns the columns by which rows are grouped. In a partitioned table, these are the columns of the new partition
+   * if it may differ from the old one, so that rows that a MERGE inserts and rows that it updates share files. Rows
+   * without a new version have no new partition; they form one group, which adaptive execution divides. In an
+   * unpartitioned table, positions are grouped by data file if each data file has its own delete file.
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)
-      if (statement.command == Command.DELETE && statement.hasDeleteFileForEachDataFile) OfFile else Vector(Partition)
+      if (statement.command == Command.DELETE && statement.hasDeleteFileForEachDataFile) FileColumns
+      else Vector(PartitionStruct)
     else if (rows.partitions.nonEmpty && (statement.analysis.changesPartitions || statement.analysis.inserts))
       rows.partitions
-    else OfPartition
+    else PartitionColumns
 
   private def distributionFor(
       mode: DistributionMode,
@@ -84,7 +87,7 @@ private[rowlevel] object StatementRequirements {
     case DistributionMode.NoDistribution => Distributions.unspecified()
     case DistributionMode.Hash => Distributions.clustered(grouping(statement, rows).toArray)
     case DistributionMode.Range =>
-      val byFile = OfFile.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
+      val byFile = FileColumns.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
       Distributions.ordered((byFile ++ rows.ordering.toVector).toArray[SparkSortOrder])
   }
 }

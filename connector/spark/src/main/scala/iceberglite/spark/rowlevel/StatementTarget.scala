@@ -8,11 +8,11 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**
- * The target of a statement: its options, and the columns that it adds to the table.
+ * The options of a statement that changes a table, and the columns that the statement adds to the table.
  *
  * @param options the options of the statement
  * @param columns the columns of the statement's rows; the commit of the rows adds those that the table lacks
- * @param resolvedTable the table at the resolution of the statement
+ * @param resolvedTable the version of the table when the statement was resolved
  * @param context the state that is shared with other objects that read the table for the statement
  */
 final private[iceberglite] class StatementTarget private (
@@ -26,7 +26,7 @@ final private[iceberglite] class StatementTarget private (
   def merge(table: Table): Option[SchemaMerge] =
     columns.flatMap(SchemaMerge.ofColumns(table, _, SparkSession.active.sessionState.conf.caseSensitiveAnalysis))
 
-  /** Returns the target without options and added columns; absent if the statement adds no columns. */
+  /** Returns a target without options and added columns; absent if the statement adds no columns. */
   def withoutColumns: Option[StatementTarget] =
     columns.map(_ => new StatementTarget(StatementOptions.Empty, None, resolvedTable, context))
 

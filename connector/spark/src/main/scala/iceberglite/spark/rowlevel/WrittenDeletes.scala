@@ -7,9 +7,9 @@ import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A delete file of a task. The driver adds the spec and the partition, which are those of the data files.
+ * A delete file that a task has written. The driver adds the spec and the partition of the data files to its metadata.
  *
- * @param dataFiles the data files to which it applies
+ * @param dataFiles the paths of the data files to which the delete file applies
  */
 final private[rowlevel] case class WrittenDeletes(file: ContentFile, dataFiles: Array[String]) extends Serializable {
 
@@ -28,7 +28,8 @@ private[rowlevel] object WrittenDeletes {
 }
 
 /**
- * A small deletion vector that is sent to the driver, which writes those of all tasks to one file.
+ * A small deletion vector that a task sends to the driver. The driver writes the small deletion vectors of all tasks to
+ * one file.
  *
  * @param vector the deletion vector in its serialized form
  */
