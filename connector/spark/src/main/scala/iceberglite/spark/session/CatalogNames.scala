@@ -11,8 +11,8 @@ object CatalogNames {
     resolveIn(session, session.sessionState.catalogManager.currentCatalog, name)
 
   /**
-   * Like [[resolve]], but `default` is used instead of the current catalog. If it is not the current catalog, a name of
-   * one part is in its default namespace.
+   * Resolves a name like [[resolve]], but uses `default` instead of the current catalog. If `default` is not the
+   * current catalog, a name of one part is looked up in the default namespace of `default`.
    */
   def resolveIn(session: SparkSession, default: CatalogPlugin, name: Seq[String]): (CatalogPlugin, Identifier) = {
     val manager = session.sessionState.catalogManager

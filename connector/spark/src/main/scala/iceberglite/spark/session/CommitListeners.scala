@@ -21,15 +21,16 @@ private[iceberglite] object CommitListeners {
   /**
    * Announces that a table was changed, replaced or dropped.
    *
-   * @param committedBy the shared table that already has the change; absent if none has
+   * @param committedBy the shared table that already has the change; absent if no shared table has it
    */
   def announce(table: Table, committedBy: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
     forEachCache(_.onCommit(uuid, committedBy))
   }
 
   /**
-   * Announces that a table was dropped, created or renamed under a name. The same name in another catalog of the JVM
-   * may be the same table; if it is not, its metadata is checked once more than necessary.
+   * Announces that a table was dropped, created or renamed under a name. The same name in another catalog of this JVM
+   * may refer to the same table. If it refers to another table, the metadata of that table is checked once more than
+   * necessary.
    */
   def announce(name: String): Unit = forEachCache(_.invalidate(name))
 

@@ -4,8 +4,8 @@ import iceberglite.spec.update.Requirement.AssertTableUuid
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 
 /**
- * The newest version of a table that its catalog has seen. Commits through it are visible at once to every relation
- * over the table: a data frame that was created before an INSERT shows the inserted rows.
+ * The newest version of a table that its catalog has seen. Commits through this object are visible at once to every
+ * relation over the table: a data frame that was created before an INSERT shows the inserted rows.
  */
 final class SharedTable(loaded: Table) extends Committer {
 
@@ -57,19 +57,23 @@ final class SharedTable(loaded: Table) extends Committer {
     advance(version)
   }
 
-  /** Loads the version under the table's name without keeping it. The name may belong to another table now. */
+  /**
+   * Returns the version of the table that now has this table's name, which may be another table. The version does not
+   * become the newest version of this object.
+   */
   def loadByName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
 
   /**
-   * Keeps a version unless a newer one is known. Threads report versions in any order; the metadata log of a version
-   * lists the versions that it follows.
+   * Makes a version the newest one, unless a newer version is known. Threads report versions in any order. The metadata
+   * log of a version lists the versions that it follows.
    */
   def advance(version: TableVersion): TableVersion = synchronized {
     val known = newest.version
-    val older = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
+    val isOlder = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
     // The same version can have more snapshots loaded, or newer credentials for the table's files.
-    val same = known.metadataLocation == version.metadataLocation && (known.hasAllSnapshots || !version.hasAllSnapshots)
-    if (!older && (!same || version.io.isDefined)) newest = newest.at(version)
+    val isSame =
+      known.metadataLocation == version.metadataLocation && (known.hasAllSnapshots || !version.hasAllSnapshots)
+    if (!isOlder && (!isSame || version.io.isDefined)) newest = newest.at(version)
     version
   }
 }

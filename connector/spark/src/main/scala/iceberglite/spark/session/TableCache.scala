@@ -10,11 +10,11 @@ import iceberglite.table.Table
 
 /**
  * The recently loaded tables of one catalog. An entry expires `expirationMs` after it was loaded, even if the table is
- * in constant use. The next access then requests the newest version from the catalog. A catalog that stores the
- * location of the metadata file compares only the location.
+ * in constant use. The next access then requests the newest version from the catalog. If the catalog stores the
+ * location of the metadata file, the metadata is loaded again only if the location has changed.
  *
- * @param expirationMs the lifetime of an entry in ms. 0 caches nothing. With a negative value, entries do not expire,
- *   and only commits of this JVM and REFRESH TABLE are visible.
+ * @param expirationMs the lifetime of an entry in ms. With 0, nothing is cached. With a negative value, entries do not
+ *   expire, and only commits of this JVM and REFRESH TABLE are visible.
  * @param capacity maximum number of entries
  */
 final class TableCache(
@@ -69,7 +69,9 @@ final class TableCache(
   private def markUncachedStale(condition: ((SharedTable, String)) => Boolean): Unit =
     uncachedTables.synchronized(uncachedTables.asScala.toVector).filter(condition).foreach(_._1.markStale())
 
-  /** Handles a commit of this JVM to the table, possibly under another name. */
+  /**
+   * Marks all other objects of a table as stale after a commit of this JVM to the table, possibly under another name.
+   */
   private[iceberglite] def onCommit(table: UUID, committedBy: Option[SharedTable]): Unit = {
     def isAffected(shared: SharedTable) =
       !committedBy.exists(_ eq shared) && shared.lastKnown.metadata.uuid.contains(table)
@@ -103,9 +105,9 @@ final class TableCache(
    */
   private def reuseOrCreate(known: Option[SharedTable], load: => Table): SharedTable = known.filter { shared =>
     val version = shared.loadByName()
-    val same = version.metadata.uuid == shared.current.metadata.uuid
-    if (same) shared.advance(version)
-    same
+    val isSameTable = version.metadata.uuid == shared.current.metadata.uuid
+    if (isSameTable) shared.advance(version)
+    isSameTable
   }.getOrElse(new SharedTable(load))
 
   private def evict(): Unit = {
