@@ -16,10 +16,10 @@ import iceberglite.spec.schema.MetadataColumns
 
 /** The requirements of row-level statements for the distribution and order of rows. */
 private[rowlevel] object StatementRequirements {
-  private val FileColumns: Vector[Expression] =
+  private val DataFileColumns: Vector[Expression] =
     Vector(MetadataColumns.SpecId.name, MetadataColumns.PartitionName, MetadataColumns.FilePath.name)
       .map(Expressions.column)
-  private val PartitionColumns: Vector[Expression] = FileColumns.init
+  private val PartitionColumns: Vector[Expression] = DataFileColumns.init
   private val PartitionStruct: Expression = PartitionColumns.last
 
   /**
@@ -73,7 +73,7 @@ private[rowlevel] object StatementRequirements {
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)
-      if (statement.command == Command.DELETE && statement.hasDeleteFileForEachDataFile) FileColumns
+      if (statement.command == Command.DELETE && statement.hasDeleteFileForEachDataFile) DataFileColumns
       else Vector(PartitionStruct)
     else if (rows.partitions.nonEmpty && (statement.analysis.changesPartitions || statement.analysis.inserts))
       rows.partitions
@@ -87,7 +87,7 @@ private[rowlevel] object StatementRequirements {
     case DistributionMode.NoDistribution => Distributions.unspecified()
     case DistributionMode.Hash => Distributions.clustered(grouping(statement, rows).toArray)
     case DistributionMode.Range =>
-      val byFile = FileColumns.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
+      val byFile = DataFileColumns.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
       Distributions.ordered((byFile ++ rows.ordering.toVector).toArray[SparkSortOrder])
   }
 }

@@ -19,22 +19,23 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import iceberglite.spark.read.IcebergScan
 
 /**
- * Uses the broadcast side of a join to select files of the other side, by partitions and by the bounds of the key
- * column. Spark itself does so only for a side with a selective condition, because it may have to run that side twice.
- * With an existing broadcast, the only cost is collecting the keys.
+ * Uses the broadcast side of a join to select files of the other side, by their partitions and by the bounds of their
+ * key columns. Spark itself adds such a filter only if the broadcast side has a selective condition, because Spark may
+ * have to run that side twice. This rule adds the filter only for a side that is broadcast anyway, so that the only
+ * cost is collecting the keys.
  */
 object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
 
-  /** Minimum number of rows of a scan for each key of the broadcast side. */
+  /** Minimum number of rows of a scan for each key of the broadcast side, if there are more than [[FewKeys]] keys. */
   private val RowsForEachKey = 10
 
-  /** Number of keys up to which pruning always pays off. */
+  /** Number of keys up to which the filter is always added. */
   private val FewKeys = BigInt(1000)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case query: Subquery if query.correlated => plan
     case _ if !conf.dynamicPartitionPruningEnabled || !conf.exchangeReuseEnabled => plan
-    case _ => plan.transformUp { case join: Join if join.condition.isDefined && hasScan(join) => filtered(join) }
+    case _ => plan.transformUp { case join: Join if join.condition.isDefined && hasScan(join) => withPruning(join) }
   }
 
   private def hasScan(plan: LogicalPlan): Boolean = plan.exists {
@@ -42,18 +43,19 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => false
   }
 
-  private def filtered(join: Join): Join = join match {
+  private def withPruning(join: Join): Join = join match {
     case ExtractEquiJoinKeys(kind, leftKeys, rightKeys, _, _, left, right, hint) =>
-      def build(hintOnly: Boolean) = getBroadcastBuildSide(left, right, kind, hint, hintOnly, conf)
-      build(hintOnly = true).orElse(build(hintOnly = false)) match {
-        case Some(BuildRight) if canPruneLeft(kind) => join.copy(left = filtered(left, leftKeys, right, rightKeys))
-        case Some(BuildLeft) if canPruneRight(kind) => join.copy(right = filtered(right, rightKeys, left, leftKeys))
+      def buildSide(hintOnly: Boolean) = getBroadcastBuildSide(left, right, kind, hint, hintOnly, conf)
+      buildSide(hintOnly = true).orElse(buildSide(hintOnly = false)) match {
+        case Some(BuildRight) if canPruneLeft(kind) => join.copy(left = pruned(left, leftKeys, right, rightKeys))
+        case Some(BuildLeft) if canPruneRight(kind) => join.copy(right = pruned(right, rightKeys, left, leftKeys))
         case _ => join
       }
     case _ => join
   }
 
-  private def filtered(
+  /** Returns the streamed side of a join with a filter for each key that can select files. */
+  private def pruned(
       streamed: LogicalPlan,
       keys: Seq[Expression],
       built: LogicalPlan,
@@ -66,18 +68,18 @@ object AddBroadcastPruning extends Rule[LogicalPlan] with JoinSelectionHelper {
   }
 
   /**
-   * Whether the filter pays off. Spark collects the keys on the driver. For many keys, this is slower than reading a
-   * small table without the filter.
+   * Whether the filter saves more time than it costs. Spark collects the keys on the driver. For many keys, this takes
+   * longer than reading a small table without the filter.
    */
   private def paysOff(built: LogicalPlan, scan: DataSourceV2ScanRelation): Boolean =
-    rows(built) <= (rows(scan) / RowsForEachKey).max(FewKeys)
+    estimatedRows(built) <= (estimatedRows(scan) / RowsForEachKey).max(FewKeys)
 
-  private def rows(plan: LogicalPlan): BigInt =
+  private def estimatedRows(plan: LogicalPlan): BigInt =
     plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / EstimationUtils.getSizePerRow(plan.output))
 
   /**
-   * Returns the scan that provides a key and can select files by it, and the key as an expression on columns of the
-   * scan.
+   * Returns the scan that provides a join key and can select files by the key. The result also has the key as an
+   * expression on columns of the scan.
    */
   private def scanOf(key: Expression, plan: LogicalPlan): Option[(Expression, DataSourceV2ScanRelation)] = plan match {
     case Project(columns, child) if columns.forall(_.deterministic) || key.references.subsetOf(child.outputSet) =>

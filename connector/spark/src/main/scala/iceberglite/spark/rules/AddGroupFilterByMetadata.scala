@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.rowlevel.CopyOnWrite
 
 /**
- * Determines the files that a copy-on-write MERGE rewrites if its condition names metadata columns. Spark would find
- * them by the table's columns only, which [[PrepareRowLevelOperations]] prevents.
+ * Adds the query that finds the files to rewrite to a copy-on-write MERGE whose condition names metadata columns. Spark
+ * would use only the columns of the table for this query; [[PrepareRowLevelOperations]] keeps Spark from adding it.
  */
 object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
 

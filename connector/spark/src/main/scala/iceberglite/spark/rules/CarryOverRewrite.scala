@@ -10,22 +10,22 @@ import iceberglite.spark.write.RowChangeCode
 import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
 
 /**
- * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: row lineage,
- * and a column with the change of a row ([[RowChangeCode]]).
+ * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: the columns
+ * of row lineage, and a column with a code for the change of a row ([[RowChangeCode]]).
  *
- * @param requestedNames the names of the columns; names that columns of the table hide are omitted
+ * @param requestedNames the names of the metadata columns to carry; a name is omitted if a column of the table hides it
  */
 final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relation: DataSourceV2Relation) {
 
-  /** The columns as ordinary columns, without the marker of metadata columns. */
+  /** The carried columns as ordinary columns, without the marker of metadata columns. */
   val columns: Seq[AttributeReference] = {
     val metadata = relation.output.filter(a => MetadataAttribute.isValid(a.metadata)) ++ relation.metadataOutput
-    requestedNames.filterNot(isWritten).flatMap(name => metadata.find(_.name == name))
+    requestedNames.filterNot(isAlreadyCarried).flatMap(name => metadata.find(_.name == name))
       .map(_.withMetadata(Metadata.empty).asInstanceOf[AttributeReference])
   }
 
   /** Whether the rule has already added the columns to a plan. */
-  private def isWritten(name: String): Boolean =
+  private def isAlreadyCarried(name: String): Boolean =
     relation.output.exists(a => a.name == name && !MetadataAttribute.isValid(a.metadata))
 
   def isEmpty: Boolean = columns.isEmpty
@@ -35,44 +35,48 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
   /** Whether the write receives a column with the change of each row. */
   def hasChangeColumn: Boolean = names(CarryOverColumns.Change.name)
 
-  /** The values for an updated row. It keeps its id; its sequence number is set by the commit. */
-  def updated: Seq[Assignment] = values {
+  /**
+   * The assignments to the carried columns for an updated row. The row keeps its id, and the commit sets its sequence
+   * number.
+   */
+  def updateAssignments: Seq[Assignment] = assignmentsOf {
     case a if a.name == RowId.name => a
-    case a if a.name == LastUpdatedSequenceNumber.name => unknown
-    case _ => change(RowChangeCode.Updated)
+    case a if a.name == LastUpdatedSequenceNumber.name => nullLong
+    case _ => changeCode(RowChangeCode.Updated)
   }
 
-  private def inserted: Seq[Assignment] = values {
-    case a if a.name == CarryOverColumns.Change.name => change(RowChangeCode.Inserted)
-    case _ => unknown
+  private def insertAssignments: Seq[Assignment] = assignmentsOf {
+    case a if a.name == CarryOverColumns.Change.name => changeCode(RowChangeCode.Inserted)
+    case _ => nullLong
   }
 
-  private val unknown = Literal(null, LongType)
+  private val nullLong = Literal(null, LongType)
 
-  private def change(code: Int): Literal = Literal(code)
+  private def changeCode(code: Int): Literal = Literal(code)
 
-  private def values(valueOf: AttributeReference => Expression): Seq[Assignment] =
+  private def assignmentsOf(valueOf: AttributeReference => Expression): Seq[Assignment] =
     columns.map(a => Assignment(a, valueOf(a)))
 
-  /** The action for a row that does not change. */
-  def unchanged: MergeAction = {
+  /** The MERGE action that copies a row without a change. */
+  def copyAction: MergeAction = {
     val others = relation.output.filterNot(a => names(a.name))
     UpdateAction(None, (others ++ columns).map(a => Assignment(a, a)))
   }
 
   /**
-   * Returns an action with the carried columns. @param marksDeletes whether deleted rows are passed to the write, to be
-   * counted
+   * Returns a MERGE action that also assigns the carried columns.
+   *
+   * @param marksDeletes whether deleted rows are passed to the write, so that it can count them
    */
   def withCarryOver(action: MergeAction, marksDeletes: Boolean): MergeAction = action match {
-    case u: UpdateAction => u.copy(assignments = u.assignments ++ updated)
-    case i: InsertAction => i.copy(assignments = i.assignments ++ inserted)
+    case u: UpdateAction => u.copy(assignments = u.assignments ++ updateAssignments)
+    case i: InsertAction => i.copy(assignments = i.assignments ++ insertAssignments)
     case DeleteAction(condition) if marksDeletes =>
       val kept = relation.output.filterNot(a => names(a.name)).map(a => Assignment(a, a))
       UpdateAction(
         condition,
-        kept ++ values {
-          case a if a.name == CarryOverColumns.Change.name => change(RowChangeCode.Deleted)
+        kept ++ assignmentsOf {
+          case a if a.name == CarryOverColumns.Change.name => changeCode(RowChangeCode.Deleted)
           case a => a
         }
       )

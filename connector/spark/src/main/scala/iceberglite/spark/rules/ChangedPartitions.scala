@@ -9,12 +9,12 @@ import iceberglite.spark.table.SparkTable
 private[rules] object ChangedPartitions extends PredicateHelper {
 
   /**
-   * Returns whether the assignments can change partitions.
+   * Returns whether the assignments of an UPDATE or MERGE can move a row to another partition.
    *
-   * @param assignments one for each column of the table; an unchanged column has itself as value
-   * @param condition a condition that all changed rows satisfy. It can imply that a column equals its new value.
+   * @param assignments one assignment for each column of the table; an unchanged column is assigned to itself
+   * @param condition a condition that all changed rows satisfy; it can imply that a column equals its new value
    */
-  def by(assignments: Seq[Assignment], condition: Option[Expression], table: SparkTable): Boolean = {
+  def mayResultFrom(assignments: Seq[Assignment], condition: Option[Expression], table: SparkTable): Boolean = {
     val partitioning = table.partitionColumns
     val equalities = condition.toSeq.flatMap(splitConjunctivePredicates).collect {
       case EqualTo(left, right) => (left, right)
@@ -22,12 +22,12 @@ private[rules] object ChangedPartitions extends PredicateHelper {
     }
     assignments.exists {
       case Assignment(column: Attribute, value) =>
-        partitioning(column.name) && !isSame(column, withoutCasts(value), equalities)
+        partitioning(column.name) && !isUnchanged(column, withoutCasts(value), equalities)
       case _ => partitioning.nonEmpty
     }
   }
 
-  private def isSame(column: Attribute, value: Expression, equalities: Seq[(Expression, Expression)]): Boolean =
+  private def isUnchanged(column: Attribute, value: Expression, equalities: Seq[(Expression, Expression)]): Boolean =
     value.semanticEquals(column) || equalities.exists { case (left, right) =>
       left.semanticEquals(column) && right.semanticEquals(value) ||
       right.semanticEquals(column) && left.semanticEquals(value)

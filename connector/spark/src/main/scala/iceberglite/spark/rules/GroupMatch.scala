@@ -6,32 +6,40 @@ import iceberglite.spark.read.partitioning.GroupTerm
 import iceberglite.spec.partition.{Identity, Void}
 
 /**
- * Finds terms by which the two sides of a join can be grouped, so that matching rows are in groups with the same key.
+ * Finds partition terms by which the two sides of a join can be grouped, so that matching rows are in groups with the
+ * same key.
  */
 private[iceberglite] object GroupMatch {
 
-  /** Terms, each with the position of its key. */
+  /** The partition terms of one side, each with the position of its join key. */
   private type Terms = Vector[(Int, GroupTerm)]
   private type Groups = Option[Vector[Vector[FileScanTask]]]
 
   /**
-   * The number of bytes of both sides whose shuffle takes about as long as an additional task. Each group is a task,
+   * The number of bytes that Spark shuffles in about the time that an additional task takes. Each group is a task,
    * regardless of its size.
    */
   private val BytesPerTask = 1L << 20
 
-  /** The maximum ratio of the longest task to the duration with evenly distributed rows. */
+  /**
+   * The maximum ratio of the size of the largest group to the size that each task would have if the rows were
+   * distributed evenly.
+   */
   private val Skew = 4L
 
-  /** Returns the terms of both sides. @param needsAllKeys whether Spark needs a term for each key */
+  /**
+   * Returns the terms by which both sides are grouped.
+   *
+   * @param needsAllKeys whether Spark requires a term for each join key
+   */
   def of(left: JoinSide, right: JoinSide, needsAllKeys: Boolean): Option[(Terms, Terms)] = {
-    val found = (left.isGrouped, right.isGrouped) match {
+    val termsOfSides = (left.isGrouped, right.isGrouped) match {
       case (true, true) => None
       case (true, false) => matching(left, right)
       case (false, true) => matching(right, left).map(_.swap)
       case (false, false) => Some(common(left, right))
     }
-    found.filter { case (terms, _) =>
+    termsOfSides.filter { case (terms, _) =>
       terms.exists(_._2.transform != Void) && (!needsAllKeys || terms.map(_._1).sorted == left.keys.indices)
     }
   }
@@ -45,8 +53,8 @@ private[iceberglite] object GroupMatch {
 
   private def common(left: JoinSide, right: JoinSide): (Terms, Terms) = {
     val pairs = left.keys.indices.flatMap { position =>
-      val ofColumn = left.keys(position).toVector.flatMap { case (_, c) => left.terms.filter(_.column.id == c.id) }
-      val (identities, others) = ofColumn.partition(_.transform == Identity)
+      val columnTerms = left.keys(position).toVector.flatMap { case (_, c) => left.terms.filter(_.column.id == c.id) }
+      val (identities, others) = columnTerms.partition(_.transform == Identity)
       (identities ++ others ++ left.voidTerm(position))
         .flatMap(term => right.equivalentTerm(term, position).map(same => (position -> term, position -> same)))
         .headOption
@@ -59,9 +67,9 @@ private[iceberglite] object GroupMatch {
     (left ++ right).size == 2 && {
       val sizes = (left ++ right).map(_.map(_.iterator.map(_.length).sum)).toVector
       val total = sizes.flatten.sum
-      val even = math.max(settings.splitSize, total / math.max(1, parallelism))
+      val evenSize = math.max(settings.splitSize, total / math.max(1, parallelism))
       sizes.forall { groups =>
-        groups.nonEmpty && groups.max <= Skew * even &&
+        groups.nonEmpty && groups.max <= Skew * evenSize &&
         groups.size <= math.max(settings.sufficientGroups.toLong, total / BytesPerTask)
       }
     }

@@ -12,7 +12,7 @@ import iceberglite.spec.partition.Void
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 
 /**
- * A side of a join that has the same partitioning as one of its scans.
+ * A side of a join whose rows have the same partitioning as the rows of one of its scans.
  *
  * @param keys the keys of the join as attributes of the side, each with the column of the scan
  */
@@ -27,7 +27,10 @@ final private[rules] case class JoinSide(
   /** The terms by which the files of the scan are partitioned. */
   lazy val terms: Vector[GroupTerm] = KeyGrouping.terms(scan.files)
 
-  /** The existing grouping of the scan: the positions of its columns among the keys, and the terms. */
+  /**
+   * The existing grouping of the scan, if it has one: the positions of the grouped columns among the keys, and their
+   * terms.
+   */
   lazy val existingTerms: Option[Vector[(Int, GroupTerm)]] = for {
     grouping <- scan.grouping
     expressions <- relation.keyGroupedPartitioning
@@ -44,7 +47,7 @@ final private[rules] case class JoinSide(
     else terms.find(t => t.column.id == column.id && t.hasSameTransform(term))
   }
 
-  /** Returns a term without effect: the files are not grouped by the key at this position. */
+  /** Returns a term that groups all files together, for a key by which the files are not grouped. */
   def voidTerm(position: Int): Option[GroupTerm] = keys(position).map(_._2).flatMap { column =>
     column.fieldType match {
       case t: PrimitiveType => Some(GroupTerm(column, t, Void))
@@ -52,21 +55,23 @@ final private[rules] case class JoinSide(
     }
   }
 
-  def groups(by: Vector[(Int, GroupTerm)]): Option[Vector[Vector[FileScanTask]]] =
-    KeyGrouping(by.map(_._2)).of(scan.files.plan.tasks).map(_.map(_._2))
+  /** Returns the files of the scan in groups with the same values of the given terms. */
+  def groups(keyTerms: Vector[(Int, GroupTerm)]): Option[Vector[Vector[FileScanTask]]] =
+    KeyGrouping(keyTerms.map(_._2)).of(scan.files.plan.tasks).map(_.map(_._2))
 
-  /** Returns the plan with the scan grouped. */
-  def grouped(by: Vector[(Int, GroupTerm)]): LogicalPlan =
+  /** Returns the plan of this side with the scan grouped by the given terms. */
+  def grouped(keyTerms: Vector[(Int, GroupTerm)]): LogicalPlan =
     if (isGrouped) plan
     else {
-      val plain = KeyGrouping(by.map(_._2))
-      val grouping = if (KeyGrouping.isOrderKept) plain.ordered(scan.files) else plain
+      val unordered = KeyGrouping(keyTerms.map(_._2))
+      val grouping = if (KeyGrouping.isOrderKept) unordered.ordered(scan.files) else unordered
       val sorted = grouping.order.map(attributeOf).takeWhile(_.isDefined).flatten
       plan.transform {
         case r: DataSourceV2ScanRelation if r eq relation =>
           r.copy(
             scan = scan.groupedBy(grouping.copy(order = grouping.order.take(sorted.size))),
-            keyGroupedPartitioning = Some(by.flatMap { case (i, term) => keys(i).map(k => term.expression(k._1)) }),
+            keyGroupedPartitioning =
+              Some(keyTerms.flatMap { case (i, term) => keys(i).map(k => term.expression(k._1)) }),
             ordering = if (sorted.isEmpty) r.ordering else Some(sorted.map(SortOrder(_, Ascending)))
           )
       }
@@ -77,13 +82,13 @@ final private[rules] case class JoinSide(
     Some(scan.scanColumns.fields.indexWhere(_.id == column.id)).filter(_ >= 0).flatMap(i => relation.output.lift(i))
 }
 
-/** How Spark will execute the joins below a side. */
+/** Tells how Spark will execute the joins of a plan. */
 private[rules] trait JoinKinds {
 
-  /** Returns the side of a join that is not broadcast, if the other side is. */
+  /** Returns the side of a join that is not broadcast; absent if Spark broadcasts neither side. */
   def streamed(join: Join): Option[LogicalPlan]
 
-  /** Whether the sides of a join are grouped by its keys. */
+  /** Whether the files of both sides of a join are grouped by the keys of the join. */
   def isKeyGrouped(join: Join): Boolean
 }
 
@@ -95,10 +100,10 @@ private[rules] object JoinSide {
   }
 
   /**
-   * Returns the side.
+   * Returns the side of a join with the given plan and join keys.
    *
    * @param joins how Spark will execute the joins below the side
-   * @return absent if rows are shuffled between the scan and the join, or the keys are not columns of a scan
+   * @return absent if rows are shuffled between the scan and the join, or if the keys are not columns of one scan
    */
   def of(plan: LogicalPlan, keys: Seq[Expression], joins: JoinKinds): Option[JoinSide] = {
     val attributes = keys.toVector.map {
@@ -139,8 +144,8 @@ private[rules] object JoinSide {
     }
 
     /**
-     * Returns the other side of a join. It must not be grouped for another join, because Spark passes the groups of a
-     * join to all scans below it, also to those below a broadcast.
+     * Returns the other side of a join. The other side must not be grouped for another join, because Spark passes the
+     * groups of a join to all scans below the join, even to scans below a broadcast.
      */
     private def otherSide(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
 

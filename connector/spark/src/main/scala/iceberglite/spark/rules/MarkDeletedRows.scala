@@ -9,8 +9,8 @@ import iceberglite.spark.rowlevel.{CarryOverColumns, CopyOnWrite}
 import iceberglite.spark.write.RowChangeCode
 
 /**
- * Makes a copy-on-write DELETE also pass deleted rows to the write, with a mark. The write counts these rows. This is
- * necessary only if metadata does not contain their number.
+ * Makes a copy-on-write DELETE also pass deleted rows to the write, with the code for a delete in the change column.
+ * The write counts these rows. This is necessary only if metadata does not contain the number of deleted rows.
  */
 object MarkDeletedRows extends Rule[LogicalPlan] {
 

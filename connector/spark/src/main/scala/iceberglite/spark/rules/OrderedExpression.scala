@@ -16,15 +16,17 @@ import iceberglite.spark.rules.OrderedExpression._
  * An expression over one column of dates or timestamps that increases with the column: `date_trunc('month', ts)`,
  * `year(d)`.
  *
- * When clocks are put back, the expression does not increase: in St. John's, 00:00:30 may be followed by 23:01. Around
- * such times, a value of the expression determines the column only within a margin.
+ * When clocks are put back, the local time decreases, and the expression with it: in St. John's, 00:00:30 may be
+ * followed by 23:01. Around such times, the smallest column value for a value of the expression is known only within a
+ * margin.
  *
  * @param column a column of type date, timestamp or timestamp without time zone
+ * @param expression the whole expression, which contains the column
  */
-final private[rules] class OrderedExpression(val column: Expression, whole: Expression) {
+final private[rules] class OrderedExpression(val column: Expression, expression: Expression) {
   private val input = BoundReference(0, column.dataType, nullable = false)
-  private val function = whole.transform { case e if e eq column => input }
-  private val zones = whole.collect { case e: TimeZoneAwareExpression => e.timeZoneId }.flatten.distinct
+  private val function = expression.transform { case e if e eq column => input }
+  private val zones = expression.collect { case e: TimeZoneAwareExpression => e.timeZoneId }.flatten.distinct
     .map(DateTimeUtils.getZoneId)
 
   /**
@@ -42,7 +44,7 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
           val middle = (below >> 1) + (from >> 1) + (below & from & 1)
           if (evaluate(middle) < value) below = middle else from = middle
         }
-        Some(Threshold(from, margin(from)))
+        Some(Threshold(from, marginAt(from)))
       }
     } catch { case NonFatal(_) => None }
 
@@ -51,20 +53,21 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
     function.eval(InternalRow(typed)).asInstanceOf[Number].longValue
   }
 
-  /** Returns the margin in units of the column. */
-  private def margin(at: Long): Long = {
+  /** Returns the margin of a threshold at a column value, in units of the column. */
+  private def marginAt(value: Long): Long = {
     val unit = if (column.dataType == DateType) MicrosPerDay else 1L
-    val moment = Instant.EPOCH.plus(at * unit, ChronoUnit.MICROS)
+    val moment = Instant.EPOCH.plus(value * unit, ChronoUnit.MICROS)
     val days = zones.map(uncertainDays(_, moment)).foldLeft(0L)(math.max)
     days * MicrosPerDay / unit
   }
 }
 
 /**
- * The column value at which the expression reaches a value.
+ * The column value at which the expression reaches a given value.
  *
- * @param from the first column value at which the expression is at least that value
- * @param margin the distance from `from` within which this may not hold
+ * @param from the first column value at which the expression is at least the given value
+ * @param margin the distance from `from`, in units of the column, within which clock changes can make the expression
+ *   reach the given value earlier or fall below it again
  */
 final private[rules] case class Threshold(from: Long, margin: Long) {
   def isExact: Boolean = margin == 0
@@ -73,13 +76,14 @@ final private[rules] case class Threshold(from: Long, margin: Long) {
 private[rules] object OrderedExpression {
   private val MicrosPerDay = 86400L * 1000 * 1000
   private val MicrosPerYear = 365 * MicrosPerDay
-  private val DaysAround = 14L
+  /** Clock changes within this number of days of a moment are taken into account. */
+  private val ClockChangeDays = 14L
 
   def of(e: Expression): Option[OrderedExpression] = columnOf(e).filter(_ ne e).map(new OrderedExpression(_, e))
 
   private def columnOf(e: Expression): Option[Expression] = e match {
-    case Column(column) if isTime(column.dataType) => Some(column)
-    case Cast(child, t, _, _) if isTime(t) && isTime(child.dataType) => columnOf(child)
+    case Column(column) if isDateOrTimestamp(column.dataType) => Some(column)
+    case Cast(child, t, _, _) if isDateOrTimestamp(t) && isDateOrTimestamp(child.dataType) => columnOf(child)
     case TruncTimestamp(unit, child, _) if unit.foldable => columnOf(child)
     case TruncDate(child, unit) if unit.foldable => columnOf(child)
     case Year(child) => columnOf(child)
@@ -87,23 +91,23 @@ private[rules] object OrderedExpression {
     case _ => None
   }
 
-  private def isTime(t: DataType): Boolean = t match {
+  private def isDateOrTimestamp(t: DataType): Boolean = t match {
     case DateType | TimestampType | TimestampNTZType => true
     case _ => false
   }
 
-  /** Returns limits beyond any calendar date that do not overflow. */
+  /** Returns column values before and after all valid dates or timestamps. Calculations with them do not overflow. */
   private def limits(t: DataType): (Long, Long) =
     if (t == DateType) (-280000 * 365L, 280000 * 365L) else (-280000 * MicrosPerYear, 280000 * MicrosPerYear)
 
   /**
-   * Returns the number of days around a moment within which clock changes make the result uncertain. Clocks may be put
-   * forward or back, or skip a day.
+   * Returns the number of days around a moment within which clock changes make the threshold uncertain. Clocks may be
+   * put forward or back, or skip a day.
    */
   private def uncertainDays(zone: ZoneId, moment: Instant): Long = {
     val rules = zone.getRules
-    val until = moment.plus(DaysAround, ChronoUnit.DAYS)
-    val changes = Iterator.iterate(Option(rules.nextTransition(moment.minus(DaysAround, ChronoUnit.DAYS))))(
+    val until = moment.plus(ClockChangeDays, ChronoUnit.DAYS)
+    val changes = Iterator.iterate(Option(rules.nextTransition(moment.minus(ClockChangeDays, ChronoUnit.DAYS))))(
       _.flatMap(t => Option(rules.nextTransition(t.getInstant)))
     ).takeWhile(_.exists(!_.getInstant.isAfter(until))).flatten.map(_.getDuration.abs.toHours).toVector
     if (changes.isEmpty) 0L else if (changes.max <= 1) 1L else 7L

@@ -38,11 +38,11 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs the change
- * of each row, and in version 3 must write the row's id (adopted version 3: "Row Lineage"). Spark drops all metadata
- * columns before the write; here they become ordinary columns ([[CarryOverRewrite]]). The rule also records whether
- * each row is processed individually, so that the tasks that read rows can write them. Subqueries become joins, which
- * may shuffle rows.
+ * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write must know how each
+ * row changes, and in version 3 it must write the row's id (adopted version 3: "Row Lineage"). Spark drops all metadata
+ * columns before the write, so this rule turns them into ordinary columns ([[CarryOverRewrite]]). The rule also records
+ * whether each row is processed individually. If so, the tasks that read rows can write them. A statement with
+ * subqueries is not processed in this way, because subqueries become joins, which may shuffle rows.
  */
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
@@ -56,8 +56,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   }
 
   /**
-   * Pins the tables of a command: a statement may read its inputs several times, and must see the same rows each time
-   * despite concurrent commits.
+   * Pins the tables in the subqueries of a command to their current versions. A statement may read its inputs several
+   * times, and must see the same rows each time despite concurrent commits.
    */
   private def pinned[P <: LogicalPlan](command: P): P = command.transformExpressions {
     case subquery: SubqueryExpression => subquery.withNewPlan(pinnedTables(subquery.plan))
@@ -68,9 +68,9 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   }
 
   /**
-   * Removes unused metadata columns from the target. If a condition names a metadata column, Spark adds all of them,
-   * and then treats them as columns to write. Only the named ones are kept. For a table with CHAR columns, Spark adds
-   * none.
+   * Removes unused metadata columns from the target. If a condition names a metadata column, Spark adds all metadata
+   * columns to the target, and then treats them as columns to write. Only the metadata columns that the statement names
+   * are kept. For a table with CHAR columns, Spark does not add any metadata columns.
    */
   private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
     case Target(table, relation) =>
@@ -89,57 +89,60 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   }
 
   /**
-   * Replaces the table in a command. @param metadata attributes of the old relation's metadata columns, which have
-   * other ids in the new one
+   * Replaces the relation of the table in a command.
+   *
+   * @param metadata attributes of the old relation's metadata columns, which have other ids in the new relation
    */
   private def withRelation(
       command: LogicalPlan,
-      old: DataSourceV2Relation,
-      fresh: DataSourceV2Relation,
+      oldRelation: DataSourceV2Relation,
+      newRelation: DataSourceV2Relation,
       metadata: Seq[Attribute]
   ): LogicalPlan = {
-    val kept = fresh.output.map(_.exprId).toSet
-    val renewed = metadata.filterNot(a => kept(a.exprId)).flatMap { a =>
-      fresh.metadataOutput.find(_.name == a.name).map(a.exprId -> _)
+    val outputIds = newRelation.output.map(_.exprId).toSet
+    val newAttributes = metadata.filterNot(a => outputIds(a.exprId)).flatMap { a =>
+      newRelation.metadataOutput.find(_.name == a.name).map(a.exprId -> _)
     }.toMap
-    command.transformDown { case r: DataSourceV2Relation if r eq old => fresh }
+    command.transformDown { case r: DataSourceV2Relation if r eq oldRelation => newRelation }
       .transformAllExpressionsWithSubqueries {
-        case a: AttributeReference => renewed.getOrElse(a.exprId, a)
-        case OuterReference(a) if renewed.contains(a.exprId) => OuterReference(renewed(a.exprId))
+        case a: AttributeReference => newAttributes.getOrElse(a.exprId, a)
+        case OuterReference(a) if newAttributes.contains(a.exprId) => OuterReference(newAttributes(a.exprId))
       }
   }
 
   /** Removes the assignments that Spark adds for metadata columns. */
   private def withoutAssignments(command: LogicalPlan): LogicalPlan = command match {
-    case u: UpdateTable => u.copy(assignments = ofColumns(u.assignments))
+    case u: UpdateTable => u.copy(assignments = columnAssignments(u.assignments))
     case m: MergeIntoTable => m.copy(
-        matchedActions = m.matchedActions.map(ofColumns),
-        notMatchedActions = m.notMatchedActions.map(ofColumns),
-        notMatchedBySourceActions = m.notMatchedBySourceActions.map(ofColumns)
+        matchedActions = m.matchedActions.map(columnAssignments),
+        notMatchedActions = m.notMatchedActions.map(columnAssignments),
+        notMatchedBySourceActions = m.notMatchedBySourceActions.map(columnAssignments)
       )
     case other => other
   }
 
-  private def ofColumns(action: MergeAction): MergeAction = action match {
-    case u: UpdateAction => u.copy(assignments = ofColumns(u.assignments))
-    case i: InsertAction => i.copy(assignments = ofColumns(i.assignments))
+  private def columnAssignments(action: MergeAction): MergeAction = action match {
+    case u: UpdateAction => u.copy(assignments = columnAssignments(u.assignments))
+    case i: InsertAction => i.copy(assignments = columnAssignments(i.assignments))
     case other => other
   }
 
-  private def ofColumns(assignments: Seq[Assignment]): Seq[Assignment] = {
+  private def columnAssignments(assignments: Seq[Assignment]): Seq[Assignment] = {
     val (metadata, columns) = assignments.partition(a => a.key.references.exists(isMetadata))
     metadata.find(a => !a.value.semanticEquals(a.key) && !isNull(a.value)).foreach { a =>
-      throw SparkErrors.of("", InvalidArgument("column to set", a.key.sql, "It is a metadata column; remove it"))
+      throw SparkErrors.of("", InvalidArgument("column to set", a.key.sql, CannotSetMetadata))
     }
     columns
   }
+
+  private val CannotSetMetadata = "It is a metadata column, which cannot be set; remove the assignment"
 
   private def isNull(value: Expression): Boolean = value.foldable && value.eval() == null
 
   private def isMetadata(attribute: Attribute): Boolean = MetadataAttribute.isValid(attribute.metadata)
 
   private def prepared(command: LogicalPlan): LogicalPlan = command match {
-    // Otherwise, Spark treats a cached table as one that does not support deletes.
+    // Without this replacement, Spark treats a cached table as a table that does not support deletes.
     case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) => DeleteFromTableWithFilters(relation, Nil)
     case delete @ DeleteFromTable(Target(table, relation), _) => preparedDelete(delete, table, relation)
     case update @ UpdateTable(Target(table, relation), _, _) => preparedUpdate(update, table, relation)
@@ -153,8 +156,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       relation: DataSourceV2Relation
   ): LogicalPlan = {
     val rowByRow = !hasSubquery(command.condition)
-    val counts = rowByRow && table.hasUncountedDeletes
-    val names = table.carryOverColumns(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name)
+    val countsDeletes = rowByRow && table.hasUncountedDeletes
+    val names = table.carryOverColumns(Command.DELETE).filter(countsDeletes || _ != CarryOverColumns.Change.name)
     val carried = new CarryOverRewrite(names, relation)
     table.context.updateAnalysis(_.copy(isRowByRow = rowByRow, marksDeletes = carried.hasChangeColumn))
     if (carried.isEmpty) command else withCarried(command, relation, carried)
@@ -164,12 +167,12 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
     val UpdateTable(_, assignments, condition) = command
     table.context.updateAnalysis(_.copy(
       isRowByRow = !(condition ++ assignments).exists(hasSubquery),
-      changesPartitions = ChangedPartitions.by(assignments, condition, table),
+      changesPartitions = ChangedPartitions.mayResultFrom(assignments, condition, table),
       inserts = false
     ))
     val carried = new CarryOverRewrite(table.carryOverColumns(Command.UPDATE), relation)
     if (carried.isEmpty) command
-    else withCarried(command.copy(assignments = assignments ++ carried.updated), relation, carried)
+    else withCarried(command.copy(assignments = assignments ++ carried.updateAssignments), relation, carried)
   }
 
   private def preparedMerge(
@@ -178,54 +181,55 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       relation: DataSourceV2Relation
   ): LogicalPlan = {
     val MergeIntoTable(_, source, condition, matched, notMatched, notMatchedBySource) = command
-    // For a single DELETE without a condition, Spark accepts several matching source rows.
     val isAppend = matched.isEmpty && notMatchedBySource.isEmpty
-    val copies = !isAppend && table.copiesOnWrite(Command.MERGE)
+    val copiesOnWrite = !isAppend && table.copiesOnWrite(Command.MERGE)
     val carried = new CarryOverRewrite(if (isAppend) Nil else table.carryOverColumns(Command.MERGE), relation)
-    val marks = carried.hasChangeColumn && table.hasUncountedDeletes && !isDeleteOfAll(matched)
+    // For a single DELETE without a condition, Spark accepts several matching source rows. Marking its rows would turn
+    // the DELETE into an update, for which Spark rejects several matching source rows.
+    val marksDeletes = carried.hasChangeColumn && table.hasUncountedDeletes && !isUnconditionalDelete(matched)
     // Without a WHEN MATCHED clause, Spark writes a row once for each matching source row, without a check.
-    val kept = if (matched.isEmpty && copies) Seq(carried.unchanged) else Nil
+    val copyMatched = if (matched.isEmpty && copiesOnWrite) Seq(carried.copyAction) else Nil
     // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
-    val byMetadata = notMatchedBySource.isEmpty && copies &&
+    val byMetadata = notMatchedBySource.isEmpty && copiesOnWrite &&
       (condition.references -- source.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
-    val others = if (byMetadata) Seq(carried.unchanged) else Nil
+    val copyUnmatched = if (byMetadata) Seq(carried.copyAction) else Nil
     table.context.updateAnalysis(_.copy(
       isRowByRow = false,
       isMerge = true,
-      marksDeletes = marks,
-      broadcastsSource = isHinted(source),
+      marksDeletes = marksDeletes,
+      broadcastsSource = hasBroadcastHint(source),
       findsFilesByMetadata = byMetadata,
       changesPartitions = changesPartitions(matched ++ notMatchedBySource, condition, table),
       inserts = notMatched.nonEmpty
     ))
     def withUnchanged(merge: MergeIntoTable): MergeIntoTable = merge.copy(
-      matchedActions = merge.matchedActions ++ kept,
-      notMatchedBySourceActions = merge.notMatchedBySourceActions ++ others
+      matchedActions = merge.matchedActions ++ copyMatched,
+      notMatchedBySourceActions = merge.notMatchedBySourceActions ++ copyUnmatched
     )
     if (carried.isEmpty) withUnchanged(command)
-    else withCarried(withUnchanged(withCarryOver(command, carried, marks)), relation, carried)
+    else withCarried(withUnchanged(withCarryOver(command, carried, marksDeletes)), relation, carried)
   }
 
   private def changesPartitions(actions: Seq[MergeAction], condition: Expression, table: SparkTable): Boolean =
     actions.exists {
-      case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
+      case update: UpdateAction => ChangedPartitions.mayResultFrom(update.assignments, Some(condition), table)
       case _ => false
     }
 
-  private def withCarryOver(merge: MergeIntoTable, carried: CarryOverRewrite, marks: Boolean): MergeIntoTable =
+  private def withCarryOver(merge: MergeIntoTable, carried: CarryOverRewrite, marksDeletes: Boolean): MergeIntoTable =
     merge.copy(
-      matchedActions = merge.matchedActions.map(carried.withCarryOver(_, marks)),
-      notMatchedActions = merge.notMatchedActions.map(carried.withCarryOver(_, marks)),
-      notMatchedBySourceActions = merge.notMatchedBySourceActions.map(carried.withCarryOver(_, marks))
+      matchedActions = merge.matchedActions.map(carried.withCarryOver(_, marksDeletes)),
+      notMatchedActions = merge.notMatchedActions.map(carried.withCarryOver(_, marksDeletes)),
+      notMatchedBySourceActions = merge.notMatchedBySourceActions.map(carried.withCarryOver(_, marksDeletes))
     )
 
-  private def isHinted(source: LogicalPlan): Boolean = source match {
+  private def hasBroadcastHint(source: LogicalPlan): Boolean = source match {
     case ResolvedHint(_, hint) => hint.strategy.contains(BROADCAST)
-    case unary: UnaryNode => isHinted(unary.child)
+    case unary: UnaryNode => hasBroadcastHint(unary.child)
     case _ => false
   }
 
-  private def isDeleteOfAll(actions: Seq[MergeAction]): Boolean = actions match {
+  private def isUnconditionalDelete(actions: Seq[MergeAction]): Boolean = actions match {
     case Seq(DeleteAction(None)) => true
     case _ => false
   }
@@ -251,8 +255,8 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 }
 
 /**
- * Lets Spark find and refresh the cached plans of a table after copy-on-write. Spark finds them by the columns of the
- * table, so the columns that [[PrepareRowLevelOperations]] has added are removed.
+ * Lets Spark find and refresh the cached plans of a table after copy-on-write. Spark finds cached plans by the columns
+ * of the table, so this rule removes the columns that [[PrepareRowLevelOperations]] has added.
  */
 object RestoreCachedRelation extends Rule[LogicalPlan] {
 

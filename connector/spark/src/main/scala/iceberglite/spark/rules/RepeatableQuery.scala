@@ -14,9 +14,9 @@ import iceberglite.spark.rowlevel.CopyOnWrite
 import iceberglite.spark.session.PinnableTable
 
 /**
- * Whether a query that runs more than once in a statement returns the same rows each time. Spark only requires
- * deterministic functions; but the rows of a LIMIT or the values of FIRST may differ, and so may the results of a
- * database or a stream.
+ * Tells whether a query that runs more than once in a statement returns the same rows each time. Spark only requires
+ * deterministic functions. However, the rows of a LIMIT or the values of FIRST may differ between runs, and so may the
+ * rows that a database or a stream returns.
  */
 private[rules] object RepeatableQuery {
 
@@ -54,10 +54,10 @@ private[rules] object RepeatableQuery {
 }
 
 /**
- * Removes group filters whose result may change. Copy-on-write finds the files with rows to change by a separate query
- * and keeps other files. If its result could differ from that of the statement, a row to change could be in a kept
- * file, and a MERGE would insert it again. In this case, all files are rewritten except those that constants in the
- * condition exclude.
+ * Removes group filters whose result may differ from run to run. A group filter is the separate query with which
+ * copy-on-write finds the files with rows to change; other files are kept. If its result could differ from that of the
+ * statement, a row to change could be in a kept file, and a MERGE would insert it again. Without the group filter, all
+ * files are rewritten except those that constants in the condition exclude.
  */
 object DropUnstableGroupFilters extends Rule[LogicalPlan] {
 

@@ -8,20 +8,20 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.table.SparkTable
 
 /**
- * Refreshes cached plans after a MERGE that adds columns. After a write, Spark refreshes the cached plans of the table
- * and finds them by the table's columns. Cached plans have the columns before the MERGE, so this rule passes these to
- * Spark.
+ * Lets Spark refresh cached plans after a MERGE that adds columns. After a write, Spark finds the cached plans of the
+ * table by the columns of the written relation. Cached plans have the columns before the MERGE, so this rule replaces
+ * the written relation by the table with those columns.
  */
 object RestoreRelationBeforeMerge extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case write @ ReplaceData(_, _, _, Before(relation), _, _) => write.copy(originalTable = relation)
-    case write @ WriteDelta(_, _, _, Before(relation), _, _) => write.copy(originalTable = relation)
-    case write @ AppendData(Before(relation), _, _, _, Some(_), _) => write.copy(table = relation)
+    case write @ ReplaceData(_, _, _, BeforeMerge(relation), _, _) => write.copy(originalTable = relation)
+    case write @ WriteDelta(_, _, _, BeforeMerge(relation), _, _) => write.copy(originalTable = relation)
+    case write @ AppendData(BeforeMerge(relation), _, _, _, Some(_), _) => write.copy(table = relation)
     case _ => plan
   }
 
-  private object Before {
+  private object BeforeMerge {
     def unapply(table: NamedRelation): Option[DataSourceV2Relation] = table match {
       case DataSourceV2Relation(table: SparkTable, _, catalog, ident, options) =>
         table.beforeStatement.map(DataSourceV2Relation.create(_, catalog, ident, options))

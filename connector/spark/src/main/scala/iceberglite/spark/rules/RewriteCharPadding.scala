@@ -41,10 +41,10 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Corrects Spark 3.5's handling of statements that change a table with CHAR or VARCHAR columns. Spark pads these
- * columns with a projection over the table. In a DELETE, or a MERGE that only deletes, Spark does not find the table
- * below the projection; here the padding is moved into the conditions. In a MERGE with inserts, the inserted columns
- * have the metadata of the declared type, but the table does not, so that they do not match. Here the metadata is
- * removed from both, because expressions check the lengths.
+ * columns with a projection over the table. In a DELETE, or in a MERGE that only deletes, Spark does not find the table
+ * below the projection; this rule moves the padding into the conditions. In a MERGE with inserts, the inserted values
+ * have the metadata of the declared type, but the columns of the table do not, so that Spark does not match them. This
+ * rule removes that metadata, because Spark has already added expressions that check the lengths.
  */
 object RewriteCharPadding extends Rule[LogicalPlan] {
 
@@ -67,7 +67,7 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
   private def changesIcebergTable(target: LogicalPlan): Boolean =
     target.collectFirst { case relation: DataSourceV2Relation => isIcebergTable(relation) }.contains(true)
 
-  /** Moves padding into the conditions of a command. @param target the target of the command */
+  /** Moves padding from the target of a command into the conditions of the command. */
   private def withPaddedConditions(command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val padded = target.collectFirst {
       case project @ Project(_, relation: DataSourceV2Relation) if isIcebergTable(relation) =>
@@ -81,8 +81,8 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     AttributeMap(project.projectList.collect { case a @ Alias(child, _) => a.toAttribute -> child })
 
   /**
-   * Pads the condition of an overwrite, which Spark does not do. CHAR columns are padded, because other engines may
-   * have written them without padding, and also the values that they are compared with.
+   * Pads CHAR columns and the values that they are compared with in the condition of an overwrite, because Spark does
+   * not pad them. Columns must be padded because other engines may have written their values without padding.
    */
   def padded(condition: Expression, relation: DataSourceV2Relation, table: SparkTable): Expression = {
     val charMetadata =
@@ -98,7 +98,7 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
     }
   }
 
-  /** Pads columns of the table in subqueries too. */
+  /** Replaces the columns of the table in a condition by their padded values, also in subqueries. */
   private def pad(condition: Expression, padded: AttributeMap[Expression]): Expression = condition.transformDown {
     case a: Attribute => padded.getOrElse(a, a)
     case subquery: SubqueryExpression if subquery.references.exists(padded.contains) =>
@@ -112,7 +112,10 @@ object RewriteCharPadding extends Rule[LogicalPlan] {
       subquery.withNewPlan(plan).withNewChildren(outer)
   }
 
-  /** Removes the metadata that Spark would check from the output of a command. */
+  /**
+   * Removes the metadata of CHAR and VARCHAR columns from the output of the target of a command, because Spark would
+   * check it.
+   */
   private def withoutCharMetadata(command: LogicalPlan): LogicalPlan = command match {
     case delete: DeleteFromTable => delete.copy(table = targetWithoutMetadata(delete.table))
     case merge: MergeIntoTable => merge.copy(targetTable = targetWithoutMetadata(merge.targetTable))

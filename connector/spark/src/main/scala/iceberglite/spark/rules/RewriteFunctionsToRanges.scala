@@ -16,18 +16,18 @@ import iceberglite.spark.table.SparkTable
  * TIMESTAMP '2024-02-29'` becomes `ts >= TIMESTAMP '2024-02-29' AND ts < TIMESTAMP '2024-03-01'`, in the session's time
  * zone, and `left(s, 2) = 'ab'` becomes `s LIKE 'ab%'`.
  *
- * A replacement is true, false and null for the same values as the expression. If there is no such range, because
- * clocks are put back, the expression remains and a wider range is added.
+ * A filter that replaces an expression is true, false and null for the same values as the expression. If there is no
+ * such filter, because clocks are put back near one of the bounds, the expression remains and a wider range is added.
  */
 private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
 
   /** Marks conditions whose range has already been added. */
-  private val Ranged = TreeNodeTag[Unit]("iceberglite.ranged")
+  private val HasRange = TreeNodeTag[Unit]("iceberglite.ranged")
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformWithPruning(_.containsPattern(FILTER)) {
     case filter @ Filter(condition, relation: DataSourceV2Relation)
         if relation.table.isInstanceOf[SparkTable] && condition.deterministic =>
-      val withRanges = conjuncts(condition).flatMap(ranged).reduceLeft(And)
+      val withRanges = conjuncts(condition).flatMap(withRange).reduceLeft(And)
       if (withRanges.fastEquals(condition)) filter else filter.copy(condition = withRanges)
   }
 
@@ -36,14 +36,14 @@ private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
     case other => Seq(other)
   }
 
-  private def ranged(conjunct: Expression): Seq[Expression] = {
+  private def withRange(conjunct: Expression): Seq[Expression] = {
     val exact = conjunct.transformUp { case e => ColumnTest.of(e).filter(_.isExact).map(_.range).getOrElse(e) }
-    if (exact.getTagValue(Ranged).isDefined || SubqueryExpression.hasSubquery(exact)) Seq(exact)
+    if (exact.getTagValue(HasRange).isDefined || SubqueryExpression.hasSubquery(exact)) Seq(exact)
     else
       implied(exact).filter(_._2).fold(Seq(exact)) { case (range, _) =>
         // The expression may be part of other plans that do not have the range.
         val marked = exact.clone()
-        marked.setTagValue(Ranged, ())
+        marked.setTagValue(HasRange, ())
         Seq(marked, range)
       }
   }
@@ -76,12 +76,12 @@ private[rules] object ColumnTest {
 
   def of(e: Expression): Option[ColumnTest] = e match {
     case comparison: BinaryComparison => compared(comparison)
-    case In(Time(t), NonNull(values)) => anyOf(t, values.map(long))
-    case InSet(Time(t), values) if values.nonEmpty && !values.contains(null) => anyOf(t, values.toSeq.map(long))
+    case In(Increasing(t), NonNull(values)) => anyOf(t, values.map(long))
+    case InSet(Increasing(t), values) if values.nonEmpty && !values.contains(null) => anyOf(t, values.toSeq.map(long))
     case In(PaddedColumn(text, length), NonNull(values)) => padded(text, length, values)
     case InSet(PaddedColumn(text, length), values) if !values.contains(null) => padded(text, length, values.toSeq)
-    case In(Start(start), NonNull(values)) => disjunction(values.map(start.equalTo))
-    case InSet(Start(start), values) if values.nonEmpty && values.size <= MaxRanges && !values.contains(null) =>
+    case In(TextPrefix(start), NonNull(values)) => disjunction(values.map(start.equalTo))
+    case InSet(TextPrefix(start), values) if values.nonEmpty && values.size <= MaxRanges && !values.contains(null) =>
       disjunction(values.toSeq.map(start.equalTo))
     case _ => None
   }
@@ -93,11 +93,11 @@ private[rules] object ColumnTest {
     }
   }
 
-  private object Time {
+  private object Increasing {
     def unapply(e: Expression): Option[OrderedExpression] = OrderedExpression.of(e)
   }
 
-  private object Start {
+  private object TextPrefix {
     def unapply(e: Expression): Option[StartOfText] = e match {
       case Substring(Column(text), Literal(from: Int, _), Literal(length: Int, _))
           if (from == 0 || from == 1) && length > 0 && text.dataType == StringType =>
@@ -109,15 +109,17 @@ private[rules] object ColumnTest {
   private def long(value: Any): Long = value.asInstanceOf[Number].longValue
 
   private def compared(e: BinaryComparison): Option[ColumnTest] = e match {
-    case EqualTo(Start(start), Literal(value: UTF8String, _)) => start.equalTo(value)
-    case EqualTo(Literal(value: UTF8String, _), Start(start)) => start.equalTo(value)
-    case EqualNullSafe(Start(start), Literal(value: UTF8String, _)) => start.equalTo(value).map(notNull(start.text, _))
+    case EqualTo(TextPrefix(start), Literal(value: UTF8String, _)) => start.equalTo(value)
+    case EqualTo(Literal(value: UTF8String, _), TextPrefix(start)) => start.equalTo(value)
+    case EqualNullSafe(TextPrefix(start), Literal(value: UTF8String, _)) =>
+      start.equalTo(value).map(notNull(start.text, _))
     case BinaryComparison(PaddedColumn(text, length), Literal(value: UTF8String, _)) =>
       PaddedColumn.test(e, text, length, value)
     case BinaryComparison(Literal(value: UTF8String, _), PaddedColumn(text, length)) =>
       swapped(e).flatMap(PaddedColumn.test(_, text, length, value))
-    case BinaryComparison(Time(t), Literal(value: Number, _)) => compared(e, t, value.longValue)
-    case BinaryComparison(Literal(value: Number, _), Time(t)) => swapped(e).flatMap(compared(_, t, value.longValue))
+    case BinaryComparison(Increasing(t), Literal(value: Number, _)) => compared(e, t, value.longValue)
+    case BinaryComparison(Literal(value: Number, _), Increasing(t)) =>
+      swapped(e).flatMap(compared(_, t, value.longValue))
     case _ => None
   }
 
@@ -159,7 +161,7 @@ private[rules] object ColumnTest {
   private def conjunction(a: ColumnTest, b: ColumnTest): ColumnTest =
     ColumnTest(And(a.range, b.range), a.isExact && b.isExact)
 
-  /** Handles null: `<=>` never returns null. */
+  /** Makes the test of `<=>` false for a null in the column, because `<=>` never returns null. */
   private def notNull(column: Expression, test: ColumnTest): ColumnTest =
     test.copy(range = And(IsNotNull(column), test.range))
 
@@ -177,12 +179,15 @@ private[rules] object ColumnTest {
     if (tests.exists(_.isEmpty)) None
     else Some(tests.flatten.reduceLeft((a, b) => ColumnTest(Or(a.range, b.range), a.isExact && b.isExact)))
 
-  /** A prefix of a text with a given length. */
+  /** The prefix of a text column with a given length in characters. */
   final private class StartOfText(val text: Expression, length: Int) {
 
-    /** Tests equality: a shorter value must be the whole text; a longer value never matches. */
-    def equalTo(start: Any): Option[ColumnTest] = {
-      val value = start.asInstanceOf[UTF8String]
+    /**
+     * Returns the test of the column that is equivalent to the equality of the prefix and a value. A value that is
+     * shorter than the prefix must be the whole text; a value that is longer never matches.
+     */
+    def equalTo(prefix: Any): Option[ColumnTest] = {
+      val value = prefix.asInstanceOf[UTF8String]
       val test = Literal(value, StringType)
       if (value.numChars == length) Some(ColumnTest(StartsWith(text, test), isExact = true))
       else if (value.numChars < length) Some(ColumnTest(EqualTo(text, test), isExact = true))

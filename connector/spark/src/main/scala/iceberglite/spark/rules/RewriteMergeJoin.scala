@@ -23,13 +23,14 @@ import iceberglite.spark.table.SparkTable
 
 /**
  * Joins a small source with the target of a MERGE without shuffling the target. If source rows may have no match, Spark
- * uses an outer join. It cannot broadcast the source, so it shuffles and sorts the whole target.
+ * uses an outer join. Spark cannot broadcast the source of this join, so it shuffles and sorts the whole target.
  *
  * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
  *   first finds the target's rows with a match; the outer join then processes only those.
- * - If rows are only inserted, for which Spark uses an append after an anti join, the same applies.
- * - Otherwise the target's rows are joined with their matches. A second read of the target, with only the columns of the
- *   condition, finds the source's rows without a match.
+ * - If rows are only inserted, Spark appends the rows that an anti join returns. Before the anti join, a semi join
+ *   finds the target's rows with a match.
+ * - Otherwise, the target's rows are joined with their matches. A second read of the target, with only the columns of
+ *   the condition, finds the source's rows without a match.
  *
  * A source is small if its size is below `spark.sql.autoBroadcastJoinThreshold`, or if it has a BROADCAST hint. It is
  * evaluated more than once, so it must return the same rows each time.
@@ -41,11 +42,11 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         case copy: CopyOnWrite =>
           val joins = new Joins(copy.statement.analysis, table, original)
           val joined = joins.in(query)
-          if (joins.writesInReadTasks && (copy.statement.analysis.isMerge || !hasJoinsToCome(joined)))
+          if (joins.writesInReadTasks && (copy.statement.analysis.isMerge || !hasSubqueriesForJoins(joined)))
             copy.statement.setWritesInReadTasks()
-          val inFewTasks = if (joins.addsTasks) copy.maxTasks.fold(joined)(Repartition(_, shuffle = false, joined))
+          val coalesced = if (joins.addsTasks) copy.maxTasks.fold(joined)(Repartition(_, shuffle = false, joined))
           else joined
-          write.copy(query = inFewTasks)
+          write.copy(query = coalesced)
         case _ => plan
       }
     case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
@@ -58,13 +59,18 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => plan
   }
 
-  /** Whether a condition has subqueries that become joins after this rule, which may shuffle rows. */
-  private def hasJoinsToCome(query: LogicalPlan): Boolean =
+  /** Whether a query has subqueries that Spark turns into joins after this rule. Such joins may shuffle rows. */
+  private def hasSubqueriesForJoins(query: LogicalPlan): Boolean =
     query.exists(_.expressions.exists(SubqueryExpression.hasInOrCorrelatedExistsSubquery))
 
   private val broadcast = Some(HintInfo(strategy = Some(BROADCAST)))
 
-  /** Rewrites the joins. @param written the relation of the rows to replace; `original` is the table itself */
+  /**
+   * Rewrites the joins of one statement.
+   *
+   * @param written the relation of the rows to replace, which reads only the files that the statement replaces
+   * @param original the relation of the whole table
+   */
   final private class Joins(analysis: StatementAnalysis, written: LogicalPlan, original: LogicalPlan) {
 
     /**
@@ -85,8 +91,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /**
-     * Whether a source is small. Tables in the source have a size after their scans are built, for the rows and columns
-     * that are needed.
+     * Whether a source is small. The size of a table in the source is known after its scan is built for the rows and
+     * columns that the query needs.
      */
     private def isSmall(source: LogicalPlan): Boolean =
       RepeatableQuery(source) && (analysis.broadcastsSource || fitsOneTask(source))
@@ -109,19 +115,24 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     def in(query: LogicalPlan): LogicalPlan = query.transformDown {
       case join @ Join(_, target, LeftAnti, _, _) if readOf(target).isDefined && !isReduced(target) =>
         join match {
-          case SmallSource(condition) => join.copy(right = reduced(target, join.left, condition, join))
+          case SmallSource(condition) => join.copy(right = matchedRows(target, join.left, condition, join))
           case _ => join
         }
-      case join @ Join(target, _, kind, _, _) if readOf(target).isDefined => joined(join, kind)
+      case join @ Join(target, _, kind, _, _) if readOf(target).isDefined => rewritten(join, kind)
     }
 
     /** Returns the rows of the target that have a match. */
-    private def reduced(target: LogicalPlan, source: LogicalPlan, condition: Expression, join: Join): LogicalPlan = {
+    private def matchedRows(
+        target: LogicalPlan,
+        source: LogicalPlan,
+        condition: Expression,
+        join: Join
+    ): LogicalPlan = {
       val copy = deduplicated(source, join)
       Join(target, copy.plan, LeftSemi, Some(copy.rewrite(condition)), JoinHint(None, broadcast))
     }
 
-    private def joined(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
+    private def rewritten(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
       case (FullOuter, SmallSource(condition)) if readsCondition(join, condition) =>
         writesInReadTasks = true
         splitFullOuter(join, condition)
@@ -129,7 +140,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         writesInReadTasks = true
         withBroadcast(join)
       case (RightOuter, SmallSource(condition)) if !isReduced(join.left) =>
-        join.copy(left = reduced(join.left, join.right, condition, join))
+        join.copy(left = matchedRows(join.left, join.right, condition, join))
       case _ => join
     }
 
@@ -167,9 +178,10 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /**
-     * Combines new rows in few files, unless all rows are distributed before the write: those of a small source in one
-     * task, others by a shuffle. Without adaptive execution, as in a micro-batch of a stream, a shuffle would spread
-     * them over all tasks.
+     * Collects new rows in few tasks, so that they are written to few files, unless all rows are distributed before the
+     * write. The new rows of a small source go to one task; those of a larger source are shuffled. Without adaptive
+     * execution, as in a micro-batch of a stream, they are not shuffled, because a shuffle would spread them over all
+     * tasks.
      */
     private def combineNewRows(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
       if (analysis.changesPartitions) rows
@@ -182,21 +194,29 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     private def keysOf(target: LogicalPlan, condition: Expression) =
       condition.references.intersect(target.outputSet).toSeq
 
-    /** Returns a plan that reads the table without replacing the files. */
+    /**
+     * Returns the plan with the original table instead of the table of the write, so that reading it does not replace
+     * files.
+     */
     private def withOriginalTable(target: LogicalPlan): LogicalPlan = target.transformDown {
       case r: DataSourceV2Relation if table.exists(_ eq r.table) =>
         tableOf(original).fold(r)(t => r.copy(table = t))
     }
 
-    /** Copies the plan with new attributes. @param existing plans whose attributes must not be used */
-    private def deduplicated(plan: LogicalPlan, existing: LogicalPlan*): Copy =
+    /**
+     * Copies a plan with new attributes.
+     *
+     * @param existing plans whose attributes the copy must not use
+     */
+    private def deduplicated(plan: LogicalPlan, existing: LogicalPlan*): PlanCopy =
       DeduplicateRelations(crossed(existing.reduceLeft(crossed), plan)) match {
-        case Join(_, copy, _, _, _) => new Copy(unordered(copy), AttributeMap(plan.output.zip(copy.output)))
+        case Join(_, copy, _, _, _) => new PlanCopy(unordered(copy), AttributeMap(plan.output.zip(copy.output)))
         case other => throw new IllegalStateException(s"Not a join: $other")
       }
 
     /**
-     * Removes the order of cached data in a copy, because it refers to attributes of the original and is not needed.
+     * Removes the order of cached data from a copy. The order refers to attributes of the original plan and is not
+     * needed.
      */
     private def unordered(copy: LogicalPlan): LogicalPlan = copy.transform {
       case cached: InMemoryRelation if cached.outputOrdering.nonEmpty =>
@@ -207,7 +227,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
       Join(left, right, Cross, None, JoinHint.NONE)
   }
 
-  final private class Copy(val plan: LogicalPlan, attributes: AttributeMap[Attribute]) {
+  final private class PlanCopy(val plan: LogicalPlan, attributes: AttributeMap[Attribute]) {
     def rewrite(condition: Expression): Expression = condition.transform {
       case a: Attribute => attributes.getOrElse(a, a)
     }

@@ -44,7 +44,10 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
         value.name != column.name || !Cast.canUpCast(value.dataType, column.dataType)
       })
 
-  /** Simplifies the condition as the optimizer would: Spark casts the values of static partitions. */
+  /**
+   * Evaluates the constant parts of the condition, as the optimizer would. Spark writes the values of static partitions
+   * as casts of constants.
+   */
   private def folded(condition: Expression): Expression = condition.transformUp {
     case e if e.foldable && e.deterministic && !e.exists(_.isInstanceOf[Unevaluable]) =>
       Literal.create(e.eval(), e.dataType)
@@ -74,11 +77,11 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
     val values = query.output.zip(relation.output).map { case (value, column) =>
       Alias(if (value.dataType == column.dataType) value else Cast(value, column.dataType), column.name)()
     }
-    val unknown = (lineage ++ file).map(a => Alias(Literal(null, a.dataType), a.name)())
+    val nulls = (lineage ++ file).map(a => Alias(Literal(null, a.dataType), a.name)())
     ReplaceData(
       written.copy(output = written.output ++ lineage),
       condition,
-      Union(kept, Project(values ++ unknown, query)),
+      Union(kept, Project(values ++ nulls, query)),
       relation.copy(table = table),
       Some(condition)
     )

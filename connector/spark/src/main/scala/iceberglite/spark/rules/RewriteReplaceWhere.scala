@@ -17,7 +17,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * Uses the write option `replaceWhere` as the condition of an overwrite of all rows. The query fails at the first new
- * row that does not satisfy it: a rerun of the job would not replace such a row, but add it again.
+ * row that does not satisfy the condition. If such a row were written, a rerun of the job would not replace it, but add
+ * it again.
  */
 final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan] {
   private val option = OverwriteOptions.ReplaceWhere
@@ -50,7 +51,7 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
       table = target,
       deleteExpr = condition,
       query =
-        Filter(Or(EqualNullSafe(ofRows(condition, write, relation, text), TrueLiteral), failure(text)), write.query),
+        Filter(Or(EqualNullSafe(onNewRows(condition, write, relation, text), TrueLiteral), failure(text)), write.query),
       writeOptions = StatementOptions(write.writeOptions).without(option).values
     )
   }
@@ -74,9 +75,10 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
   }
 
   /**
-   * Returns the condition on the columns of the new rows, which have the order of the table's columns or their names.
+   * Returns the condition with the columns of the new rows instead of those of the table. New rows have their columns
+   * in the order of the table, or with the same names.
    */
-  private def ofRows(
+  private def onNewRows(
       condition: Expression,
       write: OverwriteByExpression,
       relation: DataSourceV2Relation,
@@ -91,14 +93,15 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
       case None => throw InvalidArgument(
           s"option ${option.key}",
           text,
-          s"The new rows have no column ${column.name} of type ${column.dataType.sql} to compare"
+          s"The condition uses the column ${column.name}, but the new rows have no such column of type " +
+            column.dataType.sql
         )
     }
   }
 
   private def failure(text: String): Expression = RaiseError(
     Literal(
-      s"A new row does not satisfy ${option.key}=$text. Select the rows that do, or overwrite by a condition that " +
+      s"A new row does not satisfy ${option.key}=$text. Write only rows that satisfy it, or set a condition that " +
         "all new rows satisfy"
     ),
     BooleanType

@@ -13,12 +13,12 @@ import org.apache.spark.sql.types.BooleanType
 import iceberglite.spark.table.SparkTable
 
 /**
- * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself runs two queries,
- * for rows that change and for rows that do not. It reads the files to rewrite twice, and if the results of the
- * subquery differ, rows are lost or duplicated.
+ * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself runs two queries:
+ * one for rows that change, and one for rows that do not. It reads the files to rewrite twice, and if the results of
+ * the subquery differ, rows are lost or duplicated.
  *
- * Python functions would run on all rows, regardless of the condition. If the result cannot differ, such a statement is
- * left to Spark.
+ * With this rule, a Python function in the new values would run on all rows, regardless of the condition. Therefore, an
+ * UPDATE with Python functions is left to Spark if the results of its subqueries cannot differ.
  */
 object RewriteUpdateWithSubquery extends Rule[LogicalPlan] {
 

@@ -12,9 +12,9 @@ import org.apache.spark.sql.internal.SQLConf
 import iceberglite.spark.session.BucketingSettings
 
 /**
- * Groups the files of two scans that are partitioned alike by the keys of their join, so that Spark joins partition by
- * partition without a shuffle. Scans that do not benefit keep their parallelism: a grouped scan has no more tasks than
- * partitions.
+ * Groups the files of two scans by the keys of their join if both are partitioned by these keys in the same way, so
+ * that Spark joins partition by partition without a shuffle. A scan is grouped only if the join benefits, because a
+ * grouped scan has no more tasks than partitions.
  */
 private[iceberglite] object StoragePartitionedJoins extends Rule[LogicalPlan] {
 
@@ -22,7 +22,7 @@ private[iceberglite] object StoragePartitionedJoins extends Rule[LogicalPlan] {
     if (BucketingSettings.areEnabled(conf)) new StoragePartitionedJoins(conf, SparkSession.active).of(plan) else plan
 }
 
-/** Processes one plan. */
+/** Groups the scans of the joins in one plan. */
 final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session: SparkSession)
     extends JoinSelectionHelper
     with JoinKinds {
@@ -53,10 +53,10 @@ final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session:
   private def shufflesBothSides(join: Join): Boolean = streamed(join).isEmpty && !hintToShuffleReplicateNL(join.hint)
 
   override def streamed(join: Join): Option[LogicalPlan] = {
-    def build(hintOnly: Boolean) =
+    def buildSide(hintOnly: Boolean) =
       getBroadcastBuildSide(join.left, join.right, join.joinType, join.hint, hintOnly, conf)
     val hasShuffleHint = hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint)
-    build(hintOnly = true).orElse(if (hasShuffleHint) None else build(hintOnly = false))
+    buildSide(hintOnly = true).orElse(if (hasShuffleHint) None else buildSide(hintOnly = false))
       .map(side => if (side == BuildLeft) join.right else join.left)
   }
 
