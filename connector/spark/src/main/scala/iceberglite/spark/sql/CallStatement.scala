@@ -14,17 +14,17 @@ import iceberglite.spark.session.{CatalogNames, LiteCatalog}
  * Parses `CALL catalog.system.procedure(argument, ...)`, with positional or named arguments, `name => value`. A value
  * is any expression that does not refer to columns: a constant, `map(...)`, `current_timestamp() - INTERVAL 1 DAY`.
  *
- * @param expressions parses the values
+ * @param expressionParser parses the values of arguments
  */
 final class CallStatement(
     session: SparkSession,
-    expressions: ParserInterface,
+    expressionParser: ParserInterface,
     procedures: Seq[Procedure] = Procedures.all
 ) {
 
   /**
-   * Parses the text after CALL, if it is a procedure of an iceberg-lite catalog; a name without a catalog may be a
-   * procedure of another catalog.
+   * Parses the text after CALL. The result is absent if the procedure is not in an iceberg-lite catalog. A name without
+   * a catalog may be a procedure of another catalog.
    */
   def parse(reader: SqlReader): Option[LogicalPlan] = {
     val firstToken = reader.peek
@@ -59,31 +59,33 @@ final class CallStatement(
   /** Returns the arguments as a query of one row, each in a column with its parameter's name. */
   private def arguments(procedure: Procedure, reader: SqlReader): LogicalPlan = {
     reader.expectSymbol("(")
-    var given = Vector.empty[Argument]
+    var parsedArguments = Vector.empty[Argument]
     if (!reader.skipSymbol(")")) {
-      given :+= argument(procedure, given, reader)
-      while (reader.skipSymbol(",")) given :+= argument(procedure, given, reader)
+      parsedArguments :+= argument(procedure, parsedArguments, reader)
+      while (reader.skipSymbol(",")) parsedArguments :+= argument(procedure, parsedArguments, reader)
       if (!reader.skipSymbol(")")) reader.fail("expected ',' or ')'")
     }
-    procedure.parameters.find(p => p.required && !given.exists(_.parameter == p)).foreach { missing =>
+    procedure.parameters.find(p => p.required && !parsedArguments.exists(_.parameter == p)).foreach { missing =>
       reader.fail(s"the argument ${missing.name} of ${procedure.name} is missing. ${signature(procedure)}")
     }
-    Project(given.map(a => Alias(a.value, a.parameter.name)()), OneRowRelation())
+    Project(parsedArguments.map(a => Alias(a.value, a.parameter.name)()), OneRowRelation())
   }
 
   private case class Argument(parameter: Parameter[_], isNamed: Boolean, value: Expression)
 
-  private def argument(procedure: Procedure, before: Vector[Argument], reader: SqlReader): Argument = {
+  private def argument(procedure: Procedure, previous: Vector[Argument], reader: SqlReader): Argument = {
     val token = reader.peek
     val name = reader.namedIfAny()
-    if (before.exists(_.isNamed != name.isDefined)) {
+    if (previous.exists(_.isNamed != name.isDefined)) {
       reader.failAt(token, "arguments must be either all positional or all named")
     }
     val parameter: Parameter[_] = name match {
       case Some(written) => byName(procedure, written, reader)
-      case None => atPosition(procedure, before.size, reader, token)
+      case None => atPosition(procedure, previous.size, reader, token)
     }
-    if (before.exists(_.parameter == parameter)) reader.failAt(token, s"the argument ${parameter.name} is given twice")
+    if (previous.exists(_.parameter == parameter)) {
+      reader.failAt(token, s"the argument ${parameter.name} is given twice")
+    }
     Argument(parameter, name.isDefined, value(parameter, reader))
   }
 
@@ -102,7 +104,7 @@ final class CallStatement(
     val token = reader.peek
     val text = reader.expression(s"a value for ${parameter.name}")
     val parsed =
-      try expressions.parseExpression(text)
+      try expressionParser.parseExpression(text)
       catch { case error: ParseException => throw error.withCommand(reader.sql) }
     parsed match {
       case _: UnresolvedAttribute =>

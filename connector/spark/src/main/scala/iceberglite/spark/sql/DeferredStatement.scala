@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.{DataType, NullType}
 
 /**
- * A statement that Spark must not resolve yet, because it may have to be resolved several times. As a subquery, it
- * still receives the values of the parameters of `spark.sql(text, args)` and the named queries of WITH.
+ * The plan of a statement that Spark must not resolve yet, because a retry resolves it again. The plan is wrapped in a
+ * subquery expression, so that Spark still replaces the parameters of `spark.sql(text, args)` and the named queries of
+ * WITH in the plan.
  */
 final private[sql] case class DeferredPlan(plan: LogicalPlan, exprId: ExprId = NamedExpression.newExprId)
     extends SubqueryExpression(plan, Nil, exprId, Nil, None)
@@ -21,13 +22,13 @@ final private[sql] case class DeferredPlan(plan: LogicalPlan, exprId: ExprId = N
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): DeferredPlan = this
 }
 
-/** A statement that may be retried. It is a placeholder until the parameters of the statement are known. */
+/** A statement that may be retried. It is a placeholder until Spark has replaced the parameters of the statement. */
 final private[iceberglite] case class DeferredStatement(table: Seq[String], deferred: DeferredPlan, retries: Int)
     extends LeafCommand {
   override lazy val resolved: Boolean = false
 }
 
-/** Replaces a statement by a command when its parameters are known. */
+/** Turns a deferred statement into a command, when Spark has replaced the parameters of the statement. */
 object DeferredStatement extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case DeferredStatement(table, deferred, retries) => RetriedStatement(table, deferred.plan, retries)

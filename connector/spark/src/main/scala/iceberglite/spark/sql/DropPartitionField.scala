@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.update.SpecUpdate
 
-/** `ALTER TABLE t DROP PARTITION FIELD transform`, or the name of the field. */
+/** `ALTER TABLE t DROP PARTITION FIELD transform`, or with the name of the partition field instead of the transform. */
 final case class DropPartitionField(table: Seq[String], field: ParsedTerm) extends PartitionFieldCommand {
 
   override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate =

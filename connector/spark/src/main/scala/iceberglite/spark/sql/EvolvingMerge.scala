@@ -20,7 +20,10 @@ import org.apache.spark.sql.types.{StructField, StructType}
 import iceberglite.spark.table.SparkTable
 import iceberglite.spec.schema.Schema
 
-/** A MERGE that adds columns to its table. Only its two relations are resolved until the table has the columns. */
+/**
+ * A MERGE that adds columns to its target table. Spark resolves only the target and the source, until the rule below
+ * has added the columns to the table in the plan.
+ */
 final private[iceberglite] case class EvolvingMerge(
     target: LogicalPlan,
     source: LogicalPlan,
@@ -41,10 +44,10 @@ final private[iceberglite] case class EvolvingMerge(
 }
 
 /**
- * Adds columns to the table of a MERGE, and widens their types. Source columns that the table lacks are added if
- * `UPDATE SET *`, `INSERT *` or an assignment to a column of the same name uses them. The table in the plan has them
- * immediately; the table in the catalog gets them in the commit of the rows. Columns that the source lacks keep their
- * values; in new rows they are null or have the column's default.
+ * Adds columns to the target table of a MERGE, and widens the types of existing columns. Source columns that the table
+ * lacks are added if `UPDATE SET *`, `INSERT *` or an assignment to a column of the same name uses them. The table in
+ * the plan has the new columns immediately; the table in the catalog gets them in the commit of the rows. Table columns
+ * that the source lacks keep their values; in new rows they are null or have the default of the column.
  */
 object EvolvingMerge extends Rule[LogicalPlan] {
 
@@ -69,24 +72,24 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     val sourceColumns = new SourceColumns(table.table, conf.caseSensitiveAnalysis).of(columnsToMerge(m))
     val changed = table.changedWith(Schema(0, sourceColumns))
     val evolvedRelation = DataSourceV2Relation.create(changed, relation.catalog, relation.identifier, relation.options)
-    val stars = new StarAssignments(evolvedRelation.output, m.source.output, conf.resolver)
+    val starAssignments = new StarAssignments(evolvedRelation.output, m.source.output, conf.resolver)
     MergeIntoTable(
       m.target.transform { case r: DataSourceV2Relation if r eq relation => evolvedRelation },
       m.source,
       m.condition,
-      m.matched.map(withoutStar(_, stars)),
-      m.notMatched.map(withoutStar(_, stars)),
+      m.matched.map(withoutStar(_, starAssignments)),
+      m.notMatched.map(withoutStar(_, starAssignments)),
       m.notMatchedBySource
     )
   }
 
-  private def withoutStar(action: MergeAction, stars: StarAssignments): MergeAction = action match {
-    case UpdateStarAction(condition) => UpdateAction(condition, stars.ofUpdate)
-    case InsertStarAction(condition) => InsertAction(condition, stars.ofInsert)
+  private def withoutStar(action: MergeAction, starAssignments: StarAssignments): MergeAction = action match {
+    case UpdateStarAction(condition) => UpdateAction(condition, starAssignments.ofUpdate)
+    case InsertStarAction(condition) => InsertAction(condition, starAssignments.ofInsert)
     case other => other
   }
 
-  /** Returns the columns of the source, and fields in them, that the actions add to the table. */
+  /** Returns the columns of the source that the actions add to the table, including fields of structs. */
   private def columnsToMerge(m: EvolvingMerge): StructType = {
     val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))
     val actions = m.matched ++ m.notMatched

@@ -3,7 +3,7 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.types.StructType
 
-/** Fields of structs, by the names on their paths. */
+/** Selects fields of structs by their paths. A path consists of the names of the enclosing fields and of the field. */
 private[sql] object FieldPaths {
 
   /** Returns a struct with only the fields on given paths; paths of missing fields are ignored. */

@@ -16,15 +16,17 @@ trait PartitionFieldCommand extends TableCommand {
   override protected def refreshes: Boolean = false
 
   /**
-   * Removes a field. A single word is the name of a partition field, unless a column with this name is partitioned by
-   * identity.
+   * Removes a partition field. A single word is the name of a partition field, unless a column with this name is
+   * partitioned by identity.
+   *
+   * @param parsed the field or its name, as parsed from the statement
    */
-  protected def remove(update: SpecUpdate, metadata: TableMetadata, written: ParsedTerm): SpecUpdate = {
-    val term = written.term
+  protected def remove(update: SpecUpdate, metadata: TableMetadata, parsed: ParsedTerm): SpecUpdate = {
+    val term = parsed.term
     val isColumn = metadata.spec.fields.exists { field =>
       field.transform == Identity && metadata.schema.paths.get(field.sourceId).contains(term.source)
     }
-    if (written.arguments.isEmpty && written.name.size == 1 && !isColumn) update.removeField(written.name.head)
+    if (parsed.arguments.isEmpty && parsed.name.size == 1 && !isColumn) update.removeField(parsed.name.head)
     else update.removeField(term.source, term.transform)
   }
 }

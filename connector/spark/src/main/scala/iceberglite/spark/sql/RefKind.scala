@@ -12,7 +12,11 @@ sealed abstract class RefKind(val word: String, val objectKind: ObjectKind) {
 
   def of(snapshotId: Long): SnapshotRef
 
-  /** Checks the kind of an existing reference. @throws InvalidArgument it is of the other kind */
+  /**
+   * Checks the kind of an existing reference.
+   *
+   * @throws InvalidArgument the reference is a tag instead of a branch, or a branch instead of a tag
+   */
   def check(refName: String, ref: SnapshotRef): Unit =
     if (ref.kind != name) throw InvalidArgument(name, refName, s"It is a ${ref.kind}")
 }

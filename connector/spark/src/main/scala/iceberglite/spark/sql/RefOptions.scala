@@ -5,13 +5,13 @@ import scala.util.Try
 import iceberglite.spec.metadata.SnapshotRef
 
 /**
- * The options of CREATE and REPLACE for a branch or tag; absent options keep their values, or the defaults of the
- * table.
+ * The options of CREATE and REPLACE for a branch or tag. If an option is absent, an existing branch or tag keeps its
+ * value, and a new branch or tag uses the default of the table.
  *
- * @param snapshotId `AS OF VERSION`
- * @param maxRefAgeMs `RETAIN`
- * @param minSnapshotsToKeep `WITH SNAPSHOT RETENTION n SNAPSHOTS`
- * @param maxSnapshotAgeMs the duration in `WITH SNAPSHOT RETENTION`
+ * @param snapshotId the snapshot of `AS OF VERSION`
+ * @param maxRefAgeMs the duration of `RETAIN`, in ms
+ * @param minSnapshotsToKeep the number in `WITH SNAPSHOT RETENTION n SNAPSHOTS`
+ * @param maxSnapshotAgeMs the duration in `WITH SNAPSHOT RETENTION`, in ms
  */
 final case class RefOptions(
     snapshotId: Option[Long] = None,
@@ -36,7 +36,12 @@ object RefOptions {
   private val Minute = 60 * 1000L
   private val units: Seq[(String, Long)] = Seq("DAYS" -> 24 * 60 * Minute, "HOURS" -> 60 * Minute, "MINUTES" -> Minute)
 
-  /** Parses the options. @param kind a tag has no retention of snapshots, because it keeps a single snapshot */
+  /**
+   * Parses the options.
+   *
+   * @param kind the kind of reference; only a branch can have a retention of snapshots, because a tag keeps one
+   *   snapshot
+   */
   def parse(kind: RefKind, reader: SqlReader): RefOptions = {
     val snapshot = if (reader.skip("AS", "OF", "VERSION")) Some(reader.long("the id of a snapshot")) else None
     val retain = if (reader.skip("RETAIN")) Some(duration(reader.number("a number"), reader)) else None

@@ -14,8 +14,8 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, Valida
 import iceberglite.table.{Environment, RetryPolicy}
 
 /**
- * Runs a statement, and runs it again after a commit conflict: each time it is resolved and planned on the current
- * state of the table. It is never retried after a commit with an unknown outcome.
+ * Runs a statement, and runs it again after a commit conflict. Each run resolves and plans the statement on the current
+ * state of the table. A statement is never retried after a commit with an unknown outcome.
  *
  * @param table the table's name as written
  * @param statement the parsed statement
@@ -61,7 +61,7 @@ private[iceberglite] object RetriedStatement {
   private val FirstWaitMs = 100L
   private val MaxWaitMs = 60000L
 
-  /** Returns the statement itself if there are no retries. */
+  /** Returns a statement that is retried; without retries, the statement itself. */
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
     if (retries == 0) statement else DeferredStatement(table, DeferredPlan(statement), retries)
 

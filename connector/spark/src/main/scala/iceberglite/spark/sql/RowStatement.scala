@@ -7,9 +7,9 @@ import iceberglite.spark.conf.StatementOptions
  *
  * @param verb DELETE, UPDATE, MERGE or INSERT
  * @param table the table's name as written
- * @param options `t WITH ('key' = 'value')`, before or after an alias
- * @param evolves `MERGE WITH SCHEMA EVOLUTION INTO`
- * @param extensionRanges the positions of the parts that Spark does not support in the text
+ * @param options the options in `t WITH ('key' = 'value')`, which may precede or follow the alias of the table
+ * @param evolves whether the statement is a `MERGE WITH SCHEMA EVOLUTION INTO`
+ * @param extensionRanges the positions, in the text of the statement, of the parts that Spark does not support
  */
 final private[sql] case class RowStatement(
     verb: String,
@@ -19,7 +19,10 @@ final private[sql] case class RowStatement(
     extensionRanges: Vector[Range]
 ) {
 
-  /** Returns the statement for Spark. The extensions are replaced by spaces, so that positions do not change. */
+  /**
+   * Returns the text of the statement for Spark. The parts that Spark does not support are replaced by spaces, so that
+   * the positions in errors of Spark are correct.
+   */
   def plainText(sql: String): String = extensionRanges.foldLeft(sql) { (text, range) =>
     text.patch(range.start, text.slice(range.start, range.end).map(c => if (c == '\n') c else ' '), range.size)
   }
@@ -29,7 +32,7 @@ private[sql] object RowStatement {
   private val ExplainModes = Seq("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
 
   /** The words that may follow the table's name and are therefore not an alias. */
-  private val AfterTable = Seq("WHERE", "SET", "USING", "WITH", "AS")
+  private val KeywordsAfterTable = Seq("WHERE", "SET", "USING", "WITH", "AS")
 
   /**
    * Parses the beginning of a statement that changes rows, if there is one. EXPLAIN and named queries may precede it.
@@ -63,9 +66,9 @@ private[sql] object RowStatement {
   }
 
   private def ofTable(verb: String, reader: SqlReader): Option[RowStatement] = reader.multipartIfAny().map { table =>
-    if (verb != "INSERT" && !isWithList(reader)) skipAlias(reader)
+    if (verb != "INSERT" && !isOptionListNext(reader)) skipAlias(reader)
     val start = reader.peek.start
-    val options = if (isWithList(reader)) {
+    val options = if (isOptionListNext(reader)) {
       reader.expectWord("WITH")
       OptionList.read(reader)
     } else StatementOptions.Empty
@@ -73,13 +76,16 @@ private[sql] object RowStatement {
     RowStatement(verb, table, options, evolves = false, extensionRanges)
   }
 
-  /** Whether an option list is next. Named queries also begin with WITH, but never with WITH and a parenthesis. */
-  private def isWithList(reader: SqlReader): Boolean = reader.peek.isWord("WITH") && reader.ahead(1).isSymbol("(")
+  /**
+   * Whether the next tokens begin a list of options. Named queries also begin with WITH, but never with WITH and a
+   * parenthesis.
+   */
+  private def isOptionListNext(reader: SqlReader): Boolean = reader.peek.isWord("WITH") && reader.ahead(1).isSymbol("(")
 
   private def skipAlias(reader: SqlReader): Unit = {
     val hasAs = reader.skip("AS")
     val next = reader.peek
-    val isName = next.kind == SqlToken.Quoted || next.kind == SqlToken.Word && !AfterTable.exists(next.isWord)
+    val isName = next.kind == SqlToken.Quoted || next.kind == SqlToken.Word && !KeywordsAfterTable.exists(next.isWord)
     if (hasAs || isName) reader.take()
     ()
   }

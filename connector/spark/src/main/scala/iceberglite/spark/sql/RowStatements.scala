@@ -20,7 +20,11 @@ final private[iceberglite] class RowStatements(
     isIcebergTable: Seq[String] => Boolean
 ) {
 
-  /** Parses a statement; absent for statements without such syntax. @param reader at the beginning of the statement */
+  /**
+   * Parses a statement. The result is absent for a statement without syntax that Spark does not support.
+   *
+   * @param reader is at the beginning of the statement
+   */
   def parse(reader: SqlReader): Option[LogicalPlan] = RowStatement.begin(new SqlReader(reader.sql)).filter { s =>
     (s.extensionRanges.nonEmpty || retries(s) > 0) && isIcebergTable(s.table)
   }.map { statement =>
@@ -44,7 +48,11 @@ final private[iceberglite] class RowStatements(
 
 private[iceberglite] object RowStatements {
 
-  /** Returns the plan with its options. @param plan the statement from Spark's parser */
+  /**
+   * Returns the plan of a statement with its options, and with the columns that a MERGE adds.
+   *
+   * @param plan the plan of the statement from Spark's parser
+   */
   def planned(verb: String, options: StatementOptions, evolves: Boolean, plan: LogicalPlan): LogicalPlan = {
     val tableOptions = if (verb == "INSERT") options else options.tableOptions
     val evolving =

@@ -12,10 +12,10 @@ import iceberglite.table.action.{UpdateProperties, UpdateSortOrder}
  * `ALTER TABLE t WRITE { DISTRIBUTED BY PARTITION | [LOCALLY] ORDERED BY order | UNORDERED } ...`: sets how rows are
  * distributed over tasks and sorted before they are written. Existing files do not change.
  *
- * @param mode absent to keep the table's mode
- * @param order empty for an unsorted table
+ * @param mode the distribution mode to set; absent to keep the table's mode
+ * @param order the fields of the sort order; empty for an unsorted table
  */
-final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode], order: Vector[WrittenSortField])
+final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode], order: Vector[ParsedSortField])
     extends TableCommand {
 
   override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
@@ -25,12 +25,12 @@ final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode
   override protected def refreshes: Boolean = false
 }
 
-/** A field of a sort order as written. */
-final case class WrittenSortField(written: ParsedTerm, direction: SortDirection, nulls: NullOrder) {
+/** A field of a sort order as parsed from the statement. */
+final case class ParsedSortField(parsedTerm: ParsedTerm, direction: SortDirection, nulls: NullOrder) {
 
   /** Returns the sort field. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
   def field: UnboundSortField = {
-    val term = written.term
+    val term = parsedTerm.term
     UnboundSortField(term.source, term.transform, direction, nulls)
   }
 }
@@ -45,23 +45,27 @@ object SetWriteOrder extends AlterTableStatement {
     }
     // With both clauses, rows are distributed by partition and sorted within each task.
     val mode = if (clauses.distributed) Some(DistributionMode.Hash) else clauses.ordering.flatMap(_.mode)
-    SetWriteOrder(table, mode, clauses.ordering.fold(Vector.empty[WrittenSortField])(_.fields))
+    SetWriteOrder(table, mode, clauses.ordering.fold(Vector.empty[ParsedSortField])(_.fields))
   }
 
   /** The clauses parsed so far: at most one of each kind, in any sequence. */
   final private case class Clauses(distributed: Boolean, ordering: Option[Ordering])
 
-  /** An order clause. @param mode absent to keep the table's mode */
-  final private case class Ordering(mode: Option[DistributionMode], fields: Vector[WrittenSortField])
+  /**
+   * An order clause.
+   *
+   * @param mode the distribution mode that the clause sets; absent to keep the table's mode
+   */
+  final private case class Ordering(mode: Option[DistributionMode], fields: Vector[ParsedSortField])
 
-  private def read(reader: SqlReader, seen: Clauses): Clauses = {
+  private def read(reader: SqlReader, parsed: Clauses): Clauses = {
     val start = reader.peek
     if (reader.skip("DISTRIBUTED", "BY", "PARTITION")) {
-      if (seen.distributed) reader.failAt(start, "only one distribution clause is allowed; remove the second one")
-      read(reader, seen.copy(distributed = true))
-    } else ordering(reader).fold(seen) { next =>
-      if (seen.ordering.isDefined) reader.failAt(start, "only one order clause is allowed; remove the second one")
-      read(reader, seen.copy(ordering = Some(next)))
+      if (parsed.distributed) reader.failAt(start, "only one distribution clause is allowed; remove the second one")
+      read(reader, parsed.copy(distributed = true))
+    } else ordering(reader).fold(parsed) { next =>
+      if (parsed.ordering.isDefined) reader.failAt(start, "only one order clause is allowed; remove the second one")
+      read(reader, parsed.copy(ordering = Some(next)))
     }
   }
 
@@ -72,9 +76,9 @@ object SetWriteOrder extends AlterTableStatement {
     else None
 
   /** Parses fields with or without parentheses around them. */
-  private def fields(reader: SqlReader): Vector[WrittenSortField] = {
+  private def fields(reader: SqlReader): Vector[ParsedSortField] = {
     val inParentheses = reader.skipSymbol("(")
-    val all = Vector.newBuilder[WrittenSortField]
+    val all = Vector.newBuilder[ParsedSortField]
     all += field(reader)
     while (reader.skipSymbol(",")) all += field(reader)
     if (inParentheses) reader.expectSymbol(")")
@@ -82,14 +86,15 @@ object SetWriteOrder extends AlterTableStatement {
   }
 
   /** Parses a field. By default nulls are the smallest values, as in Spark. */
-  private def field(reader: SqlReader): WrittenSortField = {
+  private def field(reader: SqlReader): ParsedSortField = {
     val term = AlterTableStatement.partitionTerm(reader)
     val descending = !reader.skip("ASC") && reader.skip("DESC")
-    val first = if (reader.skip("NULLS", "FIRST")) true else if (reader.skip("NULLS", "LAST")) false else !descending
-    WrittenSortField(
+    val nullsFirst =
+      if (reader.skip("NULLS", "FIRST")) true else if (reader.skip("NULLS", "LAST")) false else !descending
+    ParsedSortField(
       term,
       if (descending) SortDirection.Descending else SortDirection.Ascending,
-      if (first) NullOrder.NullsFirst else NullOrder.NullsLast
+      if (nullsFirst) NullOrder.NullsFirst else NullOrder.NullsLast
     )
   }
 }

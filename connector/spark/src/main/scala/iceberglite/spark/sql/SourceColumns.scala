@@ -9,13 +9,18 @@ import iceberglite.spec.types.Type._
 import iceberglite.table.Table
 
 /**
- * The changes that the columns of a MERGE's source require in its table. A type to which the table's type cannot be
- * widened is left to Spark's store assignment; no column becomes optional because the source is nullable.
+ * Determines which columns the source of a MERGE adds to the target table, and which columns it widens. If the type of
+ * a table column cannot be widened to the type of the source column, the value is left to Spark's store assignment. No
+ * column becomes optional because the source is nullable.
  */
 final private[sql] class SourceColumns(table: Table, caseSensitive: Boolean) {
   private val version = table.metadata.formatVersion
 
-  /** Returns the columns. @throws iceberglite.spec.IcebergError.Unsupported for a new column of an unsupported type */
+  /**
+   * Returns the columns of the source, with the types that the table gets.
+   *
+   * @throws iceberglite.spec.IcebergError.Unsupported for a new column of an unsupported type
+   */
   def of(source: SparkStruct): Vector[NestedField] = fields(table.schema.fields, SparkTypes.fromSpark(source))
 
   private def fields(columns: Vector[NestedField], source: Vector[NestedField]): Vector[NestedField] =

@@ -37,8 +37,8 @@ object SqlToken {
 }
 
 /**
- * The tokens of a statement as Spark's lexer splits it, without white space and comments. They are read on demand,
- * because the first words usually show that a statement is not one of the connector's, and it may have megabytes of
+ * The tokens of a statement as Spark's lexer splits it, without white space and comments. Tokens are read on demand:
+ * the first words usually show that a statement is not one of the connector's, and the statement may have megabytes of
  * VALUES.
  */
 final private[sql] class SqlTokens(sql: String) {

@@ -44,12 +44,14 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
   }
 
   /**
-   * Fills missing fields of a struct. @param existing the existing value, whose fields are used if the new value lacks
-   * them
+   * Returns a value with all fields of the column's type. A field that the value lacks is taken from the existing
+   * value, or is null.
+   *
+   * @param existing the value of the column in the existing row; absent for a new row, and inside lists and maps
    */
-  private def filled(value: Expression, to: DataType, existing: Option[Expression]): Expression =
-    if (!lacksFields(value.dataType, to)) value
-    else (value.dataType, to) match {
+  private def filled(value: Expression, target: DataType, existing: Option[Expression]): Expression =
+    if (!lacksFields(value.dataType, target)) value
+    else (value.dataType, target) match {
       case (from: StructType, columnType: StructType) =>
         val struct = CreateNamedStruct(columnType.fields.zipWithIndex.flatMap { case (field, i) =>
           Seq(Literal(field.name), fieldOf(value, from, field, existing.map(GetStructField(_, i, Some(field.name)))))
