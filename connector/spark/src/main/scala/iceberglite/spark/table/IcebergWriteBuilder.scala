@@ -24,13 +24,13 @@ import iceberglite.table.Table
 /**
  * Builds a write to a table for Spark.
  *
- * @param columns the columns that a resolved statement already adds to the table
+ * @param statementMerge the column changes that the resolved statement already has; absent if it adds no columns
  */
 final class IcebergWriteBuilder private[iceberglite] (
     table: Table,
     info: LogicalWriteInfo,
     session: SparkSession,
-    columns: Option[SchemaMerge] = None
+    statementMerge: Option[SchemaMerge] = None
 ) extends SupportsDynamicOverwrite
     with SupportsOverwriteV2 {
   private val settings = Settings.of(info.options, session, table.properties)
@@ -45,11 +45,11 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   private val merge: Option[SchemaMerge] =
-    if (columns.isDefined) columns
+    if (statementMerge.isDefined) statementMerge
     else if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
 
-  /** The table with its columns after the write. */
-  private val written: Table = merge.fold(table)(_.merged)
+  /** The table with the columns that it has after the write. */
+  private val mergedTable: Table = merge.fold(table)(_.merged)
 
   override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
     mode = WriteMode.OverwritePartitions
@@ -57,8 +57,9 @@ final class IcebergWriteBuilder private[iceberglite] (
   }
 
   /**
-   * Sets an overwrite by a condition. @throws iceberglite.spark.error.StatementError for a condition that cannot be
-   * evaluated on files
+   * Sets an overwrite by a condition.
+   *
+   * @throws iceberglite.spark.error.StatementError for a condition that cannot be evaluated on files
    */
   override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = in {
     val where = condition(predicates)
@@ -72,14 +73,14 @@ final class IcebergWriteBuilder private[iceberglite] (
     OverwriteOptions.check(table.name, replacedRows, settings)
     if (UpsertOptions.isRequested(settings)) upsert
     else {
-      val plan = WritePlan.of(written, info, settings, target, session)
+      val plan = WritePlan.of(mergedTable, info, settings, target, session)
       new IcebergWrite(plan.copy(settings = plan.settings.copy(merge = merge)), mode)
     }
   }
 
   /**
-   * Returns the rows that are replaced. Spark fills a staged table, which is empty, by an append or by an overwrite of
-   * all rows.
+   * Returns the rows that the write replaces. Spark fills a staged table, which is empty, by an append or by an
+   * overwrite of all rows.
    */
   private def replacedRows: ReplacedRows =
     if (table.isStaged) { if (table.isReplacement) ReplacedRows.Table else ReplacedRows.NewTable }
@@ -103,7 +104,7 @@ final class IcebergWriteBuilder private[iceberglite] (
   private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
   private def condition(predicates: Array[Predicate]): Expression = {
-    val filters = new SparkFilters(written.schema, caseSensitive)
+    val filters = new SparkFilters(mergedTable.schema, caseSensitive)
     predicates.map { predicate =>
       filters.exact(predicate).getOrElse(
         throw Unsupported(

@@ -51,12 +51,12 @@ import iceberglite.table.Table
 /**
  * A table, or an earlier snapshot of a table, for Spark.
  *
- * Its columns are those at the time of its resolution. Its rows are those at the time a scan is planned, so that a data
- * frame created before an INSERT of this session shows the new rows, as with Apache Iceberg.
+ * Its columns are those at the time of its resolution. Its rows are those at the time when a scan is planned, so that a
+ * data frame that was created before an INSERT of this session shows the new rows, as with Apache Iceberg.
  *
- * @param source returns the current table
+ * @param source returns the current version of the table
  * @param travel selects the snapshot of the table
- * @param target the options of the statement that changes the table
+ * @param target the options and the added columns of the statement that changes the table
  */
 class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementTarget = StatementTarget.plain())
     extends PinnableTable
@@ -68,7 +68,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /** The version of the table at its resolution. */
   val table: Table = withNewColumns(target.resolvedTable.getOrElse(source()))
 
-  private def withNewColumns(now: Table): Table = target.merge(now).fold(now)(_.merged)
+  private def withNewColumns(version: Table): Table = target.merge(version).fold(version)(_.merged)
 
   /**
    * The snapshot that a query reads if its options select none. A session may read a branch instead of the table. The
@@ -87,7 +87,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def name: String = table.name
 
-  /** Runs an operation, and converts its errors. Constructors are called in such operations. */
+  /** Runs an operation, and converts its errors. New objects of this class are also created in such operations. */
   private[iceberglite] def in[A](operation: => A): A = SparkErrors.in(name)(operation)
 
   override def schema: StructType = sparkSchema
@@ -117,14 +117,17 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = in {
     val range = RangeOptions.ofAppends(options)
-    val now = if (range.isEmpty) current() else CommitRange.withAllSnapshots(current())
-    val state = selectedTravel(options)
-    val appended = range.map(CommitRange.of(now.metadata, state, _))
-    val snapshot = appended.fold(state.snapshot(now.metadata))(_.end)
-    new IcebergScanBuilder(now, snapshot, resolvedSchema, options, SparkSession.active, appended)
+    val latest = if (range.isEmpty) current() else CommitRange.withAllSnapshots(current())
+    val selection = selectedTravel(options)
+    val appended = range.map(CommitRange.of(latest.metadata, selection, _))
+    val snapshot = appended.fold(selection.snapshot(latest.metadata))(_.end)
+    new IcebergScanBuilder(latest, snapshot, resolvedSchema, options, SparkSession.active, appended)
   }
 
-  /** Returns the selection of the snapshot to read. Options can select one if the name does not. */
+  /**
+   * Returns the selection of the snapshot to read. Read options can select a snapshot if the name of the table does
+   * not.
+   */
   private def selectedTravel(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
     case TimeTravel.Latest => defaultTravel
     case requested if travel == TimeTravel.Latest || travel == requested => requested
@@ -137,20 +140,24 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = in {
     val requested = if (target.options.isEmpty) info else new StatementWriteInfo(info, target.options)
-    val onBranch = branchToChange("write to").map(new BranchWriteInfo(requested, _))
-    val now = source()
-    new IcebergWriteBuilder(now, onBranch.getOrElse(requested), SparkSession.active, target.merge(now))
+    val branchInfo = branchToChange("write to").map(new BranchWriteInfo(requested, _))
+    val latest = source()
+    new IcebergWriteBuilder(latest, branchInfo.getOrElse(requested), SparkSession.active, target.merge(latest))
   }
 
   override private[iceberglite] def pinned: SparkTable = in {
-    val now = source()
-    new SparkTable(() => now, travel, target)
+    val latest = source()
+    new SparkTable(() => latest, travel, target)
   }
 
   /** Returns the options of the statement (`WITH`) for which the table is resolved. */
   private[iceberglite] def statementOptions: StatementOptions = target.options
 
-  /** Returns the table for a statement with options. @throws InvalidArgument the name selects another branch */
+  /**
+   * Returns the table for a statement with options.
+   *
+   * @throws InvalidArgument the name of the table selects another branch than the options
+   */
   private[iceberglite] def changedWith(options: StatementOptions): SparkTable = in {
     val selected = options.branch.fold(travel) { branch =>
       val requested = TimeTravel.OnBranch(branch)
@@ -164,15 +171,19 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     new SparkTable(source, selected, target.withOptions(options, table))
   }
 
-  /** Returns the table for a statement that adds columns. @param columns the columns of its rows, matched by name */
+  /**
+   * Returns the table for a statement that adds columns.
+   *
+   * @param columns the columns of the statement's rows, matched by name
+   */
   private[iceberglite] def changedWith(columns: Schema): SparkTable = in {
     new SparkTable(source, travel, target.withColumns(columns, table))
   }
 
-  /** Information about the statement that Spark does not pass to a table. */
+  /** The state of the statement that Spark does not pass to a table. */
   private[iceberglite] def context: StatementContext = target.context
 
-  /** Whether a statement rewrites files. */
+  /** Whether a command rewrites whole files, which is the mode copy-on-write. */
   private[iceberglite] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
     in(StatementAnalysis.copiesOnWrite(table, command))
 
@@ -188,12 +199,15 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   /** Returns the metadata columns of rows that are copied unchanged. */
   private[iceberglite] def lineage: Seq[String] = in(StatementAnalysis.lineageOf(table))
 
-  /** Whether the number of remaining rows in the table's files is known only by reading them. */
+  /** Whether the number of remaining rows in the files of the table is known only after reading the files. */
   private[iceberglite] def hasUncountedDeletes: Boolean = in {
     StatementAnalysis.hasUncountedDeletes(travel.snapshot(table.metadata))
   }
 
-  /** Returns the table as Spark cached it before the statement, if the statement adds columns. */
+  /**
+   * Returns the table with the columns before the statement, as Spark has cached it; absent if the statement adds no
+   * columns.
+   */
   private[iceberglite] def beforeStatement: Option[SparkTable] = in {
     target.withoutColumns.map(new SparkTable(source, travel, _))
   }
@@ -222,18 +236,27 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
   private def begin(command: RowLevelOperation.Command, verb: String): RowLevelStatement = {
     val branch = branchToChange(verb)
     val session = SparkSession.active
-    val now = source()
-    val merge = target.merge(now)
-    val to = WriteAuditPublish.target(now, branch, session)
-    val read = merge.fold(now)(_.merged)
-    if (read.schema.fields != resolvedSchema.fields)
+    val latest = source()
+    val merge = target.merge(latest)
+    val writeTarget = WriteAuditPublish.target(latest, branch, session)
+    val tableToRead = merge.fold(latest)(_.merged)
+    if (tableToRead.schema.fields != resolvedSchema.fields)
       throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
-    val statement = new RowLevelStatement(read, resolvedSchema, command, to, session, context, target.options, merge)
+    val statement = new RowLevelStatement(
+      tableToRead,
+      resolvedSchema,
+      command,
+      writeTarget,
+      session,
+      context,
+      target.options,
+      merge
+    )
     context.start(statement)
     statement
   }
 
-  /** Whether no file contains both rows to delete and rows to keep. */
+  /** Whether the rows can be deleted as whole files: no file contains both rows to delete and rows to keep. */
   override def canDeleteWhere(predicates: Array[Predicate]): Boolean = in {
     MetadataDelete.canDelete(current(), branchToChange("DELETE from"), predicates, SparkSession.active)
   }
@@ -242,7 +265,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, target.options, SparkSession.active)
   }
 
-  /** Returns the branch in the table's name. @throws Unsupported the name selects a read-only snapshot */
+  /**
+   * Returns the branch that the table's name selects; absent if it selects the table itself.
+   *
+   * @throws Unsupported the name selects a snapshot, which is read-only
+   */
   private def branchToChange(verb: String): Option[String] = travel match {
     case TimeTravel.Latest => None
     case TimeTravel.OnBranch(branch) => Some(branch)

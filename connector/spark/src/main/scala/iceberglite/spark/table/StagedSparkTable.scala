@@ -10,7 +10,8 @@ import iceberglite.spec.IcebergError.AlreadyCommitted
 import iceberglite.table.StagedTable
 
 /**
- * A table that CREATE or REPLACE ... AS SELECT creates: its files are committed only when Spark reports success.
+ * A table that `CREATE TABLE ... AS SELECT` or `REPLACE TABLE ... AS SELECT` creates. Its files are committed only when
+ * Spark reports success.
  *
  * @param onCommit called after the table is committed
  */

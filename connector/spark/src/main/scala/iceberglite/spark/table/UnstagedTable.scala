@@ -12,7 +12,9 @@ import org.apache.spark.sql.types.StructType
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.Unsupported
 
-/** A table of a catalog without staging: it exists immediately, and is dropped if the query that fills it fails. */
+/**
+ * A table of a catalog without staging. The table exists immediately, and is dropped if the query that fills it fails.
+ */
 @nowarn("cat=deprecation") // every catalog and table has the deprecated methods
 final private[iceberglite] class UnstagedTable(catalog: TableCatalog, ident: Identifier, table: Table)
     extends StagedTable
@@ -34,7 +36,7 @@ final private[iceberglite] class UnstagedTable(catalog: TableCatalog, ident: Ide
   override def abortStagedChanges(): Unit = catalog.dropTable(ident)
 }
 
-@nowarn("cat=deprecation") // as above
+@nowarn("cat=deprecation") // every catalog and table has the deprecated methods
 private[iceberglite] object UnstagedTable {
   def create(
       catalog: TableCatalog,
