@@ -16,13 +16,13 @@ import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.{DataFileNames, DataLocations, Table}
 
-/** Converts the equality deletes of a table to deletes by position, with a Spark job. */
+/** Converts the equality deletes of a table to deletion vectors or position delete files, with a Spark job. */
 final private[iceberglite] class DeleteConversionJob(session: SparkSession, table: Table) {
   import DeleteConversionJob._
   private val writeCommit = new WriteCommit(table)
 
   /**
-   * Writes the new delete files and commits them. They are removed after a definite failure.
+   * Writes the new delete files and commits them. If the commit has certainly failed, the new files are removed.
    *
    * @param commit commits the new delete files
    */
@@ -65,8 +65,8 @@ private[iceberglite] object DeleteConversionJob {
   private val Lookback = 10
 
   /**
-   * Groups whole files, because a delete file covers all rows of its data file; there are at least as many groups as
-   * cores, if there are enough files.
+   * Groups the data files into tasks. A file is not split, because a delete file covers all rows of its data file. If
+   * there are enough files, there are at least as many groups as cores.
    */
   private def groupsOf(tasks: Vector[FileScanTask], context: SparkContext): Vector[Vector[FileScanTask]] = {
     val weight = tasks.iterator.map(t => math.max(t.length, OpenCost)).sum

@@ -20,10 +20,10 @@ import iceberglite.spec.types.Type._
 import iceberglite.table.Table
 
 /**
- * The columns that identify rows, in the order of their ids.
+ * The columns that identify the rows of an upsert, in the order of their field ids.
  *
  * @param schema the schema of the table
- * @param fields the compared fields, which may be parts of structs
+ * @param fields the key columns, which may be fields of structs
  */
 final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[NestedField]) {
   val ids: Vector[Int] = fields.map(_.id)
@@ -38,14 +38,18 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   def ordering: Array[SortOrder] =
     terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
 
-  /** Returns the key columns among the columns of the rows. @throws NotFound the rows lack one */
-  def of(input: Vector[InputField]): Vector[InputField] = {
-    val found = keyParts(input)
+  /**
+   * Returns the key columns among the columns of the rows.
+   *
+   * @throws NotFound the rows lack a key column
+   */
+  def selectFrom(input: Vector[InputField]): Vector[InputField] = {
+    val keyInput = keyParts(input)
     def idsIn(fields: Vector[InputField]): Vector[Int] = fields.flatMap(f => f.field.id +: idsIn(f.parts))
-    fields.find(f => !idsIn(found).contains(f.id)).foreach { f =>
+    fields.find(f => !idsIn(keyInput).contains(f.id)).foreach { f =>
       throw NotFound(ObjectKind.Column, schema.names(f.id), "It is a key column of the upsert: add it to the rows")
     }
-    found
+    keyInput
   }
 
   private def keyParts(input: Vector[InputField]): Vector[InputField] = input.flatMap { f =>
@@ -60,15 +64,19 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
     }
   }
 
-  /** Returns the positions of the key fields in the rows. @param keyInput the result of [[of]] */
+  /**
+   * Returns the positions of the key columns in the rows.
+   *
+   * @param keyInput the result of [[selectFrom]]
+   */
   def columns(keyInput: Vector[InputField], properties: Map[String, String]): Vector[KeyColumn] = {
     def walk(fields: Vector[InputField], parents: Vector[Int]): Vector[(Int, Vector[Int])] =
       fields.flatMap(f => (f.field.id -> (parents :+ f.ordinal)) +: walk(f.parts, parents :+ f.ordinal))
     val ordinals = walk(keyInput, Vector.empty).toMap
-    fields.map(f => KeyColumn(schema.names(f.id), ordinals(f.id), spelling(f, properties)))
+    fields.map(f => KeyColumn(schema.names(f.id), ordinals(f.id), requiredSpelling(f, properties)))
   }
 
-  private def spelling(field: NestedField, properties: Map[String, String]): Option[KeySpelling] =
+  private def requiredSpelling(field: NestedField, properties: Map[String, String]): Option[KeySpelling] =
     field.fieldType match {
       case UuidType => Some(KeySpelling.LowerCase)
       case StringType => DeclaredTypes.charLength(field.id, properties).map(KeySpelling.Padded)
@@ -81,9 +89,9 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
 private[upsert] object UpsertKey {
 
   /**
-   * Returns the key.
+   * Returns the key of an upsert.
    *
-   * @param names absent to use the table's identifier fields
+   * @param names the names of the key columns; absent to use the table's identifier fields
    * @throws iceberglite.spec.IcebergError for columns that cannot identify rows
    */
   def of(table: Table, names: Option[Seq[String]], caseSensitive: Boolean): UpsertKey = {

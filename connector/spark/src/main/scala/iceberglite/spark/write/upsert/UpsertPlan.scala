@@ -21,21 +21,23 @@ import iceberglite.tree.MetadataTree
 /**
  * The plan of an upsert.
  *
- * @param rows how the data files are written
- * @param deletes how the delete files are written; its spec is unpartitioned if a delete must apply to all partitions
- * @param keys the key columns and their positions in the rows
+ * @param key the columns that identify rows
+ * @param rowPlan how the data files are written
+ * @param deletePlan how the delete files are written; its spec is unpartitioned if a delete must apply to all
+ *   partitions
+ * @param keyColumns the positions of the key columns in the rows
  * @param deleteColumnIndex the index of the column that marks rows to delete instead of upsert; absent if there is none
  */
 final private[iceberglite] case class UpsertPlan(
     key: UpsertKey,
-    rows: WritePlan,
-    deletes: WritePlan,
-    keys: Vector[KeyColumn],
+    rowPlan: WritePlan,
+    deletePlan: WritePlan,
+    keyColumns: Vector[KeyColumn],
     deleteColumnIndex: Option[Int]
 ) {
 
-  /** Whether deletes apply to the partitions of the rows, and not to the whole table. */
-  def inPartitions: Boolean = deletes.files.spec.isPartitioned
+  /** Whether each delete applies to the partition of its row only, and not to the whole table. */
+  def deletesByPartition: Boolean = deletePlan.files.spec.isPartitioned
 }
 
 private[iceberglite] object UpsertPlan {
@@ -60,12 +62,12 @@ private[iceberglite] object UpsertPlan {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     val key = UpsertKey.of(table, UpsertOptions.Keys.get(settings), caseSensitive)
     val deleteColumnIndex = UpsertOptions.DeleteColumn.get(settings).map(indexOf(table, info.schema, _, caseSensitive))
-    val rows = planOf(table, info, settings, target, session, deleteColumnIndex)
-    val keyInput = key.of(rows.rows.input)
+    val rowPlan = planOf(table, info, settings, target, session, deleteColumnIndex)
+    val keyInput = key.selectFrom(rowPlan.rows.input)
     new UpsertWrite(UpsertPlan(
       key,
-      rows,
-      deletesOf(rows, keyInput, key, settings),
+      rowPlan,
+      deletePlanOf(rowPlan, keyInput, key, settings),
       key.columns(keyInput, table.properties),
       deleteColumnIndex
     ))
@@ -96,23 +98,23 @@ private[iceberglite] object UpsertPlan {
     plan.copy(files = plan.files.copy(sortOrder = SortOrder.Unsorted), requirements = RowRequirements.Unspecified)
   }
 
-  private def deletesOf(
-      rows: WritePlan,
+  private def deletePlanOf(
+      rowPlan: WritePlan,
       input: Vector[InputField],
       key: UpsertKey,
       settings: Settings
   ): WritePlan = {
-    val table = rows.table
+    val table = rowPlan.table
     val properties = DeleteFileProperties.of(table.properties)
     val format = WriteOptions.DeleteFormat.get(settings).getOrElse(settings(WriteOptions.Format))
     val targetSize = settings(WriteOptions.DeleteTargetSize)
     val deleteOptions =
       Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
     val deleteSettings = Settings(new CaseInsensitiveStringMap(deleteOptions.asJava), _ => None, properties)
-    val spec = if (canDeleteByPartition(rows, key)) rows.files.spec else PartitionSpec.Unpartitioned
-    rows.copy(
-      rows = rows.rows.copy(input = input),
-      files = rows.files.copy(
+    val spec = if (canDeleteByPartition(rowPlan, key)) rowPlan.files.spec else PartitionSpec.Unpartitioned
+    rowPlan.copy(
+      rows = rowPlan.rows.copy(input = input),
+      files = rowPlan.files.copy(
         spec = spec,
         partitionType = spec.partitionType(table.schema),
         format = DataFileFormats.of(table, input, SortOrder.Unsorted, deleteSettings),
@@ -123,8 +125,8 @@ private[iceberglite] object UpsertPlan {
 
   /**
    * Whether deletes in the partitions of the new rows apply to all existing rows with the same keys. This requires that
-   * the key determines the partition, and that all files have the spec of the write, because a delete of a partition
-   * applies only to files of its own spec (spec: "Scan Planning").
+   * the key determines the partition. It also requires that all files have the spec of the write, because a delete of a
+   * partition applies only to files of the same spec (spec: "Scan Planning").
    */
   private def canDeleteByPartition(plan: WritePlan, key: UpsertKey): Boolean = {
     val metadata = plan.table.metadata

@@ -18,11 +18,11 @@ import iceberglite.table.Table
 import iceberglite.table.action.{AddUnpartitionedSpec, RowDelta}
 
 /**
- * The requirements of an upsert for Spark's planning. All rows with the same key are in one task, next to each other,
- * so that the task detects duplicates.
+ * The write of an upsert. It requires that all rows with the same key are in one task, next to each other, so that the
+ * task detects duplicates.
  */
 final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistributionAndOrdering {
-  override def description: String = s"IcebergWrite(table=${plan.rows.table.name}, mode=upsert)"
+  override def description: String = s"IcebergWrite(table=${plan.rowPlan.table.name}, mode=upsert)"
 
   override def requiredDistribution: Distribution = plan.key.distribution
 
@@ -30,7 +30,7 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
 
   override def requiredOrdering: Array[SortOrder] = plan.key.ordering
 
-  override def advisoryPartitionSizeInBytes: Long = plan.rows.advisorySize
+  override def advisoryPartitionSizeInBytes: Long = plan.rowPlan.advisorySize
 
   override def toBatch: BatchWrite = new UpsertBatchWrite(plan)
 
@@ -40,19 +40,19 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
 }
 
 /**
- * The write of an upsert. Its tasks create data files and equality delete files, and one commit adds all of them to the
- * table.
+ * The batch write of an upsert. Its tasks create data files and equality delete files, and one commit adds all of them
+ * to the table.
  */
 final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite {
-  private val table = plan.rows.table
+  private val table = plan.rowPlan.table
 
   private val writeCommit = new WriteCommit(table)
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new UpsertWriterFactory(
-    TaskWriterFactory.of(plan.rows, writeCommit.operationId),
-    TaskWriterFactory.of(plan.deletes, s"${writeCommit.operationId}-deletes"),
-    plan.rows.rows.schema,
-    plan.keys,
+    TaskWriterFactory.of(plan.rowPlan, writeCommit.operationId),
+    TaskWriterFactory.of(plan.deletePlan, s"${writeCommit.operationId}-deletes"),
+    plan.rowPlan.rows.schema,
+    plan.keyColumns,
     plan.deleteColumnIndex,
     table.name
   )
@@ -70,24 +70,27 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   }
 
   private def pending(rows: Vector[ContentFile], deletes: Vector[ContentFile]): PendingCommit =
-    if (deletes.isEmpty) plan.rows.pending(None)
+    if (deletes.isEmpty) plan.rowPlan.pending(None)
     else {
-      val (base, spec) = if (plan.inPartitions) (table, plan.deletes.files.spec) else withGlobalSpec
-      val requiredSpec = if (plan.inPartitions) Some(spec.specId) else None
-      val change =
-        new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), requiredSpec = requiredSpec, to = plan.rows.settings.to)
-      plan.rows.pending(Some(change)).copy(base = base)
+      val (base, spec) = if (plan.deletesByPartition) (table, plan.deletePlan.files.spec) else withGlobalSpec
+      val requiredSpec = if (plan.deletesByPartition) Some(spec.specId) else None
+      val added = rows ++ deletes.map(deleteFile(_, spec))
+      val change = new RowDelta(added, requiredSpec = requiredSpec, to = plan.rowPlan.settings.to)
+      plan.rowPlan.pending(Some(change)).copy(base = base)
     }
 
   private def deleteFile(file: ContentFile, spec: PartitionSpec): ContentFile = file.copy(
     content = Content.EqualityDeletes,
     specId = spec.specId,
     equalityIds = plan.key.ids,
-    partition = if (plan.inPartitions) file.partition else PartitionTuple(spec.fields.map(_ => None)),
+    partition = if (plan.deletesByPartition) file.partition else PartitionTuple(spec.fields.map(_ => None)),
     sortOrderId = None
   )
 
-  /** Returns the table with an unpartitioned spec, which deletes for all partitions need (spec: "Scan Planning"). */
+  /**
+   * Returns the table and its unpartitioned spec, which is added if necessary. Deletes that apply to all partitions
+   * must have an unpartitioned spec (spec: "Scan Planning").
+   */
   private def withGlobalSpec: (Table, PartitionSpec) = {
     def unpartitioned(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
     val base = if (unpartitioned(table).isDefined) table else table.transaction().add(new AddUnpartitionedSpec).commit()

@@ -21,22 +21,24 @@ import iceberglite.spec.file.ContentFile
 /**
  * Creates the writers of an upsert's tasks on the executors.
  *
+ * @param rowWriters creates the writers of data files
+ * @param deleteWriters creates the writers of equality delete files
  * @param schema the schema of the rows
- * @param keys the columns that identify rows
+ * @param keyColumns the columns that identify rows
  */
 final private[upsert] class UpsertWriterFactory(
-    rows: TaskWriterFactory,
-    deletes: TaskWriterFactory,
+    rowWriters: TaskWriterFactory,
+    deleteWriters: TaskWriterFactory,
     schema: StructType,
-    keys: Vector[KeyColumn],
+    keyColumns: Vector[KeyColumn],
     deleteColumnIndex: Option[Int],
     table: String
 ) extends DataWriterFactory {
 
   override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] = new UpsertWriter(
-    rows.createWriter(partitionId, taskId),
-    deletes.createWriter(partitionId, taskId),
-    new RowKeys(schema, keys, table),
+    rowWriters.createWriter(partitionId, taskId),
+    deleteWriters.createWriter(partitionId, taskId),
+    new SortedKeyCheck(schema, keyColumns, table),
     deleteColumnIndex.getOrElse(-1)
   )
 }
@@ -46,16 +48,23 @@ final private[upsert] class UpsertWriterFactory(
  *
  * @param deleteColumnIndex the index of the column that marks rows to delete instead of upsert; -1 if there is none
  */
-final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, keys: RowKeys, deleteColumnIndex: Int)
-    extends DataWriter[InternalRow] {
+final private[upsert] class UpsertWriter(
+    rowWriter: TaskWriter,
+    deleteWriter: TaskWriter,
+    keyCheck: SortedKeyCheck,
+    deleteColumnIndex: Int
+) extends DataWriter[InternalRow] {
 
   override def write(row: InternalRow): Unit = {
-    keys.next(row)
-    deletes.write(row)
-    if (deleteColumnIndex < 0 || row.isNullAt(deleteColumnIndex) || !row.getBoolean(deleteColumnIndex)) rows.write(row)
+    keyCheck.checkNext(row)
+    deleteWriter.write(row)
+    if (deleteColumnIndex < 0 || row.isNullAt(deleteColumnIndex) || !row.getBoolean(deleteColumnIndex)) {
+      rowWriter.write(row)
+    }
   }
 
-  override def commit(): WriterCommitMessage = new WrittenUpsert(filesOf(rows.commit()), filesOf(deletes.commit()))
+  override def commit(): WriterCommitMessage =
+    new WrittenUpsert(filesOf(rowWriter.commit()), filesOf(deleteWriter.commit()))
 
   private def filesOf(message: WriterCommitMessage): Array[ContentFile] = message match {
     case written: WrittenFiles => written.files
@@ -63,14 +72,14 @@ final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, 
   }
 
   override def abort(): Unit =
-    try rows.abort()
-    finally deletes.abort()
+    try rowWriter.abort()
+    finally deleteWriter.abort()
 
   override def close(): Unit =
-    try rows.close()
-    finally deletes.close()
+    try rowWriter.close()
+    finally deleteWriter.close()
 
-  override def currentMetricsValues: Array[CustomTaskMetric] = rows.currentMetricsValues
+  override def currentMetricsValues: Array[CustomTaskMetric] = rowWriter.currentMetricsValues
 }
 
 /** The result of an upsert's task for the driver. */
@@ -79,8 +88,8 @@ final private[upsert] class WrittenUpsert(val rows: Array[ContentFile], val dele
   override def paths: Vector[String] = (rows ++ deletes).iterator.map(_.path).toVector
 }
 
-/** Checks the keys of rows that are sorted by key. */
-final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn], table: String) {
+/** Checks the keys of rows that are sorted by key. No two rows may have the same key. */
+final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyColumn], table: String) {
   private val columns: Vector[Expression] = keys.map { key =>
     val top = schema(key.ordinals.head)
     val column: Expression = BoundReference(key.ordinals.head, top.dataType, top.nullable)
@@ -91,15 +100,16 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
   private var previous: UnsafeRow = _
 
   /**
-   * Checks the key of the next row. @throws ValidationFailed the previous row has the same key, or a text has another
-   * spelling than in the table
+   * Checks the key of the next row.
+   *
+   * @throws ValidationFailed the previous row has the same key, or the text of a key is not spelled as in the table
    */
-  def next(row: InternalRow): Unit = {
+  def checkNext(row: InternalRow): Unit = {
     val key = keyOf(row)
     checkedKeys.foreach(requireSpelling(key, _))
     if (previous != null && previous == key) throw ValidationFailed(
       s"Cannot upsert into $table: two of the rows have the key ${describe(row)}, and it is unclear which row is " +
-        "newer. Remove one of them"
+        "newer. Remove one of the two rows"
     )
     if (previous == null) previous = key.copy() else previous.copyFrom(key)
   }
@@ -124,12 +134,12 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
  * A column of the key.
  *
  * @param name the name of the column, for messages
- * @param ordinals the path of positions to the column in the rows, outermost first
- * @param spelling the required spelling of its values, so that equal values are equal texts
+ * @param ordinals the ordinals of the enclosing structs in the rows, outermost first, and of the column
+ * @param spelling the required spelling of the column's values; absent if equal values always have equal texts
  */
 final private[upsert] case class KeyColumn(name: String, ordinals: Vector[Int], spelling: Option[KeySpelling])
 
-/** The required spelling of values that can be spelled in several ways. */
+/** The required spelling of key values that can be spelled in several ways, because deletes compare the text. */
 sealed private[upsert] trait KeySpelling {
   def fits(text: UTF8String): Boolean
   def remedy(column: String): String
@@ -138,12 +148,15 @@ sealed private[upsert] trait KeySpelling {
 private[upsert] object KeySpelling {
   case object LowerCase extends KeySpelling {
     override def fits(text: UTF8String): Boolean = text.toLowerCase == text
-    override def remedy(column: String): String = s"write UUIDs in lower case, lower($column)"
+    override def remedy(column: String): String = s"write UUIDs in lower case, as lower($column)"
   }
 
-  /** Values that are padded to a length. Spark pads them itself, except for tables that accept any schema. */
+  /**
+   * The spelling of CHAR values: they are padded with spaces to a length. Spark itself pads them, except for tables
+   * that accept any schema.
+   */
   final case class Padded(length: Int) extends KeySpelling {
     override def fits(text: UTF8String): Boolean = text.numChars >= length
-    override def remedy(column: String): String = s"it is a CHAR($length), write rpad($column, $length, ' ')"
+    override def remedy(column: String): String = s"the column is a CHAR($length); write rpad($column, $length, ' ')"
   }
 }

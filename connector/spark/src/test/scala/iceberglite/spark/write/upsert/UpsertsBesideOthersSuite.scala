@@ -44,7 +44,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     upsert(t, "SELECT 'a  ' AS k, 1 AS v")
     val error =
       intercept[Exception](upsert(t, "SELECT 'a' AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone"))
-    assert(messages(error).contains("it is a CHAR(3), write rpad(k, 3, ' ')"))
+    assert(messages(error).contains("the column is a CHAR(3); write rpad(k, 3, ' ')"))
     upsert(t, "SELECT rpad('a', 3, ' ') AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone")
     assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,2]"))
     val plain = createTable("k CHAR(3), v INT")
@@ -62,7 +62,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     val key = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
     Seq(1, 2).foreach(v => upsert(mine, s"SELECT $v AS v, '$key' AS k"))
     val error = intercept[Exception](upsert(mine, s"SELECT 3 AS v, upper('$key') AS k"))
-    assert(messages(error).contains("write UUIDs in lower case, lower(k)"))
+    assert(messages(error).contains("write UUIDs in lower case, as lower(k)"))
     assert(sorted(s"SELECT * FROM $mine") == Seq(s"[2,$key]"))
   }
 
