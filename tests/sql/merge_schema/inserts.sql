@@ -4,7 +4,7 @@ CREATE TABLE t (id INT, s STRUCT<x: INT>) USING iceberg TBLPROPERTIES ('write.sp
 
 INSERT INTO t SELECT 1 AS id, named_struct('x', 1) AS s;
 
--- error the write option merge-schema adds others
+-- error the write option merge-schema adds new columns
 INSERT INTO t SELECT 2 AS id, 'b' AS name;
 
 SET `spark.sql.iceberg.merge-schema`=true;

@@ -11,21 +11,23 @@ import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.partition.SortOrder
 import iceberglite.table.Table
 
-/** The format of the data files of a write, configured by its options, the session and the table. */
+/** Selects the format of the data files of a write, from the write options, the session and the table properties. */
 private[write] object DataFileFormats {
 
   /** The formats in which Spark's rows can be written. */
   val all: Seq[WritableFormat] = Seq(ParquetFormat, OrcFormat, AvroFormat)
 
   /**
-   * Returns the format. @throws iceberglite.spec.IcebergError for an invalid setting, or a codec that is not available
+   * Returns the format of a write with its settings.
+   *
+   * @throws iceberglite.spec.IcebergError for an invalid setting, or a codec that is not available
    */
   def of(table: Table, input: Vector[InputField], order: SortOrder, settings: Settings): DataFileFormat = {
     val modes = MetricsModes.of(table.properties, table.schema, order)
     val keyValues = Map("iceberg.schema" -> SchemaJson.toJson(table.schema))
     val requestedFormat = settings(WriteOptions.Format)
     val format = all.find(_.format == requestedFormat).getOrElse(
-      throw Unsupported(s"rows in ${requestedFormat.name} files", WriteOptions.Format.expected)
+      throw Unsupported(s"writing rows to ${requestedFormat.name} files", WriteOptions.Format.expected)
     )
     format.of(FilesOfWrite(table, input, modes, keyValues, settings))
   }

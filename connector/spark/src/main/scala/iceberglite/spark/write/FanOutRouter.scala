@@ -9,16 +9,19 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.spark.write.partition.{PartitionKey, Partitioner}
 
 /**
- * The limits of open files in a task.
+ * The limits on the open files of a task.
  *
- * @param files maximum number of files
- * @param bytes approximate maximum number of bytes in memory
+ * @param files maximum number of open files
+ * @param bytes approximate maximum number of bytes that the open files buffer in memory
  */
 final private[write] case class FanOutBounds(files: Int, bytes: Long)
 
 private[write] object FanOutBounds {
 
-  /** With one task for each core, the total remains below the usual limit of open files in a process. */
+  /**
+   * The maximum number of open files of a task. With one task for each core, the total number remains below the usual
+   * limit of open files in a process.
+   */
   private val MaxFiles = 64
   private val HeapDivisor = 4L
 
@@ -35,9 +38,10 @@ private[write] object FanOutBounds {
 }
 
 /**
- * Routes rows in any order: a file is open for each partition. Rows of partitions beyond [[FanOutBounds.files]] are
- * sorted by Spark's external sorter and written at the end, one partition after the other. Therefore each partition has
- * one file, for any number of partitions, and the memory use is limited to that of a sort.
+ * Routes rows that come in any order: a file is open for each partition. Rows of partitions beyond
+ * [[FanOutBounds.files]] are sorted by Spark's external sorter and written at the end, one partition after the other.
+ * Therefore, each partition has one file, for any number of partitions, and the memory use is limited to that of a
+ * sort.
  */
 final private[write] class FanOutRouter(
     files: TaskFiles,
@@ -46,15 +50,15 @@ final private[write] class FanOutRouter(
     newOverflow: () => RowOverflow
 ) extends RowRouter {
 
-  final private class Entry(val key: PartitionKey, val partition: TaskFiles#PartitionFiles) {
+  final private class OpenPartition(val key: PartitionKey, val partition: TaskFiles#PartitionFiles) {
     var buffered = 0L
   }
 
-  private val open = new util.HashMap[PartitionKey, Entry]
+  private val open = new util.HashMap[PartitionKey, OpenPartition]
   private val nextKey = partitioner.newKey()
 
-  /** The entry of the previous row; null before the first row. */
-  private var current: Entry = _
+  /** The open partition of the previous row; null before the first row. */
+  private var current: OpenPartition = _
   private var buffered = 0L
   private var overflow: Option[Overflow] = None
 
@@ -65,18 +69,18 @@ final private[write] class FanOutRouter(
 
   /** Writes a row whose partition differs from that of the previous row. */
   private def switchTo(row: InternalRow): Unit = open.get(nextKey) match {
-    case null if open.size >= bounds.files => overflowing.put(nextKey, row)
+    case null if open.size >= bounds.files => getOrCreateOverflow.put(nextKey, row)
     case null =>
       val key = nextKey.retained
-      current = new Entry(key, files.partition(partitioner.tuple(key)))
+      current = new OpenPartition(key, files.partition(partitioner.tuple(key)))
       open.put(key, current)
       write(current, row)
-    case known =>
-      current = known
-      write(known, row)
+    case existing =>
+      current = existing
+      write(existing, row)
   }
 
-  private def write(entry: Entry, row: InternalRow): Unit = {
+  private def write(entry: OpenPartition, row: InternalRow): Unit = {
     entry.partition.write(row)
     val bufferedBytes = entry.partition.buffered
     if (bufferedBytes != entry.buffered) {
@@ -93,10 +97,10 @@ final private[write] class FanOutRouter(
     largest.buffered = 0
   }
 
-  private def overflowing: Overflow = overflow.getOrElse {
-    val created = new Overflow(newOverflow())
-    overflow = Some(created)
-    created
+  private def getOrCreateOverflow: Overflow = overflow.getOrElse {
+    val newRows = new Overflow(newOverflow())
+    overflow = Some(newRows)
+    newRows
   }
 
   override def finish(): Unit = {
@@ -115,10 +119,10 @@ final private[write] class FanOutRouter(
     def put(key: PartitionKey, row: InternalRow): Unit = {
       val ordinal = ordinals.get(key) match {
         case null =>
-          val fresh: Integer = ordinals.size
-          ordinals.put(key.retained, fresh)
-          fresh
-        case known => known
+          val newOrdinal: Integer = ordinals.size
+          ordinals.put(key.retained, newOrdinal)
+          newOrdinal
+        case existing => existing
       }
       rows.put(ordinal.longValue, row)
     }

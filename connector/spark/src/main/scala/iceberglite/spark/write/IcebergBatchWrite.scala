@@ -37,7 +37,11 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
 
 private[iceberglite] object TaskWriterFactory {
 
-  /** Creates the factory. @param operationId the id in the names of the files */
+  /**
+   * Creates the factory.
+   *
+   * @param operationId the id of the write, which is a part of the names of its files
+   */
   def of(plan: WritePlan, operationId: String): TaskWriterFactory = new TaskWriterFactory(
     plan.rows,
     plan.files,
@@ -68,18 +72,18 @@ final private[iceberglite] class TaskWriterFactory private (
 
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
     val names = new DataFileNames(partitionId, taskId, operationId, files.format.format.extension)
-    val created = new TaskFiles(files, names, if (sorted) files.sortOrder else SortOrder.Unsorted, io, table)
-    new TaskWriter(created, routerTo(created), rows.changeColumnIndex)
+    val taskFiles = new TaskFiles(files, names, if (sorted) files.sortOrder else SortOrder.Unsorted, io, table)
+    new TaskWriter(taskFiles, routerTo(taskFiles), rows.changeColumnIndex)
   }
 
-  private def routerTo(created: TaskFiles): RowRouter =
-    if (files.spec.fields.isEmpty) new SingleRouter(created)
+  private def routerTo(taskFiles: TaskFiles): RowRouter =
+    if (files.spec.fields.isEmpty) new SingleRouter(taskFiles)
     else {
       val partitioner = Partitioner.of(files.spec, rows.input)
-      if (clustered) new ClusteredRouter(created, partitioner)
+      if (clustered) new ClusteredRouter(taskFiles, partitioner)
       else {
         val bounds = FanOutBounds.of(files.format.unitSize)
-        new FanOutRouter(created, partitioner, bounds, () => new SparkRowOverflow(rows.schema))
+        new FanOutRouter(taskFiles, partitioner, bounds, () => new SparkRowOverflow(rows.schema))
       }
     }
 }

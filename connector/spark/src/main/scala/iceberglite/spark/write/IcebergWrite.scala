@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.expressions.SortOrder
 import org.apache.spark.sql.connector.metric.CustomMetric
 import org.apache.spark.sql.connector.write.{BatchWrite, RequiresDistributionAndOrdering}
 
-/** The requirements of a write for Spark's planning. */
+/** A write of new rows. It reports to Spark how the rows must be distributed and sorted before they are written. */
 final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
     extends RequiresDistributionAndOrdering {
   override def description: String = s"IcebergWrite(table=${plan.table.name}, mode=$mode)"

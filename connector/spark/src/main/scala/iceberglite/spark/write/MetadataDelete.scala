@@ -15,10 +15,10 @@ import iceberglite.table.Table
 import iceberglite.table.action.{DeleteFiles, Match, RowFilter}
 import iceberglite.tree.MetadataTree
 
-/** DELETE and TRUNCATE of whole files, without reading rows. */
+/** Deletes whole files for DELETE and TRUNCATE, without reading rows. */
 object MetadataDelete {
 
-  /** Whether in each file either all rows or no rows satisfy the conditions. */
+  /** Whether the statement can delete whole files: in each file, either all rows or no rows satisfy the conditions. */
   def canDelete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Boolean =
     condition(table.schema, predicates, session).exists {
       case AlwaysTrue | AlwaysFalse => true
@@ -28,9 +28,10 @@ object MetadataDelete {
     }
 
   /**
-   * Deletes files, if [[canDelete]] returned true. Matching files of concurrent commits are deleted too, as if the
-   * statement had run after them. This is serializable, so that no conflict detection is needed. The statement fails if
-   * a concurrently added file matches only in part.
+   * Deletes the files whose rows satisfy the conditions. It may only be called after [[canDelete]] has returned true
+   * for the conditions. Matching files of concurrent commits are deleted too, as if the statement had run after these
+   * commits. This is serializable, so that no conflict detection is needed. The statement fails if only some rows of a
+   * concurrently added file satisfy the conditions.
    *
    * @param options the options of the statement
    */
@@ -66,12 +67,12 @@ object MetadataDelete {
 
   private def matchesWholeFiles(table: Table, head: Option[Snapshot], filter: Expression): Boolean = {
     val metadata = table.metadata
-    val rows = new RowFilter(filter, caseSensitive = true, metadata)
+    val rowFilter = new RowFilter(filter, caseSensitive = true, metadata)
     head.forall { snapshot =>
       val files = MetadataTree.at(snapshot, table.tree())
-      files.parts.filter(rows.mightMatch).forall { part =>
+      files.parts.filter(rowFilter.mightMatch).forall { part =>
         files.entries(part).forall { entry =>
-          !entry.isLive || entry.file.content != Content.Data || rows.matches(entry) != Match.SomeRows
+          !entry.isLive || entry.file.content != Content.Data || rowFilter.matches(entry) != Match.SomeRows
         }
       }
     }

@@ -3,8 +3,8 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 /**
- * Codes for the change of a row in copy-on-write. A code replaces the partition spec id of the row's file, which is
- * never negative. An unchanged row keeps the spec id.
+ * Codes for the change of a row in copy-on-write. The column of the partition spec id holds the code instead of the
+ * spec id of the row's file, which is never negative. An unchanged row keeps the spec id.
  */
 private[iceberglite] object RowChangeCode {
   val Updated: Int = -1
@@ -47,12 +47,13 @@ final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, d
 final private[iceberglite] case class RowCounting(command: Command, marksDeletes: Boolean) {
 
   /**
-   * Returns the summary. @param live the number of rows in the files that were read; absent if the driver does not know
-   * it
+   * Returns the entries of a snapshot's summary.
+   *
+   * @param live the number of rows in the files that were read; absent if the driver does not know the number
    */
   def summary(counts: RowCounts, live: Option[Long]): Map[String, String] = live match {
-    case Some(rows) =>
-      counts.copy(deleted = rows - counts.copied - counts.updated).summary(command, deletedAreKnown = true)
+    case Some(liveRows) =>
+      counts.copy(deleted = liveRows - counts.copied - counts.updated).summary(command, deletedAreKnown = true)
     case None => counts.summary(command, deletedAreKnown = marksDeletes)
   }
 }

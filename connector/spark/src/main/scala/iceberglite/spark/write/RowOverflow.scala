@@ -8,18 +8,24 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
 
-/** Stores rows with numbers, and returns them in the order of the numbers. It spills to disk if memory is low. */
+/**
+ * Stores rows, each with a number, and returns the rows in the order of their numbers. Rows are spilled to disk if
+ * memory is low.
+ */
 private[write] trait RowOverflow extends AutoCloseable {
   def put(number: Long, row: InternalRow): Unit
 
-  /** Returns the rows; each is valid until the next one. */
+  /** Returns the rows. A row is valid until the iterator returns the next row. */
   def sorted: Iterator[InternalRow]
 }
 
-/** Uses Spark's external sorter and the memory of the current task. It can only be created inside of a task. */
+/**
+ * Stores the rows with Spark's external sorter and the memory of the current task. An instance can be created only
+ * inside a task.
+ */
 final private[write] class SparkRowOverflow(schema: StructType) extends RowOverflow {
 
-  /** The number of the current row; the sorter passes only the row. */
+  /** The number of the current row. It is a field because the sorter passes only the row to `computePrefix`. */
   private var current = 0L
 
   private val numbers = new PrefixComputer {

@@ -33,7 +33,7 @@ import iceberglite.spec.types.Type.{TimestampNsType, TimestampTzNsType, UuidType
  * The requirements of a write for the distribution and order of its rows.
  *
  * @param clustered whether the ordering makes the rows of a task come partition by partition
- * @param sorted whether it also puts the rows of a partition in the table's sort order
+ * @param sorted whether the ordering also puts the rows of a partition in the table's sort order
  * @param partitions the partition transforms that Spark can compute
  */
 final private[iceberglite] case class RowRequirements(
@@ -48,16 +48,16 @@ final private[iceberglite] case class RowRequirements(
 
 private[iceberglite] object RowRequirements {
 
-  /** No requirements. */
+  /** The requirements of a write whose rows need no distribution and no order. */
   val Unspecified: RowRequirements =
     RowRequirements(Distributions.unspecified(), Array.empty, clustered = false, sorted = false)
 
   /**
-   * Returns the requirements.
+   * Returns the requirements of a write.
    *
-   * @param mode absent for the default, which depends on the table's sort order and partitioning
-   * @param fanout whether files may be open for all partitions, so that rows need not be sorted; rows of a table with a
-   *   sort order are sorted anyway
+   * @param mode the distribution mode; absent for the default, which depends on the table's sort order and partitioning
+   * @param fanout whether files may be open for all partitions, so that rows need not be sorted by partition; rows of a
+   *   table with a sort order are sorted anyway
    */
   def of(
       schema: Schema,
@@ -68,15 +68,15 @@ private[iceberglite] object RowRequirements {
   ): RowRequirements = {
     val fields = spec.fields.filter(_.transform != Void)
     val partitions = fields.flatMap(f => term(schema, f.sourceIds, f.transform))
-    val partitionsKnown = partitions.size == fields.size
+    val hasAllPartitions = partitions.size == fields.size
     val byPartition = partitions.map(Expressions.sort(_, SparkDirection.ASCENDING, NullOrdering.NULLS_FIRST))
     val byOrder = order.fields.flatMap(f => term(schema, f.sourceIds, f.transform).map(sort(_, f)))
-    val sorted = order.isSorted && partitionsKnown && byOrder.size == order.fields.size
-    val full = if (sorted) withoutRepetition(byPartition ++ byOrder) else byPartition
-    val ordering = if (sorted || (!fanout && partitionsKnown)) full else Vector.empty
+    val sorted = order.isSorted && hasAllPartitions && byOrder.size == order.fields.size
+    val fullOrdering = if (sorted) withoutRepetition(byPartition ++ byOrder) else byPartition
+    val ordering = if (sorted || (!fanout && hasAllPartitions)) fullOrdering else Vector.empty
     val distribution = mode.getOrElse(defaultMode(sorted, partitions.nonEmpty)) match {
       case DistributionMode.Hash if partitions.nonEmpty => Distributions.clustered(partitions.toArray)
-      case DistributionMode.Range if full.nonEmpty => Distributions.ordered(full.toArray)
+      case DistributionMode.Range if fullOrdering.nonEmpty => Distributions.ordered(fullOrdering.toArray)
       case _ => Distributions.unspecified()
     }
     RowRequirements(distribution, ordering.toArray, clustered = ordering.nonEmpty, sorted, partitions)
@@ -94,7 +94,7 @@ private[iceberglite] object RowRequirements {
     Expressions.sort(term, direction, nulls)
   }
 
-  /** Removes later terms on the same expression, which do not change the order. */
+  /** Removes each term whose expression already occurs in an earlier term, because it does not change the order. */
   private def withoutRepetition(orders: Vector[SparkSortOrder]): Vector[SparkSortOrder] =
     orders.zipWithIndex.filterNot { case (o, i) => orders.take(i).exists(_.expression == o.expression) }.map(_._1)
 

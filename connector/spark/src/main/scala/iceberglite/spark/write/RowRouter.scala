@@ -7,6 +7,8 @@ import iceberglite.spec.partition.PartitionTuple
 
 /** Routes each row to its file. */
 private[write] trait RowRouter extends AutoCloseable {
+
+  /** Writes a row to the file of its partition. */
   def put(row: InternalRow): Unit
 
   /** Completes the open files. */
@@ -26,22 +28,22 @@ final private[write] class SingleRouter(files: TaskFiles) extends RowRouter {
 }
 
 /**
- * The router for rows that are clustered by partition. If more rows of a partition follow after those of another
- * partition, a second file is created, which is also correct.
+ * The router for rows that are clustered by partition. If rows of a partition follow after rows of another partition, a
+ * second file of the partition is created, which is also correct.
  */
 final private[write] class ClusteredRouter(files: TaskFiles, partitioner: Partitioner) extends RowRouter {
-  private val next = partitioner.newKey()
-  private var key = next
+  private val nextKey = partitioner.newKey()
+  private var currentKey = nextKey
   private var current: Option[TaskFiles#PartitionFiles] = None
 
   override def put(row: InternalRow): Unit = {
-    partitioner.read(row, next)
+    partitioner.read(row, nextKey)
     current match {
-      case Some(partition) if next == key => partition.write(row)
+      case Some(partition) if nextKey == currentKey => partition.write(row)
       case _ =>
         finish()
-        key = next.retained
-        val partition = files.partition(partitioner.tuple(key))
+        currentKey = nextKey.retained
+        val partition = files.partition(partitioner.tuple(currentKey))
         current = Some(partition)
         partition.write(row)
     }

@@ -11,21 +11,22 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.MergeSchema
 
 /**
- * The schema changes of a write whose rows have columns that the table lacks, or wider columns. They are merged in the
- * commit of the rows, so that a write that fails, or is only explained, does not change the table.
+ * The schema changes of a write whose rows have columns that the table lacks, or wider columns. The commit of the rows
+ * also commits these changes, so that a write that fails, or is only shown by EXPLAIN, does not change the table.
  *
  * @param base the current table
- * @param merged the table to which the rows are written
+ * @param merged the table with the changes, to which the rows are written
+ * @param rowColumns the columns of the rows
  */
 final private[iceberglite] class SchemaMerge private (
     val base: Table,
     val merged: Table,
-    rows: Schema,
+    rowColumns: Schema,
     caseSensitive: Boolean
 ) {
 
-  /** Returns the first action of the commit of the rows. */
-  def action: Action = new MergeSchema(merged.schema, rows, caseSensitive)
+  /** Returns the action that changes the schema, which precedes the other actions of the commit. */
+  def action: Action = new MergeSchema(merged.schema, rowColumns, caseSensitive)
 }
 
 private[iceberglite] object SchemaMerge {
@@ -41,7 +42,11 @@ private[iceberglite] object SchemaMerge {
     ofColumns(table, Schema(0, rowColumns), caseSensitive)
   }
 
-  /** Returns the merge. @param rowColumns the columns of the rows, matched by name; their ids are ignored */
+  /**
+   * Returns the schema changes that rows with the given columns require; absent if the table has all of the columns.
+   *
+   * @param rowColumns the columns of the rows, matched by name; their ids are ignored
+   */
   def ofColumns(table: Table, rowColumns: Schema, caseSensitive: Boolean): Option[SchemaMerge] =
     if (MergeSchema.mergedSchema(table.metadata, rowColumns, caseSensitive) == table.schema) None
     else {
@@ -65,10 +70,10 @@ private[iceberglite] object SchemaMerge {
     private def typeOf(inTable: Type, inRows: Type, dataType: DataType): Type = (inTable, inRows, dataType) match {
       case (p: PrimitiveType, _, _) if SparkTypes.toSpark(p) == dataType => p
       case (StructType(columns), StructType(parts), struct: SparkStruct) => StructType(fields(columns, parts, struct))
-      case (list: ListType, ofRows: ListType, ArrayType(element, _)) =>
-        ofRows.copy(element = typeOf(list.element, ofRows.element, element))
-      case (map: MapType, ofRows: MapType, SparkMap(key, value, _)) =>
-        ofRows.copy(key = typeOf(map.key, ofRows.key, key), value = typeOf(map.value, ofRows.value, value))
+      case (list: ListType, rowList: ListType, ArrayType(element, _)) =>
+        rowList.copy(element = typeOf(list.element, rowList.element, element))
+      case (map: MapType, rowMap: MapType, SparkMap(key, value, _)) =>
+        rowMap.copy(key = typeOf(map.key, rowMap.key, key), value = typeOf(map.value, rowMap.value, value))
       case _ => inRows
     }
   }

@@ -27,25 +27,25 @@ final private[write] class TaskFiles(
     table: String
 ) {
   private val files: NewDataFiles = target.format.newFiles()
-  private val open = mutable.Set.empty[OpenFile]
+  private val openFiles = mutable.Set.empty[OpenFile]
   private val finished = mutable.ArrayBuffer.empty[ContentFile]
   private var finishedBytes = 0L
 
   def written: Array[ContentFile] = finished.toArray
 
-  def fileCount: Int = finished.size + open.size
+  def fileCount: Int = finished.size + openFiles.size
 
-  /** The bytes of complete files. */
+  /** The number of bytes in complete files. */
   def byteCount: Long = finishedBytes
 
-  /** Starts a partition. A file is created when the first row is written. */
+  /** Returns a writer for the files of one partition. A file is created when the first row is written. */
   def partition(tuple: PartitionTuple): PartitionFiles = new PartitionFiles(tuple)
 
   /** Removes every file, after a failure or if the task's result is not used. */
   def abandon(): Unit = {
-    open.foreach(file => Try(file.writer.abandon()))
-    Cleanup.delete(io, open.map(_.path) ++ finished.map(_.path))
-    open.clear()
+    openFiles.foreach(file => Try(file.writer.abandon()))
+    Cleanup.delete(io, openFiles.map(_.path) ++ finished.map(_.path))
+    openFiles.clear()
     finished.clear()
   }
 
@@ -67,7 +67,7 @@ final private[write] class TaskFiles(
         if (writer.length >= target.targetSize) complete()
       } catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
-    /** The number of bytes in memory. */
+    /** The number of bytes that the open file buffers in memory. */
     def buffered: Long = if (writer == null) 0L else writer.buffered
 
     def flush(): Unit =
@@ -81,7 +81,7 @@ final private[write] class TaskFiles(
 
     private def complete(): Unit = current.foreach { file =>
       val done = file.writer.finish()
-      open -= file
+      openFiles -= file
       finished += done.dataFile(target.spec.specId, target.promoted(tuple), order.orderId)
       finishedBytes += done.fileSizeInBytes
       current = None
@@ -90,7 +90,7 @@ final private[write] class TaskFiles(
 
     private def begin(): Unit = {
       val file = new OpenFile(target.locations.path(target.spec, tuple, names.next()))
-      open += file
+      openFiles += file
       current = Some(file)
       writer = file.writer
     }

@@ -36,7 +36,7 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
 
   override def commit(): WriterCommitMessage = {
     router.finish()
-    // Spark would ignore the files of a task that was killed; failing here makes Spark remove them.
+    // Spark ignores the result of a killed task. After a failure, Spark calls `abort`, which removes the files.
     if (Option(TaskContext.get).exists(_.isInterrupted))
       throw new TaskKilledException("killed while its files were closed")
     new WrittenFiles(files.written, counts)

@@ -7,21 +7,21 @@ import iceberglite.table.{Cleanup, DataLocations}
 
 /**
  * Removes the files of tasks whose result Spark did not report. When a job fails, Spark kills running tasks, and
- * ignores a task that ends at that moment. The files of such a task have the write's id in their names.
+ * ignores a task that ends at that moment. The files of such a task are found by the id of the write in their names.
  */
 private[iceberglite] object UncommittedFiles {
 
   /**
-   * The maximum number of directories to search, because a table may have very many partitions. The removal of orphan
-   * files finds the other files.
+   * The maximum number of directories to search, because a table may have very many partitions. The files in other
+   * directories remain until orphan files are removed.
    */
   private val MaxDirectories = 1000
 
   /**
-   * Removes the files.
+   * Removes the files of a write that was not committed.
    *
    * @param locations the locations of the table's data files
-   * @param known the files that Spark has reported
+   * @param known the paths of the files that Spark has reported
    */
   def remove(io: FileIO, locations: DataLocations, operationId: String, known: Seq[String]): Unit = {
     Cleanup.delete(io, known)

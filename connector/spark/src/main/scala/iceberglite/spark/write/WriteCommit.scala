@@ -18,16 +18,16 @@ import iceberglite.table.action.RecordApplicationVersion
  * @param summary entries for the snapshot's summary
  * @param action the change of the table's files; absent if nothing changes
  * @param application records the version of an application's write, even if it changes nothing
- * @param first an action that precedes `action` in the same commit
+ * @param precedingAction an action that precedes `action` in the same commit
  */
 final private[iceberglite] case class PendingCommit(
     base: Table,
     summary: Map[String, String],
     action: Option[Action],
     application: Option[RecordApplicationVersion],
-    first: Option[Action] = None
+    precedingAction: Option[Action] = None
 ) {
-  def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap(first.toVector :+ _)
+  def actions: Vector[Action] = application.toVector ++ action.toVector.flatMap(precedingAction.toVector :+ _)
 }
 
 /**
@@ -43,11 +43,14 @@ final private[iceberglite] class WriteCommit(table: Table) {
   /** The locations of the files of this write. */
   val locations: DataLocations = in(DataLocations.of(table.location, table.properties))
 
-  /** Whether the table may refer to the files. */
+  /** Whether the table may refer to the files of this write. */
   @volatile private var maybeCommitted = false
   @volatile private var driverFiles = Vector.empty[String]
 
-  /** Records a file of the write. Called before the driver itself creates the file. */
+  /**
+   * Records a file of the write, so that it can be removed. The driver calls this method before it creates the file
+   * itself.
+   */
   def registerFile(path: String): Unit = driverFiles :+= path
 
   /**
@@ -58,14 +61,18 @@ final private[iceberglite] class WriteCommit(table: Table) {
    */
   def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
     in {
-      val done = submit(pending)
-      if (!done) abort(messages)
-      done
+      val isCommitted = submit(pending)
+      if (!isCommitted) abort(messages)
+      isCommitted
     }
 
   private def in[A](operation: => A): A = SparkErrors.in(table.name)(operation)
 
-  /** Commits changes without files of tasks. @return as [[commit]] */
+  /**
+   * Commits changes for which no task has written files.
+   *
+   * @return whether the table contains the write; false if it already contained it from the same application
+   */
   def submit(pending: PendingCommit): Boolean = pending.actions.isEmpty || {
     val transaction = pending.base.transaction(pending.summary)
     pending.actions.foreach(transaction.add)
@@ -79,7 +86,7 @@ final private[iceberglite] class WriteCommit(table: Table) {
     }
   }
 
-  /** Runs a commit of the files of this write that another class has prepared. */
+  /** Runs a commit that another class has prepared, with files of this write. */
   def attempt[A](commit: => A): A = {
     maybeCommitted = true
     try commit
@@ -92,12 +99,17 @@ final private[iceberglite] class WriteCommit(table: Table) {
     }
   }
 
-  /** Removes the files of a write that failed. Spark has no message for a task that did not finish. */
+  /**
+   * Removes the files of a write that failed. The messages do not contain the files of tasks that did not finish; these
+   * files are found by their names.
+   */
   def abort(messages: Array[WriterCommitMessage]): Unit =
     remove(messages.toVector.collect { case result: TaskResult => result.paths }.flatten)
 
   /**
-   * Removes the files of a write, unless the table may refer to them. @param known the paths that tasks have reported
+   * Removes the files of a write, unless the table may refer to them.
+   *
+   * @param known the paths that tasks have reported
    */
   def remove(known: Vector[String]): Unit =
     if (!maybeCommitted) UncommittedFiles.remove(table.io, locations, operationId, (known ++ driverFiles).distinct)

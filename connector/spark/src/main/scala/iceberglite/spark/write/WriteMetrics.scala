@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, Cus
 /** A metric of a write's tasks in the SQL tab of Spark's UI. Spark instantiates the classes by name. */
 sealed abstract class WriteMetric(override val name: String, override val description: String) extends CustomSumMetric {
 
-  /** Returns the value of one task. */
+  /** Returns the metric with its value in one task. */
   private[write] def of(task: Long): CustomTaskMetric = WriteMetrics.Value(name, task)
 }
 
@@ -19,7 +19,7 @@ final class InsertedRows extends WriteMetric("insertedRows", "number of inserted
 
 final class UpdatedRows extends WriteMetric("updatedRows", "number of updated rows")
 
-/** For merge-on-read; with copy-on-write, tasks usually do not see deleted rows. */
+/** Counts the deleted rows of merge-on-read. With copy-on-write, tasks usually do not see deleted rows. */
 final class DeletedRows extends WriteMetric("deletedRows", "number of deleted rows")
 
 final class CopiedRows extends WriteMetric("copiedRows", "number of rows copied unchanged")
@@ -41,7 +41,7 @@ private[iceberglite] object WriteMetrics {
   /** The metrics of merge-on-read. */
   def ofMergeOnRead: Array[CustomMetric] = all ++ Array[CustomMetric](inserted, updated, deleted)
 
-  /** Returns the changes of rows in one task. */
+  /** Returns the metrics of the rows that one task has changed. */
   def of(counts: RowCounts): Array[CustomTaskMetric] = Array(
     inserted.of(counts.inserted),
     updated.of(counts.updated),
@@ -49,7 +49,7 @@ private[iceberglite] object WriteMetrics {
     copied.of(counts.copied)
   )
 
-  /** Returns the files and rows of one task. */
+  /** Returns the metrics of the files and rows that one task has added. */
   def of(addedFiles: Long, addedRecords: Long, addedBytes: Long): Array[CustomTaskMetric] =
     Array(files.of(addedFiles), records.of(addedRecords), bytes.of(addedBytes))
 

@@ -11,12 +11,17 @@ import iceberglite.table.action.{MergeAppend, OverwriteFiles, ReplacePartitions}
 sealed private[iceberglite] trait WriteMode {
 
   /**
-   * Returns the action; absent if there is nothing to commit. @param isolation validation of an overwrite against
-   * concurrent commits
+   * Returns the action of the commit; absent if there is nothing to commit.
+   *
+   * @param isolation how an overwrite is validated against concurrent commits
    */
   def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action]
 
-  /** Returns the counts for the snapshot's summary. @param tasks the counts of each task */
+  /**
+   * Returns the counts of changed rows for the snapshot's summary.
+   *
+   * @param tasks the counts of each task
+   */
   def countSummary(tasks: Vector[RowCounts]): Map[String, String]
 }
 
@@ -33,7 +38,9 @@ private[iceberglite] object WriteMode {
   }
 
   /**
-   * Replaces the files that satisfy a filter. @param filter bound to the table's columns; it selects whole files only
+   * Replaces the files whose rows satisfy a filter.
+   *
+   * @param filter bound to the table's columns; in each file, all rows or no rows satisfy it
    */
   final case class OverwriteWhere(filter: Expression) extends NewRows {
     override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
@@ -44,16 +51,16 @@ private[iceberglite] object WriteMode {
   /**
    * Replaces the files that a statement has read.
    *
-   * @param read returns the files that the statement has read; called after its tasks have finished
-   * @param counts how changed rows are counted; absent if they are not
+   * @param readFiles returns the files that the statement has read; called after its tasks have finished
+   * @param counting how changed rows are counted; absent if they are not counted
    */
-  final case class ReplaceRead(read: () => StatementFiles, counts: Option[RowCounting]) extends WriteMode {
+  final case class ReplaceRead(readFiles: () => StatementFiles, counting: Option[RowCounting]) extends WriteMode {
     override def action(
         added: Vector[ContentFile],
         isolation: Option[Isolation],
         to: SnapshotTarget
     ): Option[Action] = {
-      val files = read()
+      val files = readFiles()
       val removed = files.tasks.map(_.file)
       if (added.isEmpty && removed.isEmpty) None
       else Some(
@@ -62,7 +69,10 @@ private[iceberglite] object WriteMode {
     }
 
     override def countSummary(tasks: Vector[RowCounts]): Map[String, String] =
-      counts.fold(Map.empty[String, String])(_.summary(tasks.foldLeft(RowCounts.Zero)(_ + _), read().liveRecords))
+      counting.fold(Map.empty[String, String]) { c =>
+        c.summary(tasks.foldLeft(RowCounts.Zero)(_ + _), readFiles().liveRecords)
+      }
+
     override def toString: String = "replace the files that were read"
   }
 

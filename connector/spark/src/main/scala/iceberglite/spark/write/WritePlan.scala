@@ -62,7 +62,8 @@ final private[iceberglite] case class FilesToWrite(
 /**
  * How the files of a write are committed.
  *
- * @param isolation the validation of overwrites
+ * @param isolation how an overwrite is validated against concurrent commits
+ * @param to the branch to commit to, or a staged snapshot
  * @param summary entries for the snapshot's summary
  * @param application records the version of an application's write, so that a repeated write is ignored
  * @param merge the changes of the table's columns, which `WritePlan.table` already has
@@ -76,7 +77,7 @@ final private[iceberglite] case class CommitSettings(
 )
 
 /**
- * The plan of a write, which does not depend on the rows.
+ * The plan of a write: everything that is determined on the driver before tasks process rows.
  *
  * @param advisorySize the number of bytes of shuffled rows for one task
  */
@@ -89,7 +90,11 @@ final private[iceberglite] case class WritePlan(
     settings: CommitSettings
 ) {
 
-  /** Returns the commit of the write. @param counts entries for the snapshot's summary in addition to the settings' */
+  /**
+   * Returns the commit of the write.
+   *
+   * @param counts further entries for the snapshot's summary, in addition to those of the settings
+   */
   def pending(action: Option[Action], counts: Map[String, String] = Map.empty): PendingCommit = {
     val base = settings.merge.fold(table)(_.base)
     PendingCommit(base, settings.summary ++ counts, action, settings.application, settings.merge.map(_.action))
@@ -102,7 +107,7 @@ private[iceberglite] object WritePlan {
    * Creates a plan.
    *
    * @param lineage the additional fields of the rows for row lineage
-   * @param distribution absent to use the settings
+   * @param distribution the distribution of the rows; absent to use the distribution of the settings
    * @param unstoredColumn the index of a column of the rows that is not stored
    * @throws iceberglite.spec.IcebergError for a setting or a column that is not valid for the table
    */
@@ -167,10 +172,14 @@ private[iceberglite] object WritePlan {
     )
   }
 
-  /** Returns the validation of an overwrite. @param read the snapshot at which the write begins */
-  private def isolationOf(settings: Settings, read: Option[Snapshot]): Option[Isolation] =
+  /**
+   * Returns how an overwrite is validated against concurrent commits.
+   *
+   * @param startSnapshot the snapshot at which the write begins
+   */
+  private def isolationOf(settings: Settings, startSnapshot: Option[Snapshot]): Option[Isolation] =
     WriteOptions.Isolation.get(settings).map { level =>
-      Isolation(level, WriteOptions.ValidateFromSnapshot.get(settings).orElse(read.map(_.snapshotId)))
+      Isolation(level, WriteOptions.ValidateFromSnapshot.get(settings).orElse(startSnapshot.map(_.snapshotId)))
     }
 
   private def specOf(table: Table, settings: Settings): PartitionSpec =

@@ -10,7 +10,7 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.files.{DataFileWriter, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 
-/** An Avro file of a task: encodes the rows one after the other. */
+/** An Avro file of a task. Rows are encoded one after the other. */
 final private[avro] class AvroDataFile(
     path: String,
     file: AvroRowsOutput,
@@ -35,7 +35,7 @@ final private[avro] class AvroDataFile(
 
   override def buffered: Long = file.buffered
 
-  /** Does nothing, because blocks in memory are too short to write them early. */
+  /** Does nothing, because the blocks in memory are so small that writing them early would free little memory. */
   override def flush(): Unit = ()
 
   /**

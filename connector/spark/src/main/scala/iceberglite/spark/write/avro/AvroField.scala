@@ -10,10 +10,10 @@ import iceberglite.spec.types.Type
 /** Encodes one field of every row as in [[iceberglite.avro.AvroSchemas]]. */
 private[avro] trait AvroField {
 
-  /** Encodes the value in a row, a struct or an array; it may be null. */
+  /** Encodes the value at an ordinal of a row, a struct or an array. The value may be null. */
   def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit
 
-  /** Counts an absent value as null, because an enclosing struct is null. */
+  /** Counts a null of this field, because an enclosing struct is null. */
   def countAbsent(): Unit
 }
 
@@ -25,7 +25,7 @@ private[avro] trait AvroField {
  */
 abstract private[avro] class StoredField(name: String, required: Boolean) extends AvroField {
 
-  /** Returns whether there is a value to encode. A null is encoded here. */
+  /** Returns whether the value is not null. If it is null, this method encodes the null. */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
     val present = !values.isNullAt(ordinal)
     if (!required) out.writeBranch(present) else if (!present) RowFaults.nullIn(name)
@@ -34,7 +34,11 @@ abstract private[avro] class StoredField(name: String, required: Boolean) extend
   }
 }
 
-/** A struct. @param size the number of fields in the rows, including fields that are not written */
+/**
+ * A struct.
+ *
+ * @param size the number of fields of the struct in the rows, including fields that are not written
+ */
 final private[avro] class StructField(
     name: String,
     required: Boolean,
@@ -56,7 +60,7 @@ final private[avro] class StructField(
   override def countAbsent(): Unit = fields.foreach(_.countAbsent())
 }
 
-/** A list: one block of elements, and the end marker. */
+/** A list, which is encoded as one block of elements and an end marker. */
 final private[avro] class ListField(name: String, required: Boolean, element: AvroField)
     extends StoredField(name, required) {
 
@@ -109,7 +113,10 @@ final private[avro] class ConstantField(field: AvroField, constant: InternalRow)
   override def countAbsent(): Unit = field.countAbsent()
 }
 
-/** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
+/**
+ * A field of a type that cannot be written. Only nulls are allowed. The file has no such column, so that readers return
+ * null.
+ */
 final private[avro] class UnwrittenField(name: String, fieldType: Type) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)

@@ -34,7 +34,7 @@ private[avro] object AvroFieldWriters {
      * Returns the encoders of fields.
      *
      * @param path the path of the enclosing field
-     * @param counted false inside of lists and maps
+     * @param counted whether metrics are collected; false inside lists and maps
      */
     def fields(inputs: Vector[InputField], path: Vector[String], counted: Boolean): Vector[AvroField] =
       inputs.map { input =>

@@ -18,11 +18,11 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 
 /**
- * Avro files of a table.
+ * The Avro format with the settings of one write.
  *
  * @param codec the name of the codec in the table's properties
- * @param level the level of the codec; absent for its default
- * @param keyValues other entries of the header, such as the table's schema
+ * @param level the level of the codec; absent for the codec's default
+ * @param keyValues further entries of the file header, such as the table's schema
  */
 final private[write] class AvroFormat(
     input: Vector[InputField],

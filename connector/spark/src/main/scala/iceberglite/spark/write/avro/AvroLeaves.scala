@@ -95,7 +95,7 @@ final private[avro] class DoubleLeaf(name: String, required: Boolean, tally: Dou
     }
 }
 
-/** Encodes decimals of up to 18 digits from a long, the highest byte first. */
+/** Encodes decimals of up to 18 digits from a long, the most significant byte first. */
 final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
     extends AvroLeaf(name, required, tally) {
   private val topShift = 8 * (AvroSchemas.bytesOfDecimal(t.precision) - 1)
@@ -112,7 +112,7 @@ final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally
     }
 }
 
-/** Encodes larger decimals, sign-extended to the length of the type. */
+/** Encodes decimals of more than 18 digits, sign-extended to the number of bytes of the type. */
 final private[avro] class DecimalLeaf(name: String, required: Boolean, tally: DecimalTally, t: DecimalType)
     extends AvroLeaf(name, required, tally) {
   private val length = AvroSchemas.bytesOfDecimal(t.precision)
@@ -167,7 +167,7 @@ final private[avro] class FixedLeaf(name: String, required: Boolean, tally: Byte
     }
 }
 
-/** Converts text to 16 bytes, the most significant first. */
+/** Converts the text of a UUID to 16 bytes, the most significant byte first. */
 final private[avro] class UuidLeaf(name: String, required: Boolean, tally: BytesTally)
     extends AvroLeaf(name, required, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)

@@ -13,16 +13,16 @@ private[iceberglite] trait DataFileFormat extends Serializable {
   def format: FileFormat
 
   /**
-   * The approximate number of bytes that are buffered in memory before they are written: a row group, a stripe, a
-   * block.
+   * The approximate number of bytes that a file buffers in memory before it writes them: the size of a row group, a
+   * stripe or a block.
    */
   def unitSize: Long
 
-  /** Prepares a task for writing files. */
+  /** Creates the object with which a task creates its files. */
   def newFiles(): NewDataFiles
 }
 
-/** The files of one task. */
+/** Creates the data files of one task. */
 private[iceberglite] trait NewDataFiles extends AutoCloseable {
 
   /** Creates an empty file. */
@@ -41,12 +41,15 @@ private[iceberglite] trait DataFileWriter {
   /** The approximate number of buffered bytes. */
   def buffered: Long
 
-  /** Writes the buffered rows, as far as the format allows it. Smaller units make the file slower to read. */
+  /**
+   * Writes the buffered rows, as far as the format allows it. Row groups and stripes become smaller, which makes the
+   * file slower to read.
+   */
   def flush(): Unit
 
   /** Completes the file. */
   def finish(): WrittenFile
 
-  /** Releases the file, which remains incomplete. */
+  /** Releases the resources of the file, which remains incomplete. */
   def abandon(): Unit
 }

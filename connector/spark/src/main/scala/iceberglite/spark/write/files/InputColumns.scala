@@ -27,12 +27,17 @@ sealed private[iceberglite] trait InputSource
 private[iceberglite] object InputSource {
 
   /**
-   * The rows contain the field. @param ordinal the index of the value in the rows of the write, or in the enclosing
-   * struct
+   * The rows contain the field.
+   *
+   * @param ordinal the index of the value in the rows of the write, or in the enclosing struct
    */
   final case class Rows(ordinal: Int) extends InputSource
 
-  /** The rows lack the field. @param value in Spark's internal format; absent for null */
+  /**
+   * The rows lack the field, and all rows get the same value.
+   *
+   * @param value the value in Spark's internal format; absent for null
+   */
   final case class Constant(value: Option[Any]) extends InputSource
 }
 
@@ -67,8 +72,9 @@ final private[iceberglite] case class InputField(
 }
 
 /**
- * Matches the table's columns to the rows of a write, by name. Spark has already done so and cast the values, except
- * for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that changed concurrently.
+ * Matches the columns of the table to the columns of a write's rows, by name. Spark has already matched them and cast
+ * the values, except for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that changed
+ * concurrently.
  *
  * @param name the name of the table, for messages
  * @param checkNullability whether to reject nullable input for columns that are NOT NULL
@@ -81,7 +87,7 @@ final private[iceberglite] class InputColumns(
 ) {
 
   /**
-   * Returns the fields.
+   * Returns the fields for which the write has values.
    *
    * @param unstoredColumn the index of a column of the rows that only controls the write, and is not stored
    * @throws iceberglite.spec.IcebergError with the name of the column that does not match
@@ -104,18 +110,18 @@ final private[iceberglite] class InputColumns(
           ObjectKind.Column,
           fullName(path :+ f.name),
           s"The columns of $name are ${columns.map(_.name).mkString(", ")}; " +
-            "the write option merge-schema adds others"
+            "the write option merge-schema adds new columns"
         )
       )
       column -> inputField(column, f.dataType, f.nullable, ordinal, path :+ column.name)
     }
-    val others = columns.filterNot(c => matched.exists(_._1.id == c.id)).flatMap(c => missing(c, path :+ c.name))
-    matched.flatMap(_._2) ++ others
+    val missingColumns = columns.filterNot(c => matched.exists(_._1.id == c.id))
+    matched.flatMap(_._2) ++ missingColumns.flatMap(c => missing(c, path :+ c.name))
   }
 
   /**
    * Returns a column that the rows lack. Every column is written to every file, because a reader would use the initial
-   * default for a missing one.
+   * default for a column that a file lacks.
    */
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {
@@ -133,7 +139,11 @@ final private[iceberglite] class InputColumns(
       Some(stored(column, InputSource.Constant(value), dataType, path))
     } else None
 
-  /** Returns a column of the rows. @return absent if it is always null and not stored */
+  /**
+   * Returns a column that the rows contain.
+   *
+   * @return absent if all values are null and the column is not stored
+   */
   private def inputField(
       column: NestedField,
       dataType: DataType,
@@ -144,7 +154,7 @@ final private[iceberglite] class InputColumns(
     if (nullable && column.required && checkNullability) {
       throw ValidationFailed(
         s"Cannot write values that may be null to column ${fullName(path)} of $name, which is NOT NULL. Filter out " +
-          "nulls, or set the write option check-nullability to false, so that the write fails only if there is one"
+          "nulls, or set the write option check-nullability to false, so that the write fails only if a value is null"
       )
     }
     if (dataType == NullType && column.optional) constant(column, None, path)
@@ -165,7 +175,7 @@ final private[iceberglite] class InputColumns(
 
   private def notWritten(column: NestedField, path: Vector[String]): Unsupported = Unsupported(
     s"writing to $name with its column ${fullName(path)} of type ${column.fieldType}",
-    "This release can only write null to it, but it is NOT NULL"
+    "This release can only write null to such a column, but the column is NOT NULL"
   )
 
   private def stored(
@@ -179,7 +189,7 @@ final private[iceberglite] class InputColumns(
     InputField(storedField, source, isStored = true, dataType, parts)
   }
 
-  /** Returns the table's type with its stored parts, and those parts. */
+  /** Returns the type of a table column, reduced to the parts that are stored, and these parts. */
   private def typeOf(t: Type, dataType: DataType, path: Vector[String]): (Type, Vector[InputField]) =
     (t, dataType) match {
       case (StructType(columns), struct: SparkStruct) =>
@@ -206,7 +216,8 @@ final private[iceberglite] class InputColumns(
     inputField(part, dataType, nullable, 0, path :+ part.name).getOrElse(throw notWritten(part, path :+ part.name))
 
   /**
-   * Returns the type of the values in files: the column's type, or one that is read as if it had been promoted to it.
+   * Returns the type of the values in files: the type of the column, or a narrower type that readers promote to the
+   * type of the column.
    */
   private def fileType(t: PrimitiveType, dataType: DataType): Option[PrimitiveType] = (t, dataType) match {
     case (IntType, ByteType | ShortType) => Some(IntType)

@@ -6,28 +6,36 @@ import iceberglite.spec.types.Type
 /** Errors of the rows that a task writes, in any format. */
 private[iceberglite] object RowFaults {
 
-  /** Throws the error for a null. @param column the full name */
+  /**
+   * Throws the error for a null in a required column.
+   *
+   * @param column the full name of the column
+   */
   def nullIn(column: String): Nothing = throw ValidationFailed(
     s"Column $column is NOT NULL in the table or in the query's schema, but one of the rows to be written has a null " +
       "there. Filter out such rows, or set a value"
   )
 
-  /** Throws the error for a value other than null of a type that cannot be written. */
+  /** Throws the error for a value in a column of a type that cannot be written. */
   def notWritten(column: String, fieldType: Type): Nothing = throw Unsupported(
     s"writing a value to column $column of type $fieldType",
     "This release can only write null to such a column: omit it, or write the rows with another engine"
   )
 
-  /** Checks the length of a value. @param length the length of the column's type, in bytes */
+  /**
+   * Checks the length of a value of type `fixed`.
+   *
+   * @param length the length of the column's type, in bytes
+   */
   def checkLength(bytes: Array[Byte], length: Int, column: String): Unit = if (bytes.length != length) {
     throw InvalidArgument(
       s"value of column $column",
       s"${bytes.length} bytes",
-      s"It must have $length, as it is fixed[$length]"
+      s"It must have $length bytes, because the column is of type fixed[$length]"
     )
   }
 
-  /** Adds the table's name to a failure: Spark reports errors of tasks without the statement. */
+  /** Adds the name of the table to a failure, because Spark reports errors of tasks without the statement. */
   def ofTable(failed: StorageFailed, table: String): StorageFailed =
     failed.copy(path = s"${failed.path} of table $table", cause = Some(failed))
 }

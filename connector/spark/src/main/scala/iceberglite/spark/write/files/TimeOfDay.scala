@@ -3,10 +3,14 @@ package iceberglite.spark.write.files
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.DateTime
 
-/** Times of day, which are microseconds since midnight in Spark. */
+/** Checks times of day, which Spark represents as microseconds since midnight. */
 private[iceberglite] object TimeOfDay {
 
-  /** Checks a value. @param column the column, for messages */
+  /**
+   * Checks that a value is a time of day, and returns it.
+   *
+   * @param column the name of the column, for messages
+   */
   def checked(micros: Long, column: String): Long =
     if (micros >= 0 && micros < DateTime.MicrosPerDay) micros
     else throw InvalidArgument(

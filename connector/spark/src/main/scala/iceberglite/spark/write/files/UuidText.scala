@@ -6,7 +6,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** UUIDs, which are strings in Spark. */
+/** Parses UUIDs, which Spark represents as strings. */
 private[iceberglite] object UuidText {
   private val Length = 36
   private val dashes = Array(8, 13, 18, 23)
@@ -14,7 +14,11 @@ private[iceberglite] object UuidText {
   /** The positions of the digits, in order. */
   private val digits: Array[Int] = (0 until Length).filterNot(dashes.contains(_)).toArray
 
-  /** Parses a UUID. @param column the column, for messages */
+  /**
+   * Parses a UUID.
+   *
+   * @param column the name of the column, for messages
+   */
   def parse(text: UTF8String, column: String): UUID = {
     val bytes = text.getBytes
     if (bytes.length != Length || !dashes.forall(i => bytes(i) == '-')) fail(text, column)

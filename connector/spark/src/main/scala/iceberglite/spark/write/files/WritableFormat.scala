@@ -21,10 +21,10 @@ private[write] trait WritableFormat {
 }
 
 /**
- * The files of a write, independent of their format.
+ * The settings of a write that all formats have in common.
  *
  * @param input the columns to store, and the sources of their values
- * @param keyValues other entries of the files' metadata, such as the table's schema
+ * @param keyValues further entries of the files' metadata, such as the table's schema
  */
 final private[write] case class FilesOfWrite(
     table: Table,

@@ -26,7 +26,11 @@ sealed abstract private[write] class ColumnTally {
   def bounds: Option[(Literal, Literal)]
 }
 
-/** Collects the metrics of numbers. @param literal converts a number to a value of the column */
+/**
+ * Collects the metrics of values that rows represent as numbers.
+ *
+ * @param literal converts a number to a value of the column
+ */
 final private[write] class LongTally(literal: Long => Literal) extends ColumnTally {
   private var min = Long.MaxValue
   private var max = Long.MinValue
@@ -78,11 +82,11 @@ final private[write] class DecimalTally extends ColumnTally {
  * Collects the metrics of strings, binaries and UUIDs, which are ordered by their unsigned bytes.
  *
  * @param columnType the type of the column
- * @param bounded whether bounds are needed, for which bytes are copied
+ * @param bounded whether bounds are collected; only in this case, bytes of the values are copied
  */
 final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolean) extends ColumnTally {
-  private val min = new Copy
-  private val max = new Copy
+  private val min = new BytesCopy
+  private val max = new BytesCopy
 
   def add(bytes: Array[Byte], offset: Int, length: Int): Unit = if (bounded) {
     if (min.isEmpty) {
@@ -96,7 +100,7 @@ final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolea
     if (min.isEmpty) None else Some((min.literal, max.literal))
 
   /** A reusable copy of bytes. In sorted rows, every value is a new maximum and is copied. */
-  final private class Copy {
+  final private class BytesCopy {
     private var bytes = new Array[Byte](32)
     private var length = -1
 

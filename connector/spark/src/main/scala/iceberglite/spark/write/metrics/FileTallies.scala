@@ -11,9 +11,9 @@ import iceberglite.spec.types.Type._
 
 /**
  * Collects the metrics of the columns of one file, for formats whose own statistics are incomplete. Avro has no
- * statistics. ORC has none for binary columns, and none that exclude NaN.
+ * statistics. ORC has no statistics of binary columns, and its statistics of floating-point columns include NaN.
  *
- * Fields inside of lists and maps are omitted, as in Apache Iceberg, because their counts are not counts of rows.
+ * Fields inside lists and maps are omitted, as in Apache Iceberg, because their counts are not counts of rows.
  *
  * @param modes the metrics mode of each column
  */
@@ -21,14 +21,14 @@ final private[write] class FileTallies(modes: MetricsModes) {
   private val columns = mutable.ArrayBuffer.empty[(Int, ColumnTally)]
 
   /**
-   * Returns the tally of a column with longs, ints, shorts, bytes or booleans, as 0 and 1.
+   * Returns the tally of a column whose values are longs, ints, shorts, bytes, or booleans as 0 and 1.
    *
-   * @param counted false inside of lists and maps
+   * @param counted whether metrics are collected; false inside lists and maps
    */
   def ofLongs(field: NestedField, counted: Boolean): LongTally =
     registered(field, counted, new LongTally(FileTallies.literal(field)))
 
-  /** Returns the tally of decimals with up to 18 digits. */
+  /** Returns the tally of a column of decimals with up to 18 digits, whose unscaled values fit in a long. */
   def ofUnscaled(field: NestedField, scale: Int, counted: Boolean): LongTally =
     registered(field, counted, new LongTally(v => DecimalLiteral(java.math.BigDecimal.valueOf(v, scale))))
 
@@ -67,7 +67,10 @@ final private[write] class FileTallies(modes: MetricsModes) {
 
 private[iceberglite] object FileTallies {
 
-  /** Whether a column has bounds. A geometry's bounds would be coordinates, not minimum and maximum bytes. */
+  /**
+   * Whether bounds are collected for a type. The bounds of a geometry would have to be coordinates, but the tally only
+   * finds minimum and maximum bytes.
+   */
   private def hasBounds(t: PrimitiveType): Boolean = t match {
     case _: GeometryType | _: GeographyType => false
     case _ => true

@@ -8,17 +8,17 @@ import iceberglite.data.orc.OrcEntries
 import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.types.Type
 
-/** Puts one field of every row into a batch of an ORC file. */
+/** Puts the values of one field into the column vector of a batch of an ORC file. */
 private[orc] trait OrcField {
 
   /**
-   * Puts the value in a row, a struct or an array; it may be null.
+   * Puts the value at an ordinal of a row, a struct or an array into the vector. The value may be null.
    *
-   * @param slot the index in the field's vector
+   * @param slot the index of the value in the field's vector
    */
   def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit
 
-  /** Counts an absent value as null, because an enclosing struct is null. */
+  /** Counts a null of this field, because an enclosing struct is null. */
   def countAbsent(): Unit
 }
 
@@ -30,7 +30,7 @@ private[orc] trait OrcField {
  */
 abstract private[orc] class StoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
 
-  /** Returns whether there is a value to put. A null is put here. */
+  /** Returns whether the value is not null. If it is null, this method puts the null into the vector. */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, slot: Int): Boolean =
     if (!values.isNullAt(ordinal)) true
     else {
@@ -42,7 +42,11 @@ abstract private[orc] class StoredField(name: String, required: Boolean, vector:
     }
 }
 
-/** A struct. @param size the number of fields in the rows, including fields that are not written */
+/**
+ * A struct.
+ *
+ * @param size the number of fields of the struct in the rows, including fields that are not written
+ */
 final private[orc] class StructField(
     name: String,
     required: Boolean,
@@ -119,7 +123,10 @@ final private[orc] class ConstantField(field: OrcField, constant: InternalRow) e
   override def countAbsent(): Unit = field.countAbsent()
 }
 
-/** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
+/**
+ * A field of a type that cannot be written. Only nulls are allowed. The file has no such column, so that readers return
+ * null.
+ */
 final private[orc] class UnwrittenField(name: String, fieldType: Type) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)

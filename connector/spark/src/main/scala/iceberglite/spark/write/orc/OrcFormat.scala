@@ -20,9 +20,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
 /**
- * ORC files of a table.
+ * The ORC format with the settings of one write.
  *
- * @param keyValues other entries of the footer, such as the table's schema
+ * @param keyValues further entries of the file footer, such as the table's schema
  */
 final private[write] class OrcFormat(
     input: Vector[InputField],

@@ -107,7 +107,7 @@ final private[orc] class DoubleLeaf(name: String, required: Boolean, vector: Dou
   }
 }
 
-/** Puts decimals of up to 18 digits, as a long. */
+/** Puts decimals of up to 18 digits, as longs. */
 final private[orc] class LongDecimalLeaf(
     name: String,
     required: Boolean,
@@ -136,7 +136,7 @@ final private[orc] class DecimalLeaf(
   }
 }
 
-/** Puts strings. The bytes are copied, because a batch is written long after the row was reused. */
+/** Puts strings. The bytes are copied, because Spark reuses the row long before the batch is written. */
 final private[orc] class StringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, slot: Int): Unit = if (isPresent(values, ordinal, slot)) {
@@ -172,7 +172,7 @@ final private[orc] class FixedLeaf(
   }
 }
 
-/** Converts text to 16 bytes, the most significant first. */
+/** Converts the text of a UUID to 16 bytes, the most significant byte first. */
 final private[orc] class UuidLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)

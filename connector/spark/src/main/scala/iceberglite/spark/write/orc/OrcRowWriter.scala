@@ -14,7 +14,11 @@ import iceberglite.spec.types.Type._
 /** Puts rows into the batch of one file. */
 final private[orc] class OrcRowWriter(fields: Array[OrcField], ordinals: Array[Int]) {
 
-  /** Adds a row. @param slot its index in the batch */
+  /**
+   * Puts a row into the batch.
+   *
+   * @param slot the index of the row in the batch
+   */
   def put(row: InternalRow, slot: Int): Unit = {
     var i = 0
     while (i < fields.length) {
@@ -26,7 +30,11 @@ final private[orc] class OrcRowWriter(fields: Array[OrcField], ordinals: Array[I
 
 private[orc] object OrcRowWriter {
 
-  /** Creates the writer. @param batch the batch, with columns for the same fields in the same order */
+  /**
+   * Creates the writer.
+   *
+   * @param batch the batch, whose columns are the stored fields in the same order
+   */
   def of(input: Vector[InputField], batch: VectorizedRowBatch, tallies: FileTallies): OrcRowWriter = {
     val fields = new Builder(tallies).fields(input, batch.cols, Vector.empty, counted = true)
     new OrcRowWriter(fields.toArray, input.map(_.ordinal).toArray)
@@ -39,7 +47,7 @@ private[orc] object OrcRowWriter {
      *
      * @param vectors the vectors of the stored fields, in the same order
      * @param path the path of the enclosing field
-     * @param counted false inside of lists and maps
+     * @param counted whether metrics are collected; false inside lists and maps
      */
     def fields(
         inputs: Vector[InputField],

@@ -24,7 +24,10 @@ final private[parquet] class ConstantWriter(
   override def leaves: Vector[LeafWriter] = field.leaves
 }
 
-/** A field of a type that cannot be written. Only nulls are allowed; the file lacks the column, which reads as null. */
+/**
+ * A field of a type that cannot be written. Only nulls are allowed. The file has no such column, so that readers return
+ * null.
+ */
 final private[parquet] class UnwrittenField(name: String, fieldType: Type)
     extends FieldWriter(name, optional = true, definition = 0) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =

@@ -11,20 +11,21 @@ import iceberglite.spark.write.files.RowFaults
  *
  * @param name the full name, for messages
  * @param optional whether the field may be null
- * @param definition the level at which the field has a value
+ * @param definition the definition level at which the field has a value
  */
 abstract private[parquet] class FieldWriter(name: String, optional: Boolean, protected val definition: Int) {
 
   /**
-   * Writes the value in a row, a struct or an array; it may be null.
+   * Writes the value at an ordinal of a row, a struct or an array. The value may be null.
    *
-   * @param repetition the level of the entry that contains it
+   * @param repetition the repetition level of the list or map entry that contains the value
    */
   def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit
 
   /**
-   * Writes an absent value, because an enclosing field is null or empty. @param level the definition level of that
-   * field
+   * Writes an absent value, because an enclosing field is null or empty.
+   *
+   * @param level the definition level of the enclosing field
    */
   def writeAbsent(repetition: Int, level: Int): Unit
 
@@ -36,7 +37,11 @@ abstract private[parquet] class FieldWriter(name: String, optional: Boolean, pro
     else RowFaults.nullIn(name)
 }
 
-/** A struct. @param size the number of fields in the rows, including fields that are not written */
+/**
+ * A struct.
+ *
+ * @param size the number of fields of the struct in the rows, including fields that are not written
+ */
 final private[parquet] class StructWriter(
     name: String,
     optional: Boolean,
@@ -62,7 +67,11 @@ final private[parquet] class StructWriter(
   override def leaves: Vector[LeafWriter] = fields.toVector.flatMap(_.leaves)
 }
 
-/** A list. @param repeated the repetition level of the entries after the first */
+/**
+ * A list.
+ *
+ * @param repeated the repetition level of the entries after the first
+ */
 final private[parquet] class ListWriter(
     name: String,
     optional: Boolean,
@@ -89,7 +98,11 @@ final private[parquet] class ListWriter(
   override def leaves: Vector[LeafWriter] = element.leaves
 }
 
-/** A map. @param repeated the repetition level of the entries after the first */
+/**
+ * A map.
+ *
+ * @param repeated the repetition level of the entries after the first
+ */
 final private[parquet] class MapWriter(
     name: String,
     optional: Boolean,

@@ -12,7 +12,7 @@ import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
  * that a value costs one virtual call.
  *
  * @param descriptor the column
- * @param fieldId the table's id of the column
+ * @param fieldId the field id of the column in the table
  */
 abstract private[parquet] class LeafWriter(
     val descriptor: ColumnDescriptor,
@@ -24,7 +24,7 @@ abstract private[parquet] class LeafWriter(
   /** The column of the current row group. */
   protected var column: ColumnWriter = _
 
-  /** Switches to the next row group. */
+  /** Switches to the column of the next row group. */
   def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(descriptor)
 
   /** The floating-point statistics of the written values; absent for other types. */
@@ -107,7 +107,7 @@ final private[parquet] class DoubleLeaf(d: ColumnDescriptor, id: Int, name: Stri
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-/** Writes decimals of up to 9 digits, as an int. */
+/** Writes decimals of up to 9 digits, as ints. */
 final private[parquet] class IntDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -121,7 +121,7 @@ final private[parquet] class IntDecimalLeaf(
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong.toInt, repetition, definition)
 }
 
-/** Writes decimals of up to 18 digits, as a long. */
+/** Writes decimals of up to 18 digits, as longs. */
 final private[parquet] class LongDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -135,7 +135,7 @@ final private[parquet] class LongDecimalLeaf(
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong, repetition, definition)
 }
 
-/** Writes larger decimals, sign-extended to the left. The number of bytes depends on the precision. */
+/** Writes decimals of more than 18 digits, sign-extended to the number of bytes that their precision requires. */
 final private[parquet] class BytesDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -164,7 +164,7 @@ final private[parquet] class StringLeaf(d: ColumnDescriptor, id: Int, name: Stri
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val text = values.getUTF8String(ordinal)
-      // Refers to the bytes of the row. Parquet copies them if it stores them.
+      // The object refers to the bytes of the row. Parquet copies the bytes that it stores.
       val binary = Binary.fromReusedByteArray(RowBytes.array(text), RowBytes.offset(text), text.numBytes)
       column.write(binary, repetition, definition)
     }
@@ -190,7 +190,7 @@ final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: Strin
     }
 }
 
-/** Converts text to 16 bytes, the most significant first. */
+/** Converts the text of a UUID to 16 bytes, the most significant byte first. */
 final private[parquet] class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)

@@ -18,9 +18,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}
 
 /**
- * Parquet files of a table.
+ * The Parquet format with the settings of one write.
  *
- * @param keyValues other entries of the footer, such as the table's schema
+ * @param keyValues further entries of the file footer, such as the table's schema
  */
 final private[write] class ParquetFormat(
     input: Vector[InputField],
@@ -63,7 +63,7 @@ private[write] object ParquetFormat extends WritableFormat {
 
   private def settingsOf(files: FilesOfWrite): ParquetSettings = {
     val codec = CompressionOptions.codec(TableProperty.ParquetCodec)
-    // The table's codec need not be available if another one is requested.
+    // The codec of the table property need not be available if a write option requests another codec.
     ParquetSettings.of(files.table.properties - TableProperty.ParquetCodec.key).copy(
       codec = ParquetSettings.codecOf(files.settings(codec), codec.key),
       level = CompressionOptions.level(TableProperty.ParquetCompressionLevel).get(files.settings),

@@ -34,19 +34,23 @@ final private[parquet] class RowShredder(fields: Array[FieldWriter], ordinals: A
 private[parquet] object RowShredder {
   private val MaxIntDigits = 9
 
-  /** Creates a shredder. @param schema the file's schema, with the same fields in the same order */
+  /**
+   * Creates a shredder.
+   *
+   * @param schema the schema of the file, which contains the stored fields in the same order
+   */
   def of(input: Vector[InputField], schema: MessageType): RowShredder = {
     val writers = new Builder(schema).fields(input, schema, FieldPosition(Vector.empty, Vector.empty, 0, 0))
     new RowShredder(writers.toArray, input.map(_.ordinal).toArray)
   }
 
   /**
-   * The position of a field.
+   * The position of a field in the file.
    *
-   * @param path the names in the file
-   * @param names the names in the table, for messages
-   * @param definition the level at which the enclosing field is present
-   * @param repetition the level of the innermost enclosing list or map
+   * @param path the names of the enclosing groups in the file
+   * @param names the names of the enclosing fields in the table, for messages
+   * @param definition the definition level at which the enclosing field is present
+   * @param repetition the repetition level of the innermost enclosing list or map
    */
   final private case class FieldPosition(
       path: Vector[String],
@@ -62,7 +66,11 @@ private[parquet] object RowShredder {
 
   final private class Builder(schema: MessageType) {
 
-    /** Returns the writers of fields. @param group contains the stored fields, in the same order */
+    /**
+     * Returns the writers of fields.
+     *
+     * @param group contains the stored fields, in the same order
+     */
     def fields(inputs: Vector[InputField], group: GroupType, position: FieldPosition): Vector[FieldWriter] = {
       val nodes = group.getFields.iterator
       inputs.map { input =>
@@ -116,15 +124,15 @@ private[parquet] object RowShredder {
         )
       case _: ListType =>
         val entries = node.getType(0).asGroupType
-        val inside = ownPosition.child(entries)
-        val element = storedField(input.parts.head, entries.getType(0), inside)
-        new ListWriter(name, optional, ownPosition.definition, inside.repetition, element)
+        val entryPosition = ownPosition.child(entries)
+        val element = storedField(input.parts.head, entries.getType(0), entryPosition)
+        new ListWriter(name, optional, ownPosition.definition, entryPosition.repetition, element)
       case _: MapType =>
         val entries = node.getType(0).asGroupType
-        val inside = ownPosition.child(entries)
-        val key = storedField(input.parts.head, entries.getType(0), inside)
-        val value = storedField(input.parts.last, entries.getType(1), inside)
-        new MapWriter(name, optional, ownPosition.definition, inside.repetition, key, value)
+        val entryPosition = ownPosition.child(entries)
+        val key = storedField(input.parts.head, entries.getType(0), entryPosition)
+        val value = storedField(input.parts.last, entries.getType(1), entryPosition)
+        new MapWriter(name, optional, ownPosition.definition, entryPosition.repetition, key, value)
     }
 
     private def descriptor(path: Vector[String]): ColumnDescriptor = schema.getColumnDescription(path.toArray)

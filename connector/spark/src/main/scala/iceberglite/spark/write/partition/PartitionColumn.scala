@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.spec.types.Literal
 
 /**
- * Finds a column in a row.
+ * Finds the value of a column in a row.
  *
  * @param path the ordinals of the enclosing structs, and of the column
- * @param sizes the number of fields of each struct
- * @param constants for each part of the path, a row with its value if the rows lack it; otherwise null
+ * @param sizes the number of fields of each enclosing struct
+ * @param constants for each part of the path that the rows lack, a row with the constant value; null for other parts
  */
 final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int], constants: Array[InternalRow]) {
   val ordinal: Int = path.last
@@ -28,13 +28,16 @@ final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int]
   }
 }
 
-/** A field of a partition spec, which computes its value from rows. The partition value of null is null (spec). */
+/**
+ * A field of a partition spec, which computes its partition value from rows. The partition value of a null is null
+ * (spec).
+ */
 sealed abstract private[write] class PartitionColumn {
 
-  /** Puts the value of a row into a key. */
+  /** Computes the partition value of a row, and puts it into a key at index `i`. */
   def read(row: InternalRow, key: PartitionKey, i: Int): Unit
 
-  /** Returns the value in a key, for the partition tuple. */
+  /** Returns the value at index `i` of a key, for the partition tuple. */
   final def literal(key: PartitionKey, i: Int): Option[Literal] = if (key.isNull(i)) None else Some(value(key, i))
 
   protected def value(key: PartitionKey, i: Int): Literal
@@ -42,14 +45,15 @@ sealed abstract private[write] class PartitionColumn {
 
 private[write] object PartitionColumn {
 
-  /** Computes a number from a row. Function types of Scala would box it. */
+  /** Computes a number from a row. A function type of Scala would box the number. */
   trait NumberOf {
     def apply(row: InternalRow, ordinal: Int): Long
   }
 
+  /** Computes a value other than a number from a row. */
   trait ObjectOf {
 
-    /** Computes the value. @return null if there is no value */
+    /** Returns the value, or null. */
     def apply(row: InternalRow, ordinal: Int): AnyRef
   }
 
@@ -74,7 +78,9 @@ private[write] object PartitionColumn {
     override protected def value(key: PartitionKey, i: Int): Literal = literalOf(key.objectAt(i))
   }
 
-  /** A field that was dropped from a version 1 table, or whose column the write lacks. */
+  /**
+   * A partition field whose value is always null: it was dropped from a version 1 table, or the write lacks its column.
+   */
   object AlwaysNull extends PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = key.setNull(i)
 

@@ -5,8 +5,8 @@ import java.util
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A partition tuple of the current row: numbers are in a separate array to avoid boxing. It is reused for every row; a
- * [[retained]] copy outlives the row.
+ * The partition values of the current row. Numbers are in a separate array to avoid boxing. The object is reused for
+ * every row; a [[retained]] copy outlives the row.
  */
 final private[write] class PartitionKey(size: Int) {
   private val numbers = new Array[Long](size)
@@ -23,8 +23,9 @@ final private[write] class PartitionKey(size: Int) {
   }
 
   /**
-   * Sets a value other than a number. @param value an object with its own equality; a Spark string may reference the
-   * row
+   * Sets a value other than a number.
+   *
+   * @param value an object that is compared by value; a Spark string may refer to the bytes of the row
    */
   def setObject(i: Int, value: AnyRef): Unit = {
     numbers(i) = 0L

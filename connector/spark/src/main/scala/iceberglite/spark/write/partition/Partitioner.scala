@@ -9,11 +9,11 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple}
 import iceberglite.spec.types.PrimitiveType
 
-/** Computes the partition of a row in a spec. */
+/** Computes the partition values of rows for a partition spec. */
 final private[write] class Partitioner(columns: Array[PartitionColumn]) {
   def newKey(): PartitionKey = new PartitionKey(columns.length)
 
-  /** Puts the partition of a row into a key. */
+  /** Computes the partition values of a row, and puts them into a key. */
   def read(row: InternalRow, key: PartitionKey): Unit = {
     var i = 0
     while (i < columns.length) {

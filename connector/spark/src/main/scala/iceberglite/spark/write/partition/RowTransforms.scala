@@ -18,12 +18,12 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The transforms of the specification on Spark's rows. Known transforms compute numbers directly from the row; others
- * use [[Transform.apply]], with the same result.
+ * Creates the partition columns that apply the transforms of the specification to Spark's rows. Common transforms
+ * compute numbers directly from the row. Other transforms use [[Transform.apply]], with the same result.
  *
- * @param column the full name, for messages
- * @param source the column's type in the table
- * @param dataType the column's type in the rows
+ * @param column the full name of the source column, for messages
+ * @param source the type of the column in the table
+ * @param dataType the type of the column in the rows
  */
 final private[write] class RowTransforms(
     column: String,
@@ -36,33 +36,33 @@ final private[write] class RowTransforms(
     val specialized = transform match {
       case Void => Some(AlwaysNull)
       case Identity => identity
-      case bucket: Bucket => hash.map(h => numbers(IntType)((row, i) => bucket.ofHash(h(row, i).toInt).toLong))
+      case bucket: Bucket => hashOfValue.map(h => numbers(IntType)((row, i) => bucket.ofHash(h(row, i).toInt).toLong))
       case truncate: Truncate => truncated(truncate)
-      case Year => days.map(d => time(transform)((row, i) => DateTime.yearsFromDays(d(row, i).toInt).toLong))
-      case Month => days.map(d => time(transform)((row, i) => DateTime.monthsFromDays(d(row, i).toInt).toLong))
-      case Day => days.map(d => time(transform)(d))
-      case Hour => micros.map(m => time(transform)((row, i) => DateTime.hoursFromMicros(m(row, i)).toLong))
+      case Year => days.map(d => timeUnits(transform)((row, i) => DateTime.yearsFromDays(d(row, i).toInt).toLong))
+      case Month => days.map(d => timeUnits(transform)((row, i) => DateTime.monthsFromDays(d(row, i).toInt).toLong))
+      case Day => days.map(d => timeUnits(transform)(d))
+      case Hour => micros.map(m => timeUnits(transform)((row, i) => DateTime.hoursFromMicros(m(row, i)).toLong))
       case _ => None
     }
-    specialized.getOrElse(general(transform))
+    specialized.getOrElse(genericTransform(transform))
   }
 
   private def numbers(result: PrimitiveType)(numberOf: NumberOf): PartitionColumn =
     new Numbers(access, numberOf, RowTransforms.literal(result))
 
-  private def time(transform: Transform)(numberOf: NumberOf): PartitionColumn =
+  private def timeUnits(transform: Transform)(numberOf: NumberOf): PartitionColumn =
     numbers(transform.resultType(source))(numberOf)
 
   private def identity: Option[PartitionColumn] = source match {
-    case StringType => Some(new Objects(access, (row, i) => row.getUTF8String(i), RowTransforms.text))
+    case StringType => Some(new Objects(access, (row, i) => row.getUTF8String(i), RowTransforms.toLiteral))
     case UuidType => Some(new Objects(access, (row, i) => uuid(row, i), { case id: UUID => UuidLiteral(id) }))
-    case _ => plain.map(numbers(source)(_))
+    case _ => numberOfValue.map(numbers(source)(_))
   }
 
-  /** Returns the value itself, if it is a number or can be represented as one. */
-  private def plain: Option[NumberOf] = source match {
+  /** Returns the value as a number, if values of the type are numbers or can be represented as numbers. */
+  private def numberOfValue: Option[NumberOf] = source match {
     case BooleanType => Some((row, i) => if (row.getBoolean(i)) 1L else 0L)
-    case IntType | DateType => RowTransforms.int(dataType)
+    case IntType | DateType => RowTransforms.intOf(dataType)
     case TimeType => Some((row, i) => TimeOfDay.checked(row.getLong(i), column))
     case LongType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
       Some((row, i) => row.getLong(i))
@@ -73,9 +73,9 @@ final private[write] class RowTransforms(
     case _ => None
   }
 
-  private def hash: Option[NumberOf] = source match {
+  private def hashOfValue: Option[NumberOf] = source match {
     case IntType | DateType =>
-      RowTransforms.int(dataType).map(int => (row, i) => Murmur3.hashInt(int(row, i).toInt).toLong)
+      RowTransforms.intOf(dataType).map(int => (row, i) => Murmur3.hashInt(int(row, i).toInt).toLong)
     case LongType | TimeType | TimestampType | TimestampTzType =>
       Some((row, i) => Murmur3.hashLong(row.getLong(i)).toLong)
     case TimestampNsType | TimestampTzNsType =>
@@ -91,13 +91,13 @@ final private[write] class RowTransforms(
 
   private def truncated(truncate: Truncate): Option[PartitionColumn] = source match {
     case IntType =>
-      RowTransforms.int(dataType).map(int => numbers(source)((row, i) => truncate.ofInt(int(row, i).toInt).toLong))
+      RowTransforms.intOf(dataType).map(int => numbers(source)((row, i) => truncate.ofInt(int(row, i).toInt).toLong))
     case LongType => Some(numbers(source)((row, i) => truncate.ofLong(row.getLong(i))))
     // Unscaled values with 18 digits cannot overflow a long.
     case DecimalType(precision, _) if precision <= Decimal.MAX_LONG_DIGITS =>
-      plain.map(unscaled => numbers(source)((row, i) => truncate.ofLong(unscaled(row, i))))
+      numberOfValue.map(unscaled => numbers(source)((row, i) => truncate.ofLong(unscaled(row, i))))
     case StringType =>
-      Some(new Objects(access, (row, i) => truncateText(row.getUTF8String(i), truncate.width), RowTransforms.text))
+      Some(new Objects(access, (row, i) => truncateText(row.getUTF8String(i), truncate.width), RowTransforms.toLiteral))
     case _ => None
   }
 
@@ -105,7 +105,7 @@ final private[write] class RowTransforms(
   private def truncateText(text: UTF8String, width: Int): UTF8String =
     if (text.numBytes <= width) text else text.substring(0, width)
 
-  /** Returns days since 1970, for dates and timestamps. */
+  /** Returns the days since 1970 of a date or timestamp; absent for other types. */
   private def days: Option[NumberOf] = source match {
     case DateType => Some((row, i) => row.getInt(i).toLong)
     case _ => micros.map(m => (row, i) => DateTime.daysFromMicros(m(row, i)).toLong)
@@ -119,7 +119,7 @@ final private[write] class RowTransforms(
 
   private def uuid(row: InternalRow, i: Int): UUID = UuidText.parse(row.getUTF8String(i), column)
 
-  private def general(transform: Transform): PartitionColumn = new Objects(
+  private def genericTransform(transform: Transform): PartitionColumn = new Objects(
     access,
     (row, i) => transform(literalOf(row, i)).orNull,
     { case literal: Literal => literal }
@@ -137,9 +137,9 @@ final private[write] class RowTransforms(
 }
 
 private[write] object RowTransforms {
-  private val text: AnyRef => Literal = { case t: UTF8String => StringLiteral(t.toString) }
+  private val toLiteral: AnyRef => Literal = { case t: UTF8String => StringLiteral(t.toString) }
 
-  private def int(dataType: DataType): Option[NumberOf] = dataType match {
+  private def intOf(dataType: DataType): Option[NumberOf] = dataType match {
     case org.apache.spark.sql.types.ByteType => Some((row, i) => row.getByte(i).toLong)
     case org.apache.spark.sql.types.ShortType => Some((row, i) => row.getShort(i).toLong)
     case _ => Some((row, i) => row.getInt(i).toLong)
