@@ -27,8 +27,8 @@ def call(spark: SparkSession, procedure: str, table: str, arguments: Mapping[str
         pyspark.errors.AnalysisException: the procedure or an argument is not valid.
         TypeError: a value has a type that cannot be written as an SQL constant.
     """
-    given = {"table": table, **{name: value for name, value in arguments.items() if value is not None}}
-    text = ", ".join(f"{name} => {literal(value)}" for name, value in given.items())
+    set_arguments = {"table": table, **{name: value for name, value in arguments.items() if value is not None}}
+    text = ", ".join(f"{name} => {literal(value)}" for name, value in set_arguments.items())
     return spark.sql(f"CALL {identifier(catalog_of(spark, table))}.system.{procedure}({text})").collect()
 
 
@@ -36,8 +36,8 @@ def catalog_of(spark: SparkSession, table: str) -> str:
     """Return the catalog of a table name: its first part if that is a catalog, else the current catalog."""
     parts = name_parts(table)
     first = parts[0]
-    named = len(parts) > 1 and (first == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{first}", None))
-    return first if named else spark.catalog.currentCatalog()
+    has_catalog = len(parts) > 1 and (first == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{first}", None))
+    return first if has_catalog else spark.catalog.currentCatalog()
 
 
 def literal(value: object) -> str:

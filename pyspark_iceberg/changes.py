@@ -14,8 +14,8 @@ from pyspark_iceberg.call import identifier, literal, name_parts
 _MERGE = "spark.merge-into.num-target-rows-"
 _UPDATE = "spark.update.num-"
 _DELETE = "spark.delete.num-"
-_OF_FILES = ("added-records", "deleted-records", "removed-position-deletes")
-_COPIED = (f"{_MERGE}copied", f"{_UPDATE}copied-rows", f"{_DELETE}copied-rows")
+_FILE_COUNTS = ("added-records", "deleted-records", "removed-position-deletes")
+_COPIED_KEYS = (f"{_MERGE}copied", f"{_UPDATE}copied-rows", f"{_DELETE}copied-rows")
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,19 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
         pyspark.errors.ParseException: the text is not valid SQL, or the session lacks the extensions.
     """
     statement = str(uuid.uuid4())
-    given = {**options, "snapshot-property.statement-id": statement}
-    listed = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in given.items())
-    spark.sql(f"{before} {table} WITH ({listed}) {after}")
-    found = _snapshot(spark, table, statement)
-    return _counted(found["snapshot_id"], found["summary"]) if found else RowChanges()
+    statement_options = {**options, "snapshot-property.statement-id": statement}
+    option_list = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in statement_options.items())
+    spark.sql(f"{before} {table} WITH ({option_list}) {after}")
+    snapshot = _snapshot(spark, table, statement)
+    return _row_changes(snapshot["snapshot_id"], snapshot["summary"]) if snapshot else RowChanges()
 
 
 def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
-    """Find the snapshot of a statement. Snapshots of a branch are listed with those of its table."""
+    """Find the snapshot of a statement by its id. The snapshots of a branch are listed with those of its table."""
     *parts, last = name_parts(table)
-    full = table if parts else f"{spark.catalog.currentDatabase()}.{table}"
+    full_name = table if parts else f"{spark.catalog.currentDatabase()}.{table}"
     try:
-        snapshots = spark.table(f"{full}.snapshots")
+        snapshots = spark.table(f"{full_name}.snapshots")
         return snapshots.where(f"summary['statement-id'] = {literal(statement)}").first()
     except AnalysisException:
         if not last.startswith("branch_"):
@@ -102,22 +102,26 @@ def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
         return _snapshot(spark, ".".join(identifier(part) for part in parts), statement)
 
 
-def _counted(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
-    """Read the counts. If only whole files changed, count their rows, except those that were deleted before."""
-    added, removed, gone = (int(summary.get(key, 0)) for key in _OF_FILES)
-    merged = any(key.startswith(_MERGE) for key in summary)
-    by_files = f"{_UPDATE}updated-rows" not in summary and not merged
+def _row_changes(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
+    """Read the counts from the summary of a snapshot.
+
+    If the statement changed whole files only, its summary counts files and their rows. Rows of these files that
+    position deletes had deleted before are not counted again.
+    """
+    added, removed, deleted_before = (int(summary.get(key, 0)) for key in _FILE_COUNTS)
+    is_merge = any(key.startswith(_MERGE) for key in summary)
+    by_files = f"{_UPDATE}updated-rows" not in summary and not is_merge
     inserted = added if by_files and not removed else 0
     counted = summary.get(f"{_MERGE}deleted", summary.get(f"{_DELETE}deleted-rows"))
-    deleted: int | None = None if merged or f"{_DELETE}copied-rows" in summary else 0
+    deleted: int | None = None if is_merge or f"{_DELETE}copied-rows" in summary else 0
     if counted is not None:
         deleted = int(counted)
     elif by_files and deleted is not None:
-        deleted = max(0, removed - added - gone)
+        deleted = max(0, removed - added - deleted_before)
     return RowChanges(
         inserted=int(summary.get(f"{_MERGE}inserted", inserted)),
         updated=int(summary.get(f"{_MERGE}updated", summary.get(f"{_UPDATE}updated-rows", 0))),
         deleted=deleted,
-        copied=sum(int(summary.get(key, 0)) for key in _COPIED),
+        copied=sum(int(summary.get(key, 0)) for key in _COPIED_KEYS),
         snapshot_id=snapshot_id,
     )

@@ -91,7 +91,7 @@ class Merge:
         return self._when("NOT MATCHED BY SOURCE", condition, "DELETE")
 
     def with_schema_evolution(self) -> Merge:
-        """Add source columns that the table lacks and that a clause names, in the commit of the rows."""
+        """Add source columns that a clause names and the table lacks; the commit of the rows also adds the columns."""
         return replace(self, _evolves=True)
 
     def option(self, key: str, value: object) -> Merge:
@@ -127,9 +127,9 @@ class Merge:
         after = " ".join((f"AS target USING {source} AS source ON {self._on}", *self._clauses))
         return run(spark, self._table, f"MERGE {evolution}INTO", after, self._options)
 
-    def _when(self, rows: str, condition: str | None, action: str) -> Merge:
-        also = "" if condition is None else f" AND ({expression(condition)})"
-        return replace(self, _clauses=(*self._clauses, f"WHEN {rows}{also} THEN {action}"))
+    def _when(self, match: str, condition: str | None, action: str) -> Merge:
+        extra_condition = "" if condition is None else f" AND ({expression(condition)})"
+        return replace(self, _clauses=(*self._clauses, f"WHEN {match}{extra_condition} THEN {action}"))
 
 
 def equal_columns(on: str | Sequence[str]) -> str:

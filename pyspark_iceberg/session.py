@@ -15,8 +15,9 @@ from pyspark_iceberg.jars import connector_jars
 CATALOG_CLASS = "iceberglite.spark.SparkCatalog"
 EXTENSIONS_CLASS = "iceberglite.spark.SparkSessionExtensions"
 
-# The scheme of a URI determines the type of the catalog.
-KINDS = {"jdbc": "jdbc", "http": "rest", "https": "rest", "thrift": "hive"}
+# The types of catalogs by the scheme of their URI.
+CATALOG_TYPES = {"jdbc": "jdbc", "http": "rest", "https": "rest", "thrift": "hive"}
+# The types of catalogs whose server may determine the location of tables.
 SERVERS = ("rest", "hive")
 
 # Extends Spark's own pattern to secrets in catalog settings. Spark redacts settings whose key or value matches.
@@ -35,7 +36,7 @@ def iceberg_session(
     default: bool = True,
     builder: SparkSession.Builder | None = None,
 ) -> SparkSession:
-    """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running one.
+    """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running session.
 
     Args:
         warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. Not
@@ -44,7 +45,7 @@ def iceberg_session(
         uri: the URI of a JDBC catalog (`jdbc:`), a REST catalog (`https:`) or a Hive Metastore (`thrift:`); without
             it, the catalog is a file-system catalog.
         properties: additional properties of the catalog, such as `type` or `cache-enabled`.
-        default: whether this is the default catalog, for names without a catalog.
+        default: whether table names without a catalog refer to this catalog.
         builder: a builder with settings of your own (master, memory, other extensions); its settings are kept.
 
     Raises:
@@ -55,7 +56,7 @@ def iceberg_session(
     settings = catalog_settings(warehouse, catalog=catalog, uri=uri, properties=properties, default=default)
     running = SparkSession.getActiveSession()
     if running is not None:
-        return _extend(running, settings)
+        return _add_catalog(running, settings)
     return configure(builder or SparkSession.builder.appName("iceberg-lite"), settings).getOrCreate()
 
 
@@ -68,17 +69,17 @@ def catalog_settings(
     default: bool = True,
 ) -> dict[str, str]:
     """Return the Spark settings of a catalog, as `iceberg_session` sets them, for example for `spark-submit --conf`."""
-    given = dict(properties or {})
+    values = dict(properties or {})
     if uri is not None:
-        given["uri"] = uri
-    given.setdefault("type", KINDS.get(given.get("uri", "").partition(":")[0].lower(), "hadoop"))
+        values["uri"] = uri
+    values.setdefault("type", CATALOG_TYPES.get(values.get("uri", "").partition(":")[0].lower(), "hadoop"))
     if warehouse is not None:
         # The warehouse of a REST catalog may be a name that only the server can interpret.
-        given["warehouse"] = os.fspath(warehouse) if given["type"] == "rest" else _location(warehouse)
-    if "warehouse" not in given and given["type"] not in SERVERS:
+        values["warehouse"] = os.fspath(warehouse) if values["type"] == "rest" else _location(warehouse)
+    if "warehouse" not in values and values["type"] not in SERVERS:
         raise IcebergLiteError('Specify the location of the tables: iceberg_session(warehouse="path/or/uri")')
     prefix = f"spark.sql.catalog.{catalog}"
-    settings = {prefix: CATALOG_CLASS, **{f"{prefix}.{key}": value for key, value in sorted(given.items())}}
+    settings = {prefix: CATALOG_CLASS, **{f"{prefix}.{key}": value for key, value in sorted(values.items())}}
     if default:
         settings["spark.sql.defaultCatalog"] = catalog
     return settings
@@ -86,17 +87,17 @@ def catalog_settings(
 
 def configure(builder: SparkSession.Builder, settings: Mapping[str, str]) -> SparkSession.Builder:
     """Add the connector's jars, its SQL extensions and some settings to a builder; existing settings are kept."""
-    have: dict[str, str] = getattr(builder, "_options", {})
-    builder = builder.config("spark.jars", _joined(have.get("spark.jars"), *map(str, connector_jars())))
-    builder = builder.config("spark.sql.extensions", _joined(have.get("spark.sql.extensions"), EXTENSIONS_CLASS))
+    existing: dict[str, str] = getattr(builder, "_options", {})
+    builder = builder.config("spark.jars", _joined(existing.get("spark.jars"), *map(str, connector_jars())))
+    builder = builder.config("spark.sql.extensions", _joined(existing.get("spark.sql.extensions"), EXTENSIONS_CLASS))
     for key in REDACTION:
-        builder = builder.config(key, have.get(key, SECRETS))
+        builder = builder.config(key, existing.get(key, SECRETS))
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder
 
 
-def _extend(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+def _add_catalog(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     if EXTENSIONS_CLASS not in (spark.conf.get("spark.sql.extensions", "") or ""):
         raise SessionConflictError(
             "A Spark session without iceberg-lite is already running, and jars cannot be added to it. "
@@ -113,6 +114,6 @@ def _location(warehouse: PathLike) -> str:
     return text if "://" in text or text.startswith("file:") else str(Path(text).expanduser().absolute())
 
 
-def _joined(present: str | None, *more: str) -> str:
-    values = [v for v in (present or "").split(",") if v]
-    return ",".join(values + [m for m in more if m not in values])
+def _joined(existing: str | None, *added: str) -> str:
+    values = [v for v in (existing or "").split(",") if v]
+    return ",".join(values + [a for a in added if a not in values])

@@ -87,7 +87,7 @@ class Table(TableProcedures):
         return None if value == "none" else int(value)
 
     def history(self) -> DataFrame:
-        """Return the times at which snapshots became current, oldest first."""
+        """Return the snapshots that became current and the times when they did, oldest first."""
         return self.metadata("history").orderBy("made_current_at")
 
     def snapshots(self) -> DataFrame:
@@ -132,7 +132,7 @@ class Table(TableProcedures):
             until: the snapshot id or the time to end at (inclusive); by default the current state.
 
         Raises:
-            pyspark.errors.AnalysisException: the table lacks this history, or has expired it (when the frame is used).
+            pyspark.errors.AnalysisException: the history lacks the range or has expired it; raised on reading.
         """
         return self._commits(self.name, after, until)
 
@@ -146,7 +146,7 @@ class Table(TableProcedures):
             until: the snapshot id or the time to end at (inclusive); by default the current state.
 
         Raises:
-            pyspark.errors.AnalysisException: the table lacks this history, or has expired it (when the frame is used).
+            pyspark.errors.AnalysisException: the history lacks the range or has expired it; raised on reading.
         """
         return self._commits(f"{self.name}.changes", after, until)
 
@@ -154,12 +154,12 @@ class Table(TableProcedures):
         self, name: str, after: int | datetime.datetime | None, until: int | datetime.datetime | None
     ) -> DataFrame:
         reader = self._spark.read
-        for which, bound in (("start", after), ("end", until)):
-            if isinstance(bound, datetime.datetime):
-                milliseconds = (bound.astimezone() - _EPOCH) // datetime.timedelta(milliseconds=1)
-                reader = reader.option(f"{which}-timestamp", str(milliseconds))
-            elif bound is not None:
-                reader = reader.option(f"{which}-snapshot-id", str(bound))
+        for bound_name, value in (("start", after), ("end", until)):
+            if isinstance(value, datetime.datetime):
+                milliseconds = (value.astimezone() - _EPOCH) // datetime.timedelta(milliseconds=1)
+                reader = reader.option(f"{bound_name}-timestamp", str(milliseconds))
+            elif value is not None:
+                reader = reader.option(f"{bound_name}-snapshot-id", str(value))
         return reader.table(name)
 
     def branch(self, name: str) -> DataFrame:
