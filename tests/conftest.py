@@ -1,4 +1,4 @@
-"""One Spark session for all Python tests; the jar is set with spark.jars, as by a user."""
+"""One Spark session for all Python tests; the jar is set with spark.jars, as a user would set it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytest.register_assert_rewrite("shared_catalog")
 ROOT = Path(__file__).resolve().parent.parent
 SLOW_SECONDS = 300
 
-# JVMs that compile a lot, and run most of it a few times: those of PySpark and of spark-submit, and of a cluster.
+# Options for the JVMs of PySpark, spark-submit and the cluster, which run most of their code only a few times.
 for _variable in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(_variable, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 if os.environ.get("TMPDIR"):
@@ -29,7 +29,7 @@ if os.environ.get("TMPDIR"):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the report say which tests are slow, and give them more time."""
+    """Mark slow tests in the report, and give them more time."""
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(SLOW_SECONDS), append=False)
@@ -44,7 +44,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the path part of a SQLite database, which the catalog `used` and PyIceberg's share."""
+    """Return the path of the SQLite database of the catalog `shared`, which PyIceberg's catalog also uses."""
     return str(tmp_path_factory.mktemp("sqlite") / "catalog.db")
 
 
@@ -79,31 +79,31 @@ def table(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def _server(kind: str, factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    known = shared(kind)
-    if known is not None:
-        yield SimpleNamespace(**known)
+    server_settings = shared(kind)
+    if server_settings is not None:
+        yield SimpleNamespace(**server_settings)
         return
     directory = factory.mktemp(kind)
     # PostgreSQL runs as another user, and pytest's directories are accessible to one user only.
     for folder in (directory, *directory.parents[:2]):
         folder.chmod(0o755)
-    with KINDS[kind](directory, None) as facts:
-        yield SimpleNamespace(**facts)
+    with KINDS[kind](directory, None) as started:
+        yield SimpleNamespace(**started)
 
 
 @pytest.fixture(scope="session")
 def rest_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """Return a REST catalog: uri, warehouse."""
+    """Start a REST catalog server; return its uri and warehouse."""
     yield from _server("rest", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def hive_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """Return a Hive Metastore: uri, warehouse."""
+    """Start a Hive Metastore; return its uri and warehouse."""
     yield from _server("hive", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """Return PostgreSQL: url (of JDBC), host, port, user, password."""
+    """Start PostgreSQL; return its JDBC url, host, port, user and password."""
     yield from _server("postgres", tmp_path_factory)

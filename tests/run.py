@@ -32,10 +32,10 @@ REPORTS = BUILD / "test-reports"
 LEFT_OUT = BUILD / "left-out"
 PROJECTS = {"spec": "spec", "core": "core", "toytree": "toyTree", "spark": "spark", "sparksuites": "sparkSuites"}
 STYLE = ("scalafmtCheckAll", "scalafmtSbtCheck", "bench/scalafmtCheckAll")
-HANGS = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
+HANGING_TEST = re.compile(r"Test still running after (.*): suite name: (\w+), test name: (.*)\.$")
 SLOW = (
-    "writers and drivers that are killed, tasks that are tried again in a process of their own, Spark's own suites, "
-    "wrong variants of the models, jobs on a cluster, the stack, and most rounds of the random suites and SQL scenarios"
+    "tests that kill writers and drivers, tests that retry tasks in a separate process, Spark's own suites, "
+    "incorrect variants of the models, jobs on a cluster, the stack, and most rounds of random suites and SQL scenarios"
 )
 
 
@@ -97,7 +97,7 @@ class Run:
         listener.join()
         sbt.wait()
         if sbt.returncode:
-            self.failures.append("sbt failed: if no test below did, its output says why")
+            self.failures.append("sbt failed; if no failed test is listed, see the output of sbt")
 
     def _python(self) -> None:
         command = [sys.executable, "-m", "pytest", f"--junitxml={REPORTS / 'pytest.xml'}", "-p", "no:cacheprovider"]
@@ -118,12 +118,12 @@ class Run:
         return process
 
     def _listen(self, lines: IO[str]) -> None:
-        """Print the output of sbt, and kill the JVM of a test that hangs."""
+        """Print the output of sbt. If a test hangs, kill its JVM."""
         for line in lines:
             print(line, end="", flush=True)
-            hangs = HANGS.search(line.rstrip())
-            if hangs:
-                self._kill(*hangs.groups())
+            hanging_test = HANGING_TEST.search(line.rstrip())
+            if hanging_test:
+                self._kill(*hanging_test.groups())
 
     def _kill(self, after: str, suite: str, test: str) -> None:
         for pid in self._watch.jvms():
@@ -131,7 +131,7 @@ class Run:
             if f".{suite}." in dump or f".{suite}$" in dump:
                 file = BUILD / f"hanging-{suite}.txt"
                 file.write_text(dump)
-                self.failures.append(f"{suite}: {test}: ended after {after}: see {file.relative_to(ROOT)}")
+                self.failures.append(f"{suite}: {test}: killed after {after}; see {file.relative_to(ROOT)}")
                 os.kill(pid, signal.SIGKILL)
 
 
@@ -166,9 +166,9 @@ def main() -> int:
     """Run the tests. The exit code is 0 if all tests passed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tier", choices=["fast", "all"])
-    parser.add_argument("--sbt", required=True, help="how to start sbt")
-    parser.add_argument("--style", action="store_true", help="check the formatting of Scala too, in the same sbt")
-    parser.add_argument("--strict", action="store_true", help="fail where tests/budget.json is not kept")
+    parser.add_argument("--sbt", required=True, help="the command that starts sbt")
+    parser.add_argument("--style", action="store_true", help="also check the formatting of Scala sources")
+    parser.add_argument("--strict", action="store_true", help="fail if a limit in tests/budget.json is exceeded")
     options = parser.parse_args()
     tiers = ["fast"] if options.tier == "fast" else ["fast", "slow"]
     seed, sample, start = random_seed(), sample_seed(), time.monotonic()
@@ -203,9 +203,9 @@ def main() -> int:
     for failure in [*failures(found), *run.failures, *broken]:
         print(f"FAILED {failure}")
     if "slow" not in tiers:
-        print(f"The slow tier was left out; make test-all has it too: {SLOW}")
-    left = [file.read_text() for file in sorted(LEFT_OUT.glob("*"))]
-    print(f"Left out by the sample {sample}: {'; '.join(left) or 'nothing'}")
+        print(f"The slow tier was not run. `make test-all` also runs: {SLOW}")
+    omitted = [file.read_text() for file in sorted(LEFT_OUT.glob("*"))]
+    print(f"Tests that the sample {sample} omitted: {'; '.join(omitted) or 'none'}")
     print(summary(found))
     return 1 if run.failures or broken or failures(found) or not count(found)[0] else 0
 

@@ -27,10 +27,11 @@ class Budget:
         problems = []
         for tier in tiers:
             for project, least in self._rules["least_tests"][tier].items():
-                found = sum(case.slow == (tier == "slow") for s in suites if s.project == project for case in s.cases)
-                if found < least:
-                    reason = f"{found} tests" if found else "no reports"
-                    problems.append(f"{project}: {reason} in the {tier} tier, not {least} as in tests/budget.json")
+                cases = [case for suite in suites if suite.project == project for case in suite.cases]
+                test_count = sum(case.slow == (tier == "slow") for case in cases)
+                if test_count < least:
+                    reason = f"{test_count} tests" if test_count else "no reports"
+                    problems.append(f"{project}: {reason} in the {tier} tier; tests/budget.json requires {least}")
         return problems
 
     def slow(self, suites: Iterable[Suite], load: Load) -> list[str]:
@@ -38,13 +39,13 @@ class Budget:
         problems = []
         for suite in suites:
             cases = [case for case in suite.cases if not case.slow]
-            busy = load(suite.started, suite.ended)
+            load_factor = load(suite.started, suite.ended)
             for case in cases:
                 problems += self._over(
-                    self._limit("test_seconds", case.name), case.seconds / busy, f"{suite.name}: {case.name}"
+                    self._limit("test_seconds", case.name), case.seconds / load_factor, f"{suite.name}: {case.name}"
                 )
-            usual = sum(case.seconds for case in cases if case.name not in self._rules["longer"])
-            problems += self._over(self._limit("suite_seconds", suite.name), usual / busy, suite.name)
+            limited_seconds = sum(case.seconds for case in cases if case.name not in self._rules["longer"])
+            problems += self._over(self._limit("suite_seconds", suite.name), limited_seconds / load_factor, suite.name)
         return problems
 
     def _limit(self, rule: str, name: str) -> float:
@@ -53,11 +54,11 @@ class Budget:
     def _over(self, limit: float, needed: float, subject: str) -> list[str]:
         if needed <= limit * self._rules["slack"]:
             return []
-        return [f"{subject}: {needed:.0f} s of {limit:.0f} s in the fast tier. Tag what is slow, or use smaller sizes"]
+        return [f"{subject}: {needed:.0f} s of {limit:.0f} s in the fast tier. Tag the slow tests, or use less data"]
 
     def minutes(self, tier: str, cpu_seconds: float) -> list[str]:
         """Return an error if a run took more processor time than allowed."""
         allowed = self._rules["core_minutes"][tier]
         used = cpu_seconds / 60
         name = {"fast": "The fast tier", "all": "The run of both tiers"}[tier]
-        return [f"{name} took {used:.1f} core-minutes of {allowed} (tests/budget.json)"] if used > allowed else []
+        return [f"{name} took {used:.1f} core-minutes of {allowed} in tests/budget.json"] if used > allowed else []

@@ -30,10 +30,10 @@ def _memory() -> Path | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         status = os.statvfs(MEMORY)
         available = int(re.findall(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[0]) << 10
-        # Database drivers and codecs unpack native libraries there.
-        runs = not status.f_flag & os.ST_NOEXEC
-        # Twice the size, because the tests themselves also need memory.
-        if runs and shutil.disk_usage(MEMORY).free > NEEDED_BYTES and available > 2 * NEEDED_BYTES:
+        # Database drivers and codecs unpack native libraries into the temporary directory, and load them from it.
+        allows_programs = not status.f_flag & os.ST_NOEXEC
+        # Require twice the memory, because the tests themselves also need memory.
+        if allows_programs and shutil.disk_usage(MEMORY).free > NEEDED_BYTES and available > 2 * NEEDED_BYTES:
             return MEMORY
     return None
 
@@ -50,7 +50,7 @@ class Watch(threading.Thread):
         self.roots: dict[int, str] = {}
         self._labels: dict[tuple[int, int], str | None] = {}
         self._seconds: dict[tuple[int, int], tuple[str, float]] = {}
-        self._busy: list[tuple[float, float]] = []
+        self._loads: list[tuple[float, float]] = []
         self._ended = threading.Event()
         self._tick = os.sysconf("SC_CLK_TCK")
 
@@ -67,7 +67,7 @@ class Watch(threading.Thread):
         while Path("/proc/self/stat").exists() and not self._ended.wait(1):
             with contextlib.suppress(OSError, ValueError):
                 running = float(Path("/proc/loadavg").read_text().split()[3].split("/")[0]) - 1
-                self._busy.append((time.time(), running / (os.cpu_count() or 1)))
+                self._loads.append((time.time(), running / (os.cpu_count() or 1)))
             self._sample()
 
     def cpu(self) -> dict[str, float]:
@@ -79,8 +79,8 @@ class Watch(threading.Thread):
 
     def load(self, start: float, end: float) -> float:
         """Return the average number of runnable processes for each processor between two times, at least one."""
-        seen = [max(1.0, busy) for at, busy in self._busy if start - 1 <= at <= end + 1]
-        return sum(seen) / len(seen) if seen else 1.0
+        loads = [max(1.0, load) for sampled, load in self._loads if start - 1 <= sampled <= end + 1]
+        return sum(loads) / len(loads) if loads else 1.0
 
     def jvms(self) -> list[int]:
         """Return the process ids of running test JVMs."""

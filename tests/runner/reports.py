@@ -40,7 +40,7 @@ class Suite:
 
 
 def read(project: str, files: Iterable[Path], slow: bool = False) -> list[Suite]:
-    """Read the reports of a project. In those of pytest, a property marks slow tests."""
+    """Read the reports of a project. In a report of pytest, a property marks slow tests."""
     suites: dict[str, list[Case]] = {}
     times: dict[str, tuple[float, float]] = {}
     for file in sorted(files):
@@ -58,8 +58,8 @@ def _time(element: ElementTree.Element, project: str) -> tuple[float, float]:
     stamp = element.get("timestamp")
     if stamp is None:
         return 0.0, 0.0
-    at, seconds = datetime.datetime.fromisoformat(stamp[:26]).timestamp(), float(element.get("time") or 0)
-    return (at, at + seconds) if project == "python" else (at - seconds, at)
+    time, seconds = datetime.datetime.fromisoformat(stamp[:26]).timestamp(), float(element.get("time") or 0)
+    return (time, time + seconds) if project == "python" else (time - seconds, time)
 
 
 def _case(test: ElementTree.Element, slow: bool) -> Case:
@@ -93,11 +93,11 @@ def count(suites: Iterable[Suite]) -> tuple[int, int, int]:
 
 
 def summary(suites: Iterable[Suite]) -> str:
-    """Render the closing line."""
+    """Return the line with the numbers of passed, failed and skipped tests."""
     return "{} passed, {} failed, {} skipped".format(*count(suites))
 
 
 def slowest(suites: Iterable[Suite], number: int = 15) -> list[str]:
-    """Render the slowest suites."""
+    """Return a line for each of the slowest suites."""
     ordered = sorted(suites, key=lambda suite: -suite.seconds)[:number]
     return [f"{suite.seconds:7.1f} s  {suite.project:11}  {suite.name}" for suite in ordered]
