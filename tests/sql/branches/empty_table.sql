@@ -1,4 +1,4 @@
--- A branch of a table without a snapshot starts with an empty snapshot; the table still has none.
+-- A branch of a table without a snapshot starts with an empty snapshot; the main branch still has no snapshot.
 
 CREATE TABLE t (id INT) USING iceberg;
 

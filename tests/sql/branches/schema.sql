@@ -1,5 +1,5 @@
--- A branch has the table's columns, whatever its snapshots were written with; a tag or a snapshot has those of its
--- time.
+-- A branch is read with the current columns of the table; a tag or a snapshot is read with the columns that the table
+-- had when the snapshot was written.
 
 CREATE TABLE t (id INT, old STRING) USING iceberg;
 

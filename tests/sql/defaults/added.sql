@@ -66,7 +66,7 @@ SELECT id FROM t WHERE c >= 5 ORDER BY id;
 2
 4
 
--- A column that is added again is a different column.
+-- A column that is added again after it was dropped is a different column.
 ALTER TABLE t DROP COLUMN c;
 
 ALTER TABLE t ADD COLUMN c INT;

@@ -40,7 +40,7 @@ SELECT id, c FROM t WHERE id IN (1, 6, 7) ORDER BY id;
 6 | y
 7 | NULL
 
--- The columns of a query have no defaults.
+-- A table that is created from a query has no defaults.
 CREATE TABLE copy USING iceberg AS SELECT * FROM t;
 
 INSERT INTO copy (id) VALUES (8);

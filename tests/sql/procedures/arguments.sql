@@ -12,7 +12,7 @@ call ${catalog}.System.Rollback_To_Snapshot(SNAPSHOT_ID => ${id}, Table => 'db.t
 ----
 ${id} | ${id}
 
--- The current catalog, the current namespace, the full name, backticks, comments and a semicolon.
+-- The procedure and the table may be named without their catalog. A call may contain backticks and comments.
 CALL system.rollback_to_snapshot('t', ${id});
 
 CALL `${catalog}`.`system`.`rollback_to_snapshot`(/* which */ 'db' '.t', -- when

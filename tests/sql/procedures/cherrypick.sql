@@ -39,7 +39,7 @@ CALL ${catalog}.system.cherrypick_snapshot('db.t', ${three});
 -- error Snapshot not found: 7
 CALL ${catalog}.system.cherrypick_snapshot('db.t', 7);
 
--- A snapshot whose parent is the current snapshot becomes the current one directly.
+-- A snapshot whose parent is the current snapshot becomes current, without a new snapshot.
 CALL ${catalog}.system.set_current_snapshot('db.t', (SELECT parent_id FROM ${catalog}.db.t.snapshots WHERE snapshot_id = ${two}));
 
 -- query

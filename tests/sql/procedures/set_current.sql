@@ -39,7 +39,7 @@ SELECT * FROM t;
 ----
 1
 
--- The id as text, and the current snapshot again.
+-- The id may be given as text, and the snapshot may already be the current one.
 -- query
 CALL ${catalog}.system.set_current_snapshot('db.t', '${first}');
 ----

@@ -1,4 +1,4 @@
--- Branches and tags are read and written by name; missing ones are reported.
+-- Branches are read and written by name, and tags are read by name; missing branches and tags are reported.
 
 CREATE TABLE t (id INT) USING iceberg;
 

@@ -1,4 +1,4 @@
--- Snapshots by id, by timestamp and by selectors; each has the schema of its time.
+-- Snapshots are read by id, by timestamp and by selectors, with the schema with which they were written.
 
 CREATE TABLE t (id INT, old STRING) USING iceberg;
 

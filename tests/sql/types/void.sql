@@ -1,4 +1,4 @@
--- Columns without a type yet: version 3's unknown is void in Spark and can be changed to any type.
+-- A column of type unknown (version 3) has type VOID in Spark, and can be changed to any type.
 -- proves: spark/every-type-opens
 
 -- error format-version to 3
