@@ -21,7 +21,7 @@ def filled(spark: SparkSession, table: str) -> Path:
 
 
 def failure(spark: SparkSession, statement: str) -> str:
-    with pytest.raises(Exception) as caught:  # noqa: PT011 - the text is what this is about
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - the tests check the message
         spark.sql(statement).collect()
     return str(caught.value)
 
@@ -34,8 +34,8 @@ def newest(directory: Path, pattern: str) -> Path:
     return max((directory / "metadata").glob(pattern), key=lambda f: f.stat().st_mtime_ns)
 
 
-def tree(directory: Path) -> set[str]:
-    # The version hint of the previous commit is written a moment later.
+def file_paths(directory: Path) -> set[str]:
+    # The version hint may be written after its commit has returned.
     files = {f for f in directory.rglob("*") if f.is_file() and "version-hint" not in f.name}
     return {str(f.relative_to(directory)) for f in files}
 
@@ -92,8 +92,8 @@ def test_a_missing_manifest_is_reported(spark: SparkSession, table: str) -> None
     spark.sql(f"INSERT INTO {table} VALUES (1)")
     location = Path(Table(spark, table).location.replace("file:", ""))
     manifest = newest(location, "*-m*.avro")
-    kept = manifest.with_suffix(".kept")
-    manifest.rename(kept)
+    backup = manifest.with_suffix(".kept")
+    manifest.rename(backup)
     other = iceberg_session(
         location.parent.parent,
         catalog="nocache",
@@ -102,7 +102,7 @@ def test_a_missing_manifest_is_reported(spark: SparkSession, table: str) -> None
     )
     message = failure(other, f"SELECT * FROM nocache.{table}")
     assert manifest.name in message
-    kept.rename(manifest)
+    backup.rename(manifest)
     manifest_bytes = manifest.read_bytes()
     manifest.write_bytes(b"not avro at all")
     message = failure(other, f"SELECT * FROM nocache.{table}")
@@ -119,20 +119,20 @@ def test_refresh_detects_a_missing_manifest(spark: SparkSession, table: str, fil
     name = f"cached_{cached}.{table}"
     assert session.table(name).count() == 2
     manifest = newest(filled, "*-m*.avro")
-    kept = manifest.with_suffix(".kept")
-    manifest.rename(kept)
+    backup = manifest.with_suffix(".kept")
+    manifest.rename(backup)
     session.sql(f"REFRESH TABLE {name}")
     message = failure(session, f"SELECT * FROM {name}")
-    kept.rename(manifest)
+    backup.rename(manifest)
     assert manifest.name in message
     assert session.table(name).count() == 2
 
 
 def test_a_missing_data_file_is_reported_with_its_table(spark: SparkSession, table: str, filled: Path) -> None:
-    gone = sorted((filled / "data").rglob("*.parquet"))[0]
-    gone.unlink()
+    missing_file = sorted((filled / "data").rglob("*.parquet"))[0]
+    missing_file.unlink()
     message = failure(spark, f"SELECT * FROM {table}")
-    assert gone.name in message
+    assert missing_file.name in message
     assert table.split(".")[1] in message
 
 
@@ -154,10 +154,10 @@ def test_a_misspelled_catalog_property_is_rejected_with_the_right_spelling(spark
 def test_a_write_that_fails_halfway_leaves_table_and_directory_unchanged(
     spark: SparkSession, table: str, filled: Path
 ) -> None:
-    before = tree(filled)
+    before = file_paths(filled)
     statement = f"INSERT INTO {table} SELECT id, IF(id = 9000, raise_error('half way'), 'x') FROM range(0, 10000, 1, 4)"
     assert "half way" in failure(spark, statement)
-    assert tree(filled) == before
+    assert file_paths(filled) == before
     assert spark.table(table).count() == 2
 
 
@@ -176,7 +176,7 @@ def test_a_table_whose_directory_was_deleted_is_not_found(spark: SparkSession, t
 
 def test_an_update_that_fails_changes_nothing(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} USING iceberg AS SELECT id FROM range(10)")
-    before = tree(Path(Table(spark, table).location.replace("file:", "")))
+    before = file_paths(Path(Table(spark, table).location.replace("file:", "")))
     message = failure(spark, f"UPDATE {table} SET id = raise_error('no luck') WHERE id = 3")
     assert "no luck" in message
-    assert tree(Path(Table(spark, table).location.replace("file:", ""))) == before
+    assert file_paths(Path(Table(spark, table).location.replace("file:", ""))) == before

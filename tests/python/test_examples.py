@@ -16,7 +16,7 @@ import pytest
 
 from pyspark_iceberg import connector_jars
 
-# Each of them is a program of its own.
+# Each example runs as a separate program.
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -25,35 +25,35 @@ SPARK_HOME = Path(pyspark.__file__).parent
 
 @pytest.fixture(scope="module")
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], subprocess.CompletedProcess[str]]:
-    """Return what runs the quickstart, each time on the same warehouse."""
-    place = tmp_path_factory.mktemp("quickstart")
-    command = [sys.executable, str(ROOT / "examples" / "01_quickstart.py"), "--warehouse", str(place / "wh")]
-    return lambda: subprocess.run(command, capture_output=True, text=True, cwd=place, check=False)
+    """Return a function that runs the quickstart, each time on the same warehouse."""
+    directory = tmp_path_factory.mktemp("quickstart")
+    command = [sys.executable, str(ROOT / "examples" / "01_quickstart.py"), "--warehouse", str(directory / "wh")]
+    return lambda: subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False)
 
 
 def test_the_quickstart_runs_the_main_job(quickstart: Callable[[], subprocess.CompletedProcess[str]]) -> None:
-    done = quickstart()
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    out = done.stdout
+    completed = quickstart()
+    assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
+    out = completed.stdout
     assert "flights to be loaded: 336,776" in out
-    theirs = re.search(r"PyIceberg: +([\d,]+) rows, ([\d,]+) miles", out)
-    ours = re.search(r"iceberg-lite: +([\d,]+) rows, ([\d,]+) miles", out)
-    assert theirs is not None
-    assert ours is not None
-    assert theirs.groups() == ours.groups()
-    assert re.search(r"files=\d+ of \d+", out), "EXPLAIN names the files that were skipped"
+    pyiceberg_counts = re.search(r"PyIceberg: +([\d,]+) rows, ([\d,]+) miles", out)
+    iceberg_lite_counts = re.search(r"iceberg-lite: +([\d,]+) rows, ([\d,]+) miles", out)
+    assert pyiceberg_counts is not None
+    assert iceberg_lite_counts is not None
+    assert pyiceberg_counts.groups() == iceberg_lite_counts.groups()
+    assert re.search(r"files=\d+ of \d+", out), "EXPLAIN must show how many files are read"
 
 
 @pytest.mark.slow
 def test_the_quickstart_runs_again(quickstart: Callable[[], subprocess.CompletedProcess[str]]) -> None:
-    again = quickstart()
-    assert again.returncode == 0, "a second run on the same warehouse works: " + again.stderr[-3000:]
+    second_run = quickstart()
+    assert second_run.returncode == 0, "a second run on the same warehouse must succeed: " + second_run.stderr[-3000:]
 
 
 def test_the_branches_example_shows_each_state_in_the_right_place(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "03_branches.py"), "--warehouse", str(tmp_path / "wh")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    completed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
     for line in (
         "on the branch: {'apple': 2, 'pear': 3, 'plum': 1}, in the table: {'apple': 3, 'pear': 4}",
         "now: {'apple': 2, 'pear': 3, 'plum': 1}, before: {'apple': 3, 'pear': 4}",
@@ -62,9 +62,9 @@ def test_the_branches_example_shows_each_state_in_the_right_place(tmp_path: Path
         "published: {'apple': 2, 'fig': 5, 'kiwi': 2, 'pear': 3, 'plum': 1}",
         "ancestors: 1 now, 5 before",
     ):
-        assert line in done.stdout, done.stdout
-    assert re.search(r"main moved from \d+ to \d+", done.stdout)
-    assert re.search(r"back at the tag \(\d+\): {'apple': 3, 'pear': 4}", done.stdout)
+        assert line in completed.stdout, completed.stdout
+    assert re.search(r"main moved from \d+ to \d+", completed.stdout)
+    assert re.search(r"back at the tag \(\d+\): {'apple': 3, 'pear': 4}", completed.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +118,9 @@ def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, t
         "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
         str(ROOT / "examples" / "02_spark_submit.py"), str(tmp_path / "flights.csv"), str(tmp_path / "wh"),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    assert "rows=35 flights=336776" in done.stdout
-    executors = set(re.findall(r"Granted executor ID (app-\S+) on", done.stderr))
-    assert len(executors) == 2, "both workers took part"
-    assert "SparkPlanning.scala" in done.stderr, "executors read the manifests"
+    completed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert completed.returncode == 0, completed.stdout[-2000:] + completed.stderr[-4000:]
+    assert "rows=35 flights=336776" in completed.stdout
+    executors = set(re.findall(r"Granted executor ID (app-\S+) on", completed.stderr))
+    assert len(executors) == 2, "both workers must run tasks"
+    assert "SparkPlanning.scala" in completed.stderr, "executors must read the manifests"

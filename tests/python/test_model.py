@@ -29,23 +29,26 @@ model_check = load()
 
 @pytest.fixture
 def spin() -> Path:
-    """Return the model checker; where it or a C compiler is missing, only make test-all insists on them."""
+    """Return the model checker.
+
+    If the model checker or a C compiler is missing, the test is skipped, except in `make test-all`, where it fails.
+    """
     try:
-        found = model_check.find_spin()
+        checker = model_check.find_spin()
         model_check.find_compiler()
     except model_check.MissingToolError as missing:
         if os.environ.get("ICEBERG_LITE_TIER") == "all":
             raise
         pytest.skip(str(missing))
-    assert isinstance(found, Path)
-    return found
+    assert isinstance(checker, Path)
+    return checker
 
 
 @pytest.mark.parametrize("model", sorted(model_check.MODELS))
 def test_there_are_no_lost_updates_and_no_dirty_reads(spin: Path, model: str) -> None:
     verdict = model_check.check(spin, model)
     assert verdict.holds, verdict.report
-    assert verdict.states > 100_000, "the model has become too small to say anything"
+    assert verdict.states > 100_000, "the model has too few states to be a useful check"
 
 
 @pytest.mark.slow

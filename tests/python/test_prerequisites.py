@@ -20,11 +20,11 @@ def check(tmp_path: Path, tools: dict[str, str], python: str = "python3") -> lis
         (bin_dir / name).write_text(f"#!/bin/bash\n{script}\n")
         (bin_dir / name).chmod(0o755)
     env = {"PATH": str(bin_dir), "PYTHON": python, "LAUNCHER": str(tmp_path / "launcher.jar")}
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", str(ROOT / "project" / "prerequisites.sh")], env=env, capture_output=True, text=True, check=False
     )
-    assert (done.returncode == 0) == (done.stderr == "")
-    return done.stderr.splitlines()
+    assert (completed.returncode == 0) == (completed.stderr == "")
+    return completed.stderr.splitlines()
 
 
 JAVA_17 = "echo 'openjdk version \"17.0.15\" 2025-04-15' >&2"

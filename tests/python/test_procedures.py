@@ -13,7 +13,7 @@ from pyspark_iceberg.call import call, catalog_of, literal
 
 
 @pytest.fixture
-def three(spark: SparkSession, table: str) -> Table:
+def three_commits(spark: SparkSession, table: str) -> Table:
     """Return a table with three snapshots that add one row each."""
     spark.sql(f"CREATE TABLE {table} (id INT) USING iceberg")
     for i in range(3):
@@ -25,53 +25,53 @@ def ids(table: Table) -> list[int]:
     return sorted(r["id"] for r in table.to_df().collect())
 
 
-def test_a_table_is_rolled_back_and_forward(three: Table) -> None:
-    first, second, third = (r["snapshot_id"] for r in three.snapshots().collect())
-    back = three.rollback_to_snapshot(first)
+def test_a_table_is_rolled_back_and_forward(three_commits: Table) -> None:
+    first, second, third = (r["snapshot_id"] for r in three_commits.snapshots().collect())
+    back = three_commits.rollback_to_snapshot(first)
     assert (back.previous_snapshot_id, back.current_snapshot_id) == (third, first)
-    assert ids(three) == [0]
-    assert three.set_current_snapshot(third) == (first, third)
-    assert [a.snapshot_id for a in three.ancestors_of()] == [third, second, first]
-    assert [a.snapshot_id for a in three.ancestors_of(second)] == [second, first]
+    assert ids(three_commits) == [0]
+    assert three_commits.set_current_snapshot(third) == (first, third)
+    assert [a.snapshot_id for a in three_commits.ancestors_of()] == [third, second, first]
+    assert [a.snapshot_id for a in three_commits.ancestors_of(second)] == [second, first]
 
 
-def test_a_timestamp_can_be_a_datetime_or_text(three: Table) -> None:
-    first, second, third = three.snapshots().collect()
+def test_a_timestamp_can_be_a_datetime_or_text(three_commits: Table) -> None:
+    first, second, third = three_commits.snapshots().collect()
     aware = datetime.datetime.fromtimestamp(second["committed_at"].timestamp(), datetime.timezone.utc)
-    assert three.rollback_to_timestamp(aware).current_snapshot_id == first["snapshot_id"]
-    three.set_current_snapshot(third["snapshot_id"])
+    assert three_commits.rollback_to_timestamp(aware).current_snapshot_id == first["snapshot_id"]
+    three_commits.set_current_snapshot(third["snapshot_id"])
     text = aware.strftime("%Y-%m-%d %H:%M:%S.%fZ")
-    assert three.rollback_to_timestamp(text).current_snapshot_id == first["snapshot_id"]
+    assert three_commits.rollback_to_timestamp(text).current_snapshot_id == first["snapshot_id"]
     with pytest.raises(AnalysisException, match="It must be TIMESTAMP"):
-        three.rollback_to_timestamp("last week")
+        three_commits.rollback_to_timestamp("last week")
 
 
-def test_branches_are_read_moved_and_published(spark: SparkSession, three: Table) -> None:
-    spark.sql(f"ALTER TABLE {three.name} CREATE BRANCH `it's``mine`")
-    spark.range(7, 8).selectExpr("CAST(id AS INT) id").writeTo(f"{three.name}.`branch_it's``mine`").append()
-    assert sorted(r["id"] for r in three.branch("it's`mine").collect()) == [0, 1, 2, 7]
-    assert ids(three) == [0, 1, 2]
-    moved = three.fast_forward("main", "it's`mine")
+def test_branches_are_read_moved_and_published(spark: SparkSession, three_commits: Table) -> None:
+    spark.sql(f"ALTER TABLE {three_commits.name} CREATE BRANCH `it's``mine`")
+    spark.range(7, 8).selectExpr("CAST(id AS INT) id").writeTo(f"{three_commits.name}.`branch_it's``mine`").append()
+    assert sorted(r["id"] for r in three_commits.branch("it's`mine").collect()) == [0, 1, 2, 7]
+    assert ids(three_commits) == [0, 1, 2]
+    moved = three_commits.fast_forward("main", "it's`mine")
     assert moved.branch_updated == "main"
-    assert ids(three) == [0, 1, 2, 7]
+    assert ids(three_commits) == [0, 1, 2, 7]
     with pytest.raises(AnalysisException, match="nothing"):
-        three.set_current_snapshot(ref="nothing")
+        three_commits.set_current_snapshot(ref="nothing")
     with pytest.raises(AnalysisException, match="Set either snapshot_id or ref"):
-        three.set_current_snapshot()
+        three_commits.set_current_snapshot()
 
 
-def test_staged_snapshots_are_published_by_wap_id_or_snapshot_id(spark: SparkSession, three: Table) -> None:
-    spark.sql(f"ALTER TABLE {three.name} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+def test_staged_snapshots_are_published_by_wap_id_or_snapshot_id(spark: SparkSession, three_commits: Table) -> None:
+    spark.sql(f"ALTER TABLE {three_commits.name} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     for wap_id, row in (("a\\b 'c'", 10), ("two", 11)):
         spark.conf.set("spark.wap.id", wap_id)
-        spark.sql(f"INSERT INTO {three.name} VALUES ({row})")
+        spark.sql(f"INSERT INTO {three_commits.name} VALUES ({row})")
     spark.conf.unset("spark.wap.id")
-    assert ids(three) == [0, 1, 2]
-    published = three.publish_changes("a\\b 'c'")
-    assert published.current_snapshot_id == three.current_snapshot_id
-    staged = three.snapshots().where("summary['wap.id'] = 'two'").collect()[0]["snapshot_id"]
-    assert three.cherrypick_snapshot(staged).source_snapshot_id == staged
-    assert ids(three) == [0, 1, 2, 10, 11]
+    assert ids(three_commits) == [0, 1, 2]
+    published = three_commits.publish_changes("a\\b 'c'")
+    assert published.current_snapshot_id == three_commits.current_snapshot_id
+    staged = three_commits.snapshots().where("summary['wap.id'] = 'two'").collect()[0]["snapshot_id"]
+    assert three_commits.cherrypick_snapshot(staged).source_snapshot_id == staged
+    assert ids(three_commits) == [0, 1, 2, 10, 11]
 
 
 def test_the_catalog_of_a_table_is_its_first_name_part_or_the_current_catalog(spark: SparkSession) -> None:
@@ -92,8 +92,9 @@ def test_a_table_of_another_catalog_is_registered_and_rolled_back_there(spark: S
         log = spark.table("shared.calls.t.metadata_log_entries").orderBy("timestamp").collect()
         registered = register_table(spark, "shared.calls.again", log[-1]["file"])
         assert (registered.total_records_count, registered.total_data_files_count) == (1, 1)
-        again = Table(spark, "shared.calls.again")
-        assert again.rollback_to_snapshot(registered.current_snapshot_id or 0).previous_snapshot_id is not None
+        registered_table = Table(spark, "shared.calls.again")
+        rollback = registered_table.rollback_to_snapshot(registered.current_snapshot_id or 0)
+        assert rollback.previous_snapshot_id is not None
     finally:
         spark.sql("DROP TABLE IF EXISTS shared.calls.again")
         spark.sql("DROP TABLE shared.calls.t")
@@ -115,6 +116,6 @@ def test_values_are_escaped_as_sql_literals() -> None:
             literal(value)
 
 
-def test_an_unknown_procedure_is_an_error_with_its_position(spark: SparkSession, three: Table) -> None:
+def test_an_unknown_procedure_is_an_error_with_its_position(spark: SparkSession, three_commits: Table) -> None:
     with pytest.raises(ParseException, match="did you mean ancestors_of"):
-        call(spark, "ancestors_off", three.name, {})
+        call(spark, "ancestors_off", three_commits.name, {})

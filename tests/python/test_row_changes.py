@@ -20,7 +20,7 @@ def numbers(spark: SparkSession, table: str, request: pytest.FixtureRequest) -> 
     return Table(spark, table)
 
 
-def _views_left(spark: SparkSession) -> list[str]:
+def _remaining_views(spark: SparkSession) -> list[str]:
     views = [view.name for view in spark.catalog.listTables("spark_catalog.default")]
     return [name for name in views if name.startswith("merge_source_")]
 
@@ -67,7 +67,7 @@ def test_a_merge_with_all_clauses_returns_its_row_counts(spark: SparkSession, nu
         (100, None, "some"),
         (104, 50, "new"),
     ]
-    assert not _views_left(spark)
+    assert not _remaining_views(spark)
 
 
 def test_an_upsert_by_columns_evolves_the_schema_and_accepts_table_names(spark: SparkSession, numbers: Table) -> None:
@@ -108,18 +108,18 @@ def test_invalid_arguments_are_rejected(spark: SparkSession, numbers: Table) -> 
         numbers.merge(source, ["id"]).execute()
     with pytest.raises(ValueError, match="at least one column"):
         numbers.merge(source, [])
-    for give_nothing in (
+    for method in (
         numbers.update,
         numbers.merge(source, ["id"]).when_matched_update,
         numbers.merge(source, ["id"]).when_not_matched_insert,
     ):
         with pytest.raises(ValueError, match="at least one column"):
-            give_nothing({})
+            method({})
     with pytest.raises(AnalysisException, match="Did you mean isolation-level"):
         numbers.delete("id = 1", options={"isolation-leve": "snapshot"})
     with pytest.raises(AnalysisException, match="nowhere"):
         numbers.merge(source, "target.nowhere = source.id").when_matched_delete().execute()
-    assert not _views_left(spark)
+    assert not _remaining_views(spark)
     assert numbers.to_df().count() == 100
 
 
@@ -152,7 +152,7 @@ def test_rows_of_another_session_are_merged_as_in_foreach_batch(spark: SparkSess
     changes = numbers.merge(rows, ["id"]).when_matched_update_all().when_not_matched_insert_all().execute()
     assert (changes.inserted, changes.updated) == (5, 5)
     assert numbers.to_df().where("note = 'batch'").count() == 10
-    assert not _views_left(other)
+    assert not _remaining_views(other)
 
 
 def test_a_python_udf_is_evaluated_only_on_updated_rows(spark: SparkSession, numbers: Table) -> None:

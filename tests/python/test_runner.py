@@ -1,4 +1,4 @@
-"""tests/run.py: what counts as a slow test, and what a run without tests is."""
+"""The rules of tests/run.py: which tests are too slow, and which projects have too few tests."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def python(tmp_path: Path) -> list[Suite]:
     return read("python", [file])
 
 
-def free(start: float, end: float) -> float:
+def idle(start: float, end: float) -> float:
     return 1.0
 
 
@@ -59,28 +59,28 @@ def test_tests_are_counted_and_failures_are_quoted(tmp_path: Path) -> None:
     assert count(python(tmp_path)) == (1, 0, 1)
 
 
-def test_a_long_test_is_named_unless_it_is_slow_or_the_machine_was_busy(budget: Budget, tmp_path: Path) -> None:
-    assert budget.slow(core(tmp_path, 7), free) == []
-    (said,) = budget.slow(core(tmp_path, 8), free)
-    assert said.startswith("a.b.XSuite: long: 8 s of 5 s")
-    assert budget.slow(core(tmp_path, 8, slow=True), free) == []
+def test_a_long_test_is_reported_unless_it_is_slow_or_the_machine_was_busy(budget: Budget, tmp_path: Path) -> None:
+    assert budget.slow(core(tmp_path, 7), idle) == []
+    (problem,) = budget.slow(core(tmp_path, 8), idle)
+    assert problem.startswith("a.b.XSuite: long: 8 s of 5 s")
+    assert budget.slow(core(tmp_path, 8, slow=True), idle) == []
     assert budget.slow(core(tmp_path, 8), lambda start, end: 2.0 if end - start == 8 else 1.0) == []
-    assert len(budget.slow(core(tmp_path, 31), free)) == 2, "the test and its suite"
-    assert budget.slow(python(tmp_path), free) == []
+    assert len(budget.slow(core(tmp_path, 31), idle)) == 2, "both the test and its suite are reported"
+    assert budget.slow(python(tmp_path), idle) == []
     program = [dataclasses.replace(core(tmp_path, 1)[0], cases=(Case("a.b.XSuite", "a program", 80, False, False),))]
-    assert budget.slow(program, free) == [], "it may take longer, by its name"
+    assert budget.slow(program, idle) == [], "a longer duration is allowed for this name"
 
 
-def test_a_project_without_reports_or_with_few_tests_is_named(budget: Budget, tmp_path: Path) -> None:
+def test_a_project_without_reports_or_with_too_few_tests_is_reported(budget: Budget, tmp_path: Path) -> None:
     assert budget.missing(["fast"], core(tmp_path, 1) + python(tmp_path)) == []
-    (said,) = budget.missing(["fast"], core(tmp_path, 1))
-    assert said.startswith("python: no reports")
-    (said,) = budget.missing(["fast", "slow"], core(tmp_path, 1) + python(tmp_path))
-    assert said.startswith("core: no reports in the slow tier")
+    (problem,) = budget.missing(["fast"], core(tmp_path, 1))
+    assert problem.startswith("python: no reports")
+    (problem,) = budget.missing(["fast", "slow"], core(tmp_path, 1) + python(tmp_path))
+    assert problem.startswith("core: no reports in the slow tier")
 
 
 def test_the_processor_time_of_a_run_is_limited(budget: Budget) -> None:
     assert budget.minutes("fast", 20 * 60) == []
-    (said,) = budget.minutes("fast", 21 * 60)
-    assert "21.0 core-minutes of 20" in said
+    (problem,) = budget.minutes("fast", 21 * 60)
+    assert "21.0 core-minutes of 20" in problem
     assert budget.minutes("all", 21 * 60) == []

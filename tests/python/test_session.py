@@ -61,9 +61,9 @@ def test_a_given_builder_keeps_its_jars_and_extensions() -> None:
 
 
 def test_a_running_session_gets_another_catalog(spark: SparkSession, tmp_path: Path) -> None:
-    again = iceberg_session(tmp_path, catalog="second", default=False)
-    again.sql("CREATE TABLE second.db.t AS SELECT 1 AS id")
-    assert again.table("second.db.t").count() == 1
+    extended = iceberg_session(tmp_path, catalog="second", default=False)
+    extended.sql("CREATE TABLE second.db.t AS SELECT 1 AS id")
+    assert extended.table("second.db.t").count() == 1
     assert spark.conf.get("spark.sql.defaultCatalog") == "lite"
 
 
@@ -77,9 +77,9 @@ def test_a_running_session_without_the_connector_is_rejected_with_a_solution(tmp
         "except SessionConflictError as e:\n"
         "    print('refused:', e)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "refused: A Spark session without iceberg-lite is already running" in done.stdout
-    assert "spark.stop()" in done.stdout
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "refused: A Spark session without iceberg-lite is already running" in completed.stdout
+    assert "spark.stop()" in completed.stdout
 
 
 def test_spark_pages_hide_the_secrets_of_catalogs(spark: SparkSession) -> None:

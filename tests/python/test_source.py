@@ -16,17 +16,17 @@ def ids(frame: DataFrame) -> list[int]:
 
 def test_a_path_is_written_in_every_save_mode_and_read_back(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
-    two = spark.range(2)
-    two.write.format("iceberg-lite").save(path)
+    two_rows = spark.range(2)
+    two_rows.write.format("iceberg-lite").save(path)
     assert ids(spark.read.format("iceberg-lite").load(path)) == [0, 1]
-    two.write.format("iceberg-lite").mode("append").save(path)
+    two_rows.write.format("iceberg-lite").mode("append").save(path)
     assert ids(spark.read.format("iceberg-lite").load(path)) == [0, 0, 1, 1]
-    two.write.format("iceberg-lite").mode("ignore").save(path)
+    two_rows.write.format("iceberg-lite").mode("ignore").save(path)
     assert ids(spark.read.format("iceberg-lite").load(path)) == [0, 0, 1, 1]
     spark.range(3).write.format("iceberg-lite").mode("overwrite").save(path)
     assert ids(spark.read.format("iceberg-lite").load(path)) == [0, 1, 2]
     with pytest.raises(AnalysisException, match="already exists"):
-        two.write.format("iceberg-lite").save(path)
+        two_rows.write.format("iceberg-lite").save(path)
 
 
 def test_a_name_is_resolved_in_a_configured_catalog_or_the_current_one(spark: SparkSession, table: str) -> None:
@@ -69,8 +69,8 @@ def test_a_session_in_another_time_zone_sees_the_same_instants(spark: SparkSessi
         spark.sql(
             f"INSERT INTO {table} VALUES (1, TIMESTAMP '2024-01-01 00:30:00'), (2, TIMESTAMP '1969-06-01 00:30:00')"
         )
-        here = spark.sql(f"SELECT id FROM {table} WHERE ts = TIMESTAMP '2024-01-01 00:30:00'")
-        assert ids(here) == [1]
+        matching_rows = spark.sql(f"SELECT id FROM {table} WHERE ts = TIMESTAMP '2024-01-01 00:30:00'")
+        assert ids(matching_rows) == [1]
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
     rows = spark.sql(f"SELECT id, CAST(ts AS STRING) AS ts FROM {table} ORDER BY id").collect()

@@ -81,18 +81,18 @@ def test_a_wheel_without_the_jar_of_its_version_is_not_built(tree_without_jars: 
     if stale:
         for name in ("iceberg-lite-spark-3.5_2.12-0.0.1.jar", "sqlite-jdbc-3.jar"):
             (tree_without_jars / "pyspark_iceberg" / "jars" / name).touch()
-    done = build_in(tree_without_jars, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", ".")
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    assert "Cannot build the wheel: iceberg-lite-spark-3.5_2.12-" in said
-    assert "make wheel" in said
+    completed = build_in(tree_without_jars, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", ".")
+    assert completed.returncode != 0
+    output = completed.stdout + completed.stderr
+    assert "Cannot build the wheel: iceberg-lite-spark-3.5_2.12-" in output
+    assert "make wheel" in output
     assert not list(tree_without_jars.glob("dist/*.whl"))
 
 
 def test_an_editable_installation_does_not_need_the_jar(tree_without_jars: Path) -> None:
     program = "from setuptools.build_meta import build_editable; print(build_editable('.'))"
-    done = build_in(tree_without_jars, "-c", program)
-    assert done.returncode == 0, done.stderr[-3000:]
+    completed = build_in(tree_without_jars, "-c", program)
+    assert completed.returncode == 0, completed.stderr[-3000:]
 
 
 def test_the_published_module_has_the_jar_name_and_no_dependencies() -> None:
@@ -107,11 +107,11 @@ def test_the_published_module_has_the_jar_name_and_no_dependencies() -> None:
 
 
 def test_make_jar_puts_the_jars_into_the_package() -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         ["make", "--no-print-directory", "-n", "-B", "jar"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert "spark/bundle" in done.stdout
-    jar = done.stdout.splitlines()[-1].split()[-1]
+    assert "spark/bundle" in completed.stdout
+    jar = completed.stdout.splitlines()[-1].split()[-1]
     assert Path(jar).parent == Path("pyspark_iceberg/jars")
 
 
@@ -135,6 +135,6 @@ def test_an_installed_wheel_works_in_three_lines(wheel: Path, tmp_path: Path) ->
         "spark.range(3).write.format('iceberg-lite').saveAsTable('db.t')\n"
         "print('rows', spark.read.format('iceberg-lite').load('db.t').count())\n"
     )
-    done = subprocess.run([python, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "rows 3" in done.stdout
+    completed = subprocess.run([python, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert completed.returncode == 0, completed.stderr[-3000:]
+    assert "rows 3" in completed.stdout
