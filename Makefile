@@ -21,7 +21,7 @@ LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 BUNDLED := pyspark_iceberg/jars/iceberg-lite-spark-3.5_2.12-$(VERSION).jar
 SOURCES := $(shell find connector -path '*/src/main/*' -type f) build.sbt VERSION LICENSE NOTICE $(wildcard project/*.sbt project/*.scala project/*.properties)
 
-# sbt from the PATH, else its launcher as a Maven artifact.
+# Use sbt from the PATH; if there is none, fetch its launcher with Maven.
 SBT_OPTIONS := -Dsbt.supershell=false -Dsbt.color=false -Xmx3g -Xss8m
 ifneq ($(shell command -v sbt),)
 SBT := JAVA_OPTS="$(SBT_OPTIONS)" sbt --batch
@@ -31,7 +31,7 @@ SBT := java $(SBT_OPTIONS) -jar $(LAUNCHER)
 SBT_READY := $(LAUNCHER)
 endif
 
-# The model checker from the PATH, else from Debian's package.
+# Use the model checker from the PATH; if there is none, unpack it from Debian's package.
 ifneq ($(shell command -v spin),)
 SPIN := $(shell command -v spin)
 else
@@ -53,38 +53,38 @@ test: $(READY) $(SBT_READY) | check ## run the fast tier of the tests, Scala and
 test-all: $(READY) $(SBT_READY) $(SPIN) | check ## run the fast and the slow tier of the tests
 	@$(PY) tests/run.py all --sbt '$(SBT)' $(STRICT)
 
-nightly: ## run all tests with nothing left out, then fuzz and soak, with a new seed
+nightly: ## run all tests without sampling, then fuzz and soak, with a new seed
 	@echo "SEED=$(SEED)"
 	@ICEBERG_LITE_ALL=1 ICEBERG_LITE_SEED=$(SEED) $(MAKE) --no-print-directory test-all
 	@$(MAKE) --no-print-directory fuzz SEED=$(SEED)
 	@$(MAKE) --no-print-directory soak SEED=$(SEED)
 
-bench: $(READY) $(SBT_READY) | check ## measure manifests, predicates and metadata by JMH beside Apache Iceberg (20 minutes)
+bench: $(READY) $(SBT_READY) | check ## compare the speed of manifests, predicates and metadata with Apache Iceberg by JMH (20 minutes)
 	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'
 	@$(PY) connector/bench/ratios.py build/jmh.json
 
-fuzz: $(SBT_READY) | check ## damage every kind of file FUZZ (200) times as often as the tests do, from SEED
+fuzz: $(SBT_READY) | check ## run the tests of damaged files with FUZZ (200) times as many random cases, from SEED
 	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"
 	@ICEBERG_LITE_FUZZ=$(FUZZ) ICEBERG_LITE_SEED=$(SEED) $(SBT) 'spec/testOnly *Fuzz*' 'core/testOnly *Fuzz* *Damaged*' \
 	  'spark/testOnly *Fuzz*'
 
-soak: $(SBT_READY) | check ## run simulated writers for SOAK (10) minutes, from SEED; HISTORY=n replays one
+soak: $(SBT_READY) | check ## run simulated writers for SOAK (10) minutes, from SEED; HISTORY=n replays history n
 	@echo "SEED=$(SEED) SOAK=$(SOAK)$(if $(HISTORY), HISTORY=$(HISTORY))"
 	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite'
 
 model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/model with spin
 	@$(PY) tests/model/check.py $(SPIN)
 
-shell: $(READY) $(BUNDLED) ## a PySpark shell with the catalog `lite` on ./warehouse
+shell: $(READY) $(BUNDLED) ## start a PySpark shell with the catalog `lite` on ./warehouse
 	@$(PY) -m pyspark_iceberg.shell $(WAREHOUSE)
 
 stack: $(READY) $(SERVERS) ## run the servers of docker-compose.yml without containers, by stack.env, until Ctrl-C
 	@cd tests && ../$(PY) -m servers.stack
 
-jar: $(BUNDLED) ## build the connector's jar, also into pyspark_iceberg/jars, and print its path
+jar: $(BUNDLED) ## build the connector's jar into pyspark_iceberg/jars, and print its path
 	@echo $(BUNDLED)
 
-wheel: $(READY) $(BUNDLED) ## build the Python wheel, the jar in it, into dist/
+wheel: $(READY) $(BUNDLED) ## build the Python wheel, which contains the jar, into dist/
 	@$(PY) -m build --wheel --no-isolation --outdir dist . > build-wheel.log 2>&1 || { cat build-wheel.log; exit 1; }
 	@rm -f build-wheel.log; ls dist/*.whl
 
@@ -99,7 +99,7 @@ format: $(READY) $(SBT_READY) | check ## format all sources
 	@$(SBT) scalafmtAll scalafmtSbt bench/scalafmtAll
 	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
-clean: ## remove what the build made; .venv, .tools and the warehouse stay
+clean: ## remove the files of the build; .venv, .tools and the warehouse are kept
 	rm -rf connector/*/target target project/target project/project build dist *.egg-info pyspark_iceberg/jars/*.jar
 
 check:
@@ -113,12 +113,13 @@ $(LAUNCHER): | check
 .tools/spin/usr/bin/spin:
 	@bash tests/model/install.sh .tools/spin
 
-# The wheel carries the connector and SQLite's driver, whose native symbols forbid that it be shaded into our jar.
+# The wheel contains the connector's jar and SQLite's driver. The driver cannot be shaded into the connector's jar,
+# because the symbols of its native library contain the names of its classes.
 $(BUNDLED): $(SOURCES) $(SBT_READY) | check
 	@$(SBT) spark/bundle
 	@touch $(BUNDLED)
 
-# Servers for the tests and for make stack: their jars stay where sbt keeps what it fetches.
+# Fetch the servers for the tests and for make stack. Their jars remain in sbt's cache.
 $(SERVERS): build.sbt project/Dependencies.scala $(SBT_READY) | check
 	@$(SBT) servers/fetch
 	@touch $(SERVERS)

@@ -5,7 +5,7 @@ ThisBuild / versionScheme := Some("semver-spec")
 
 val bundle = taskKey[Seq[File]]("Copies the connector's jar and its drivers into the Python package")
 
-/** The tiers of fast and slow tests, see docs/testing.md. `Test` contains both tiers. */
+/** The tiers of fast and slow tests, which docs/testing.md describes. `Test` contains both tiers. */
 lazy val Fast = config("fast").extend(Test)
 lazy val Slow = config("slow").extend(Test)
 
@@ -89,12 +89,12 @@ lazy val toyTree = (project in file("connector/toytree"))
     name := "iceberg-lite-toy-tree",
     publish / skip := true,
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-l", "iceberglite.manifests"),
-    // These come after this project's own classes, which replace the registry of tree formats.
+    // The classes of core come after this project's own classes, which replace the registry of tree formats.
     Test / unmanagedClasspath ++= (core / Test / fullClasspath).value
   )
 
 /** The names of the suites of `spark` that use servers. They share a JVM, so that each server is started only once. */
-val withServers = Set("HiveSessionCatalogSuite", "SecretsSuite", "SqlScenarioSuite", "VendedCredentialsSuite")
+val suitesWithServers = Set("HiveSessionCatalogSuite", "SecretsSuite", "SqlScenarioSuite", "VendedCredentialsSuite")
 
 /** The DataSource V2 connector and its assembly. */
 lazy val spark = (project in file("connector/spark"))
@@ -114,8 +114,8 @@ lazy val spark = (project in file("connector/spark"))
     libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.s3 ++ Dependencies.drivers,
     libraryDependencies += Dependencies.peer % Test,
     Test / javaOptions ++= Tiers.quickStart,
-    Tiers.split(Fast, withServers),
-    Tiers.split(Slow, withServers),
+    Tiers.split(Fast, suitesWithServers),
+    Tiers.split(Slow, suitesWithServers),
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
     // Spark provides Scala and all libraries of the connector. Libraries that are added later must be shaded.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
@@ -143,7 +143,7 @@ lazy val spark = (project in file("connector/spark"))
 lazy val artifact = (project in file("connector/artifact"))
   .settings(
     name := "iceberg-lite-spark-3.5",
-    // The default would replace the dot in the project's name.
+    // Without this setting, sbt would replace the dot in the project's name.
     moduleName := name.value,
     description := "Spark 3.5 connector for Iceberg tables",
     licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
@@ -154,7 +154,10 @@ lazy val artifact = (project in file("connector/artifact"))
     Compile / packageDoc / publishArtifact := false
   )
 
-/** Runs Spark's suites on iceberg-lite tables. A separate project, because their jars contain settings and services. */
+/**
+ * Runs Spark's own suites on iceberg-lite tables. They are in a separate project, because their jars contain settings
+ * and services that would change other tests.
+ */
 lazy val sparkSuites = (project in file("connector/sparksuites"))
   .configs(Fast, Slow)
   .settings(

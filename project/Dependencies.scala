@@ -5,9 +5,10 @@ import sbtassembly.AssemblyPlugin.autoImport.{ShadeRule => Shade}
 object Dependencies {
   val sparkVersion = "3.5.9"
 
-  /** Every library below comes with Spark 3.5 at this version, so none of them is bundled. */
+  /** The JSON library. Spark 3.5 provides it in this version, so that it is not bundled. */
   val jackson: Seq[ModuleID] = Seq("com.fasterxml.jackson.core" % "jackson-databind" % "2.15.2" % Provided)
 
+  /** The libraries of file formats. Spark 3.5 provides them in these versions, so that they are not bundled. */
   val formats: Seq[ModuleID] = jackson ++ Seq(
     "org.apache.avro" % "avro" % "1.11.5" % Provided,
     "org.apache.parquet" % "parquet-hadoop" % "1.13.1" % Provided,
@@ -41,7 +42,7 @@ object Dependencies {
     "org.apache.logging.log4j" % "log4j-slf4j2-impl" % "2.20.0"
   ).map(_.intransitive() % Provided)
 
-  /** Hadoop's S3A and its SDK, which users add for tables on S3. */
+  /** Hadoop's S3A file system and the AWS SDK, which users add for tables on S3. */
   val s3: Seq[ModuleID] = Seq(
     "org.apache.hadoop" % "hadoop-aws" % "3.3.4",
     "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262"
@@ -54,7 +55,7 @@ object Dependencies {
   val hiveServer: Configuration = Configuration.of("HiveServer", "hive")
   val postgresServer: Configuration = Configuration.of("PostgresServer", "postgres")
 
-  /** The libraries that a user adds to Spark to access these servers. */
+  /** The libraries that a user adds to Spark to access tables on S3 and PostgreSQL. */
   val client: Configuration = Configuration.of("Client", "client")
   val serverConfigurations: Seq[Configuration] = Seq(restServer, hiveServer, postgresServer, client)
 

@@ -2,7 +2,7 @@ import sbt._
 import sbt.Keys._
 import sbt.Tests.{Argument, Group, SubProcess}
 
-/** The two tiers of tests, which tests/run.py starts: docs/testing.md. */
+/** The two tiers of tests, which tests/run.py starts and docs/testing.md describes. */
 object Tiers {
 
   /** ScalaTest's tag for slow tests. It is set by an annotation of a suite, or as a tag of a test. */
@@ -11,20 +11,21 @@ object Tiers {
   /** The tag of suites with random rounds: the fast tier runs a few rounds, the slow tier all. */
   private val roundsTag = "iceberglite.MoreRounds"
 
-  /** Makes ScalaTest report a test that runs longer; tests/run.py then ends its JVM. */
-  private def hangsAfter(seconds: Int): Argument =
+  /** Makes ScalaTest report a test that runs longer than this. tests/run.py then kills the JVM of the test. */
+  private def reportHangingAfter(seconds: Int): Argument =
     Argument(TestFrameworks.ScalaTest, "-W", seconds.toString, seconds.toString)
 
-  val fast: Seq[Argument] = Seq(hangsAfter(120), Argument(TestFrameworks.ScalaTest, "-l", slowTag))
-  val slow: Seq[Argument] = Seq(hangsAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
+  val fast: Seq[Argument] = Seq(reportHangingAfter(120), Argument(TestFrameworks.ScalaTest, "-l", slowTag))
+  val slow: Seq[Argument] =
+    Seq(reportHangingAfter(300), Argument(TestFrameworks.ScalaTest, "-n", s"$slowTag $roundsTag"))
 
-  /** Options for JVMs that run much code only a few times. Code that C1 compiles needs a larger stack. */
+  /** Options for JVMs that run most code only a few times. Code that C1 compiles needs a larger stack. */
   val quickStart: Seq[String] = Seq("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xss4m")
 
-  /** The directory of temporary files, if the environment sets one. */
+  /** The JVM option for the directory of temporary files, if the environment sets one. */
   def temporary: Seq[String] = sys.env.get("TMPDIR").filter(_.nonEmpty).map(d => s"-Djava.io.tmpdir=$d").toSeq
 
-  /** The tests of a project in a tier, whose reports have a directory of their own. */
+  /** The settings that run the tests of a project in a tier, and write their reports to a separate directory. */
   def settings(tier: Configuration, arguments: Seq[Argument]): Seq[Setting[_]] =
     inConfig(tier)(Defaults.testTasks) ++ Seq(
       tier / testOptions := (Test / testOptions).value ++ arguments,
