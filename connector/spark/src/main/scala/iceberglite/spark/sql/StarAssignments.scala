@@ -49,9 +49,9 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
    *
    * @param existing the value of the column in the existing row; absent for a new row, and inside lists and maps
    */
-  private def filled(value: Expression, target: DataType, existing: Option[Expression]): Expression =
-    if (!lacksFields(value.dataType, target)) value
-    else (value.dataType, target) match {
+  private def filled(value: Expression, targetType: DataType, existing: Option[Expression]): Expression =
+    if (!lacksFields(value.dataType, targetType)) value
+    else (value.dataType, targetType) match {
       case (from: StructType, columnType: StructType) =>
         val struct = CreateNamedStruct(columnType.fields.zipWithIndex.flatMap { case (field, i) =>
           Seq(Literal(field.name), fieldOf(value, from, field, existing.map(GetStructField(_, i, Some(field.name)))))
