@@ -104,10 +104,10 @@ object ReadOptions {
   /**
    * Returns the warnings for options without effect.
    *
-   * @throws iceberglite.spec.IcebergError for the same options as [[check]]
+   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
    */
   private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] =
-    // A write that reads its table passes its own options to the read.
+    // Accept write options, because a write that reads its own table passes its options to the read.
     SparkOption.check("read", options, all.map(_.key) ++ others, ForeignOptions.read)(WriteOptions.isKnown)
 
   /**

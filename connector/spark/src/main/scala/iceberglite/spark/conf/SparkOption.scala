@@ -13,8 +13,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.property.ForeignSettings
 
 /**
- * A setting of reads or writes. It is looked up as an option of the read or write, then in the session's configuration,
- * then among the table's properties; the first value found applies.
+ * A setting of reads or writes. The value is the first that is found among the options of the read or write, in the
+ * session's configuration, and among the properties of the table, in this order.
  *
  * @param sessionKey key in the session's configuration, with the prefix `spark.sql.`
  * @param property key of the table property

@@ -8,9 +8,10 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.table.{SnapshotSummary, SnapshotTarget, Table}
 
 /**
- * Write-audit-publish: with the table property `write.wap.enabled`, writes of a session can be audited before they are
- * visible to others. With `spark.wap.id`, writes are staged as snapshots that no branch or tag refers to; with
- * `spark.wap.branch`, they go to a branch, from which the session then reads.
+ * Write-audit-publish: with the table property `write.wap.enabled`, the writes of a session can be audited before they
+ * are visible to other sessions. With `spark.wap.id`, a write is staged as a snapshot that no branch or tag refers to.
+ * With `spark.wap.branch`, a write is committed to a branch, and the session then reads this branch instead of the main
+ * branch.
  */
 object WriteAuditPublish {
   val IdKey = "spark.wap.id"

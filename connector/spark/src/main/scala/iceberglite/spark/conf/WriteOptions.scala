@@ -154,7 +154,7 @@ object WriteOptions {
   /**
    * Returns the warnings for options without effect.
    *
-   * @throws iceberglite.spec.IcebergError for the same options as [[check]]
+   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
    */
   private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
     val otherOptions = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))

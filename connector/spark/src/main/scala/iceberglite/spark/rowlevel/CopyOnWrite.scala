@@ -55,7 +55,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     override def build(): Write = statement.in {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw lineageUnsupported
       val plan = planOf(info)
-      // All rows that a DELETE writes are copies. For other statements, a column contains the change of each row.
+      // The rows that a DELETE writes are all copies. For other statements, rows are counted by their change column.
       val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
       val counted = if (counts) Some(RowCounting(command(), statement.analysis.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => readFiles, counted))

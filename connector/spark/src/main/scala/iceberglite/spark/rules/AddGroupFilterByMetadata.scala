@@ -31,7 +31,7 @@ object AddGroupFilterByMetadata extends Rule[LogicalPlan] {
     query.collectFirst { case join: Join if readsTable(join.left) => join } match {
       case Some(Join(target, source, LeftOuter | FullOuter, Some(condition), _)) if RepeatableQuery(source) =>
         val outer = condition.references.intersect(target.outputSet).toSeq
-        // Matches the plan of the optimizer at this point, with the condition next to the subquery.
+        // At this point, the optimizer has already moved the conditions of subqueries into `joinCond`.
         val hasMatch = Exists(source, outer, joinCond = Seq(condition))
         if (outer.isEmpty) write else write.copy(condition = condition, groupFilterCondition = Some(hasMatch))
       // For an empty source, Spark has already removed the join.

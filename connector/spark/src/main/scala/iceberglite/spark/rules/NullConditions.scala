@@ -17,32 +17,32 @@ import org.apache.spark.sql.types.{BooleanType, NullType}
 
 /**
  * Casts the literal NULL to BOOLEAN in conditions of DELETE, UPDATE, MERGE and overwrites. Spark coerces types in a
- * Filter, but not in these commands. It rewrites them into comparisons with TRUE after the last coercion, and those
- * comparisons fail.
+ * Filter, but not in the conditions of these commands. After the last type coercion, Spark rewrites the conditions into
+ * comparisons with TRUE, and a comparison of an untyped NULL with TRUE fails.
  */
 private[rules] object NullConditions {
 
-  def typed[P <: LogicalPlan](command: P): P = (command match {
-    case d: DeleteFromTable => d.copy(condition = typed(d.condition))
-    case u: UpdateTable => u.copy(condition = u.condition.map(c => typed(c)))
+  def castNulls[P <: LogicalPlan](command: P): P = (command match {
+    case d: DeleteFromTable => d.copy(condition = castNulls(d.condition))
+    case u: UpdateTable => u.copy(condition = u.condition.map(c => castNulls(c)))
     case m: MergeIntoTable => m.copy(
-        mergeCondition = typed(m.mergeCondition),
-        matchedActions = m.matchedActions.map(a => typed(a)),
-        notMatchedActions = m.notMatchedActions.map(a => typed(a)),
-        notMatchedBySourceActions = m.notMatchedBySourceActions.map(a => typed(a))
+        mergeCondition = castNulls(m.mergeCondition),
+        matchedActions = m.matchedActions.map(a => castNulls(a)),
+        notMatchedActions = m.notMatchedActions.map(a => castNulls(a)),
+        notMatchedBySourceActions = m.notMatchedBySourceActions.map(a => castNulls(a))
       )
     case other => other
   }).asInstanceOf[P]
 
-  private def typed(action: MergeAction): MergeAction = action match {
-    case d: DeleteAction => d.copy(condition = d.condition.map(c => typed(c)))
-    case u: UpdateAction => u.copy(condition = u.condition.map(c => typed(c)))
-    case u: UpdateStarAction => u.copy(condition = u.condition.map(c => typed(c)))
-    case i: InsertAction => i.copy(condition = i.condition.map(c => typed(c)))
-    case i: InsertStarAction => i.copy(condition = i.condition.map(c => typed(c)))
+  private def castNulls(action: MergeAction): MergeAction = action match {
+    case d: DeleteAction => d.copy(condition = d.condition.map(c => castNulls(c)))
+    case u: UpdateAction => u.copy(condition = u.condition.map(c => castNulls(c)))
+    case u: UpdateStarAction => u.copy(condition = u.condition.map(c => castNulls(c)))
+    case i: InsertAction => i.copy(condition = i.condition.map(c => castNulls(c)))
+    case i: InsertStarAction => i.copy(condition = i.condition.map(c => castNulls(c)))
   }
 
   /** Returns the condition, as a BOOLEAN if it is the literal NULL. */
-  def typed(condition: Expression): Expression =
+  def castNulls(condition: Expression): Expression =
     if (condition.dataType == NullType) Cast(condition, BooleanType) else condition
 }

@@ -40,7 +40,7 @@ final private[rules] class OrderedExpression(val column: Expression, expression:
       if (evaluate(below) >= value || evaluate(from) < value) None
       else {
         while (below + 1 < from) {
-          // The difference may overflow a long.
+          // Compute the middle without the difference of the two values, which may overflow a long.
           val middle = (below >> 1) + (from >> 1) + (below & from & 1)
           if (evaluate(middle) < value) below = middle else from = middle
         }

@@ -47,12 +47,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object PrepareRowLevelOperations extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case d: DeleteFromTable if d.resolved => prepared(withoutMetadata(pinned(NullConditions.typed(d)), d.table))
+    case d: DeleteFromTable if d.resolved => prepared(withoutMetadata(pinned(NullConditions.castNulls(d)), d.table))
     case u: UpdateTable if u.resolved && u.aligned =>
-      prepared(withoutMetadata(pinned(NullConditions.typed(u)), u.table))
+      prepared(withoutMetadata(pinned(NullConditions.castNulls(u)), u.table))
     case m: MergeIntoTable if m.resolved && m.aligned =>
       val source = pinnedTables(m.sourceTable)
-      prepared(withoutMetadata(pinned(NullConditions.typed(m.copy(sourceTable = source))), m.targetTable))
+      prepared(withoutMetadata(pinned(NullConditions.castNulls(m.copy(sourceTable = source))), m.targetTable))
   }
 
   /**

@@ -149,7 +149,7 @@ private[rules] object PaddedColumn {
   def test(e: BinaryComparison, text: Expression, length: Int, value: UTF8String): Option[ColumnTest] = {
     val upper = Literal(value, StringType)
     val lower = Literal(value.trimRight(), StringType)
-    // A character below a space sorts before the padding.
+    // A character that sorts before a space also sorts before the padding.
     val hasNoControlCharacters = value.getBytes.forall(b => b < 0 || b >= ' ')
     val range = e match {
       case _: EqualTo | _: EqualNullSafe if value.numChars > length => Some(EqualTo(text, upper))

@@ -26,7 +26,7 @@ import iceberglite.spark.table.SparkTable
  * uses an outer join. Spark cannot broadcast the source of this join, so it shuffles and sorts the whole target.
  *
  * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
- *   first finds the target's rows with a match; the outer join then processes only those.
+ *   first finds the target's rows with a match; the outer join then processes only these rows.
  * - If rows are only inserted, Spark appends the rows that an anti join returns. Before the anti join, a semi join
  *   finds the target's rows with a match.
  * - Otherwise, the target's rows are joined with their matches. A second read of the target, with only the columns of

@@ -26,7 +26,7 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
             if write.deleteExpr != TrueLiteral && !mergesColumns(relation, write.query) =>
           val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
           val target = table.changedWith(options)
-          val condition = folded(RewriteCharPadding.padded(NullConditions.typed(write.deleteExpr), relation, table))
+          val condition = folded(RewriteCharPadding.padded(NullConditions.castNulls(write.deleteExpr), relation, table))
           if (table.in(options.isDynamic) || options.mergesSchema || hasWholeFiles(target, condition))
             write
           else replaced(target, relation, condition, write.query)

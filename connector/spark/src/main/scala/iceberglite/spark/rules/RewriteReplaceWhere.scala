@@ -56,7 +56,11 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
     )
   }
 
-  /** Resolves the condition. @throws InvalidArgument it is not a condition on the columns of the table */
+  /**
+   * Resolves the text of the condition.
+   *
+   * @throws InvalidArgument the text is not a condition on the columns of the table
+   */
   private def resolved(text: String, relation: DataSourceV2Relation, table: String): Expression = {
     def invalid(reason: String) = InvalidArgument(
       s"option ${option.key}",

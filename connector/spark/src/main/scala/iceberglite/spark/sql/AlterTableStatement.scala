@@ -32,8 +32,8 @@ object AlterTableStatement {
   ) ++ RefKind.all.flatMap(kind => CreateOrReplaceRef.statements(kind) :+ new DropRef.Statement(kind))
 
   /**
-   * Returns the table and the statement, if the text begins with one of these statements. The reader is then positioned
-   * after the words of the statement.
+   * Returns the table and the statement, if the text begins with one of the statements in [[all]]. The reader is then
+   * positioned after the words of the statement.
    */
   def begin(reader: SqlReader): Option[(Seq[String], AlterTableStatement)] =
     if (!reader.skip("ALTER", "TABLE")) None
@@ -73,10 +73,11 @@ object AlterTableStatement {
 }
 
 /**
- * A partition field as written.
+ * A partition field as written in a statement.
  *
- * @param arguments absent without parentheses; `name` is then the name of a column or, in DROP and REPLACE, of a
- *   partition field
+ * @param name the name of a transform; without arguments, the name of a column or, in DROP and REPLACE, of a partition
+ *   field
+ * @param arguments the arguments of the transform; absent if the statement has no parentheses
  */
 final case class ParsedTerm(name: Vector[String], arguments: Option[Seq[PartitionTerm.Argument]]) {
 

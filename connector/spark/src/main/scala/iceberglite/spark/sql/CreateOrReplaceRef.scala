@@ -12,7 +12,7 @@ import iceberglite.table.action.{FastAppend, SetRef}
 
 /**
  * `ALTER TABLE t CREATE BRANCH [IF NOT EXISTS] name`, `CREATE OR REPLACE BRANCH`, `REPLACE BRANCH`, with their options,
- * and likewise for a TAG. Without `AS OF VERSION`, the branch or tag refers to the table's current snapshot.
+ * and the same statements for a TAG. Without `AS OF VERSION`, the branch or tag refers to the table's current snapshot.
  */
 final case class CreateOrReplaceRef(
     table: Seq[String],

@@ -8,7 +8,7 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Action
 import iceberglite.table.action.RemoveRef
 
-/** `ALTER TABLE t DROP BRANCH [IF EXISTS] name`, and likewise for a TAG. */
+/** `ALTER TABLE t DROP BRANCH [IF EXISTS] name`, and the same statement for a TAG. */
 final case class DropRef(table: Seq[String], kind: RefKind, name: String, ifExists: Boolean) extends TableCommand {
 
   override protected def refreshes: Boolean = true

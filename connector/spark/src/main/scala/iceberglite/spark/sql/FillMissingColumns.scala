@@ -11,8 +11,8 @@ import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.ValidationFailed
 
 /**
- * Adds the omitted columns to an INSERT with a list of columns: with their defaults, or with null. Spark 3.5 does this
- * for its own tables; for tables of other catalogs it does so only if the statement contains DEFAULT.
+ * Adds the omitted columns to an INSERT with a list of columns: with their defaults, or with null. Spark 3.5 adds the
+ * omitted columns of its own tables; it adds those of tables of other catalogs only if the statement contains DEFAULT.
  */
 object FillMissingColumns extends Rule[LogicalPlan] {
 

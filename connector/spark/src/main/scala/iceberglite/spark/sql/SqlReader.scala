@@ -103,7 +103,11 @@ final class SqlReader(val sql: String) {
     sql.take(start).map(c => if (c == '\n') c else ' ') + sql.substring(start, token(position - 1).end)
   }
 
-  /** Consumes a parenthesized text. @return whether one is next and is closed */
+  /**
+   * Consumes a text in parentheses, if it is next.
+   *
+   * @return whether the next token opens a parenthesis that the statement also closes
+   */
   def skipParentheses(): Boolean = skipSymbol("(") && {
     var depth = 1
     while (depth > 0 && peek.kind != SqlToken.End) {

@@ -5,7 +5,10 @@ import org.apache.spark.sql.connector.expressions.SortOrder
 import org.apache.spark.sql.connector.metric.CustomMetric
 import org.apache.spark.sql.connector.write.{BatchWrite, RequiresDistributionAndOrdering}
 
-/** A write of new rows. It reports to Spark how the rows must be distributed and sorted before they are written. */
+/**
+ * A write that creates data files. It reports to Spark how the rows must be distributed and sorted before they are
+ * written.
+ */
 final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
     extends RequiresDistributionAndOrdering {
   override def description: String = s"IcebergWrite(table=${plan.table.name}, mode=$mode)"

@@ -30,8 +30,8 @@ object MetadataDelete {
   /**
    * Deletes the files whose rows satisfy the conditions. It may only be called after [[canDelete]] has returned true
    * for the conditions. Matching files of concurrent commits are deleted too, as if the statement had run after these
-   * commits. This is serializable, so that no conflict detection is needed. The statement fails if only some rows of a
-   * concurrently added file satisfy the conditions.
+   * commits. This order is serializable, so that no conflict detection is needed. The statement fails if only some rows
+   * of a concurrently added file satisfy the conditions.
    *
    * @param options the options of the statement
    */

@@ -99,7 +99,8 @@ private[iceberglite] object RowRequirements {
     orders.zipWithIndex.filterNot { case (o, i) => orders.take(i).exists(_.expression == o.expression) }.map(_._1)
 
   /**
-   * Returns the transform of a column as Spark computes it; absent if the value would differ from the specification's.
+   * Returns the transform of a column as Spark computes it; absent if its values would differ from those that the
+   * specification defines.
    */
   private def term(schema: Schema, sourceIds: Vector[Int], transform: Transform): Option[SparkExpression] =
     for {

@@ -7,7 +7,7 @@ import iceberglite.avro.AvroOutput
 import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.types.Type
 
-/** Encodes one field of every row as in [[iceberglite.avro.AvroSchemas]]. */
+/** Encodes the values of one field of all rows, as [[iceberglite.avro.AvroSchemas]] defines. */
 private[avro] trait AvroField {
 
   /** Encodes the value at an ordinal of a row, a struct or an array. The value may be null. */

@@ -9,7 +9,10 @@ import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 import iceberglite.spark.write.metrics._
 import iceberglite.spec.types.Type.DecimalType
 
-/** Encodes primitive values. There is a class for each kind of value, as in the other formats. */
+/**
+ * Encodes primitive values. There is a class for each kind of value, with its own `put`, so that a value costs one
+ * virtual call.
+ */
 abstract private[avro] class AvroLeaf(name: String, required: Boolean, tally: ColumnTally)
     extends StoredField(name, required) {
   final override def countAbsent(): Unit = tally.addNull()

@@ -44,11 +44,11 @@ private[iceberglite] object InputSource {
 /**
  * A field of the table for which a write has values.
  *
- * @param field the field with only its stored parts, and without defaults. It is required if Spark knows that no value
- *   is null, even if it is optional in the table, because files without definition levels are read faster
- * @param isStored false for a type that cannot be written; all values must then be null
- * @param dataType the type of the values
- * @param parts the fields of a struct, the element of a list, the key and value of a map
+ * @param field the field as it is stored: without unstored parts and defaults. It is required if Spark knows that no
+ *   value is null, even if it is optional in the table, because files without definition levels are read faster
+ * @param isStored false for a type that cannot be written; all values must be null in this case
+ * @param dataType the type of the values in the rows
+ * @param parts the fields of a struct, the element of a list, or the key and value of a map
  */
 final private[iceberglite] case class InputField(
     field: NestedField,
