@@ -105,8 +105,8 @@ private[iceberglite] object LiteralDecoder {
   }
 
   /**
-   * Converts days to nanoseconds. Nanoseconds cover only the years 1677 to 2262. Dates outside of that range are an
-   * error (spec version 3: "failing at run time").
+   * Converts days to microseconds or nanoseconds. Nanoseconds cover only the years 1677 to 2262. Dates outside of the
+   * range are an error (spec version 3: "failing at run time").
    */
   private def ofDays(days: Int, unitsOfDay: Long): Long = Try(Math.multiplyExact(days.toLong, unitsOfDay)).getOrElse(
     throw AvroFault(s"The date $days (days since 1970-01-01) is out of range for a timestamp")

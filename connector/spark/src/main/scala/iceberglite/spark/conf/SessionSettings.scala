@@ -18,7 +18,7 @@ object SessionSettings {
     bySession.synchronized(bySession.computeIfAbsent(session, _ => new SettingWarnings))
 
   /** The configurations that this release acts on. */
-  private[iceberglite] lazy val known: Set[String] =
+  private[iceberglite] lazy val knownKeys: Set[String] =
     (ReadOptions.all ++ WriteOptions.all ++ StatementOptions.statementOnly ++ DeleteCacheOptions.all).flatMap(
       _.sessionKey
     ).toSet
@@ -36,13 +36,13 @@ object SessionSettings {
   }
 
   private[iceberglite] def warning(key: String, value: String): Option[String] =
-    if (known(key) || key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)) None
+    if (knownKeys(key) || key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)) None
     else if (ForeignOptions.session.find(key).isDefined) ForeignOptions.session.warning(key, value)
-    else Some(s"The configuration $key has no effect. There is no such setting${suggestion(key, known)}")
+    else Some(s"The configuration $key has no effect. There is no such setting${suggestion(key, knownKeys)}")
 
   /** Returns the end of a message that suggests the known setting with a similar name. */
-  private[iceberglite] def suggestion(key: String, known: Iterable[String]): String =
-    Spelling.closest(key, known).fold("")(near => s". Did you mean $near?")
+  private[iceberglite] def suggestion(key: String, knownKeys: Iterable[String]): String =
+    Spelling.closest(key, knownKeys).fold("")(near => s". Did you mean $near?")
 
   /**
    * Checks the Iceberg settings among the system properties of the JVM and in Hadoop's configuration.

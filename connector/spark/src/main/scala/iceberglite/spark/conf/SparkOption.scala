@@ -119,20 +119,20 @@ object SparkOption {
   def check(
       action: String,
       options: CaseInsensitiveStringMap,
-      known: Seq[String],
+      knownKeys: Seq[String],
       foreign: ForeignSettings
   )(silent: String => Boolean): Vector[String] = {
-    val names = known.map(_.toLowerCase(Locale.ROOT)).toSet
-    options.asScala.toVector.sorted.filterNot { case (key, _) => names(key) }.flatMap { case (key, value) =>
+    val knownNames = knownKeys.map(_.toLowerCase(Locale.ROOT)).toSet
+    options.asScala.toVector.sorted.filterNot { case (key, _) => knownNames(key) }.flatMap { case (key, value) =>
       if (foreign.find(key).isDefined) foreign.warning(key, value)
       else if (silent(key)) None
-      else Some(unknown(action, key, known ++ foreign.all.map(_.key)))
+      else Some(unknown(action, key, knownKeys ++ foreign.all.map(_.key)))
     }
   }
 
   /** Returns the warning for an unknown option. @throws InvalidArgument the key is similar to a known key */
-  private def unknown(action: String, key: String, known: Seq[String]): String = {
-    known.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, known)).foreach { near =>
+  private def unknown(action: String, key: String, knownKeys: Seq[String]): String = {
+    knownKeys.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, knownKeys)).foreach { near =>
       throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
     }
     s"The $action option $key has no effect on iceberg-lite tables. There is no such option"

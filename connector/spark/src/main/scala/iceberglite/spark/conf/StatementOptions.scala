@@ -111,17 +111,18 @@ object StatementOptions {
    * @throws InvalidArgument with the name of the option
    */
   def check(verb: String, options: StatementOptions): Unit = {
-    val known = optionsFor(verb)
-    val names = known.map(_.key.toLowerCase(Locale.ROOT)).toSet
+    val validOptions = optionsFor(verb)
+    val validKeys = validOptions.map(_.key.toLowerCase(Locale.ROOT)).toSet
     val keys = options.values.keys.toSeq.map(_.toLowerCase(Locale.ROOT)).filterNot(isSnapshotProperty)
-    keys.sorted.find(!names(_)).foreach { key =>
-      val hint = Spelling.closest(key, known.map(_.key)).fold("The options are " + known.map(_.key).mkString(", "))(n =>
+    keys.sorted.find(!validKeys(_)).foreach { key =>
+      val optionKeys = validOptions.map(_.key)
+      val hint = Spelling.closest(key, optionKeys).fold("The options are " + optionKeys.mkString(", "))(n =>
         s"Did you mean $n?"
       )
       throw InvalidArgument(s"option of $verb", key, s"$verb has no such option. $hint")
     }
     val settings = Settings(options.asOptions, _ => None, Map.empty)
-    known.foreach(_.get(settings))
+    validOptions.foreach(_.get(settings))
     WriteOptions.snapshotProperties(options.asOptions)
     ()
   }

@@ -16,13 +16,13 @@ object TablePropertyCheck {
   private val others = Seq("engine.hive.enabled", "engine.hive.lock-enabled", "write.spark.accept-any-schema")
 
   /** The keys that this release acts on, except those of single columns. */
-  private[iceberglite] lazy val known: Set[String] = (TableProperty.all.map(_.key) ++ others ++
+  private[iceberglite] lazy val knownKeys: Set[String] = (TableProperty.all.map(_.key) ++ others ++
     (ReadOptions.all ++ WriteOptions.all).flatMap(_.property)).toSet
 
   /** Whether this release acts on a property. */
-  private[iceberglite] def isKnown(key: String): Boolean = known(key) ||
+  private[iceberglite] def isKnown(key: String): Boolean = knownKeys(key) ||
     TableProperty.ColumnPrefixes.exists(key.startsWith) ||
-    key.startsWith(DeletePrefix) && known("write." + key.stripPrefix(DeletePrefix))
+    key.startsWith(DeletePrefix) && knownKeys("write." + key.stripPrefix(DeletePrefix))
 
   /**
    * Checks the properties.
@@ -39,5 +39,7 @@ object TablePropertyCheck {
     else if (ForeignOptions.table.find(key).isDefined) ForeignOptions.table.warning(key, value)
     else if (!Prefixes.exists(key.startsWith)) None
     else
-      Some(s"The table property $key has no effect. There is no such property${SessionSettings.suggestion(key, known)}")
+      Some(
+        s"The table property $key has no effect. There is no such property${SessionSettings.suggestion(key, knownKeys)}"
+      )
 }

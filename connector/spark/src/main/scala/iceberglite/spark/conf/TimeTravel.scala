@@ -123,15 +123,16 @@ object TimeTravel {
   val optionKeys: Seq[String] = options.map(_._1)
 
   /** Returns the selection that the options request. @throws InvalidArgument more than one of the options is set */
-  def ofOptions(read: CaseInsensitiveStringMap): TimeTravel = options.filter(o => read.containsKey(o._1)) match {
-    case Seq() => Latest
-    case Seq((key, parse)) => parse(key, read.get(key))
-    case several => throw InvalidArgument(
-        "read options",
-        several.map { case (key, _) => s"$key=${read.get(key)}" }.mkString(", "),
-        "At most one of them may select what is read"
-      )
-  }
+  def ofOptions(readOptions: CaseInsensitiveStringMap): TimeTravel =
+    options.filter(o => readOptions.containsKey(o._1)) match {
+      case Seq() => Latest
+      case Seq((key, parse)) => parse(key, readOptions.get(key))
+      case several => throw InvalidArgument(
+          "read options",
+          several.map { case (key, _) => s"$key=${readOptions.get(key)}" }.mkString(", "),
+          "At most one of them may select what is read"
+        )
+    }
 
   /** Parses a timestamp in the session's time zone, or epoch seconds; returns milliseconds. */
   private def timestamp(key: String, value: String): Long = {
@@ -160,8 +161,8 @@ object TimeTravel {
 
   /** Lists the branches and tags, for messages. */
   def knownRefs(table: TableMetadata): String = {
-    val known = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
-    if (known.isEmpty) "The table has no branches and tags"
-    else s"There ${if (known.size == 1) "is" else "are"} ${known.mkString(", ")}"
+    val refs = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
+    if (refs.isEmpty) "The table has no branches and tags"
+    else s"There ${if (refs.size == 1) "is" else "are"} ${refs.mkString(", ")}"
   }
 }

@@ -58,21 +58,21 @@ final private[rowlevel] class ChangeWriter(
   private val lineage = new GenericInternalRow(2)
   private val rowWithLineage = new JoinedRow
 
-  override def delete(old: InternalRow, id: InternalRow): Unit = {
+  override def delete(oldMetadata: InternalRow, id: InternalRow): Unit = {
     deleted += 1
-    deletes.add(id.getUTF8String(0), id.getLong(1), old)
+    deletes.add(id.getUTF8String(0), id.getLong(1), oldMetadata)
   }
 
   /**
    * Updates a row. In version 3, the new version of the row keeps the `_row_id` of the old one, and the commit
    * determines its sequence number.
    */
-  override def update(old: InternalRow, id: InternalRow, row: InternalRow): Unit = {
-    deletes.add(id.getUTF8String(0), id.getLong(1), old)
+  override def update(oldMetadata: InternalRow, id: InternalRow, row: InternalRow): Unit = {
+    deletes.add(id.getUTF8String(0), id.getLong(1), oldMetadata)
     updated += 1
     metadata.rowId match {
       case Some(index) =>
-        if (old.isNullAt(index)) lineage.setNullAt(0) else lineage.setLong(0, old.getLong(index))
+        if (oldMetadata.isNullAt(index)) lineage.setNullAt(0) else lineage.setLong(0, oldMetadata.getLong(index))
         writeNew(rowWithLineage(row, lineage))
       case None => writeNew(row)
     }
@@ -95,12 +95,12 @@ final private[rowlevel] class ChangeWriter(
   override def commit(): WriterCommitMessage = {
     // `delete` may be called more than once for a row that matches several source rows. Each row counts once.
     deleted = deletes.count - updated
-    val written = deleteTarget.write(deletes, names, path => deleteFilePaths :+= path)
+    val taskDeletes = deleteTarget.write(deletes, names, path => deleteFilePaths :+= path)
     val files: Array[ContentFile] = rowWriter.map(_.commit()) match {
       case Some(message: WrittenFiles) => message.files
       case _ => Array.empty
     }
-    new WrittenChanges(files, written, counts)
+    new WrittenChanges(files, taskDeletes, counts)
   }
 
   private def counts: RowCounts = RowCounts(inserted, updated, deleted, copied = 0L)

@@ -109,19 +109,19 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
     val (kept, parts) = written.groupBy(_.referencedDataFile.mkString).partition { case (path, files) =>
       files.size == 1 && !sentByDataFile.contains(path)
     }
-    val rows = (sentByDataFile.keySet ++ parts.keySet).toVector.sorted.map { path =>
+    val deletedRows = (sentByDataFile.keySet ++ parts.keySet).toVector.sorted.map { path =>
       val positions = sentByDataFile.getOrElse(path, Vector.empty).map(_.positions) ++
         parts.getOrElse(path, Vector.empty).map(DeletionVectorFiles.read(target.io, _))
       val file = dataFile(path)
       DeletedRows(path, file.specId, file.partition, positions.reduce(_ union _))
     }
-    if (rows.isEmpty) (written, Vector.empty)
+    if (deletedRows.isEmpty) (written, Vector.empty)
     else {
       val name = s"$operationId-united-deletes${FileFormat.Puffin.extension}"
       val path = target.locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, name)
       onCreate(path)
       val files = written.filter(f => kept.contains(f.referencedDataFile.mkString))
-      (files ++ DeletionVectorFiles.write(target.io, path, rows), uncommittedPaths(written, files))
+      (files ++ DeletionVectorFiles.write(target.io, path, deletedRows), uncommittedPaths(written, files))
     }
   }
 
@@ -142,9 +142,9 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
       }
     }.values.toVector
     val (small, kept) = groups.partition(g => g.size > 1 && g.map(_._2.fileSizeInBytes).sum <= target.targetSize)
-    val number = Iterator.from(0)
+    val groupNumbers = Iterator.from(0)
     val mergedFiles = small.flatMap { group =>
-      val groupNumber = number.next()
+      val groupNumber = groupNumbers.next()
       target.mergePositionDeletes(group, new DataFileNames(groupNumber, 0L, s"$operationId-united", _), onCreate)
     }
     val files = kept.flatten.map(_._2)

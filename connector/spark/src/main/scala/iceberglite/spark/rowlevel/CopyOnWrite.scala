@@ -45,9 +45,9 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   private def readFiles: StatementFiles = scan match {
     case Some(builder) => builder.files
     case None if overwrites =>
-      val all = scanOfWholeFiles(CaseInsensitiveStringMap.empty)
-      all.build()
-      all.files
+      val scanOfAllFiles = scanOfWholeFiles(CaseInsensitiveStringMap.empty)
+      scanOfAllFiles.build()
+      scanOfAllFiles.files
     case None => StatementFiles.Empty
   }
 
@@ -56,9 +56,9 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw lineageUnsupported
       val plan = planOf(info)
       // The rows that a DELETE writes are all copies. For other statements, rows are counted by their change column.
-      val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
-      val counted = if (counts) Some(RowCounting(command(), statement.analysis.marksDeletes)) else None
-      new IcebergWrite(plan, WriteMode.ReplaceRead(() => readFiles, counted))
+      val countsRows = !overwrites && (command() == Command.DELETE || plan.rows.changeColumnIndex.isDefined)
+      val counting = if (countsRows) Some(RowCounting(command(), statement.analysis.marksDeletes)) else None
+      new IcebergWrite(plan, WriteMode.ReplaceRead(() => readFiles, counting))
     }
   }
 

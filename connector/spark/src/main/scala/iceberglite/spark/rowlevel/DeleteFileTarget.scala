@@ -112,8 +112,8 @@ final private[rowlevel] case class DeleteFileTarget(
       names: DataFileNames,
       onCreate: String => Unit
   ): Array[WrittenDeletes] = {
-    val rows = files.map { case (path, positions) => DeletedRows(path, 0, PartitionTuple.Empty, positions) }
-    DeletionVectorFiles.write(io, newPath(names, onCreate), rows).map(WrittenDeletes.ofVector).toArray
+    val deletedRows = files.map { case (path, positions) => DeletedRows(path, 0, PartitionTuple.Empty, positions) }
+    DeletionVectorFiles.write(io, newPath(names, onCreate), deletedRows).map(WrittenDeletes.ofVector).toArray
   }
 
   /** Writes position delete files of one partition, one after the other. */

@@ -59,8 +59,8 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
 
   /** The MERGE action that copies a row without a change. */
   def copyAction: MergeAction = {
-    val others = relation.output.filterNot(a => names(a.name))
-    UpdateAction(None, (others ++ columns).map(a => Assignment(a, a)))
+    val otherColumns = relation.output.filterNot(a => names(a.name))
+    UpdateAction(None, (otherColumns ++ columns).map(a => Assignment(a, a)))
   }
 
   /**
@@ -72,10 +72,10 @@ final private[rules] class CarryOverRewrite(requestedNames: Seq[String], relatio
     case u: UpdateAction => u.copy(assignments = u.assignments ++ updateAssignments)
     case i: InsertAction => i.copy(assignments = i.assignments ++ insertAssignments)
     case DeleteAction(condition) if marksDeletes =>
-      val kept = relation.output.filterNot(a => names(a.name)).map(a => Assignment(a, a))
+      val keptAssignments = relation.output.filterNot(a => names(a.name)).map(a => Assignment(a, a))
       UpdateAction(
         condition,
-        kept ++ assignmentsOf {
+        keptAssignments ++ assignmentsOf {
           case a if a.name == CarryOverColumns.Change.name => changeCode(RowChangeCode.Deleted)
           case a => a
         }

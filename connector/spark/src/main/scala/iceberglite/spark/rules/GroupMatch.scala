@@ -47,8 +47,10 @@ private[iceberglite] object GroupMatch {
   /** Returns the terms of one side that is grouped already, and the matching terms of the other side. */
   private def matching(grouped: JoinSide, other: JoinSide): Option[(Terms, Terms)] =
     grouped.existingTerms.flatMap { terms =>
-      val same = terms.flatMap { case (position, term) => other.equivalentTerm(term, position).map(position -> _) }
-      if (same.size == terms.size) Some((terms, same)) else None
+      val otherTerms = terms.flatMap { case (position, term) =>
+        other.equivalentTerm(term, position).map(position -> _)
+      }
+      if (otherTerms.size == terms.size) Some((terms, otherTerms)) else None
     }
 
   private def common(left: JoinSide, right: JoinSide): (Terms, Terms) = {

@@ -110,7 +110,7 @@ private[rules] object JoinSide {
       case a: Attribute => Some(a)
       case _ => None
     }
-    new Search(joins).in(plan, attributes).flatMap { case (relation, sources) =>
+    new Search(joins).find(plan, attributes).flatMap { case (relation, sources) =>
       relation.scan match {
         case scan: IcebergScan if scan.settings.dataGrouping.isEmpty =>
           val columns = sources.map(_.flatMap(column(relation, scan, _)))
@@ -129,15 +129,15 @@ private[rules] object JoinSide {
   final private class Search(joins: JoinKinds) {
     private type Keys = Vector[Option[Attribute]]
 
-    def in(plan: LogicalPlan, keys: Keys): Option[(DataSourceV2ScanRelation, Keys)] = plan match {
+    def find(plan: LogicalPlan, keys: Keys): Option[(DataSourceV2ScanRelation, Keys)] = plan match {
       case r: DataSourceV2ScanRelation if keys.flatten.exists(r.outputSet.contains) => Some((r, keys))
       case Project(list, child) =>
         val renamed = list.collect { case alias @ Alias(a: Attribute, _) => alias.exprId -> a }.toMap
-        in(child, keys.map(_.map(k => renamed.getOrElse(k.exprId, k))))
-      case Filter(_, child) => in(child, keys)
+        find(child, keys.map(_.map(k => renamed.getOrElse(k.exprId, k))))
+      case Filter(_, child) => find(child, keys)
       case join: Join => joins.streamed(join) match {
-          case Some(side) => Some(side).filterNot(_ => otherSide(join, side).exists(isGrouped)).flatMap(in(_, keys))
-          case None if joins.isKeyGrouped(join) => preservedSides(join).flatMap(in(_, keys)).headOption
+          case Some(side) => Some(side).filterNot(_ => otherSide(join, side).exists(isGrouped)).flatMap(find(_, keys))
+          case None if joins.isKeyGrouped(join) => preservedSides(join).flatMap(find(_, keys)).headOption
           case None => None
         }
       case _ => None

@@ -75,16 +75,16 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
   private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
     case Target(table, relation) =>
       val changed = withoutAssignments(command)
-      val named = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.collect {
+      val namedColumns = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.collect {
         case MetadataAttributeWithLogicalName(a, name)
             if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
       }
-      if (named.nonEmpty) table.context.updateAnalysis(_.copy(namedMetadata = named.map(_.name)))
+      if (namedColumns.nonEmpty) table.context.updateAnalysis(_.copy(namedMetadata = namedColumns.map(_.name)))
       val withoutMetadataColumns =
         if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
         else relation
-      if (named.isEmpty && withoutMetadataColumns.eq(relation)) command
-      else withRelation(changed, relation, withoutMetadataColumns, named)
+      if (namedColumns.isEmpty && withoutMetadataColumns.eq(relation)) command
+      else withRelation(changed, relation, withoutMetadataColumns, namedColumns)
     case _ => command
   }
 

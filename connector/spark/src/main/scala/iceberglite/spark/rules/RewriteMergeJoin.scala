@@ -41,7 +41,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     case write @ ReplaceData(table, _, query, original, _, _) => write.operation match {
         case copy: CopyOnWrite =>
           val joins = new Joins(copy.statement.analysis, table, original)
-          val joined = joins.in(query)
+          val joined = joins.rewrite(query)
           if (joins.writesInReadTasks && (copy.statement.analysis.isMerge || !hasSubqueriesForJoins(joined)))
             copy.statement.setWritesInReadTasks()
           val coalesced = if (joins.addsTasks) copy.maxTasks.fold(joined)(Repartition(_, shuffle = false, joined))
@@ -50,12 +50,13 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         case _ => plan
       }
     case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
-        case delta: MergeOnRead => write.copy(query = new Joins(delta.statement.analysis, table, original).in(query))
+        case delta: MergeOnRead =>
+          write.copy(query = new Joins(delta.statement.analysis, table, original).rewrite(query))
         case _ => plan
       }
     case write @ AppendData(relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _), query, _, _, _, _)
         if table.context.analysis.isMerge =>
-      write.copy(query = new Joins(table.context.analysis, relation, relation).in(query))
+      write.copy(query = new Joins(table.context.analysis, relation, relation).rewrite(query))
     case _ => plan
   }
 
@@ -112,7 +113,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     private def readOf(plan: LogicalPlan): Option[DataSourceV2Relation] =
       plan.collectFirst { case r: DataSourceV2Relation if table.exists(_ eq r.table) => r }
 
-    def in(query: LogicalPlan): LogicalPlan = query.transformDown {
+    def rewrite(query: LogicalPlan): LogicalPlan = query.transformDown {
       case join @ Join(_, target, LeftAnti, _, _) if readOf(target).isDefined && !isReduced(target) =>
         join match {
           case SmallSource(condition) => join.copy(right = matchedRows(target, join.left, condition, join))
@@ -152,8 +153,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     private def readsCondition(join: Join, condition: Expression): Boolean = {
-      val read = readOf(join.left).fold(AttributeSet.empty)(_.outputSet)
-      condition.references.intersect(join.left.outputSet).subsetOf(read)
+      val readColumns = readOf(join.left).fold(AttributeSet.empty)(_.outputSet)
+      condition.references.intersect(join.left.outputSet).subsetOf(readColumns)
     }
 
     /** Returns the target's rows with their matches, and the source's rows without a match. */

@@ -66,22 +66,22 @@ object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
       condition: Expression,
       query: LogicalPlan
   ): LogicalPlan = {
-    val written =
+    val writtenRelation =
       RewriteCharPadding.withoutCharMetadata(relation.copy(table = Statements.rowLevelTable(table, table.overwrite())))
     val lineage = new CarryOverRewrite(table.lineage, relation).columns
-    val file = relation.metadataOutput.filter(_.name == FilePath.name)
-    val kept = Filter(
+    val fileColumn = relation.metadataOutput.filter(_.name == FilePath.name)
+    val keptRows = Filter(
       Not(EqualNullSafe(condition, TrueLiteral)),
-      written.copy(output = written.output ++ lineage ++ file)
+      writtenRelation.copy(output = writtenRelation.output ++ lineage ++ fileColumn)
     )
     val values = query.output.zip(relation.output).map { case (value, column) =>
       Alias(if (value.dataType == column.dataType) value else Cast(value, column.dataType), column.name)()
     }
-    val nulls = (lineage ++ file).map(a => Alias(Literal(null, a.dataType), a.name)())
+    val nulls = (lineage ++ fileColumn).map(a => Alias(Literal(null, a.dataType), a.name)())
     ReplaceData(
-      written.copy(output = written.output ++ lineage),
+      writtenRelation.copy(output = writtenRelation.output ++ lineage),
       condition,
-      Union(kept, Project(values ++ nulls, query)),
+      Union(keptRows, Project(values ++ nulls, query)),
       relation.copy(table = table),
       Some(condition)
     )

@@ -45,8 +45,10 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
       text: String
   ): LogicalPlan = {
     val condition = resolved(text, relation, table.name)
-    val others = table.statementOptions.without(option)
-    val target = if (others == table.statementOptions) relation else relation.copy(table = table.changedWith(others))
+    val otherOptions = table.statementOptions.without(option)
+    val target =
+      if (otherOptions == table.statementOptions) relation
+      else relation.copy(table = table.changedWith(otherOptions))
     write.copy(
       table = target,
       deleteExpr = condition,

@@ -45,15 +45,15 @@ object RewriteUpdateWithSubquery extends Rule[LogicalPlan] {
       condition: Expression
   ): LogicalPlan = {
     val operation = table.update()
-    val written = relation.copy(table = Statements.rowLevelTable(table, operation))
+    val writtenRelation = relation.copy(table = Statements.rowLevelTable(table, operation))
     val metadata = V2ExpressionUtils.resolveRefs[AttributeReference](operation.requiredMetadataAttributes, relation)
       .filterNot(relation.outputSet.contains)
     val changes = Alias(EqualNullSafe(condition, TrueLiteral), "changes")()
-    val rows = written.copy(output = written.output ++ metadata)
+    val relationToRead = writtenRelation.copy(output = writtenRelation.output ++ metadata)
     val values = relation.output.zip(assignments.map(_.value)).map { case (column, value) =>
       if (value.semanticEquals(column)) column else Alias(If(changes.toAttribute, value, column), column.name)()
     }
-    val query = Project(values ++ metadata, Project(rows.output :+ changes, rows))
-    ReplaceData(written, condition, query, relation, Some(condition))
+    val query = Project(values ++ metadata, Project(relationToRead.output :+ changes, relationToRead))
+    ReplaceData(writtenRelation, condition, query, relation, Some(condition))
   }
 }

@@ -38,8 +38,8 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
     val zone = session.sessionState.conf.sessionLocalTimeZone
     child.output.zipWithIndex.flatMap { case (column, i) =>
       val parameter = procedure.parameters.find(_.isNamed(column.name)).get
-      val value = Option(row.get(i, column.dataType)).map(convertTo(parameter, _, column.dataType, zone))
-      if (value.isEmpty && parameter.required) throw InvalidArgument(describe(parameter), "NULL", "A value is required")
+      val value = Option(row.get(i, column.dataType)).map(convertArgument(parameter, _, column.dataType, zone))
+      if (value.isEmpty && parameter.required) throw InvalidArgument(subjectOf(parameter), "NULL", "A value is required")
       value.map(parameter.name -> _)
     }.toMap
   }
@@ -48,22 +48,23 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
    * Converts a value to the type of the parameter: by lossless widening, or from text with a cast that fails for
    * invalid text.
    */
-  private def convertTo(parameter: Parameter[_], value: Any, from: DataType, zone: String): Any = {
-    val to = parameter.parameterType.sparkType
+  private def convertArgument(parameter: Parameter[_], value: Any, valueType: DataType, zone: String): Any = {
+    val targetType = parameter.parameterType.sparkType
+    val isParsable = valueType == StringType && Cast.canAnsiCast(valueType, targetType)
     def reject(): Nothing =
       throw InvalidArgument(
-        describe(parameter),
-        Literal(value, from).toString,
-        s"It must be ${to.sql}, not ${from.sql}"
+        subjectOf(parameter),
+        Literal(value, valueType).toString,
+        s"It must be ${targetType.sql}, not ${valueType.sql}"
       )
-    if (from == to) value
-    else if (!Cast.canUpCast(from, to) && !(from == StringType && Cast.canAnsiCast(from, to))) reject()
+    if (valueType == targetType) value
+    else if (!Cast.canUpCast(valueType, targetType) && !isParsable) reject()
     else
-      try Cast(Literal(value, from), to, Some(zone), EvalMode.ANSI).eval()
+      try Cast(Literal(value, valueType), targetType, Some(zone), EvalMode.ANSI).eval()
       catch { case NonFatal(_) => reject() }
   }
 
-  private def describe(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"
+  private def subjectOf(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"
 
   override protected def withNewChildInternal(newChild: LogicalPlan): CallCommand = copy(child = newChild)
 }

@@ -35,8 +35,8 @@ object FillMissingColumns extends Rule[LogicalPlan] {
     insert.byName || insert.userSpecifiedCols.nonEmpty && insert.userSpecifiedCols.size == insert.query.output.size
 
   private def missing(insert: InsertIntoStatement, relation: DataSourceV2Relation): Seq[Attribute] = {
-    val named = if (insert.byName) insert.query.output.map(_.name) else insert.userSpecifiedCols
-    val writtenNames = named ++ insert.partitionSpec.collect { case (name, Some(_)) => name }
+    val namedColumns = if (insert.byName) insert.query.output.map(_.name) else insert.userSpecifiedCols
+    val writtenNames = namedColumns ++ insert.partitionSpec.collect { case (name, Some(_)) => name }
     relation.output.filterNot(column => writtenNames.exists(conf.resolver(_, column.name)))
   }
 

@@ -39,7 +39,7 @@ object SetWriteOrder extends AlterTableStatement {
   override val words: Seq[String] = Seq("WRITE")
 
   override def parse(table: Seq[String], reader: SqlReader): LogicalPlan = {
-    val clauses = read(reader, Clauses(distributed = false, None))
+    val clauses = parseClauses(reader, Clauses(distributed = false, None))
     if (clauses == Clauses(distributed = false, None)) {
       reader.fail("expected DISTRIBUTED BY PARTITION, ORDERED BY, LOCALLY ORDERED BY or UNORDERED")
     }
@@ -58,14 +58,14 @@ object SetWriteOrder extends AlterTableStatement {
    */
   final private case class Ordering(mode: Option[DistributionMode], fields: Vector[ParsedSortField])
 
-  private def read(reader: SqlReader, parsed: Clauses): Clauses = {
+  private def parseClauses(reader: SqlReader, parsed: Clauses): Clauses = {
     val start = reader.peek
     if (reader.skip("DISTRIBUTED", "BY", "PARTITION")) {
       if (parsed.distributed) reader.failAt(start, "only one distribution clause is allowed; remove the second one")
-      read(reader, parsed.copy(distributed = true))
+      parseClauses(reader, parsed.copy(distributed = true))
     } else ordering(reader).fold(parsed) { next =>
       if (parsed.ordering.isDefined) reader.failAt(start, "only one order clause is allowed; remove the second one")
-      read(reader, parsed.copy(ordering = Some(next)))
+      parseClauses(reader, parsed.copy(ordering = Some(next)))
     }
   }
 

@@ -82,9 +82,9 @@ final class SqlReader(val sql: String) {
   /** Consumes `name =>` and returns the name, if it is next. */
   def namedIfAny(): Option[SqlToken] = {
     val name = peek
-    val named = isIdentifier(name) && token(position + 1).isSymbol("=>")
-    if (named) position += 2
-    Some(name).filter(_ => named)
+    val isNamed = isIdentifier(name) && token(position + 1).isSymbol("=>")
+    if (isNamed) position += 2
+    Some(name).filter(_ => isNamed)
   }
 
   /**
@@ -92,14 +92,14 @@ final class SqlReader(val sql: String) {
    * text of the statement is blanked, so that the parser of the expression reports correct positions.
    */
   def expression(expected: String): String = {
-    val first = position
+    val firstPosition = position
     var depth = 0
     while (peek.kind != SqlToken.End && (depth > 0 || !ends(peek))) {
       depth += (if (opens(peek)) 1 else if (closes(peek)) -1 else 0)
       position += 1
     }
-    if (position == first) fail(s"expected $expected")
-    val start = token(first).start
+    if (position == firstPosition) fail(s"expected $expected")
+    val start = token(firstPosition).start
     sql.take(start).map(c => if (c == '\n') c else ' ') + sql.substring(start, token(position - 1).end)
   }
 

@@ -54,7 +54,7 @@ final private[write] class FanOutRouter(
     var buffered = 0L
   }
 
-  private val open = new util.HashMap[PartitionKey, OpenPartition]
+  private val openPartitions = new util.HashMap[PartitionKey, OpenPartition]
   private val nextKey = partitioner.newKey()
 
   /** The open partition of the previous row; null before the first row. */
@@ -68,12 +68,12 @@ final private[write] class FanOutRouter(
   }
 
   /** Writes a row whose partition differs from that of the previous row. */
-  private def switchTo(row: InternalRow): Unit = open.get(nextKey) match {
-    case null if open.size >= bounds.files => getOrCreateOverflow.put(nextKey, row)
+  private def switchTo(row: InternalRow): Unit = openPartitions.get(nextKey) match {
+    case null if openPartitions.size >= bounds.files => getOrCreateOverflow.put(nextKey, row)
     case null =>
       val key = nextKey.retained
       current = new OpenPartition(key, files.partition(partitioner.tuple(key)))
-      open.put(key, current)
+      openPartitions.put(key, current)
       write(current, row)
     case existing =>
       current = existing
@@ -91,7 +91,7 @@ final private[write] class FanOutRouter(
   }
 
   private def flushLargest(): Unit = {
-    val largest = open.values.asScala.maxBy(_.buffered)
+    val largest = openPartitions.values.asScala.maxBy(_.buffered)
     largest.partition.flush()
     buffered -= largest.buffered
     largest.buffered = 0
@@ -104,8 +104,8 @@ final private[write] class FanOutRouter(
   }
 
   override def finish(): Unit = {
-    open.values.asScala.foreach(_.partition.finish())
-    open.clear()
+    openPartitions.values.asScala.foreach(_.partition.finish())
+    openPartitions.clear()
     current = null
     overflow.foreach(_.drain())
   }

@@ -22,10 +22,10 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = {
-    val written = messages.toVector.collect { case files: WrittenFiles => files }
+    val taskResults = messages.toVector.collect { case files: WrittenFiles => files }
     writeCommit.commit(messages) {
-      val action = mode.action(written.flatMap(_.files), plan.settings.isolation, plan.settings.to)
-      plan.pending(action, mode.countSummary(written.map(_.counts)))
+      val action = mode.action(taskResults.flatMap(_.files), plan.settings.isolation, plan.settings.to)
+      plan.pending(action, mode.countSummary(taskResults.map(_.counts)))
     }
     ()
   }

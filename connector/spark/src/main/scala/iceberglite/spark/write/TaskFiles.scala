@@ -80,10 +80,10 @@ final private[write] class TaskFiles(
       catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
     private def complete(): Unit = current.foreach { file =>
-      val done = file.writer.finish()
+      val writtenFile = file.writer.finish()
       openFiles -= file
-      finished += done.dataFile(target.spec.specId, target.promoted(tuple), order.orderId)
-      finishedBytes += done.fileSizeInBytes
+      finished += writtenFile.dataFile(target.spec.specId, target.promoted(tuple), order.orderId)
+      finishedBytes += writtenFile.fileSizeInBytes
       current = None
       writer = null
     }

@@ -49,8 +49,8 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
     finally files.close()
 
   override def currentMetricsValues: Array[CustomTaskMetric] = {
-    val written = WriteMetrics.of(files.fileCount.toLong, records, files.byteCount)
-    if (changeOrdinal < 0) written else written ++ WriteMetrics.of(counts)
+    val fileMetrics = WriteMetrics.of(files.fileCount.toLong, records, files.byteCount)
+    if (changeOrdinal < 0) fileMetrics else fileMetrics ++ WriteMetrics.of(counts)
   }
 
   private def counts: RowCounts = RowCounts(inserted, updated, deleted, records - inserted - updated)

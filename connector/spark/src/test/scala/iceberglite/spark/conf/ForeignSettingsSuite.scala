@@ -55,7 +55,8 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   private def isSupported(s: Listed): Boolean = s.kind match {
     case "read option" => ReadOptions.isKnown(s.key)
     case "write option" => WriteOptions.isKnown(s.key) && ForeignOptions.write.find(s.key).isEmpty
-    case "configuration" => SessionSettings.known(s.key) || s.key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)
+    case "configuration" =>
+      SessionSettings.knownKeys(s.key) || s.key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)
     case "table property" => TablePropertyCheck.isKnown(s.key)
     case "system property" => false
     case "Hadoop setting" => s.key.matches("iceberg\\.(engine\\.)?hive\\..*")

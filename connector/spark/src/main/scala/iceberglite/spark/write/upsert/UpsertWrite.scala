@@ -64,8 +64,8 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = {
-    val written = messages.toVector.collect { case upsert: WrittenUpsert => upsert }
-    writeCommit.commit(messages)(pending(written.flatMap(_.rows), written.flatMap(_.deletes)))
+    val taskResults = messages.toVector.collect { case upsert: WrittenUpsert => upsert }
+    writeCommit.commit(messages)(pending(taskResults.flatMap(_.rows), taskResults.flatMap(_.deletes)))
     ()
   }
 

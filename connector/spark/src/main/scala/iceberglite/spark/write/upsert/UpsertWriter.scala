@@ -91,8 +91,8 @@ final private[upsert] class WrittenUpsert(val rows: Array[ContentFile], val dele
 /** Checks the keys of rows that are sorted by key. No two rows may have the same key. */
 final private[upsert] class SortedKeyCheck(schema: StructType, keys: Vector[KeyColumn], table: String) {
   private val columns: Vector[Expression] = keys.map { key =>
-    val top = schema(key.ordinals.head)
-    val column: Expression = BoundReference(key.ordinals.head, top.dataType, top.nullable)
+    val topColumn = schema(key.ordinals.head)
+    val column: Expression = BoundReference(key.ordinals.head, topColumn.dataType, topColumn.nullable)
     key.ordinals.tail.foldLeft(column)(GetStructField(_, _))
   }
   private val keyOf = UnsafeProjection.create(columns)
