@@ -39,7 +39,7 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
     child.output.zipWithIndex.flatMap { case (column, i) =>
       val parameter = procedure.parameters.find(_.isNamed(column.name)).get
       val value = Option(row.get(i, column.dataType)).map(convertArgument(parameter, _, column.dataType, zone))
-      if (value.isEmpty && parameter.required) throw InvalidArgument(subjectOf(parameter), "NULL", "A value is required")
+      if (value.isEmpty && parameter.required) throw InvalidArgument(subject(parameter), "NULL", "A value is required")
       value.map(parameter.name -> _)
     }.toMap
   }
@@ -53,7 +53,7 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
     val isParsable = valueType == StringType && Cast.canAnsiCast(valueType, targetType)
     def reject(): Nothing =
       throw InvalidArgument(
-        subjectOf(parameter),
+        subject(parameter),
         Literal(value, valueType).toString,
         s"It must be ${targetType.sql}, not ${valueType.sql}"
       )
@@ -64,7 +64,7 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
       catch { case NonFatal(_) => reject() }
   }
 
-  private def subjectOf(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"
+  private def subject(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"
 
   override protected def withNewChildInternal(newChild: LogicalPlan): CallCommand = copy(child = newChild)
 }
