@@ -54,8 +54,8 @@ final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, readFil
   private def writesFilePerDataFile: Boolean = statement.granularity == DeleteGranularity.OfFile
 
   /**
-   * Returns the existing deletes of each data file, by path, that are merged with its new deletes. After the commit,
-   * the data file has a single delete file.
+   * Returns the existing deletes of each data file, by path, that are merged with its new deletes. The new delete file
+   * of a data file then also contains these existing deletes.
    */
   def existingDeletes: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
     val deletes = mergeableDeletes(task)

@@ -39,7 +39,7 @@ final private[iceberglite] class StatementTarget private (
 
 private[iceberglite] object StatementTarget {
 
-  /** Returns the target of a statement without options and added columns. */
+  /** Returns the target of a statement that has no options and adds no columns. */
   def plain(): StatementTarget =
     new StatementTarget(StatementOptions.Empty, None, None, new StatementContext)
 }

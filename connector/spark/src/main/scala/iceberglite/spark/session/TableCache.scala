@@ -57,7 +57,7 @@ final class TableCache(
       } finally if (slot.entry.isEmpty) slots.remove(name, slot)
     }
 
-  /** Returns the last known version of the table. */
+  /** Returns the newest known version of a cached table; absent if the table is not cached. */
   def known(name: String): Option[Table] = entryOf(name).map(_.shared.current)
 
   /** Makes the next access load the table again, with commits of other writers. */

@@ -65,14 +65,15 @@ class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementT
     with SupportsRowLevelOperations
     with SupportsMetadataColumns {
 
-  /** The version of the table at its resolution. */
+  /** The version of the table when Spark resolved it. */
   val table: Table = withNewColumns(target.resolvedTable.getOrElse(source()))
 
   private def withNewColumns(version: Table): Table = target.merge(version).fold(version)(_.merged)
 
   /**
-   * The snapshot that a query reads if its options select none. A session may read a branch instead of the table. The
-   * branch is fixed for a query; otherwise a cached result could be recomputed from another snapshot.
+   * The snapshot that a query reads if its options select none. A session may read a branch instead of the main branch.
+   * The branch is fixed when the table is resolved; if it could change later, a cached result could be recomputed from
+   * another snapshot.
    */
   private val defaultTravel: TimeTravel =
     if (travel != TimeTravel.Latest) travel

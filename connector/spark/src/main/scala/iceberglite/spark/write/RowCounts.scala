@@ -24,9 +24,9 @@ final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, d
   )
 
   /**
-   * Returns entries of a snapshot's summary.
+   * Returns the counts as entries of a snapshot's summary.
    *
-   * @param deletedAreKnown whether the count of deleted rows is correct; otherwise it is omitted
+   * @param deletedAreKnown whether the count of deleted rows is correct; if not, the count is omitted
    */
   def summary(command: Command, deletedAreKnown: Boolean): Map[String, String] = {
     val entries = command match {

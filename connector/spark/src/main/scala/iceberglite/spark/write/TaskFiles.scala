@@ -13,10 +13,10 @@ import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, DataFileNames}
 
 /**
- * The data files that one attempt of a task creates. Their names are unique to the attempt, so that it can remove its
- * own files.
+ * The data files that one attempt of a task creates. The names of the files are unique to the attempt, so that the
+ * attempt can remove its own files.
  *
- * @param order the order of the rows in each file
+ * @param order the sort order of the rows in each file
  * @param table the name of the table, for messages
  */
 final private[write] class TaskFiles(

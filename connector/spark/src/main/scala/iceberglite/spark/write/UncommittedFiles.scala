@@ -30,11 +30,11 @@ private[iceberglite] object UncommittedFiles {
 
   private def remove(io: FileIO, directory: String, operationId: String): Unit =
     Cleanup.quietly(s"look for files of a failed write in $directory") {
-      val waiting = mutable.Queue(directory)
+      val unsearched = mutable.Queue(directory)
       var searched = 0
-      while (waiting.nonEmpty && searched < MaxDirectories) {
-        val (directories, files) = io.list(waiting.dequeue()).partition(_.isDirectory)
-        waiting ++= directories.map(_.path)
+      while (unsearched.nonEmpty && searched < MaxDirectories) {
+        val (directories, files) = io.list(unsearched.dequeue()).partition(_.isDirectory)
+        unsearched ++= directories.map(_.path)
         searched += 1
         Cleanup.delete(io, files.filter(hasOperationId(operationId)).map(_.path))
       }
