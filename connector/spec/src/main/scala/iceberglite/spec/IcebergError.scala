@@ -54,8 +54,8 @@ object IcebergError {
    */
   final case class ColumnWidened(table: String, column: String, from: String, to: String)
       extends IcebergError(
-        s"Cannot read column $column of table $table: its type was changed from $from to $to after this DataFrame was " +
-          "created. Create the DataFrame again, or remove the column"
+        s"Cannot read column $column of table $table: its type was changed from $from to $to after this DataFrame " +
+          "was created. Create the DataFrame again, or remove the column"
       )
 
   /** A concurrent commit came first. The retry loop of commits retries only after this error. */

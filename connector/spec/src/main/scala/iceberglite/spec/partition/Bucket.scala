@@ -42,7 +42,10 @@ final case class Bucket(buckets: Int) extends Transform {
     }
   }
 
-  /** Projects only null tests, `<>` and NOT IN: values in different buckets are different. */
+  /**
+   * Projects only null tests, `<>` and NOT IN. Values in different buckets are different, but values in the same bucket
+   * need not be equal.
+   */
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
     val field = Term.Bound(target, target.name)
     predicate match {
@@ -64,7 +67,7 @@ final case class Bucket(buckets: Int) extends Transform {
 object Bucket extends TransformFamily {
   override val name = "bucket"
 
-  override def parse(json: String): Option[Transform] = Transforms.parameter(name, json).map(Bucket(_))
+  override def parse(json: String): Option[Transform] = Transforms.parseParameter(name, json).map(Bucket(_))
 
   /**
    * Hashes values of the types that can be bucketed (spec: "Appendix B"); nanoseconds are converted to microseconds.

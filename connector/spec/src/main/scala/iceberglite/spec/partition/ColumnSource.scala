@@ -6,13 +6,16 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
  * The source of the values of a field that a data file lacks (spec: "Column Projection"). The name mapping is applied
- * first; a field that it finds in the file is not missing.
+ * before: a field to which the name mapping assigns a column of the file is not missing.
  */
 sealed trait ColumnSource[+A]
 
 object ColumnSource {
 
-  /** A value from the file's metadata: the value of an identity partition field, which may be null, or its path. */
+  /**
+   * A value from the file's metadata, such as the value of an identity partition field, which may be null, or the path
+   * of the file.
+   */
   final case class Constant[A](value: A) extends ColumnSource[A]
 
   /** The field's `initial-default`. */
@@ -20,18 +23,19 @@ object ColumnSource {
   case object Null extends ColumnSource[Nothing]
 
   /**
-   * Returns the first applicable source: the value of an identity partition field, the initial default, null.
+   * Returns the first source that exists, in this order: the value from the file's metadata, the initial default, null.
    *
    * @param constants returns the value of a field from the metadata, in the reader's representation
-   * @return absent for a required field without a source; then the file cannot be read
+   * @return absent for a required field without a source; the file cannot be read in this case
    */
   def of[A](field: NestedField, constants: NestedField => Option[A]): Option[ColumnSource[A]] =
     constants(field).map(Constant(_)).orElse(field.initialDefault.map(Default))
       .orElse(if (field.required) None else Some(Null))
 
   /**
-   * Returns the value of a field in all rows of a file that lacks it. A struct with the default `{}` is present, and
-   * its fields follow the same rules; a struct without a default is null, regardless of its fields.
+   * Returns the value of a field in all rows of a file that lacks it. A struct with the default `{}` is not null, and
+   * the values of its fields are determined in the same way. A struct without a default is null, regardless of its
+   * fields.
    *
    * @return `Left` with the path of a required field that has no value; the path begins with the name of `field`
    */
@@ -53,7 +57,7 @@ object ColumnSource {
       constants: NestedField => Option[A],
       factory: ValueFactory[A]
   ): Either[Vector[String], A] = {
-    def part(value: Option[DefaultValue], field: NestedField): Either[Vector[String], A] =
+    def nestedDefault(value: Option[DefaultValue], field: NestedField): Either[Vector[String], A] =
       value.fold[Either[Vector[String], A]](Right(factory.nullValue))(
         defaultOf(_, field.fieldType, constants, factory).left.map(field.name +: _)
       )
@@ -62,12 +66,15 @@ object ColumnSource {
       case (EmptyStruct, struct: StructType) =>
         traverse(struct.fields)(valueOf(_, constants, factory)).map(factory.struct(_, struct))
       case (OfList(elements), list: ListType) =>
-        traverse(elements)(part(_, list.elementField)).map(factory.list(_, list))
+        traverse(elements)(nestedDefault(_, list.elementField)).map(factory.list(_, list))
       case (OfMap(entries), map: MapType) =>
         traverse(entries) { case (k, v) =>
-          for (key <- part(Some(k), map.keyField); value <- part(v, map.valueField)) yield (key, value)
+          for {
+            key <- nestedDefault(Some(k), map.keyField)
+            value <- nestedDefault(v, map.valueField)
+          } yield (key, value)
         }.map(factory.map(_, map))
-      // SchemaCheck rejects a default of another type than the field's.
+      // This case does not occur, because SchemaCheck rejects a default whose type differs from the field's type.
       case _ => Left(Vector.empty)
     }
   }
@@ -82,7 +89,7 @@ object ColumnSource {
 trait ValueFactory[A] {
   def nullValue: A
 
-  /** Converts a primitive value. @param value the value, possibly of a type that was promoted to `t` */
+  /** Converts a primitive value. @param value the value, whose type is `t` or can be promoted to `t` */
   def primitive(value: Literal, t: PrimitiveType): A
 
   /** Converts a struct. @param values the values in the order of the fields */

@@ -6,8 +6,8 @@ import iceberglite.spec.types.Literal.DateLiteral
 import iceberglite.spec.types.Type.DateType
 
 /**
- * The date, in days since 1970-01-01. Apache Iceberg and other engines use the result type date, although the
- * specification's table of transforms has int.
+ * The day transform: the date of the value, in days since 1970-01-01. Apache Iceberg and other engines use the result
+ * type date, although the specification's table of transforms has int.
  */
 object Day extends TimeTransform("day") {
   override def resultType(source: PrimitiveType): PrimitiveType = DateType
@@ -17,15 +17,15 @@ object Day extends TimeTransform("day") {
   override protected def literal(units: Int): Literal = DateLiteral(units)
 
   override def project(target: NestedField, predicate: Predicate): Option[Expression] =
-    if (isOfDate(predicate)) Identity.project(target, predicate) else super.project(target, predicate)
+    if (hasDateSource(predicate)) Identity.project(target, predicate) else super.project(target, predicate)
 
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
-    if (isOfDate(predicate)) Identity.projectStrict(target, predicate) else super.projectStrict(target, predicate)
+    if (hasDateSource(predicate)) Identity.projectStrict(target, predicate) else super.projectStrict(target, predicate)
 
   override def toHuman(value: Literal): String = DateTime.formatDateInPath(unitsOf(value))
 
-  /** Whether the source is a date: the day of a date is the date itself. */
-  private def isOfDate(predicate: Predicate): Boolean = predicate.term match {
+  /** Whether the source column has the type date. The day of a date is the date itself. */
+  private def hasDateSource(predicate: Predicate): Boolean = predicate.term match {
     case Term.Bound(field, _) => (field.fieldType: Type) == DateType
     case _: Term.Named | _: Term.Transformed => false
   }

@@ -7,19 +7,19 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type.DateType
 
 /**
- * Hours since 1970-01-01 00:00.
+ * The hour transform: hours since 1970-01-01 00:00.
  *
- * Hours after the year 246953, for example of the maximum timestamp that represents infinity, overflow an int. They
- * wrap around, as in Apache Iceberg, and the projections take this into account.
+ * The hours of timestamps after the year 246953 overflow an int. An example is the maximum timestamp, which may
+ * represent infinity. These hours wrap around, as in Apache Iceberg, and the projections take this into account.
  */
 object Hour extends TimeTransform("hour") {
   private val HoursPerDay = 24
 
   /**
-   * An hour whose absolute value is at least this may have wrapped around. This is 2^32 minus the hour of the maximum
-   * timestamp.
+   * The smallest absolute value of an hour that has wrapped around. An hour whose absolute value is smaller has not
+   * wrapped around. The hour of the minimum timestamp, plus 2^32, has this value.
    */
-  private val Ambiguous: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
+  private val FirstAmbiguousHour: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
 
   override def canTransform(source: Type): Boolean = source != DateType && super.canTransform(source)
 
@@ -29,7 +29,7 @@ object Hour extends TimeTransform("hour") {
     val field = Term.Bound(target, target.name)
     limit(predicate) match {
       case Some(v) if isAmbiguous(v) => Some(NotNull(field))
-      case Some(_) => super.project(target, predicate).map(or(_, negate(unambiguous(field))))
+      case Some(_) => super.project(target, predicate).map(or(_, negate(isUnambiguousHour(field))))
       case None => super.project(target, predicate)
     }
   }
@@ -38,7 +38,7 @@ object Hour extends TimeTransform("hour") {
     limit(predicate) match {
       case Some(v) if isAmbiguous(v) => None
       case Some(_) =>
-        super.projectStrict(target, predicate).map(and(_, unambiguous(Term.Bound(target, target.name))))
+        super.projectStrict(target, predicate).map(and(_, isUnambiguousHour(Term.Bound(target, target.name))))
       case None => super.projectStrict(target, predicate)
     }
 
@@ -48,8 +48,8 @@ object Hour extends TimeTransform("hour") {
   }
 
   /**
-   * Returns the limit of a range predicate. Returns `None` for other predicates, and for nanosecond timestamps, which
-   * end in 2262 and therefore do not wrap around.
+   * Returns the limit of a range predicate. Returns `None` for other predicates, and for nanosecond timestamps, whose
+   * hours do not wrap around, because nanosecond timestamps end in 2262.
    */
   private def limit(predicate: Predicate): Option[Literal] = (predicate match {
     case LessThan(_, v) => Some(v)
@@ -60,8 +60,8 @@ object Hour extends TimeTransform("hour") {
   }).collect { case v @ (_: TimestampLiteral | _: TimestampTzLiteral) => v }
 
   private def isAmbiguous(limit: Literal): Boolean =
-    math.abs(Math.floorDiv(micros(limit), DateTime.MicrosPerHour)) >= Ambiguous - 1
+    math.abs(Math.floorDiv(micros(limit), DateTime.MicrosPerHour)) >= FirstAmbiguousHour - 1
 
-  private def unambiguous(field: Term): Expression =
-    And(GreaterThan(field, literal(-Ambiguous)), LessThan(field, literal(Ambiguous)))
+  private def isUnambiguousHour(field: Term): Expression =
+    And(GreaterThan(field, literal(-FirstAmbiguousHour)), LessThan(field, literal(FirstAmbiguousHour)))
 }

@@ -9,7 +9,7 @@ import iceberglite.spec.types.{DateTime, Literal, NestedField, NestedType, Primi
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** The value itself. */
+/** The identity transform, which returns the value unchanged. */
 object Identity extends Transform with TransformFamily {
   override val name = "identity"
 
@@ -28,10 +28,10 @@ object Identity extends Transform with TransformFamily {
   override def preservesOrder: Boolean = true
 
   override def project(target: NestedField, predicate: Predicate): Option[Expression] =
-    Some(onto(target, predicate))
+    Some(replaceTerm(target, predicate))
 
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
-    Some(onto(target, predicate))
+    Some(replaceTerm(target, predicate))
 
   /** Formats dates and times in ISO 8601, with `Z` for UTC, and bytes in base 64. */
   override def toHuman(value: Literal): String = value match {
@@ -52,8 +52,8 @@ object Identity extends Transform with TransformFamily {
 
   override def defaultFieldName(source: String): String = source
 
-  /** Returns the same test for another field, which has the same values as the term of `predicate`. */
-  private[spec] def onto(target: NestedField, predicate: Predicate): Predicate = {
+  /** Returns the predicate with the field `target` instead of its term. The field has the same values as the term. */
+  private[spec] def replaceTerm(target: NestedField, predicate: Predicate): Predicate = {
     val field = Term.Bound(target, target.name)
     predicate match {
       case IsNull(_) => IsNull(field)

@@ -2,7 +2,7 @@ package iceberglite.spec.partition
 
 import iceberglite.spec.types.{DateTime, Literal}
 
-/** Months since January 1970. */
+/** The month transform: months since January 1970. */
 object Month extends TimeTransform("month") {
   override protected def units(value: Literal): Int = DateTime.monthsFromDays(days(value))
 

@@ -7,7 +7,7 @@ import iceberglite.spec.types.Type.StructType
 /**
  * A field of a partition spec (spec: "Partitioning").
  *
- * @param sourceIds the source columns; more than one only with a multi-argument transform
+ * @param sourceIds the field ids of the source columns; only a multi-argument transform has more than one source column
  * @param fieldId the partition field id, which is unique across all specs of the table and at least 1000
  */
 final case class PartitionField(sourceIds: Vector[Int], fieldId: Int, name: String, transform: Transform) {
@@ -23,8 +23,8 @@ object PartitionField {
 }
 
 /**
- * A partition spec. All rows of a file have the same partition tuple. A spec never changes: partition evolution adds
- * another spec.
+ * A partition spec. All rows of a file have the same partition tuple. A spec never changes, because partition evolution
+ * adds another spec.
  */
 final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   def isPartitioned: Boolean = fields.exists(_.transform != Void)
@@ -32,8 +32,9 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   def hasUnknownTransform: Boolean = fields.exists(_.transform.isInstanceOf[UnknownTransform])
 
   /**
-   * Returns the partition tuple as a struct of optional fields, with the partition field ids. If the schema lacks the
-   * source column, the type is unknown, as in Apache Iceberg, because values in manifests have their own types.
+   * Returns the type of the partition tuples: a struct of optional fields with the partition field ids. If the schema
+   * lacks the source column of a field, the source type is `unknown`, as in Apache Iceberg. This is sufficient, because
+   * the Avro schema of a manifest contains the types of the partition values.
    */
   def partitionType(schema: Schema): StructType = StructType(fields.map { f =>
     val source = schema.byId.get(f.sourceId).map(_.fieldType)
@@ -44,13 +45,16 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
     NestedField.optional(f.fieldId, f.name, result)
   })
 
-  /** Whether specs are equivalent by the specification: the same fields, sources, transforms and names, in order. */
+  /**
+   * Whether the specs are equivalent according to the specification, which means that they have fields with the same
+   * sources, transforms and names, in the same order.
+   */
   def compatibleWith(that: PartitionSpec): Boolean =
     fields.size == that.fields.size && fields.zip(that.fields).forall { case (a, b) =>
       a.sameValues(b) && a.name == b.name
     }
 
-  /** Returns the positions of the identity fields in the tuple, by source column id. */
+  /** Returns the positions of the identity fields in the partition tuple, by source column id. */
   def identityPositions: Map[Int, Int] =
     fields.zipWithIndex.collect { case (f, i) if f.transform == Identity => f.sourceId -> i }.toMap
 

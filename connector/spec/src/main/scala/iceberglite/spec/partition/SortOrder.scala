@@ -1,6 +1,6 @@
 package iceberglite.spec.partition
 
-/** Ascending or descending; `name` as in JSON. */
+/** The direction of a sort field. @param name the name of the direction in JSON */
 sealed abstract class SortDirection(val name: String) extends Serializable
 object SortDirection {
   case object Ascending extends SortDirection("asc")
@@ -8,7 +8,7 @@ object SortDirection {
   val all: Seq[SortDirection] = Seq(Ascending, Descending)
 }
 
-/** The position of nulls; `name` as in JSON. */
+/** The position of nulls in a sort order. @param name the name of the position in JSON */
 sealed abstract class NullOrder(val name: String) extends Serializable
 object NullOrder {
   case object NullsFirst extends NullOrder("nulls-first")
@@ -16,6 +16,7 @@ object NullOrder {
   val all: Seq[NullOrder] = Seq(NullsFirst, NullsLast)
 }
 
+/** A field of a sort order. @param sourceIds the field ids of the source columns */
 final case class SortField(
     sourceIds: Vector[Int],
     transform: Transform,
@@ -25,7 +26,10 @@ final case class SortField(
   def sourceId: Int = sourceIds.head
 }
 
-/** The order of rows within files (spec: "Sorting"). Id 0 is the unsorted order, the only one without fields. */
+/**
+ * The order of rows within files (spec: "Sorting"). The unsorted order has the id 0, and only the unsorted order has no
+ * fields.
+ */
 final case class SortOrder(orderId: Int, fields: Vector[SortField]) {
   def isSorted: Boolean = fields.nonEmpty
 }

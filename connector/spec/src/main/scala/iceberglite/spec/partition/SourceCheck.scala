@@ -6,23 +6,23 @@ import iceberglite.spec.types.{NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * Checks the source columns of a spec or an order (spec: "Partitioning", "Sorting"): each source must exist, be
- * primitive, be outside of lists and maps, and have a type that the transform supports. The source of a void field may
- * have been dropped.
+ * Checks the source columns of a partition spec or a sort order (spec: "Partitioning", "Sorting"). Each source must
+ * exist, be primitive, be outside of lists and maps, and have a type that the transform supports. The source of a void
+ * field may have been dropped.
  */
 private[iceberglite] object SourceCheck {
 
-  /** Checks a spec. @throws ValidationFailed with the names of the field and the column */
+  /** Checks a partition spec. @throws ValidationFailed with the names of the field and the column */
   def checkPartitionSpec(schema: Schema, spec: PartitionSpec): Unit =
     spec.fields.filter(_.transform != Void).foreach { f =>
       def missing(id: Int) =
-        s"Cannot drop field $id: the partition field ${f.name} uses it. Drop that field first"
+        s"Cannot drop field $id: the partition field ${f.name} uses it. Drop the partition field first"
       f.sourceIds.foreach(checkSource(schema, _, f.transform, s"the partition field ${f.name}", missing))
     }
 
-  /** Checks an order. @throws ValidationFailed with the names of the transform and the column */
+  /** Checks a sort order. @throws ValidationFailed with the names of the transform and the column */
   def checkSortOrder(schema: Schema, order: SortOrder): Unit = order.fields.foreach { f =>
-    def missing(id: Int) = s"Cannot drop field $id: the table's sort order uses it. Change the order first"
+    def missing(id: Int) = s"Cannot drop field $id: the table's sort order uses it. Change the sort order first"
     f.sourceIds.foreach(checkSource(schema, _, f.transform, s"the sort field ${f.transform}", missing))
   }
 

@@ -8,17 +8,18 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The common part of year, month, day and hour: units since 1970.
+ * The common part of the transforms year, month, day and hour, whose values are numbers of units since 1970.
  *
- * Writers of Apache Iceberg before 0.12 rounded times before 1970 toward zero, so that files of a unit below 0 may be
- * in the partition of the next unit. The projections take this into account; the values computed here are correct.
+ * Writers of Apache Iceberg before 0.12 rounded times before 1970 toward zero, so that a file with rows of a negative
+ * unit may be in the partition of the next unit. The projections also match such partitions. The values that this class
+ * computes are rounded correctly.
  */
 abstract private[partition] class TimeTransform(override val name: String) extends Transform with TransformFamily {
 
-  /** Returns units since 1970 of a source value, rounded down. */
+  /** Returns the number of units between the start of 1970 and a source value, rounded down. */
   protected def units(value: Literal): Int
 
-  /** Returns a number of units as a partition value. */
+  /** Converts a number of units to a partition value. */
   protected def literal(units: Int): Literal = IntLiteral(units)
 
   override def parse(json: String): Option[Transform] = if (json == name) Some(this) else None
@@ -39,9 +40,9 @@ abstract private[partition] class TimeTransform(override val name: String) exten
     predicate match {
       case IsNull(_) => Some(IsNull(field))
       case NotNull(_) => Some(NotNull(field))
-      case LessThan(_, v) => Some(LessThanOrEqual(field, literal(lastOf(units(Adjacent.below(v))))))
-      case LessThanOrEqual(_, v) => Some(LessThanOrEqual(field, literal(lastOf(units(v)))))
-      case GreaterThan(_, v) => Some(GreaterThanOrEqual(field, literal(units(Adjacent.above(v)))))
+      case LessThan(_, v) => Some(LessThanOrEqual(field, literal(highestUnit(units(AdjacentValue.below(v))))))
+      case LessThanOrEqual(_, v) => Some(LessThanOrEqual(field, literal(highestUnit(units(v)))))
+      case GreaterThan(_, v) => Some(GreaterThanOrEqual(field, literal(units(AdjacentValue.above(v)))))
       case GreaterThanOrEqual(_, v) => Some(GreaterThanOrEqual(field, literal(units(v))))
       case Equal(_, v) => Some(In(field, partitionValues(Set(v))))
       case In(_, vs) => Some(In(field, partitionValues(vs)))
@@ -55,9 +56,9 @@ abstract private[partition] class TimeTransform(override val name: String) exten
       case IsNull(_) => Some(IsNull(field))
       case NotNull(_) => Some(NotNull(field))
       case LessThan(_, v) => Some(LessThan(field, literal(units(v))))
-      case LessThanOrEqual(_, v) => Some(LessThan(field, literal(units(Adjacent.above(v)))))
-      case GreaterThan(_, v) => Some(GreaterThan(field, literal(lastOf(units(v)))))
-      case GreaterThanOrEqual(_, v) => Some(GreaterThan(field, literal(lastOf(units(Adjacent.below(v))))))
+      case LessThanOrEqual(_, v) => Some(LessThan(field, literal(units(AdjacentValue.above(v)))))
+      case GreaterThan(_, v) => Some(GreaterThan(field, literal(highestUnit(units(v)))))
+      case GreaterThanOrEqual(_, v) => Some(GreaterThan(field, literal(highestUnit(units(AdjacentValue.below(v))))))
       case NotEqual(_, v) => Some(NotIn(field, partitionValues(Set(v))))
       case NotIn(_, vs) => Some(NotIn(field, partitionValues(vs)))
       case _: Equal | _: In | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => None
@@ -66,12 +67,12 @@ abstract private[partition] class TimeTransform(override val name: String) exten
 
   override def defaultFieldName(source: String): String = s"${source}_$name"
 
-  /** Returns the highest partition value that rows of a unit may have. */
-  private def lastOf(unit: Int): Int = if (unit < 0) unit + 1 else unit
+  /** Returns the highest unit of a partition that may contain rows of the given unit. */
+  private def highestUnit(unit: Int): Int = if (unit < 0) unit + 1 else unit
 
   /** Returns all partition values that rows with these source values may have. */
   private def partitionValues(values: Set[Literal]): Set[Literal] =
-    values.map(units).flatMap(unit => Set(unit, lastOf(unit))).map(literal)
+    values.map(units).flatMap(unit => Set(unit, highestUnit(unit))).map(literal)
 
   protected def days(value: Literal): Int = value match {
     case DateLiteral(days) => days
@@ -83,10 +84,10 @@ abstract private[partition] class TimeTransform(override val name: String) exten
     case TimestampTzLiteral(micros) => micros
     case TimestampNsLiteral(nanos) => DateTime.microsFromNanos(nanos)
     case TimestampTzNsLiteral(nanos) => DateTime.microsFromNanos(nanos)
-    case other => throw InvalidArgument(s"$name transform", other.toString, "It supports dates and timestamps")
+    case other => throw InvalidArgument(s"$name transform", other.toString, "It supports only dates and timestamps")
   }
 
-  /** Returns the number in a partition value. */
+  /** Returns the number of units in a partition value. */
   protected def unitsOf(value: Literal): Int = value match {
     case IntLiteral(units) => units
     case DateLiteral(units) => units

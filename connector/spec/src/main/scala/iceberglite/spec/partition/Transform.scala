@@ -9,14 +9,14 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
  * this trait with all of its behavior and add its [[TransformFamily]] to [[Transforms.all]]; no other code matches on
  * transforms.
  *
- * Every transform maps null to null, so the methods use values that are not null.
+ * Every transform maps null to null. Therefore the parameters of the methods are never null.
  */
 trait Transform extends Serializable {
 
-  /** The name in the JSON of a spec: `bucket[16]`. */
+  /** The name of the transform in the JSON of a partition spec, such as `bucket[16]`. */
   def name: String
 
-  /** Whether columns of this type may be transformed. */
+  /** Whether the transform supports columns of this type. */
   def canTransform(source: Type): Boolean
 
   /** The type of the partition values from a column of type `source`. */
@@ -29,21 +29,29 @@ trait Transform extends Serializable {
   def preservesOrder: Boolean
 
   /**
-   * The inclusive projection: a predicate on `target` that is true for the partition of every row for which
-   * `predicate`, bound to the source column, is true. `None` if there is no such predicate.
+   * Returns the inclusive projection of a predicate: an expression that is true for the partition of every row for
+   * which the predicate is true.
+   *
+   * @param target the partition field of the result
+   * @param predicate a predicate on the source column
+   * @return absent if there is no such expression
    */
   def project(target: NestedField, predicate: Predicate): Option[Expression]
 
   /**
-   * The strict projection: a predicate on `target` that is true only for partitions in which `predicate` is true for
-   * all rows. `None` if there is no such predicate.
+   * Returns the strict projection of a predicate: an expression that is true only for partitions in which the predicate
+   * is true for all rows.
+   *
+   * @param target the partition field of the result
+   * @param predicate a predicate on the source column
+   * @return absent if there is no such expression
    */
   def projectStrict(target: NestedField, predicate: Predicate): Option[Expression]
 
-  /** Formats a partition value for a partition path, before URL encoding. */
+  /** Formats a partition value for the path of a partition. The result is not yet URL-encoded. */
   def toHuman(value: Literal): String
 
-  /** Returns the default name of a partition field: `ts_day`. */
+  /** Returns the default name of a partition field, such as `ts_day`. @param source the name of the source column */
   def defaultFieldName(source: String): String
 
   override def toString: String = name
@@ -54,31 +62,40 @@ trait Transform extends Serializable {
   override def hashCode: Int = name.hashCode
 }
 
-/** Parses the transforms of one family: `parse("bucket[16]")`. */
+/**
+ * A family of transforms, which differ only in their parameter, such as `bucket[16]` and `bucket[32]`. A transform
+ * without a parameter is the only member of its family.
+ */
 trait TransformFamily {
 
-  /** The family's name in SQL and, without parameter, in JSON: `bucket`. */
+  /**
+   * The name of the family, such as `bucket`. SQL uses it as the name of the transform. In JSON, the name of a
+   * transform consists of the name of the family and the parameter.
+   */
   def name: String
 
-  /** Parses a transform by its JSON name. */
+  /** Returns the transform with this JSON name; absent if the name does not belong to this family. */
   def parse(json: String): Option[Transform]
 }
 
 object Transforms {
 
-  /** All known transforms; [[UnknownTransform]] represents others. */
+  /** The families of all transforms that this release supports. */
   val all: Seq[TransformFamily] = Seq(Identity, Bucket, Truncate, Year, Month, Day, Hour, Void)
 
-  /** Parses a transform by its JSON name; an unknown one is preserved (spec: readers ignore unknown transforms). */
+  /**
+   * Returns the transform with this JSON name. An unsupported transform is represented by an [[UnknownTransform]],
+   * because readers must ignore unknown transforms (spec: "Partition Transforms").
+   */
   def parse(json: String): Transform = all.flatMap(_.parse(json)).headOption.getOrElse(UnknownTransform(json))
 
-  /** Parses `name[width]`, the form of transforms with a parameter. */
-  private[iceberglite] def parameter(family: String, json: String): Option[Int] = {
+  /** Returns the parameter in a JSON name such as `bucket[16]`; absent if the name does not belong to the family. */
+  private[iceberglite] def parseParameter(family: String, json: String): Option[Int] = {
     val pattern = (java.util.regex.Pattern.quote(family) + """\[(\d+)\]""").r
     json match {
       case pattern(digits) =>
         Some(scala.util.Try(digits.toInt).toOption.filter(_ > 0).getOrElse(
-          throw InvalidArgument("transform", json, s"Its parameter must be 1 to ${Int.MaxValue}")
+          throw InvalidArgument("transform", json, s"The parameter must be a number from 1 to ${Int.MaxValue}")
         ))
       case _ => None
     }

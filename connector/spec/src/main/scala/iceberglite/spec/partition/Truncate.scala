@@ -11,12 +11,12 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The value truncated to a width (spec: "Truncate Transform Details"): numbers are rounded down to a multiple of the
- * width, strings are cut to this number of code points, and bytes to this number of bytes.
+ * The truncate transform (spec: "Truncate Transform Details"). Numbers are rounded down to a multiple of the width,
+ * strings are cut to this number of code points, and binary values are cut to this number of bytes.
  *
- * Numbers within a width of the minimum of their type underflow and become large values, as in Apache Iceberg. The
- * order is preserved except for that one partition; the projections take this into account, even if an int was promoted
- * to long.
+ * The smallest numbers of a type, whose multiple of the width is below the minimum of the type, underflow and become
+ * large numbers, as in Apache Iceberg. The transform preserves the order of all other numbers. The projections take the
+ * partition of the underflows into account, even if an int column was promoted to long.
  */
 final case class Truncate(width: Int) extends Transform {
   override val name: String = s"truncate[$width]"
@@ -33,15 +33,15 @@ final case class Truncate(width: Int) extends Transform {
 
   def ofLong(v: Long): Long = v - Math.floorMod(v, width.toLong)
 
-  /** Truncates the unscaled value of a decimal: the width is in units of its last digit. */
+  /** Truncates the unscaled value of a decimal. The width is in units of the decimal's last digit. */
   def ofUnscaled(v: BigInteger): BigInteger = v.subtract(v.mod(wideWidth))
 
-  /** Returns the first code points; never splits a surrogate pair. */
+  /** Returns the first `width` code points of a string. A surrogate pair is never split. */
   def ofString(v: String): String =
     if (v.length <= width || v.codePointCount(0, v.length) <= width) v
     else v.substring(0, v.offsetByCodePoints(0, width))
 
-  /** Returns the first bytes, shared with `v`. */
+  /** Returns the first `width` bytes of a buffer, without copying them. */
   def ofBytes(v: ByteBuffer): ByteBuffer =
     if (v.remaining <= width) v
     else {
@@ -59,16 +59,16 @@ final case class Truncate(width: Int) extends Transform {
     predicate match {
       case IsNull(_) => Some(IsNull(field))
       case NotNull(_) => Some(NotNull(field))
-      case LessThan(_, v) => Some(atMost(field, Adjacent.below(v)))
+      case LessThan(_, v) => Some(atMost(field, AdjacentValue.below(v)))
       case LessThanOrEqual(_, v) => Some(atMost(field, v))
-      case GreaterThan(_, v) => Some(atLeast(field, Adjacent.above(v)))
+      case GreaterThan(_, v) => Some(atLeast(field, AdjacentValue.above(v)))
       case GreaterThanOrEqual(_, v) => Some(atLeast(field, v))
       case Equal(_, v) => Some(oneOf(field, partitionValues(v)))
       case In(_, vs) => Some(In(field, vs.flatMap(partitionValues)))
       case NotEqual(_, v) => if (isUntruncated(v)) Some(NotEqual(field, v)) else None
       case NotIn(_, vs) => Some(vs.filter(isUntruncated)).filter(_.nonEmpty).map(NotIn(field, _))
       case StartsWith(_, prefix) =>
-        Some(if (codePoints(prefix) < width) StartsWith(field, prefix) else Equal(field, cut(prefix)))
+        Some(if (codePoints(prefix) < width) StartsWith(field, prefix) else Equal(field, truncateString(prefix)))
       case NotStartsWith(_, prefix) => if (codePoints(prefix) > width) None else Some(notPrefix(field, prefix))
       case _: IsNan | _: NotNan => None
     }
@@ -80,8 +80,8 @@ final case class Truncate(width: Int) extends Transform {
       case IsNull(_) => Some(IsNull(field))
       case NotNull(_) => Some(NotNull(field))
       case LessThan(_, v) => below(field, v)
-      case LessThanOrEqual(_, v) => below(field, Adjacent.above(v))
-      // The partition value is the minimum of its rows.
+      case LessThanOrEqual(_, v) => below(field, AdjacentValue.above(v))
+      // Truncation rounds down, so that a partition value is not greater than the column values in the partition.
       case GreaterThan(_, v) => Some(exceptUnderflows(field, v, GreaterThan(field, v)))
       case GreaterThanOrEqual(_, v) => Some(exceptUnderflows(field, v, GreaterThanOrEqual(field, v)))
       case Equal(_, v) => if (isUntruncated(v)) Some(Equal(field, v)) else None
@@ -106,7 +106,7 @@ final case class Truncate(width: Int) extends Transform {
     case IntLiteral(v) => IntLiteral(ofInt(v))
     case LongLiteral(v) => LongLiteral(ofLong(v))
     case DecimalLiteral(v) => DecimalLiteral(new BigDecimal(ofUnscaled(v.unscaledValue), v.scale))
-    case StringLiteral(v) => cut(v)
+    case StringLiteral(v) => truncateString(v)
     case BinaryLiteral(v) => BinaryLiteral(ofBytes(v))
     case other => throw InvalidArgument(
         "truncate source",
@@ -128,8 +128,8 @@ final case class Truncate(width: Int) extends Transform {
     underflows(v).map(NotEqual(field, _)).foldLeft(test)(and)
 
   /**
-   * Returns the partition values of rows with this value. There may be two for a small long, because it may have been
-   * written as an int.
+   * Returns the partition values of rows with this column value. A long that fits an int may have two partition values,
+   * because the row may have been written before the column was promoted from int.
    */
   private def partitionValues(v: Literal): Set[Literal] = v match {
     case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue =>
@@ -138,23 +138,24 @@ final case class Truncate(width: Int) extends Transform {
   }
 
   private def notPrefix(field: Term, prefix: String): Expression =
-    if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, cut(prefix))
+    if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, truncateString(prefix))
 
   /**
-   * Returns the partition values that result from an underflow: those of the smallest number of the column's type, and
-   * of its type before a promotion.
+   * Returns the partition values that result from an underflow: the truncated minimum of the column's type and, for a
+   * long column, the truncated minimum of int, because the column may have been promoted from int.
    */
   private def underflows(v: Literal): Seq[Literal] = v match {
-    case _: IntLiteral => wrapped(Int.MinValue, ofInt).map(IntLiteral)
+    case _: IntLiteral => intUnderflow.map(IntLiteral).toSeq
     case _: LongLiteral =>
-      val ofInts = wrapped(Int.MinValue, ofInt).map(n => LongLiteral(n.toLong))
+      val ofInts = intUnderflow.map(n => LongLiteral(n.toLong)).toSeq
       ofInts ++ (if (ofLong(Long.MinValue) == Long.MinValue) None else Some(LongLiteral(ofLong(Long.MinValue))))
     case _ => Nil
   }
 
-  private def wrapped(smallest: Int, cut: Int => Int): Seq[Int] = Seq(cut(smallest)).filter(_ != smallest)
+  /** Returns the truncated minimum of int; absent if the truncation does not underflow. */
+  private def intUnderflow: Option[Int] = Some(ofInt(Int.MinValue)).filter(_ != Int.MinValue)
 
-  /** Whether only the value `v` has the partition value `v`. */
+  /** Whether `v` is the only column value with the partition value `v`. */
   private def isUntruncated(v: Literal): Boolean = v match {
     case StringLiteral(text) => codePoints(text) < width
     case BinaryLiteral(bytes) => bytes.remaining < width
@@ -164,7 +165,7 @@ final case class Truncate(width: Int) extends Transform {
   private def oneOf(field: Term, values: Set[Literal]): Expression =
     if (values.size == 1) Equal(field, values.head) else In(field, values)
 
-  private def cut(text: String): Literal = StringLiteral(ofString(text))
+  private def truncateString(text: String): Literal = StringLiteral(ofString(text))
 
   private def codePoints(text: String): Int = text.codePointCount(0, text.length)
 }
@@ -172,5 +173,5 @@ final case class Truncate(width: Int) extends Transform {
 object Truncate extends TransformFamily {
   override val name = "truncate"
 
-  override def parse(json: String): Option[Transform] = Transforms.parameter(name, json).map(Truncate(_))
+  override def parse(json: String): Option[Transform] = Transforms.parseParameter(name, json).map(Truncate(_))
 }

@@ -5,13 +5,13 @@ import iceberglite.spec.schema.{ColumnPath, Schema}
 import iceberglite.spec.types.{NestedField, Type}
 
 /**
- * A partition field as a user defines it, by the path of its column.
+ * A partition field as a user defines it, with the path of its column.
  *
  * @param name the name; if absent, the default name of the transform is used
  */
 final case class UnboundPartitionField(source: Vector[String], transform: Transform, name: Option[String] = None)
 
-/** A sort field as a user defines it, by the path of its column. */
+/** A sort field as a user defines it, with the path of its column. */
 final case class UnboundSortField(
     source: Vector[String],
     transform: Transform = Identity,
@@ -22,9 +22,10 @@ final case class UnboundSortField(
 object UnboundField {
 
   /**
-   * Returns the source column of partition or sort values.
+   * Returns the source column of a partition field or a sort field.
    *
-   * @throws IcebergError the column does not exist, or the transform does not support it (spec: "Partitioning")
+   * @throws IcebergError if the column does not exist, or if the transform does not support the column (spec:
+   *   "Partitioning")
    */
   def source(schema: Schema, path: Vector[String], transform: Transform, caseSensitive: Boolean): NestedField = {
     val fieldPath = ColumnPath.require(schema, path, caseSensitive)
@@ -52,7 +53,7 @@ object UnboundField {
     fieldPath.last
   }
 
-  /** Returns a new spec, with partition field ids from 1000 on. */
+  /** Returns the spec of a new table. Its partition field ids start at 1000. */
   def partitionSpec(schema: Schema, fields: Vector[UnboundPartitionField], caseSensitive: Boolean): PartitionSpec = {
     val bound = fields.zipWithIndex.map { case (f, i) =>
       val column = source(schema, f.source, f.transform, caseSensitive)
@@ -62,7 +63,11 @@ object UnboundField {
     }
     bound.foreach(f => bound.takeWhile(_ ne f).foreach(checkNotRedundant(_, f)))
     bound.find(f => bound.exists(g => (g ne f) && g.name == f.name)).foreach { f =>
-      throw InvalidArgument("partition field", f.name, "Two fields have this name; add the second with ALTER TABLE")
+      throw InvalidArgument(
+        "partition field",
+        f.name,
+        "Two fields have this name; create the table with the first one, and add the second one with ALTER TABLE"
+      )
     }
     PartitionSpec(0, bound)
   }
@@ -77,9 +82,13 @@ object UnboundField {
 
   /** Checks that a partition field has the name of a column only if it contains that column's values. */
   private[iceberglite] def checkName(schema: Schema, name: String, sourceId: Int, transform: Transform): Unit = {
-    if (name.isEmpty) throw InvalidArgument("partition field", "''", "It needs a name")
+    if (name.isEmpty) throw InvalidArgument("partition field", "''", "A partition field needs a name")
     schema.find(name).filterNot(f => f.id == sourceId && transform == Identity).foreach { column =>
-      throw InvalidArgument("partition field", name, s"The column ${column.name} has this name; choose another with AS")
+      throw InvalidArgument(
+        "partition field",
+        name,
+        s"The column ${column.name} has this name; choose another name with AS"
+      )
     }
   }
 
@@ -88,15 +97,17 @@ object UnboundField {
     if (first.sameValues(second)) {
       throw ValidationFailed(s"Cannot add partition field ${second.name}: ${first.name} has the same values")
     }
-    if (first.sourceIds == second.sourceIds && Times.contains(first.transform) && Times.contains(second.transform)) {
+    val areTimes = TimeTransforms.contains(first.transform) && TimeTransforms.contains(second.transform)
+    if (first.sourceIds == second.sourceIds && areTimes) {
       throw ValidationFailed(
         s"Cannot add redundant partition field ${second.name} (${second.transform}): ${first.name} " +
-          s"(${first.transform}) has the same source column. Keep the finer one; it serves filters on both"
+          s"(${first.transform}) has the same source column. Keep only the finer field, because it serves filters " +
+          "on both"
       )
     }
   }
 
-  private val Times: Seq[Transform] = Seq(Year, Month, Day, Hour)
+  private val TimeTransforms: Seq[Transform] = Seq(Year, Month, Day, Hour)
 
   private def familyNames: Seq[String] = Transforms.all.map(_.name)
 }

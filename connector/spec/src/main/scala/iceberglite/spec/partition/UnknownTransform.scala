@@ -6,8 +6,8 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type.StringType
 
 /**
- * A transform of a later version: it is preserved, ignored in filters, and never used for writes (spec:
- * "Partitioning").
+ * A transform of a later version of the specification. It is preserved in table metadata, filters ignore it, and no
+ * data is written with it (spec: "Partitioning").
  */
 final case class UnknownTransform(name: String) extends Transform {
 
@@ -18,7 +18,8 @@ final case class UnknownTransform(name: String) extends Transform {
 
   override def apply(value: Literal): Option[Literal] = throw Unsupported(
     s"the partition transform $name",
-    "It comes from a later version of Iceberg. Read the table, or write with a partition spec that does not use it"
+    "The transform comes from a later version of Iceberg. This release can read the table, but can write only with a " +
+      "partition spec that does not use the transform"
   )
 
   override def preservesOrder: Boolean = false

@@ -3,7 +3,10 @@ package iceberglite.spec.partition
 import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, Type}
 
-/** Always null: replaces a dropped field in a version 1 spec (spec: "Partition Evolution"). */
+/**
+ * The void transform, which always returns null. In a version 1 spec, it replaces the transform of a dropped field
+ * (spec: "Partition Evolution").
+ */
 object Void extends Transform with TransformFamily {
   override val name = "void"
 

@@ -2,7 +2,7 @@ package iceberglite.spec.partition
 
 import iceberglite.spec.types.{DateTime, Literal}
 
-/** Years since 1970. */
+/** The year transform: years since 1970. */
 object Year extends TimeTransform("year") {
   override protected def units(value: Literal): Int = DateTime.yearsFromDays(days(value))
 

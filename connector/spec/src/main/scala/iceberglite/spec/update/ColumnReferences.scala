@@ -7,7 +7,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.{DateType, UnknownType}
 
-/** The requirements of a table's partition specs and sort order on its columns. */
+/** The references from a table's partition specs and sort order to its columns, which restrict schema changes. */
 final private[update] case class ColumnReferences(
     schema: Schema,
     specs: Vector[PartitionSpec],
@@ -19,12 +19,12 @@ final private[update] case class ColumnReferences(
   def checkDroppable(name: String, ids: Set[Int]): Unit = {
     spec.fields.filter(_.transform != Void).find(_.sourceIds.exists(ids)).foreach { f =>
       throw ValidationFailed(
-        s"Cannot drop column $name: the partition field ${f.name} uses it. Drop that field first, " +
+        s"Cannot drop column $name: the partition field ${f.name} uses it. Drop the partition field first, " +
           "with ALTER TABLE ... DROP PARTITION FIELD"
       )
     }
     if (order.fields.exists(_.sourceIds.exists(ids))) {
-      throw ValidationFailed(s"Cannot drop column $name: the table's sort order uses it. Change the order first")
+      throw ValidationFailed(s"Cannot drop column $name: the table's sort order uses it. Change the sort order first")
     }
   }
 
@@ -33,23 +33,26 @@ final private[update] case class ColumnReferences(
    * would. All specs are checked, because manifests of all specs are still read.
    */
   def checkPromotable(name: String, id: Int, from: Type, to: Type): Unit =
-    for (field <- specs.flatMap(_.fields) if field.sourceIds.contains(id) && !keepsValues(field.transform, from, to)) {
+    for {
+      field <- specs.flatMap(_.fields)
+      if field.sourceIds.contains(id) && !keepsPartitionValues(field.transform, from, to)
+    } {
       throw ValidationFailed(
         s"Cannot change column $name from $from to $to: the partition field ${field.name} (${field.transform}) " +
-          "would get other values for the same rows. Add a new column instead"
+          "would have other values for the same rows. Add a new column instead"
       )
     }
 
   /**
-   * Checks that a new or renamed column does not have the name of another column's partition field: see
-   * [[UnboundField.checkName]].
+   * Checks that a new or renamed column does not have the name of a partition field of another column (see
+   * [[UnboundField.checkName]]).
    */
   def checkNames(changed: Schema): Unit =
     for (field <- specs.flatMap(_.fields); column <- changed.find(field.name)) {
       if (!field.sourceIds.contains(column.id) && !schema.find(field.name).exists(_.id == column.id)) {
         throw ValidationFailed(
-          s"Column ${field.name} cannot have this name: a partition field (${field.transform}) has it. Choose " +
-            "another name, or rename that field with ALTER TABLE ... REPLACE PARTITION FIELD"
+          s"Column ${field.name} cannot have this name: a partition field (${field.transform}) has this name. Choose " +
+            "another name, or rename the partition field with ALTER TABLE ... REPLACE PARTITION FIELD"
         )
       }
     }
@@ -59,11 +62,11 @@ final private[update] case class ColumnReferences(
     order.fields.find(f => f.sourceIds.contains(id) && !f.transform.canTransform(to)).foreach { f =>
       throw ValidationFailed(
         s"Cannot change column $name to $to: the table's sort order uses it (${f.transform}), which does not support " +
-          "this type. Change the order first"
+          "this type. Change the sort order first"
       )
     }
 
-  private def keepsValues(transform: Transform, from: Type, to: Type): Boolean = from match {
+  private def keepsPartitionValues(transform: Transform, from: Type, to: Type): Boolean = from match {
     case DateType => ColumnReferences.UnchangedByDatePromotion.contains(transform)
     case UnknownType => transform.canTransform(to)
     case _ => true

@@ -32,46 +32,53 @@ private[iceberglite] object FreshIds {
 
     def lastId: Int = last
 
-    def fields(requested: Vector[NestedField], known: Vector[NestedField]): Vector[NestedField] = {
-      val pairs = requested.map(f => (f, known.find(k => k.name == f.name && canPromoteTo(k.fieldType, f.fieldType))))
-      // Spec, "Default values": only a column that is added to existing rows has an initial default, and it never
-      // changes.
-      val numbered = pairs.map { case (f, k) => f.copy(id = knownOrNextId(k), initialDefault = initialDefault(f, k)) }
-      numbered.zip(pairs).map { case (f, (_, k)) => f.copy(fieldType = assignParts(f.fieldType, k.map(_.fieldType))) }
+    def fields(requested: Vector[NestedField], existing: Vector[NestedField]): Vector[NestedField] = {
+      val pairs = requested.map { f =>
+        (f, existing.find(e => e.name == f.name && canPromoteTo(e.fieldType, f.fieldType)))
+      }
+      // Spec, "Default values": only a column that is added to existing rows has an initial default, and the initial
+      // default never changes.
+      val numbered = pairs.map { case (f, e) =>
+        f.copy(id = existingOrNextId(e), initialDefault = initialDefault(f, e))
+      }
+      numbered.zip(pairs).map { case (f, (_, e)) =>
+        f.copy(fieldType = assignNestedIds(f.fieldType, e.map(_.fieldType)))
+      }
     }
 
-    private def initialDefault(requested: NestedField, known: Option[NestedField]): Option[DefaultValue] =
-      known.flatMap(_.initialDefault).map(DefaultValue.promote(requested.name, _, requested.fieldType))
+    private def initialDefault(requested: NestedField, existing: Option[NestedField]): Option[DefaultValue] =
+      existing.flatMap(_.initialDefault).map(DefaultValue.promote(requested.name, _, requested.fieldType))
 
-    private def knownOrNextId(known: Option[NestedField]): Int = known.fold(next())(_.id)
+    private def existingOrNextId(existing: Option[NestedField]): Int = existing.fold(next())(_.id)
 
     private def next(): Int = {
       last += 1
       last
     }
 
-    private def assignParts(requested: Type, known: Option[Type]): Type = (requested, known) match {
-      case (StructType(fs), Some(StructType(ks))) => StructType(fields(fs, ks))
+    private def assignNestedIds(requested: Type, existing: Option[Type]): Type = (requested, existing) match {
+      case (StructType(fs), Some(StructType(es))) => StructType(fields(fs, es))
       case (StructType(fs), _) => StructType(fields(fs, Vector.empty))
       case (list: ListType, _) =>
-        val element = known.collect { case k: ListType => k.elementField }
-          .filter(k => canPromoteTo(k.fieldType, list.element))
-        val elementId = knownOrNextId(element)
-        ListType(elementId, assignParts(list.element, element.map(_.fieldType)), list.elementRequired)
+        val element = existing.collect { case e: ListType => e.elementField }
+          .filter(e => canPromoteTo(e.fieldType, list.element))
+        val elementId = existingOrNextId(element)
+        ListType(elementId, assignNestedIds(list.element, element.map(_.fieldType)), list.elementRequired)
       case (map: MapType, _) =>
-        val key = known.collect { case k: MapType => k.keyField }.filter(k => canPromoteTo(k.fieldType, map.key))
-        val value = known.collect { case k: MapType => k.valueField }.filter(k => canPromoteTo(k.fieldType, map.value))
-        val (keyId, valueId) = (knownOrNextId(key), knownOrNextId(value))
-        val keyType = assignParts(map.key, key.map(_.fieldType))
-        MapType(keyId, keyType, valueId, assignParts(map.value, value.map(_.fieldType)), map.valueRequired)
+        val key = existing.collect { case e: MapType => e.keyField }.filter(e => canPromoteTo(e.fieldType, map.key))
+        val value = existing.collect { case e: MapType => e.valueField }
+          .filter(e => canPromoteTo(e.fieldType, map.value))
+        val (keyId, valueId) = (existingOrNextId(key), existingOrNextId(value))
+        val keyType = assignNestedIds(map.key, key.map(_.fieldType))
+        MapType(keyId, keyType, valueId, assignNestedIds(map.value, value.map(_.fieldType)), map.valueRequired)
       case (primitive: PrimitiveType, _) => primitive
     }
 
     /**
-     * Whether the type `known` can be promoted to `requested`, or both are nested types of the same kind. The
+     * Whether the type `existing` can be promoted to `requested`, or both are nested types of the same kind. The
      * promotions of version 3 are excluded, because the promotion of a date to a timestamp changes partition values.
      */
-    private def canPromoteTo(known: Type, requested: Type): Boolean = (known, requested) match {
+    private def canPromoteTo(existing: Type, requested: Type): Boolean = (existing, requested) match {
       case (_: StructType, _: StructType) | (_: ListType, _: ListType) | (_: MapType, _: MapType) => true
       case (a: PrimitiveType, b: PrimitiveType) => canPromote(a, b, FormatVersion.V2)
       case _ => false

@@ -7,8 +7,8 @@ import iceberglite.spec.partition.{PartitionSpec, SourceCheck}
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * A table's metadata while the updates of a change are applied. The previous updates of the change determine the
- * meaning of the id `-1` and the log entries.
+ * A table's metadata while the updates of a change are applied. The updates that are already applied determine to which
+ * object the id `-1` refers, and which entries are added to the snapshot log.
  */
 final private[spec] case class MetadataBuilder(
     metadata: TableMetadata,
@@ -55,25 +55,26 @@ final private[spec] case class MetadataBuilder(
 
   private def resolveId(id: Int, lastAdded: Option[Int], kind: String): Int =
     if (id != LastAdded) id
-    else lastAdded.getOrElse(throw ValidationFailed(s"Cannot use the last added $kind: the change adds none"))
+    else lastAdded.getOrElse(throw ValidationFailed(s"Cannot use the last added $kind: the change adds no $kind"))
 
   /**
-   * Returns the time at which a snapshot became current: its own timestamp for a new snapshot, the time of the change
-   * for an old one.
+   * Returns the time at which a snapshot became current: its own timestamp for a new snapshot, and the time of the
+   * change for an existing snapshot.
    */
   private def logTime(snapshotId: Long): Long =
     addedSnapshots.find(_.snapshotId == snapshotId).fold(nowMs)(_.timestampMs)
 
   private def result(base: TableMetadata): TableMetadata = {
     val updatedMs = addedSnapshots.lastOption.fold(nowMs)(_.timestampMs)
-    // Clocks of two machines may differ slightly; a log that is not in order would break time travel.
+    // The clocks of two machines may differ slightly. Larger differences are rejected, because time travel needs a log
+    // that is in the order of the timestamps.
     if (updatedMs < base.lastUpdatedMs - Snapshots.ClockToleranceMs) {
       throw ValidationFailed(
         s"The time of this commit, $updatedMs, is before the table's last update, ${base.lastUpdatedMs}. " +
           "Correct this machine's clock"
       )
     }
-    val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = withoutIntermediates)
+    val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = logWithoutIntermediates)
     val isNew = base eq MetadataBuilder.Empty
     if (isNew || MetadataBuilder.structureOf(next) != MetadataBuilder.structureOf(base))
       MetadataBuilder.checkComplete(next)
@@ -81,10 +82,10 @@ final private[spec] case class MetadataBuilder(
   }
 
   /**
-   * Removes log entries of snapshots that were never visible as current: a change that combines several commits has
-   * intermediate snapshots.
+   * Returns the snapshot log without the intermediate snapshots of a change that combines several commits, because
+   * these snapshots were never visible as the current snapshot.
    */
-  private def withoutIntermediates: Vector[SnapshotLogEntry] = {
+  private def logWithoutIntermediates: Vector[SnapshotLogEntry] = {
     val added = addedSnapshots.map(_.snapshotId).toSet -- metadata.currentSnapshotId
     if (added.isEmpty) metadata.snapshotLog else metadata.snapshotLog.filterNot(e => added(e.snapshotId))
   }
@@ -119,8 +120,8 @@ private[spec] object MetadataBuilder {
   )
 
   /**
-   * Returns the parts of the metadata that [[checkComplete]] checks. They are checked only if a change modifies them,
-   * so that an error of another engine does not prevent writes.
+   * Returns the parts of the metadata that [[checkComplete]] checks. These parts are checked only if a change modifies
+   * them, so that invalid metadata from another engine does not prevent writes.
    */
   private def structureOf(m: TableMetadata): (String, Int, Int, Int) =
     (m.location, m.currentSchemaId, m.defaultSpecId, m.defaultSortOrderId)
@@ -139,5 +140,5 @@ private[spec] object MetadataBuilder {
   }
 
   private def missing(kind: ObjectKind, id: Int): IcebergError =
-    NotFound(kind, id.toString, "The change must add it before it uses it")
+    NotFound(kind, id.toString, s"The change must add the ${kind.noun} before it uses the ${kind.noun}")
 }

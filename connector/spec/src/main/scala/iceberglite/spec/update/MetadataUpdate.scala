@@ -17,8 +17,8 @@ import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 
 /**
  * A metadata update of a table, as the REST catalog specification defines it. A commit is a sequence of updates. `-1`
- * as an id refers to the schema, spec or order that the same sequence added last, whose id is known only after it is
- * applied.
+ * as an id refers to the schema, spec or order that the same sequence added last, whose id is known only after that
+ * update is applied.
  */
 sealed trait MetadataUpdate extends Product with Serializable
 
@@ -32,8 +32,10 @@ object MetadataUpdate {
   final case class UpgradeFormatVersion(version: FormatVersion) extends MetadataUpdate with ViewUpdate
 
   /**
-   * Adds a schema. @param lastColumnId the highest assigned field id of the change; a lower one than the table's has no
-   * effect
+   * Adds a schema.
+   *
+   * @param lastColumnId the highest assigned field id of the change; an id below the table's `last-column-id` has no
+   *   effect
    */
   final case class AddSchema(schema: Schema, lastColumnId: Int) extends MetadataUpdate with ViewUpdate
   final case class SetCurrentSchema(schemaId: Int) extends MetadataUpdate
@@ -48,14 +50,14 @@ object MetadataUpdate {
   final case class AddSortOrder(order: SortOrder) extends MetadataUpdate
   final case class SetDefaultSortOrder(orderId: Int) extends MetadataUpdate
 
-  /** Adds a snapshot, which belongs to no branch until a [[SetSnapshotRef]]. */
+  /** Adds a snapshot. The snapshot belongs to no branch until a [[SetSnapshotRef]] adds it to a branch. */
   final case class AddSnapshot(snapshot: Snapshot) extends MetadataUpdate
 
   /** Removes snapshots with the branches and tags that refer to them; the current snapshot cannot be removed. */
   final case class RemoveSnapshots(snapshotIds: Set[Long]) extends MetadataUpdate
   final case class SetSnapshotRef(name: String, ref: SnapshotRef) extends MetadataUpdate
 
-  /** Removes a branch or tag. Without `main`, the table is empty; its history is kept. */
+  /** Removes a branch or tag. If `main` is removed, the table is empty, but its snapshots and its log are kept. */
   final case class RemoveSnapshotRef(name: String) extends MetadataUpdate
   final case class SetProperties(properties: Map[String, String]) extends MetadataUpdate with ViewUpdate
   final case class RemoveProperties(keys: Set[String]) extends MetadataUpdate with ViewUpdate
@@ -71,11 +73,11 @@ object MetadataUpdate {
   val LastAdded: Int = -1
 
   /**
-   * Returns the metadata after a change. Its metadata log is that of `base`: only the committer knows the file of
-   * `base`, and adds it with [[MetadataLog.append]].
+   * Returns the metadata after a change. The metadata log is not changed, because only the committer knows the metadata
+   * file of `base`. The committer adds this file to the log with [[MetadataLog.append]].
    *
    * @param nowMs the time of the commit
-   * @throws IcebergError.ValidationFailed an update violates the specification
+   * @throws IcebergError.ValidationFailed if an update violates the specification
    */
   def applyAll(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
     MetadataBuilder(base, updates, nowMs)
@@ -88,8 +90,9 @@ object MetadataUpdate {
 object ViewUpdate {
 
   /**
-   * Adds a view version. @param version the version, which gets a new id; the schema id `-1` refers to the schema added
-   * last
+   * Adds a view version.
+   *
+   * @param version the version, which gets a new id; the schema id `-1` refers to the schema that the change added last
    */
   final case class AddViewVersion(version: ViewVersion) extends ViewUpdate
   final case class SetCurrentViewVersion(versionId: Int) extends ViewUpdate
@@ -98,7 +101,7 @@ object ViewUpdate {
    * Returns the view after a change.
    *
    * @param nowMs the time of the commit
-   * @throws IcebergError.ValidationFailed an update violates the specification
+   * @throws IcebergError.ValidationFailed if an update violates the specification
    */
   def applyAll(base: ViewMetadata, updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
     ViewMetadataBuilder(base, updates, nowMs)

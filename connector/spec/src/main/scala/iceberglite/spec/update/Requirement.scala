@@ -17,7 +17,7 @@ sealed trait Requirement {
    *
    * @param base the table's current metadata; `None` if the table does not exist
    * @param table the name of the table, for messages
-   * @throws CommitConflict the change must be planned again
+   * @throws CommitConflict if the requirement is not met, and the change must therefore be planned again
    */
   def check(base: Option[TableMetadata], table: String): Unit
 
@@ -27,31 +27,34 @@ sealed trait Requirement {
 
 object Requirement {
 
-  /** The table does not exist. A retry would fail too, so the error is not a conflict. */
+  /** Requires that the table does not exist. A retry would fail too, so the error is not a conflict. */
   case object AssertCreate extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = if (base.isDefined) {
       throw AlreadyExists(
         ObjectKind.Table,
         table,
-        "It was created in the meantime; drop it first or choose another name"
+        "The table was created in the meantime; drop the table first or choose another name"
       )
     }
   }
 
-  /** The table has this UUID, so it is not another table with the same name. A retry would fail too. */
+  /**
+   * Requires that the table has this UUID, and therefore is not another table with the same name. A retry would fail
+   * too, so the error is not a conflict.
+   */
   final case class AssertTableUuid(uuid: UUID) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = {
-      val found = base.flatMap(_.uuid)
-      if (!found.contains(uuid)) {
+      val current = base.flatMap(_.uuid)
+      if (!current.contains(uuid)) {
         throw ValidationFailed(
-          s"Table $table is not the same any more: its UUID was $uuid and is now ${found.fold("none")(_.toString)}. " +
-            "It was dropped or replaced in the meantime; load it again"
+          s"Table $table is not the same any more: its UUID was $uuid and is now " +
+            s"${current.fold("none")(_.toString)}. The table was dropped or replaced in the meantime; load it again"
         )
       }
     }
   }
 
-  /** A branch or tag refers to this snapshot; without a snapshot, the branch or tag does not exist. */
+  /** Requires that a branch or tag refers to this snapshot; if `snapshotId` is absent, that it does not exist. */
   final case class AssertRefSnapshotId(ref: String, snapshotId: Option[Long]) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
       requireUnchanged(table, s"snapshot of $ref", snapshotId, base.flatMap(_.refs.get(ref)).map(_.snapshotId))
@@ -82,10 +85,10 @@ object Requirement {
       requireUnchanged(table, "default sort order", Some(orderId), base.map(_.defaultSortOrderId))
   }
 
-  private def requireUnchanged[A](table: String, what: String, expected: Option[A], found: Option[A]): Unit =
-    if (expected != found) {
+  private def requireUnchanged[A](table: String, property: String, expected: Option[A], current: Option[A]): Unit =
+    if (expected != current) {
       def show(value: Option[A]): String = value.fold("none")(_.toString)
-      throw CommitConflict(table, s"the $what was ${show(expected)} and is now ${show(found)}")
+      throw CommitConflict(table, s"the $property was ${show(expected)} and is now ${show(current)}")
     }
 }
 
@@ -98,14 +101,14 @@ sealed trait ViewRequirement {
 
 object ViewRequirement {
 
-  /** The view has this UUID, so it is not another view with the same name. */
+  /** Requires that the view has this UUID, and therefore is not another view with the same name. */
   final case class AssertViewUuid(uuid: UUID) extends ViewRequirement {
     override def check(base: Option[ViewMetadata], view: String): Unit = {
-      val found = base.flatMap(_.uuid)
-      if (!found.contains(uuid)) {
+      val current = base.flatMap(_.uuid)
+      if (!current.contains(uuid)) {
         throw ValidationFailed(
-          s"View $view is not the same any more: its UUID was $uuid and is now ${found.fold("none")(_.toString)}. " +
-            "It was dropped or replaced in the meantime; load it again"
+          s"View $view is not the same any more: its UUID was $uuid and is now ${current.fold("none")(_.toString)}. " +
+            "The view was dropped or replaced in the meantime; load the view again"
         )
       }
     }

@@ -6,8 +6,8 @@ import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type.{ListType, MapType, StructType, UnknownType, canPromote}
 
 /**
- * Merges the columns of rows to write into those of a table, by name: missing columns are added, types are widened, and
- * nullable columns become optional. Nothing is dropped, narrowed or made required.
+ * Merges the columns of rows that are written into the columns of a table, by name: missing columns are added, types
+ * are widened, and nullable columns become optional. Nothing is dropped, narrowed or made required.
  */
 final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
 
@@ -38,12 +38,12 @@ final private[update] class SchemaUnion(version: FormatVersion, caseSensitive: B
   private def mergeType(update: SchemaUpdate, path: Vector[String], existing: Type, requested: Type): SchemaUpdate =
     (existing, requested) match {
       case (StructType(columns), StructType(fields)) => mergeStruct(update, path, columns, fields)
-      case (list: ListType, other: ListType) =>
-        mergeField(update, path :+ list.elementField.name, list.elementField, other.elementField)
-      case (map: MapType, other: MapType) =>
-        val keyed = mergeType(update, path :+ map.keyField.name, map.key, other.key)
-        mergeField(keyed, path :+ map.valueField.name, map.valueField, other.valueField)
-      // The rows have only nulls, or values that the table's type can represent.
+      case (list: ListType, requestedList: ListType) =>
+        mergeField(update, path :+ list.elementField.name, list.elementField, requestedList.elementField)
+      case (map: MapType, requestedMap: MapType) =>
+        val withKey = mergeType(update, path :+ map.keyField.name, map.key, requestedMap.key)
+        mergeField(withKey, path :+ map.valueField.name, map.valueField, requestedMap.valueField)
+      // The column contains only nulls, or the table's type can represent its values.
       case _ if requested == UnknownType || canPromote(requested, existing, version) => update
       case _ => update.updateType(path, requested)
     }

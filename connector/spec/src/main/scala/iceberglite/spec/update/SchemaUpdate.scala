@@ -9,12 +9,13 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.MetadataUpdate.{AddSchema, LastAdded, SetCurrentSchema}
 
 /**
- * A sequence of changes of a table's columns (spec: "Schema Evolution"): each change sees the previous ones, so that a
- * column that is dropped and added again is a new one. It is immutable: every change returns a new object.
+ * A sequence of changes of a table's columns (spec: "Schema Evolution"). Each change is applied to the result of the
+ * previous changes, so that a column that is dropped and added again is a new column with a new id. The object is
+ * immutable: every change returns a new object.
  *
- * Columns are named by paths, see [[ColumnPath]].
+ * Columns are identified by their paths (see [[ColumnPath]]).
  *
- * @param schema the changed columns, with the id of the schema on which they are based
+ * @param schema the columns after the changes, with the id of the original schema
  * @param lastColumnId the highest assigned field id; ids are never reused
  */
 final class SchemaUpdate private (
@@ -28,7 +29,8 @@ final class SchemaUpdate private (
 ) {
 
   /**
-   * Adds a column at the end of the table, or of the struct at `parent`, or of the structs in a list or map there.
+   * Adds a column at the end of the table or, if there is a parent, at the end of the parent struct. If the parent is a
+   * list or map of structs, the column is added to these structs.
    *
    * @param parent the path of the enclosing field; empty for a top-level column
    * @param fieldType the type of the column; its nested fields get new ids
@@ -43,11 +45,11 @@ final class SchemaUpdate private (
       required: Boolean = false,
       default: Option[DefaultValue] = None
   ): SchemaUpdate = {
-    val fieldPath = if (parent.isEmpty) Vector.empty else structAt(parent, name)
+    val fieldPath = if (parent.isEmpty) Vector.empty else structPath(parent, name)
     val fullName = (parent :+ name).mkString(".")
     if (required && default.isEmpty) {
       throw ValidationFailed(
-        s"Cannot add required column $fullName: existing rows have no value for it. Add it as an optional " +
+        s"Cannot add required column $fullName: existing rows have no value for it. Add the column as an optional " +
           "column, or with a default (format version 3)"
       )
     }
@@ -57,8 +59,9 @@ final class SchemaUpdate private (
       Vector(NestedField(0, name, fieldType, required, doc, default, default)),
       () => { last += 1; last }
     )
-    val defaulted = Schema.fieldsOf(StructType(numbered)).exists(f => f.initialDefault.orElse(f.writeDefault).isDefined)
-    if (defaulted) SchemaCheck.requireDefaultsAllowed(fullName, version)
+    val newFields = Schema.fieldsOf(StructType(numbered))
+    val hasDefault = newFields.exists(f => f.initialDefault.orElse(f.writeDefault).isDefined)
+    if (hasDefault) SchemaCheck.requireDefaultsAllowed(fullName, version)
     editFields(fieldPath) { siblings =>
       requireUnused(siblings, name, fullName)
       siblings ++ numbered
@@ -103,7 +106,7 @@ final class SchemaUpdate private (
       var last = lastColumnId
       val numbered = Schema.freshIds(fieldType, () => { last += 1; last })
       val wider = replaceField(fieldPath)(_.copy(fieldType = numbered))
-      // An enclosing list or map may have a default with values of the column.
+      // The default of an enclosing list or map may contain values of the column.
       val fields = FieldEdit.editPath(wider.schema.fields, fieldPath.map(_.id).toList, FieldEdit.promoteDefaults(name))
       wider.copyWith(schema = wider.schema.copy(fields = fields), lastId = last)
     }
@@ -112,11 +115,11 @@ final class SchemaUpdate private (
   def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
     if (requireField(path).doc == doc) this else replaceField(structField(path, "comment on"))(_.copy(doc = doc))
 
-  /** Sets the declared type of a column, see [[DeclaredType]]. @param text the type; `None` removes the declaration */
+  /** Sets the declared type of a column (see [[DeclaredType]]). @param text the type; `None` removes the declaration */
   def declareType(path: Vector[String], text: Option[String]): SchemaUpdate =
     copyWith(declared = declared + (requireField(path).id -> text))
 
-  /** Returns the table properties for declared types that these changes set, and the keys of those that they remove. */
+  /** Returns the table properties for declared types that the changes set, and the property keys that they remove. */
   def declaredTypes: (Map[String, String], Set[String]) = {
     val (set, removed) = declared.filterKeys(schema.byId.contains).partition(_._2.isDefined)
     (set.flatMap { case (id, text) => text.map(DeclaredType.key(id) -> _) }, removed.keySet.map(DeclaredType.key))
@@ -134,8 +137,8 @@ final class SchemaUpdate private (
     else replaceField(requireChangeable(path, "make optional"))(_.copy(required = false))
 
   /**
-   * Makes a column required. This has no effect on a required column. An optional column must have been added with a
-   * default by this sequence of changes.
+   * Makes a column required. This has no effect if the column is already required. Otherwise this sequence of changes
+   * must have added the column with a default.
    */
   def requireColumn(path: Vector[String]): SchemaUpdate = {
     val field = requireField(path)
@@ -167,24 +170,24 @@ final class SchemaUpdate private (
     }
 
   /**
-   * Merges the columns of `other` into these, by name: see [[SchemaUnion]]. Added columns are optional, at the end of
-   * their struct.
+   * Merges the columns of another schema into the columns of this schema, by name (see [[SchemaUnion]]). Columns that
+   * are added are optional, and are at the end of their struct.
    *
-   * @throws IcebergError columns with the same name have incompatible types
+   * @throws IcebergError if columns with the same name have incompatible types
    */
   def unionByNameWith(other: Schema): SchemaUpdate =
     new SchemaUnion(version, caseSensitive).mergeStruct(this, Vector.empty, schema.fields, other.fields)
 
-  /** Replaces the identifier fields. */
+  /** Replaces the identifier fields of the schema. */
   def setIdentifierFields(paths: Seq[Vector[String]]): SchemaUpdate = {
     val ids = paths.map(requireField(_).id).toSet
     copyWith(schema = schema.copy(identifierFieldIds = ids))
   }
 
   /**
-   * Returns the new columns and the highest assigned field id.
+   * Returns the schema after the changes, and the highest assigned field id.
    *
-   * @throws IcebergError the columns violate a rule of [[SchemaCheck]]
+   * @throws IcebergError if the columns violate a rule of [[SchemaCheck]]
    */
   def result: (Schema, Int) = {
     SchemaCheck(schema, version)
@@ -215,14 +218,19 @@ final class SchemaUpdate private (
   private def requireUnused(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
     if (name.isEmpty) throw InvalidArgument("column", s"'$fullName'", "A column needs a name")
     val isTaken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
-    if (isTaken)
-      throw AlreadyExists(ObjectKind.Column, fullName, "Choose another name, or drop or rename that column first")
+    if (isTaken) {
+      val advice = "Choose another name, or drop or rename the existing column first"
+      throw AlreadyExists(ObjectKind.Column, fullName, advice)
+    }
   }
 
   private def requireField(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last
 
-  /** Returns the path to a struct. If `path` leads to a list or map of structs, the result continues to the structs. */
-  private def structAt(path: Vector[String], newColumn: String): Vector[NestedField] = {
+  /**
+   * Returns the fields on the path to a struct. If the path leads to a list or map of structs, the element or value
+   * field is appended.
+   */
+  private def structPath(path: Vector[String], newColumn: String): Vector[NestedField] = {
     val fieldPath = requireChangeable(path, "add fields to")
     fieldPath.last.fieldType match {
       case _: StructType => fieldPath
@@ -237,7 +245,7 @@ final class SchemaUpdate private (
     }
   }
 
-  /** Returns the path to a field of a struct. */
+  /** Returns the fields on the path to a field of a struct. List elements, map keys and map values are rejected. */
   private def structField(path: Vector[String], verb: String): Vector[NestedField] = {
     val fieldPath = requireChangeable(path, verb)
     fieldPath.init.lastOption.filterNot(_.fieldType.isInstanceOf[StructType]).foreach { parent =>
@@ -248,7 +256,10 @@ final class SchemaUpdate private (
     fieldPath
   }
 
-  /** Returns the path to a field that is not a map's key, nor inside of one: equality of keys must not change. */
+  /**
+   * Returns the fields on the path to a field. The key of a map, and fields inside of the key, are rejected, because a
+   * change of the field could change the equality of keys.
+   */
   private def requireChangeable(path: Vector[String], verb: String): Vector[NestedField] = {
     val fieldPath = ColumnPath.require(schema, path, caseSensitive)
     val keys = fieldPath.map(_.fieldType).collect { case m: MapType => m.keyId }
@@ -263,7 +274,7 @@ final class SchemaUpdate private (
   private def replaceField(fieldPath: Vector[NestedField])(edit: NestedField => NestedField): SchemaUpdate =
     editFields(fieldPath.init)(_.map(f => if (f.id == fieldPath.last.id) edit(f) else f))
 
-  /** Edits the children of the field at a path; the empty path is the table. */
+  /** Edits the child fields of the field at a path. For the empty path, edits the top-level columns. */
   private def editFields(fieldPath: Vector[NestedField])(edit: Vector[NestedField] => Vector[NestedField])
       : SchemaUpdate =
     copyWith(schema = schema.copy(fields = FieldEdit(schema.fields, fieldPath.map(_.id).toList, edit)))

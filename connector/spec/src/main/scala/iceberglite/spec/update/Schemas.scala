@@ -5,9 +5,10 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.schema.{Schema, SchemaCheck}
 
+/** Updates of the schemas of a table. */
 private[update] object Schemas {
 
-  /** Adds a schema, unless the table has an equal one. Returns the metadata and the id of the added or equal schema. */
+  /** Adds a schema, unless the table has an equal one. Returns the new metadata and the id of the schema. */
   def add(m: TableMetadata, schema: Schema, lastColumnId: Int): (TableMetadata, Int) = {
     SchemaCheck(schema, m.formatVersion)
     val next = m.copy(lastColumnId = Seq(m.lastColumnId, lastColumnId, schema.highestFieldId).max)
@@ -20,15 +21,16 @@ private[update] object Schemas {
   }
 
   def setCurrent(m: TableMetadata, id: Int): TableMetadata = {
-    if (!m.schemasById.contains(id))
-      throw NotFound(ObjectKind.Schema, id.toString, "Add it before it becomes the current one")
+    if (!m.schemasById.contains(id)) {
+      throw NotFound(ObjectKind.Schema, id.toString, "Add the schema before it becomes the current schema")
+    }
     m.copy(currentSchemaId = id)
   }
 
-  /** Removes schemas; unknown ids are ignored. */
+  /** Removes schemas. Ids that the table does not have are ignored. */
   def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
     if (ids(m.currentSchemaId)) {
-      throw ValidationFailed(s"Cannot remove schema ${m.currentSchemaId}: it is the current one")
+      throw ValidationFailed(s"Cannot remove schema ${m.currentSchemaId}: it is the current schema")
     }
     m.copy(schemas = m.schemas.filterNot(s => ids(s.schemaId)))
   }

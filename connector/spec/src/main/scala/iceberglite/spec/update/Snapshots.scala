@@ -5,14 +5,15 @@ import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
 import iceberglite.spec.metadata.SnapshotRef.Main
 
+/** Updates of the snapshots, branches and tags of a table. */
 private[spec] object Snapshots {
 
-  /** The tolerated difference of clocks between machines. */
+  /** The tolerated difference between the clocks of two machines, in milliseconds. */
   val ClockToleranceMs: Long = 60000L
 
   def add(m: TableMetadata, s: Snapshot): TableMetadata = {
     def reject(reason: String): Nothing = throw ValidationFailed(s"Cannot add snapshot ${s.snapshotId}: $reason")
-    if (m.snapshotsById.contains(s.snapshotId)) reject("the table already has one with this id")
+    if (m.snapshotsById.contains(s.snapshotId)) reject("the table already has a snapshot with this id")
     if (s.snapshotId <= 0) reject("its id must be positive")
     if (s.timestampMs < m.lastUpdatedMs - ClockToleranceMs) {
       reject(
@@ -22,10 +23,12 @@ private[spec] object Snapshots {
     }
     m.formatVersion match {
       case FormatVersion.V1 =>
-        if (s.sequenceNumber != 0) reject(s"version 1 has no sequence numbers, but it has ${s.sequenceNumber}")
+        if (s.sequenceNumber != 0) {
+          reject(s"format version 1 has no sequence numbers, but its sequence number is ${s.sequenceNumber}")
+        }
       case FormatVersion.V2 | FormatVersion.V3 =>
         if (s.sequenceNumber <= m.lastSequenceNumber) {
-          reject(s"its sequence number ${s.sequenceNumber} is not above the table's last, ${m.lastSequenceNumber}")
+          reject(s"its sequence number ${s.sequenceNumber} is not above the table's last one, ${m.lastSequenceNumber}")
         }
         if (s.manifestList.isEmpty) reject("it has no manifest list")
     }
@@ -35,22 +38,22 @@ private[spec] object Snapshots {
   }
 
   /**
-   * Returns the number of row ids that a snapshot assigns. Checks that its first row id is the table's next row id,
-   * even if it assigns none.
+   * Returns the number of row ids that a snapshot assigns. Checks that the first row id of the snapshot is the table's
+   * next row id, even if the snapshot assigns no row ids.
    */
   private def assignedRowIds(m: TableMetadata, s: Snapshot, reject: String => Nothing): Long = {
     if (!s.firstRowId.contains(m.nextRowId)) {
-      val found = s.firstRowId.fold("absent")(_.toString)
-      reject(s"its first-row-id is $found, and the table's next-row-id is ${m.nextRowId}")
+      val firstRowId = s.firstRowId.fold("absent")(_.toString)
+      reject(s"its first-row-id is $firstRowId, and the table's next-row-id is ${m.nextRowId}")
     }
-    s.addedRows.filter(_ >= 0).getOrElse(reject("version 3 needs added-rows, 0 or more"))
+    s.addedRows.filter(_ >= 0).getOrElse(reject("format version 3 requires added-rows, which must be at least 0"))
   }
 
   def remove(m: TableMetadata, ids: Set[Long]): TableMetadata =
     if (!m.snapshots.exists(s => ids(s.snapshotId))) m
     else {
       m.currentSnapshotId.filter(ids).foreach { id =>
-        throw ValidationFailed(s"Cannot remove snapshot $id: it is the current one")
+        throw ValidationFailed(s"Cannot remove snapshot $id: it is the current snapshot")
       }
       val kept = m.snapshots.filterNot(s => ids(s.snapshotId))
       val keptIds = kept.map(_.snapshotId).toSet
@@ -64,13 +67,16 @@ private[spec] object Snapshots {
     }
 
   /**
-   * Spec, `snapshot-log`: all entries before an expired snapshot are removed with it. With a gap, the previous snapshot
-   * would seem to have been current longer than it was.
+   * Returns the log entries after the last entry of an expired snapshot (spec: `snapshot-log`). Earlier entries are
+   * removed too, because after a gap in the log, the previous snapshot would seem to have been current longer than it
+   * was.
    */
   private def afterLastGap(log: Vector[SnapshotLogEntry], keptIds: Set[Long]): Vector[SnapshotLogEntry] =
     log.drop(log.lastIndexWhere(e => !keptIds(e.snapshotId)) + 1)
 
-  /** Sets a reference. @param logTimeMs the time at which the branch was set to its snapshot */
+  /**
+   * Sets a branch or tag. @param logTimeMs the time at which the snapshot became the current one, for the snapshot log
+   */
   def setRef(m: TableMetadata, name: String, ref: SnapshotRef, logTimeMs: Long): TableMetadata = {
     SnapshotRef.checked(name, ref)
     if (!m.snapshotsById.contains(ref.snapshotId)) {

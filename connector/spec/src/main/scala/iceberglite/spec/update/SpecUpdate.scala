@@ -37,17 +37,17 @@ final class SpecUpdate private (
     val field = existingField(requested, name).getOrElse(requested)
     UnboundField.checkName(metadata.schema, field.name, column.id, transform)
     activeFields.foreach(checkCompatible(_, field))
-    val next = withoutVoidNamed(field.name) :+ field
+    val next = renameVoidField(field.name) :+ field
     copy(fields = next, lastPartitionId = math.max(lastPartitionId, field.fieldId), added = added + field.fieldId)
   }
 
   /** Removes a field by its name. */
   def removeField(name: String): SpecUpdate = remove(requireField(name))
 
-  /** Removes the field with a transform of a column. */
+  /** Removes the field with this source column and transform. */
   def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(requireFieldOf(source, transform))
 
-  /** Replaces the field with this name by a new one. */
+  /** Replaces the field with this name by a new field. */
   def replaceField(
       name: String,
       source: Vector[String],
@@ -55,7 +55,7 @@ final class SpecUpdate private (
       newName: Option[String]
   ): SpecUpdate = removeField(name).addField(source, transform, newName)
 
-  /** Replaces the field with a transform of a column by a new one. */
+  /** Replaces the field with this source column and transform by a new field. */
   def replaceField(
       oldSource: Vector[String],
       oldTransform: Transform,
@@ -69,11 +69,11 @@ final class SpecUpdate private (
     val field = requireField(name)
     UnboundField.checkName(metadata.schema, newName, field.sourceId, field.transform)
     activeFields.filterNot(_.fieldId == field.fieldId).foreach(checkName(_, newName))
-    val next = withoutVoidNamed(newName).map(f => if (f.fieldId == field.fieldId) f.copy(name = newName) else f)
+    val next = renameVoidField(newName).map(f => if (f.fieldId == field.fieldId) f.copy(name = newName) else f)
     copy(fields = next)
   }
 
-  /** Returns the new spec, with the existing id if the table already has it. */
+  /** Returns the new spec, or the compatible spec that the table already has. */
   def result: PartitionSpec = {
     val spec = PartitionSpec(metadata.specs.map(_.specId).max + 1, fields)
     metadata.specs.find(_.compatibleWith(spec)).getOrElse(spec)
@@ -95,8 +95,9 @@ final class SpecUpdate private (
   }
 
   /**
-   * Spec, "Partitioning": the id of an equivalent field of an existing spec is reused. If the user specified a name,
-   * the existing field must have this name. In version 1, fields can only be appended, so no id is reused.
+   * Returns the equivalent field of an existing spec, whose id must be reused (spec: "Partitioning"). If the user
+   * specified a name, the existing field must have this name. In version 1, fields can only be appended, so that no id
+   * is reused.
    */
   private def existingField(requested: PartitionField, name: Option[String]): Option[PartitionField] = {
     def matches(f: PartitionField): Boolean = f.sameValues(requested) && name.forall(_ == f.name)
@@ -115,17 +116,22 @@ final class SpecUpdate private (
         "There is nothing to add"
       )
     }
-    // As in Apache Iceberg, a coarser field of an earlier change may coexist with a finer one.
+    // As in Apache Iceberg, the fields of one change must not be redundant. A field of an earlier change may be
+    // redundant, for example a day field beside an hour field.
     if (added(existing.fieldId)) UnboundField.checkNotRedundant(existing, field)
     checkName(existing, field.name)
   }
 
   private def checkName(existing: PartitionField, name: String): Unit = if (existing.name == name) {
-    throw AlreadyExists(ObjectKind.PartitionField, name, "Choose another name with AS, or drop that field first")
+    throw AlreadyExists(
+      ObjectKind.PartitionField,
+      name,
+      "Choose another name with AS, or drop the existing field first"
+    )
   }
 
-  /** Returns the fields, after renaming a void field with this name, which version 1 keeps in the spec. */
-  private def withoutVoidNamed(name: String): Vector[PartitionField] = fields.map { f =>
+  /** Returns the fields. A void field with this name, which version 1 has kept for a dropped field, is renamed. */
+  private def renameVoidField(name: String): Vector[PartitionField] = fields.map { f =>
     if (f.transform == Void && f.name == name) f.copy(name = s"${f.name}_${f.fieldId}") else f
   }
 
@@ -138,9 +144,9 @@ final class SpecUpdate private (
       .getOrElse(throw missing(s"$transform of ${source.mkString(".")}"))
   }
 
-  private def missing(what: String): IcebergError = NotFound(
+  private def missing(description: String): IcebergError = NotFound(
     ObjectKind.PartitionField,
-    what,
+    description,
     if (activeFields.isEmpty) "The table is not partitioned"
     else s"The fields are ${activeFields.map(f => s"${f.name} (${f.transform} of ${sourceName(f)})").mkString(", ")}"
   )
@@ -149,8 +155,8 @@ final class SpecUpdate private (
     metadata.schema.names.getOrElse(field.sourceId, field.sourceId.toString)
 
   /**
-   * Returns the default name of a field that is added to an existing table, as in Apache Iceberg: the default name in a
-   * new table, followed by the transform's parameter.
+   * Returns the default name of a field that is added to an existing table. As in Apache Iceberg, this is the default
+   * name in a new table, followed by the transform's parameter.
    */
   private def defaultName(column: NestedField, transform: Transform): String = {
     val base = transform.defaultFieldName(metadata.schema.names(column.id))
@@ -167,7 +173,7 @@ final class SpecUpdate private (
 object SpecUpdate {
   private val Parameter = """\[(\d+)\]""".r
 
-  /** Starts a sequence of changes. @throws Unsupported the table's spec has a transform of a later version */
+  /** Starts a sequence of changes. @throws Unsupported if the table's spec has a transform of a later version */
   def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SpecUpdate = {
     if (metadata.spec.hasUnknownTransform) {
       throw Unsupported(
@@ -176,7 +182,8 @@ object SpecUpdate {
       )
     }
     val lastId = metadata.formatVersion match {
-      // Readers derive the ids of version 1 by position, so a new field gets the next id of its own spec.
+      // Readers derive the field ids of a version 1 spec from the positions of the fields. Therefore a new field gets
+      // the id after the last field of its own spec.
       case FormatVersion.V1 => PartitionSpec.FirstFieldId + metadata.spec.fields.size - 1
       case FormatVersion.V2 | FormatVersion.V3 => metadata.lastPartitionId
     }

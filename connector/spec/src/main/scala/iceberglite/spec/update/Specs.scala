@@ -5,12 +5,10 @@ import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.{PartitionField, PartitionSpec, Void}
 
+/** Updates of the partition specs of a table. */
 private[update] object Specs {
 
-  /**
-   * Adds a spec, unless the table has a compatible one. Returns the metadata and the id of the added or compatible
-   * spec.
-   */
+  /** Adds a spec, unless the table has a compatible one. Returns the new metadata and the id of the spec. */
   def add(m: TableMetadata, spec: PartitionSpec): (TableMetadata, Int) = {
     check(m, spec)
     // Spec, "Partitioning": writers must not create a spec when a compatible one exists.
@@ -25,15 +23,15 @@ private[update] object Specs {
 
   def setDefault(m: TableMetadata, id: Int): TableMetadata = {
     if (!m.specsById.contains(id)) {
-      throw NotFound(ObjectKind.PartitionSpec, id.toString, "Add it before it becomes the default")
+      throw NotFound(ObjectKind.PartitionSpec, id.toString, "Add the spec before it becomes the default")
     }
     m.copy(defaultSpecId = id)
   }
 
-  /** Removes specs; unknown ids are ignored. */
+  /** Removes specs. Ids that the table does not have are ignored. */
   def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
     if (ids(m.defaultSpecId)) {
-      throw ValidationFailed(s"Cannot remove partition spec ${m.defaultSpecId}: it is the default")
+      throw ValidationFailed(s"Cannot remove partition spec ${m.defaultSpecId}: it is the default spec")
     }
     m.copy(specs = m.specs.filterNot(s => ids(s.specId)))
   }
@@ -53,23 +51,27 @@ private[update] object Specs {
     if (m.formatVersion == FormatVersion.V1) checkSequential(spec) else spec.fields.foreach(checkCollision(m, _))
   }
 
-  /** Checks ids in version 1, which does not store them: readers count from 1000 (spec: "Partition Evolution"). */
+  /**
+   * Checks the field ids of a version 1 spec. Version 1 does not store the ids, because readers number the fields from
+   * 1000 on (spec: "Partition Evolution").
+   */
   private def checkSequential(spec: PartitionSpec): Unit =
     spec.fields.zipWithIndex.foreach { case (f, i) =>
       if (f.fieldId != PartitionSpec.FirstFieldId + i) {
         throw ValidationFailed(
-          s"Partition field ${f.name} has the id ${f.fieldId}, but in a table of format version 1 the ids count from " +
-            s"${PartitionSpec.FirstFieldId}; upgrade the table to version 2"
+          s"Partition field ${f.name} has the id ${f.fieldId}, but in a table of format version 1 the ids are " +
+            s"numbered from ${PartitionSpec.FirstFieldId}; upgrade the table to version 2"
         )
       }
     }
 
   /**
-   * Checks that an id has the same meaning in all specs, as required from version 2 on. A field may also become void.
+   * Checks that the fields with one id have the same source and the same transform in all specs, as format version 2
+   * and later versions require. Some of the fields may be void.
    */
   private def checkCollision(m: TableMetadata, field: PartitionField): Unit = {
     val existing = m.specs.flatMap(_.fields).filter(_.fieldId == field.fieldId)
-    val same = existing.exists(k => k.sameValues(field) || (k.sourceIds == field.sourceIds && isVoid(k, field)))
+    val same = existing.exists(f => f.sameValues(field) || (f.sourceIds == field.sourceIds && hasVoid(f, field)))
     if (existing.nonEmpty && !same) {
       throw ValidationFailed(
         s"Partition field ${field.name} has the id ${field.fieldId}, which belongs to ${existing.head.name} " +
@@ -78,7 +80,7 @@ private[update] object Specs {
     }
   }
 
-  private def isVoid(a: PartitionField, b: PartitionField): Boolean = a.transform == Void || b.transform == Void
+  private def hasVoid(a: PartitionField, b: PartitionField): Boolean = a.transform == Void || b.transform == Void
 
   private def firstDuplicate[A](values: Vector[A]): Option[A] = values.diff(values.distinct).headOption
 }

@@ -2,7 +2,7 @@ package iceberglite.spec.update
 
 import iceberglite.spec.metadata.{PartitionStatisticsFile, StatisticsFile, TableMetadata}
 
-/** A snapshot has at most one statistics file of each kind. */
+/** Updates of the statistics files of a table. A snapshot has at most one statistics file of each kind. */
 private[update] object StatisticsFiles {
 
   def set(m: TableMetadata, file: StatisticsFile): TableMetadata =

@@ -10,9 +10,9 @@ import iceberglite.spec.metadata.{Encryption, EncryptionKey, TableMetadata}
 private[update] object Tables {
 
   def assignUuid(m: TableMetadata, uuid: UUID): TableMetadata = m.uuid match {
-    case Some(other) if other != uuid =>
+    case Some(existing) if existing != uuid =>
       throw ValidationFailed(
-        s"Cannot set the UUID of table ${m.location} to $uuid: it is $other, and a UUID never changes"
+        s"Cannot set the UUID of table ${m.location} to $uuid: it is $existing, and a UUID never changes"
       )
     case _ => m.copy(uuid = Some(uuid))
   }
@@ -23,20 +23,20 @@ private[update] object Tables {
         s"Cannot downgrade table ${m.location} from format version ${m.formatVersion} to $version"
       )
     }
-    // Spec: "Version 2 - Writing v2 metadata", table-uuid is required.
+    // The specification requires `table-uuid` from version 2 on (section "Version 2 - Writing v2 metadata").
     if (version > FormatVersion.V1 && m.uuid.isEmpty) {
       throw ValidationFailed(
-        s"Cannot upgrade table ${m.location} to format version $version: it has no UUID, assign one"
+        s"Cannot upgrade table ${m.location} to format version $version: it has no UUID; assign a UUID first"
       )
     }
     m.copy(formatVersion = version)
   }
 
-  /** Sets properties. @throws Unsupported the properties request encryption: files would be written unencrypted */
+  /** Sets properties. @throws Unsupported if a property requests encryption, because files would not be encrypted */
   def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata = {
     properties.get(Encryption.KeyIdProperty).foreach { key =>
       val property = s"table property ${Encryption.KeyIdProperty} = $key"
-      throw Unsupported(property, "This release does not support encryption; remove it")
+      throw Unsupported(property, "This release does not support encryption; remove the property")
     }
     m.copy(properties = m.properties ++ properties)
   }

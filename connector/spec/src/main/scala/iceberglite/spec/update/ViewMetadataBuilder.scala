@@ -55,16 +55,18 @@ final private[spec] case class ViewMetadataBuilder(
       )
   }
 
-  /** Adds a version, unless the view has an equal one. The new version gets an id that is higher than all others. */
+  /** Adds a version, unless the view has an equal version. The new version gets the highest id. */
   private def addVersion(version: ViewVersion): ViewMetadataBuilder = {
     val schemaId =
       if (version.schemaId != LastAdded) version.schemaId
-      else lastSchemaId.getOrElse(throw ValidationFailed("Cannot use the last added schema: the change adds none"))
+      else lastSchemaId.getOrElse(throw ValidationFailed("Cannot use the last added schema: the change adds no schema"))
     if (!metadata.schemasById.contains(schemaId)) {
-      throw NotFound(ObjectKind.Schema, schemaId.toString, "Add it before a version of the view that uses it")
+      throw NotFound(ObjectKind.Schema, schemaId.toString, "Add the schema before the version that uses it")
     }
     version.dialects.diff(version.dialects.distinct).headOption.foreach { dialect =>
-      throw ValidationFailed(s"A version of a view has one query for each dialect, but this one has two for $dialect")
+      throw ValidationFailed(
+        s"A version of a view has one query for each dialect, but the new version has two for $dialect"
+      )
     }
     val bound = version.copy(schemaId = schemaId)
     metadata.versions.find(_.sameDefinition(bound)) match {
@@ -80,7 +82,8 @@ final private[spec] case class ViewMetadataBuilder(
   }
 
   /**
-   * Adds the operation to the summary, which the early form of the specification requires (view spec: "Appendix A").
+   * Adds the operation to the summary, because an early text of the view specification requires the operation (view
+   * spec: "Appendix A").
    */
   private def withSummary(version: ViewVersion): ViewVersion = {
     val operation = if (metadata.versions.isEmpty) ViewVersion.Create else ViewVersion.Replace
@@ -90,14 +93,18 @@ final private[spec] case class ViewMetadataBuilder(
   private def setCurrent(id: Int): ViewMetadataBuilder = {
     val versionId =
       if (id != LastAdded) id
-      else lastVersionId.getOrElse(throw ValidationFailed("Cannot use the last added version: the change adds none"))
+      else {
+        lastVersionId.getOrElse(
+          throw ValidationFailed("Cannot use the last added version: the change adds no version")
+        )
+      }
     val version = metadata.versionsById.getOrElse(
       versionId,
-      throw NotFound(ObjectKind.ViewVersion, versionId.toString, "Add it before it becomes the current one")
+      throw NotFound(ObjectKind.ViewVersion, versionId.toString, "Add the version before it becomes current")
     )
     if (versionId == metadata.currentVersionId) this
     else {
-      // A new version became current at its own timestamp, an old one becomes current now.
+      // A version that the change adds became current at its own timestamp. An existing version becomes current now.
       val entry = ViewLogEntry(if (added(versionId)) version.timestampMs else nowMs, versionId)
       copy(metadata = metadata.copy(currentVersionId = versionId), logged = Some(entry))
     }
@@ -109,7 +116,7 @@ final private[spec] case class ViewMetadataBuilder(
       throw NotFound(
         ObjectKind.ViewVersion,
         metadata.currentVersionId.toString,
-        "The change must add one and make it current"
+        "The change must add a version and make it the current version"
       )
     }
     base.foreach(before => ViewMetadataBuilder.checkDialects(before.currentVersion, metadata))
@@ -130,9 +137,9 @@ private[spec] object ViewMetadataBuilder {
     ViewMetadata(None, "", Vector.empty, LastAdded, Vector.empty, Vector.empty, Map.empty)
 
   private def assignUuid(m: ViewMetadata, uuid: UUID): ViewMetadata = m.uuid match {
-    case Some(other) if other != uuid =>
+    case Some(existing) if existing != uuid =>
       throw ValidationFailed(
-        s"Cannot set the UUID of view ${m.location} to $uuid: it is $other, and a UUID never changes"
+        s"Cannot set the UUID of view ${m.location} to $uuid: it is $existing, and a UUID never changes"
       )
     case _ => m.copy(uuid = Some(uuid))
   }
@@ -145,7 +152,7 @@ private[spec] object ViewMetadataBuilder {
     val lost = before.dialects.diff(m.currentVersion.dialects)
     if (lost.nonEmpty && !m.properties.get(ViewMetadata.DropDialectProperty).exists(_.equalsIgnoreCase("true"))) {
       throw ValidationFailed(
-        s"The view at ${m.location} would lose its query in ${lost.mkString(", ")}. Add one, or set the property " +
+        s"The view at ${m.location} would lose its query in ${lost.mkString(", ")}. Add a query, or set the property " +
           s"${ViewMetadata.DropDialectProperty} to true"
       )
     }
@@ -153,7 +160,7 @@ private[spec] object ViewMetadataBuilder {
 
   /**
    * Expires old versions. Keeps the newest versions by id, the current version and the versions of this change. Removes
-   * log entries before a gap.
+   * the log entries up to the last entry of an expired version.
    */
   private def expireVersions(m: ViewMetadata, added: Set[Int]): ViewMetadata = {
     val versionsToKeep = math.max(historySize(m.properties), (added + m.currentVersionId).size)

@@ -92,7 +92,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   test("-1 refers to the last added schema, spec or order of the same commit only", MetadataRules.lastAdded) {
     val base = empty(V2)
     Seq(SetCurrentSchema(LastAdded), SetDefaultSpec(LastAdded), SetDefaultSortOrder(LastAdded)).foreach { update =>
-      assert(rejection(base, update).contains("the change adds none"))
+      assert(rejection(base, update).contains("the change adds no "))
     }
   }
 
@@ -290,7 +290,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
   }
 
   test("the current snapshot cannot be removed") {
-    assert(rejection(withHistory(V2), RemoveSnapshots(Set(3L))).contains("it is the current one"))
+    assert(rejection(withHistory(V2), RemoveSnapshots(Set(3L))).contains("it is the current snapshot"))
   }
 
   test(
