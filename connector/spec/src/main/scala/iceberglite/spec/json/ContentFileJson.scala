@@ -12,12 +12,12 @@ import iceberglite.spec.types.Literal.BinaryLiteral
 import iceberglite.spec.types.Type.{BinaryType, StructType}
 
 /**
- * Spec, "Appendix C - Content File (Data and Delete) Serialization", with the fields of version 3. The values of the
- * specification are written. The values of Apache Iceberg since 1.11 (`position-deletes`, `parquet`, the partition as
- * an array) are also read.
+ * The JSON form of a data file or delete file (spec: "Appendix C - Content File (Data and Delete) Serialization"), with
+ * the fields of version 3. Files are written in the form of the specification. Apache Iceberg since 1.11 writes some
+ * values in another form (`position-deletes`, `parquet`, the partition as an array), which is also read.
  *
  * @param specs the partition specs that files may have
- * @param schema provides the types of partition values
+ * @param schema the schema that contains the source columns of the partition fields
  */
 final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) extends JsonFormat[ContentFile] {
   import ContentFileJson._
@@ -33,7 +33,7 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
       oneOf(json(Format), FileFormat.all)(_.name),
       specId,
       partition(json, specId),
-      records(json, content),
+      recordCount(json, content),
       json.count(FileSize),
       metrics(json),
       json.optional(KeyMetadata).map(bytes),
@@ -47,11 +47,14 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     )
   }
 
-  private def records(json: JsonValue, content: Content): Long =
+  private def recordCount(json: JsonValue, content: Content): Long =
     if (content == Content.Data && json.long(RecordCount) == ContentFile.UnknownRecords) ContentFile.UnknownRecords
     else json.count(RecordCount)
 
-  /** Reads a partition. A file without partition values may have an unknown spec: a delete file for the whole table. */
+  /**
+   * Reads a partition. The spec of a file without partition values may be unknown, because it may be a delete file that
+   * applies to the whole table.
+   */
   private def partition(json: JsonValue, specId: Int): PartitionTuple = {
     val values = json.optional(Partition)
     def isEmpty = values.forall(v => if (v.isArray) v.elements.isEmpty else v.entries.isEmpty)
@@ -89,8 +92,8 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     out.writeNumberField(FileSize, file.fileSizeInBytes)
     writeMetrics(file.metrics, out)
     file.keyMetadata.foreach(writeBytes(KeyMetadata, _, out))
-    if (file.splitOffsets.nonEmpty) JsonFormat.array(out, SplitOffsets, file.splitOffsets)(v => out.writeNumber(v))
-    if (file.equalityIds.nonEmpty) JsonFormat.array(out, EqualityIds, file.equalityIds)(id => out.writeNumber(id))
+    if (file.splitOffsets.nonEmpty) JsonFormat.writeArray(out, SplitOffsets, file.splitOffsets)(v => out.writeNumber(v))
+    if (file.equalityIds.nonEmpty) JsonFormat.writeArray(out, EqualityIds, file.equalityIds)(id => out.writeNumber(id))
     file.sortOrderId.foreach(out.writeNumberField(SortOrderId, _))
     file.firstRowId.foreach(out.writeNumberField(FirstRowId, _))
     file.referencedDataFile.foreach(out.writeStringField(ReferencedDataFile, _))
@@ -99,7 +102,7 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     out.writeEndObject()
   }
 
-  /** Writes a partition; null values are omitted. */
+  /** Writes the partition values that are not null. */
   private def writePartition(file: ContentFile, out: JsonGenerator): Unit = {
     out.writeObjectFieldStart(Partition)
     for {
@@ -144,8 +147,8 @@ object ContentFileJson {
   }
 
   private def oneOf[A](json: JsonValue, all: Seq[A])(name: A => String): A = {
-    val found = json.lowerCase.replace('-', '_')
-    all.find(name(_) == found)
+    val normalized = json.lowerCase.replace('-', '_')
+    all.find(name(_) == normalized)
       .getOrElse(json.fail(s"Must be one of ${all.map(name).mkString(", ")}, found ${json.string}"))
   }
 
@@ -177,8 +180,8 @@ object ContentFileJson {
     def columns[A](key: String, map: Option[Map[Int, A]])(write: A => Unit): Unit = map.foreach { m =>
       val sorted = m.toVector.sortBy(_._1)
       out.writeObjectFieldStart(key)
-      JsonFormat.array(out, Keys, sorted)(e => out.writeNumber(e._1))
-      JsonFormat.array(out, Values, sorted)(e => write(e._2))
+      JsonFormat.writeArray(out, Keys, sorted)(e => out.writeNumber(e._1))
+      JsonFormat.writeArray(out, Values, sorted)(e => write(e._2))
       out.writeEndObject()
     }
     counts(ColumnSizes, metrics.columnSizes)

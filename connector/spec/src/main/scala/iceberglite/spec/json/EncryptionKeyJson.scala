@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.EncryptionKey
 
-/** An entry of `encryption-keys` (spec, version 3). */
+/** The JSON form of an entry of `encryption-keys` (spec, version 3). */
 object EncryptionKeyJson extends JsonFormat[EncryptionKey] {
   private val KeyId = "key-id"
   private val EncryptedKeyMetadata = "encrypted-key-metadata"
@@ -23,7 +23,7 @@ object EncryptionKeyJson extends JsonFormat[EncryptionKey] {
     out.writeStringField(KeyId, key.keyId)
     out.writeStringField(EncryptedKeyMetadata, key.encryptedKeyMetadata)
     key.encryptedById.foreach(out.writeStringField(EncryptedById, _))
-    if (key.properties.nonEmpty) JsonFormat.strings(out, Properties, key.properties)
+    if (key.properties.nonEmpty) JsonFormat.writeStrings(out, Properties, key.properties)
     out.writeEndObject()
   }
 }

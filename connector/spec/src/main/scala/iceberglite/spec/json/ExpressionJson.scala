@@ -10,11 +10,11 @@ import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
 import iceberglite.spec.types.Literal._
 
 /**
- * An expression in JSON, as in the `residual-filter` of a scan task and in the plans and reports of a REST catalog
- * (spec: "File Scan Task Serialization"): `{"type":"eq","term":"id","value":1}`.
+ * The JSON form of an expression, such as `{"type":"eq","term":"id","value":1}`. It is used in the `residual-filter` of
+ * a scan task, and in the plans and reports of a REST catalog (spec: "File Scan Task Serialization").
  *
  * JSON does not distinguish an int from a long, or a date from a string. Without a schema, numbers are read as longs
- * and doubles, and all other values as strings; binding converts them to the type of the column.
+ * and doubles, and all other values as strings. Binding converts the values to the types of the columns.
  */
 object ExpressionJson extends JsonFormat[Expression] {
   private[json] val Type = "type"
@@ -28,10 +28,10 @@ object ExpressionJson extends JsonFormat[Expression] {
   private val Reference = "reference"
   private val LiteralType = "literal"
 
-  /** The predicates by name. An underscore in a name is also accepted, because Apache Iceberg writes it. */
-  private val unary: Map[String, Term => Predicate] =
+  // The predicates by name. A name with underscores is also accepted, because Apache Iceberg writes underscores.
+  private val unaryPredicates: Map[String, Term => Predicate] =
     Map("is-null" -> IsNull, "not-null" -> NotNull, "is-nan" -> IsNan, "not-nan" -> NotNan)
-  private val comparisons: Map[String, (Term, Literal) => Predicate] = Map(
+  private val comparisonPredicates: Map[String, (Term, Literal) => Predicate] = Map(
     "lt" -> LessThan,
     "lt-eq" -> LessThanOrEqual,
     "gt" -> GreaterThan,
@@ -39,21 +39,21 @@ object ExpressionJson extends JsonFormat[Expression] {
     "eq" -> Equal,
     "not-eq" -> NotEqual
   )
-  private val prefixes: Map[String, (Term, String) => Predicate] =
+  private val prefixPredicates: Map[String, (Term, String) => Predicate] =
     Map("starts-with" -> StartsWith, "not-starts-with" -> NotStartsWith)
-  private val sets: Map[String, (Term, Set[Literal]) => Predicate] = Map("in" -> In, "not-in" -> NotIn)
+  private val setPredicates: Map[String, (Term, Set[Literal]) => Predicate] = Map("in" -> In, "not-in" -> NotIn)
 
   override def read(json: JsonValue): Expression = new ExpressionReader(None).read(json)
 
   /**
-   * Reads an expression with values of the columns' types.
+   * Reads an expression whose values have the types of the columns.
    *
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON is invalid, or the schema lacks a column
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the JSON is invalid, or if the schema lacks a column
    */
   def read(json: JsonValue, schema: Schema, caseSensitive: Boolean = true): Expression =
     new ExpressionReader(Some(name => schema.find(name, caseSensitive).map(_.fieldType))).read(json)
 
-  /** @param typeOf returns the type of a column; absent if the types are unknown */
+  /** Reads expressions. @param typeOf returns the type of a column; absent if the types of the columns are unknown */
   final private class ExpressionReader(typeOf: Option[String => Option[iceberglite.spec.types.Type]]) {
 
     def read(json: JsonValue): Expression =
@@ -71,16 +71,19 @@ object ExpressionJson extends JsonFormat[Expression] {
     private def constant(value: Boolean): Expression = if (value) AlwaysTrue else AlwaysFalse
 
     private def predicate(name: String, json: JsonValue): Predicate = {
-      def rejectKey(key: String): Unit = if (json.has(key)) json(key).fail(s"$name takes no $key")
-      if (!sets.contains(name)) rejectKey(Values)
-      if (unary.contains(name) || sets.contains(name)) rejectKey(Value)
-      unary.get(name).map(make => make(term(json(TermKey))))
-        .orElse(comparisons.get(name).map(make => make(term(json(TermKey)), value(json(TermKey), json(Value)))))
-        .orElse(prefixes.get(name).map(make => make(term(json(TermKey)), literalValue(json(Value)).string)))
-        .orElse(sets.get(name).map { make =>
+      def rejectKey(key: String): Unit =
+        if (json.has(key)) json(key).fail(s"The predicate $name must not have the key $key")
+      if (!setPredicates.contains(name)) rejectKey(Values)
+      if (unaryPredicates.contains(name) || setPredicates.contains(name)) rejectKey(Value)
+      unaryPredicates.get(name).map(make => make(term(json(TermKey))))
+        .orElse(comparisonPredicates.get(name).map { make =>
+          make(term(json(TermKey)), value(json(TermKey), json(Value)))
+        })
+        .orElse(prefixPredicates.get(name).map(make => make(term(json(TermKey)), literalValue(json(Value)).string)))
+        .orElse(setPredicates.get(name).map { make =>
           make(term(json(TermKey)), json(Values).map(value(json(TermKey), _)).toSet)
         })
-        .getOrElse(json(Type).fail(s"Unknown test: $name"))
+        .getOrElse(json(Type).fail(s"Unknown predicate: $name"))
     }
 
     private def term(json: JsonValue): Term =
@@ -91,7 +94,9 @@ object ExpressionJson extends JsonFormat[Expression] {
         case other => json(Type).fail(s"Unknown term: $other")
       }
 
-    /** Returns a literal value, which may be wrapped in an object that marks it as a literal. */
+    /**
+     * Returns the value of a literal. The literal is the value itself, or an object of type `literal` with the value.
+     */
     private def literalValue(json: JsonValue): JsonValue =
       if (!json.isObject) json
       else {
@@ -115,20 +120,21 @@ object ExpressionJson extends JsonFormat[Expression] {
         term: Term,
         types: String => Option[iceberglite.spec.types.Type]
     ): PrimitiveType = term match {
-      case Term.Transformed(transform, of) =>
-        val source = valueType(json, of, types)
-        if (!transform.canTransform(source)) json.fail(s"$transform does not support the type $source")
-        transform.resultType(source)
+      case Term.Transformed(transform, source) =>
+        val sourceType = valueType(json, source, types)
+        if (!transform.canTransform(sourceType)) json.fail(s"$transform does not support the type $sourceType")
+        transform.resultType(sourceType)
       case Term.Named(name) =>
-        val found =
+        val columnType =
           try types(name)
           catch { case e: InvalidArgument => json.fail(e.getMessage) }
-        found match {
+        columnType match {
           case Some(primitive: PrimitiveType) => primitive
-          case Some(nested: NestedType) => json.fail(s"Column $name is a $nested, which has no single value")
+          case Some(nested: NestedType) =>
+            json.fail(s"Column $name is a $nested, but a filter needs a primitive column")
           case None => json.fail(s"There is no column $name")
         }
-      case Term.Bound(field, _) => json.fail(s"$field cannot be written in JSON")
+      case Term.Bound(field, _) => json.fail(s"The bound term $field cannot be used in JSON")
     }
   }
 
@@ -143,7 +149,7 @@ object ExpressionJson extends JsonFormat[Expression] {
         child(Left, l, out)
         child(Right, r, out)
       }
-    case Not(of) => node(out, "not")(child(Child, of, out))
+    case Not(operand) => node(out, "not")(child(Child, operand, out))
     case p: Predicate => writePredicate(p, out)
   }
 
@@ -157,7 +163,7 @@ object ExpressionJson extends JsonFormat[Expression] {
       SingleValueJson.write(value, out)
     }
     def writeSet(name: String, values: Set[Literal]): Unit =
-      test(name)(JsonFormat.array(out, Values, values.toVector.sortBy(_.toString))(SingleValueJson.write(_, out)))
+      test(name)(JsonFormat.writeArray(out, Values, values.toVector.sortBy(_.toString))(SingleValueJson.write(_, out)))
     p match {
       case IsNull(_) => test("is-null")(())
       case NotNull(_) => test("not-null")(())
@@ -181,19 +187,19 @@ object ExpressionJson extends JsonFormat[Expression] {
     term match {
       case Term.Named(name) => out.writeString(name)
       case Term.Bound(_, name) => out.writeString(name)
-      case Term.Transformed(transform, of) =>
+      case Term.Transformed(transform, source) =>
         out.writeStartObject()
         out.writeStringField(Type, Transform)
         SourceJson.writeTransform(transform, out)
-        writeTerm(of, out)
+        writeTerm(source, out)
         out.writeEndObject()
     }
   }
 
-  private def node(out: JsonGenerator, name: String)(parts: => Unit): Unit = {
+  private def node(out: JsonGenerator, name: String)(writeOperands: => Unit): Unit = {
     out.writeStartObject()
     out.writeStringField(Type, name)
-    parts
+    writeOperands
     out.writeEndObject()
   }
 

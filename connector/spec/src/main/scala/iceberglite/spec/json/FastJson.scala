@@ -7,85 +7,93 @@ import scala.util.control.ControlThrowable
 import iceberglite.spec.json.FastJson.UnsupportedJson
 
 /**
- * Scans the bytes of a document in the usual form that writers produce: printable ASCII, no escapes, integers. On
- * anything else, well-formed or not, it stops with [[UnsupportedJson]]; the complete JSON parser then reads the
- * document or reports the error.
+ * Scans the bytes of a JSON document in the form that writers usually produce: printable ASCII without escapes, and
+ * only integers as numbers. At any other input, even if it is valid JSON, the scanner throws [[UnsupportedJson]], and
+ * the caller reads the document with the complete JSON parser, which also reports errors.
  */
 final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
-  private var at = start
+  private var offset = start
 
-  /** Whether there was whitespace between tokens since this was last reset. */
+  /** Whether the scanner has skipped whitespace since the caller set this variable to false. */
   var sawWhitespace = false
 
-  def position: Int = at
+  def position: Int = offset
 
-  def skipWhitespace(): Unit = while (at < bytes.length && isWhitespace(bytes(at))) {
+  def skipWhitespace(): Unit = while (offset < bytes.length && isWhitespace(bytes(offset))) {
     sawWhitespace = true
-    at += 1
+    offset += 1
   }
 
   private def isWhitespace(b: Byte): Boolean = b == ' ' || b == '\n' || b == '\r' || b == '\t'
 
-  /** Returns the first byte of the next token. */
+  /** Skips whitespace, and returns the first byte of the next token without skipping the byte. */
   def peek(): Byte = {
     skipWhitespace()
-    if (at >= bytes.length) throw UnsupportedJson
-    bytes(at)
+    if (offset >= bytes.length) throw UnsupportedJson
+    bytes(offset)
   }
 
   def expect(token: Char): Unit = {
     if (peek() != token) throw UnsupportedJson
-    at += 1
+    offset += 1
   }
 
   /** Skips a comma or the closing bracket `end`. @return whether the skipped character was a comma */
   def skipSeparator(end: Char): Boolean = {
     val token = peek()
     if (token != ',' && token != end) throw UnsupportedJson
-    at += 1
+    offset += 1
     token == ','
   }
 
   /**
-   * Skips the closing bracket of an array or object that was just opened, if it is empty. @return whether it is empty
+   * Skips the closing bracket of an array or object whose opening bracket was skipped last, if there is nothing between
+   * the two.
+   *
+   * @return whether the array or object is empty
    */
   def skipIfEmpty(end: Char): Boolean = {
     val closed = peek() == end
-    if (closed) at += 1
+    if (closed) offset += 1
     closed
   }
 
-  /** Skips a string. @return the start of its text, which ends one byte before [[position]] */
+  /**
+   * Skips a string.
+   *
+   * @return the position at which the text of the string starts; the text ends one byte before [[position]]
+   */
   def string(): Int = {
     expect('"')
-    val start = at
-    while (at < bytes.length && FastJson.isStringByte(bytes(at) & 0xff)) at += 1
-    if (at >= bytes.length || bytes(at) != '"') throw UnsupportedJson
-    at += 1
+    val start = offset
+    while (offset < bytes.length && FastJson.isStringByte(bytes(offset) & 0xff)) offset += 1
+    if (offset >= bytes.length || bytes(offset) != '"') throw UnsupportedJson
+    offset += 1
     start
   }
 
-  /** Returns the text of the string that begins at `start` and was just skipped. */
-  def text(start: Int): String = FastJson.text(bytes, start, at - 1)
+  /** Returns the text of the string that was skipped last. @param start the result of [[string]] */
+  def text(start: Int): String = FastJson.text(bytes, start, offset - 1)
 
-  def isText(start: Int, known: Array[Byte]): Boolean =
-    Arrays.equals(bytes, start, at - 1, known, 0, known.length)
+  /** Whether the string that was skipped last has this text. @param start the result of [[string]] */
+  def isText(start: Int, expected: Array[Byte]): Boolean =
+    Arrays.equals(bytes, start, offset - 1, expected, 0, expected.length)
 
-  /** Reads a long without fraction and exponent. */
+  /** Reads an integer that fits a long. */
   def readLong(): Long = {
     val negative = peek() == '-'
-    if (negative) at += 1
-    val start = at
+    if (negative) offset += 1
+    val start = offset
     var value = 0L
-    while (at < bytes.length && bytes(at) >= '0' && bytes(at) <= '9') {
-      value = value * 10 + (bytes(at) - '0')
-      at += 1
+    while (offset < bytes.length && bytes(offset) >= '0' && bytes(offset) <= '9') {
+      value = value * 10 + (bytes(offset) - '0')
+      offset += 1
     }
-    val digits = at - start
+    val digits = offset - start
     // Numbers with 19 digits that exceed the maximum long overflow to negative values.
     if (digits == 0 || digits > FastJson.MaxDigits || value < 0) throw UnsupportedJson
     if (digits > 1 && bytes(start) == '0') throw UnsupportedJson
-    if (at >= bytes.length || !FastJson.isNumberEnd(bytes(at) & 0xff)) throw UnsupportedJson
+    if (offset >= bytes.length || !FastJson.isNumberEnd(bytes(offset) & 0xff)) throw UnsupportedJson
     if (negative) -value else value
   }
 
@@ -95,15 +103,15 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     do {
       peek() match {
         case '"' => skipString()
-        case '{' | '[' => depth += 1; at += 1
-        case '}' | ']' => depth -= 1; at += 1
-        case _ => at += 1
+        case '{' | '[' => depth += 1; offset += 1
+        case '}' | ']' => depth -= 1; offset += 1
+        case _ => offset += 1
       }
       if (depth < 0) throw UnsupportedJson
     } while (depth > 0 || !isAtValueEnd)
   }
 
-  /** Returns whether a value ends here, and not within a number or a word. */
+  /** Whether the next token follows a value. Otherwise the scanner is within a number or a word such as `true`. */
   private def isAtValueEnd: Boolean = {
     val token = peek()
     token == ',' || token == '}' || token == ']'
@@ -111,16 +119,16 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
 
   /** Skips a string. Escapes and non-ASCII characters are allowed in values that are not read. */
   private def skipString(): Unit = {
-    at += 1
-    while (at < bytes.length && bytes(at) != '"') at += (if (bytes(at) == '\\') 2 else 1)
-    if (at >= bytes.length) throw UnsupportedJson
-    at += 1
+    offset += 1
+    while (offset < bytes.length && bytes(offset) != '"') offset += (if (bytes(offset) == '\\') 2 else 1)
+    if (offset >= bytes.length) throw UnsupportedJson
+    offset += 1
   }
 }
 
 private[json] object FastJson {
 
-  /** The document is not in the usual form; this is not an error. */
+  /** Signals that the document is not in the usual form, which is not an error. */
   object UnsupportedJson extends ControlThrowable
 
   /** The number of digits of the maximum long. */

@@ -6,11 +6,12 @@ import java.util.Arrays
 import iceberglite.spec.json.FastJson.UnsupportedJson
 import iceberglite.spec.metadata.{JsonSlice, Snapshot}
 
-/** Reads the snapshots of a document in the usual form, one after the other; see [[FastSnapshots]]. */
+/** Reads the snapshots of a document one after the other, without a JSON parser (see [[FastSnapshots]]). */
 final private[json] class FastSnapshot(in: FastJson) {
   import FastSnapshot._
 
-  private var seen = 0
+  /** The keys that the current snapshot contains, as bits. */
+  private var presentKeys = 0
   private val numbers = new Array[Long](numberKeys)
   private var manifestListPath, encryptionKeyId = Option.empty[String]
   private var summary: Map[String, String] = Map.empty
@@ -24,24 +25,24 @@ final private[json] class FastSnapshot(in: FastJson) {
     reset()
     in.expect('{')
     do {
-      val found = nextKey()
+      val key = nextKey()
       in.expect(':')
-      found match {
+      key match {
         case `manifestList` => manifestListPath = Some(in.text(in.string()))
         case `keyId` => encryptionKeyId = Some(in.text(in.string()))
         case `summaryKey` => summary = readSummary()
-        case number => numbers(number) = in.readLong()
+        case numberKey => numbers(numberKey) = in.readLong()
       }
     } while (in.skipSeparator('}'))
     check()
     val result = snapshot
-    // A snapshot that was written compactly is copied unchanged to the next version.
+    // The JSON of a snapshot that has no whitespace between tokens is copied unchanged to the next metadata file.
     if (!in.sawWhitespace) result.cachedJson.put(JsonSlice(in.bytes, start, in.position))
     result
   }
 
   private def reset(): Unit = {
-    seen = 0
+    presentKeys = 0
     Arrays.fill(numbers, 0L)
     manifestListPath = None
     encryptionKeyId = None
@@ -53,18 +54,18 @@ final private[json] class FastSnapshot(in: FastJson) {
     var i = 0
     while (i < keys.length && !in.isText(start, keys(i))) i += 1
     if (i == keys.length || has(i)) throw UnsupportedJson
-    seen |= 1 << i
+    presentKeys |= 1 << i
     i
   }
 
-  private def has(key: Int): Boolean = (seen & (1 << key)) != 0
+  private def has(key: Int): Boolean = (presentKeys & (1 << key)) != 0
 
   private def number(key: Int): Option[Long] = if (has(key)) Some(numbers(key)) else None
 
   private def check(): Unit = {
-    val complete = has(snapshotId) && has(timestampMs) && has(manifestList)
-    val counted = numbers(firstRowId) >= 0 && numbers(addedRows) >= 0
-    if (!complete || !counted || !numbers(schemaId).isValidInt) throw UnsupportedJson
+    val hasRequiredKeys = has(snapshotId) && has(timestampMs) && has(manifestList)
+    val hasValidCounts = numbers(firstRowId) >= 0 && numbers(addedRows) >= 0
+    if (!hasRequiredKeys || !hasValidCounts || !numbers(schemaId).isValidInt) throw UnsupportedJson
   }
 
   private def snapshot: Snapshot = Snapshot(
@@ -82,8 +83,8 @@ final private[json] class FastSnapshot(in: FastJson) {
   )
 
   /**
-   * Skips a summary, which is parsed on first use. If two keys have the same hash, reading stops, and the complete
-   * parser compares the keys.
+   * Returns a summary that is parsed on first use. Summaries in which two keys have the same hash are not supported,
+   * because only the complete parser compares the keys.
    */
   private def readSummary(): Map[String, String] = {
     val start = in.position
@@ -132,7 +133,7 @@ private[json] object FastSnapshot {
     SnapshotJson.KeyId
   ).map(_.getBytes(US_ASCII))
 
-  /** The indexes of the keys. */
+  // The indexes of the keys.
   final private val sequenceNumber = 0
   final private val snapshotId = 1
   final private val parentId = 2
@@ -140,6 +141,8 @@ private[json] object FastSnapshot {
   final private val schemaId = 4
   final private val firstRowId = 5
   final private val addedRows = 6
+
+  /** The number of keys with numeric values. */
   final private val numberKeys = 7
   final private val summaryKey = 7
   final private val manifestList = 8

@@ -7,10 +7,10 @@ import iceberglite.spec.json.FastJson.UnsupportedJson
 import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry}
 
 /**
- * The parts of a metadata file that grow with a long history, its snapshots and its snapshot log, read without the JSON
- * parser.
+ * A metadata file whose snapshots and snapshot log were read without the JSON parser. These two parts are large if the
+ * table has a long history.
  *
- * @param rest the document, in which the two arrays are replaced by empty ones
+ * @param rest the document, in which the two arrays are replaced by empty arrays
  */
 final private[json] case class FastSnapshots(
     snapshots: Vector[Snapshot],
@@ -19,18 +19,18 @@ final private[json] case class FastSnapshots(
 )
 
 /**
- * Reads a history without building a JSON tree. Numbers and positions are read; summaries are read only when they are
- * needed. Only valid documents in the usual form are read. If the result is `None`, the caller reads the whole document
- * with the parser, which also reports errors.
+ * Reads the snapshots and the snapshot log of a metadata file without building a JSON tree. The summary of a snapshot
+ * is parsed only when it is needed. Only valid documents in the form that writers usually produce are read. If the
+ * result is `None`, the caller reads the whole document with the JSON parser, which also reports errors.
  */
 private[json] object FastSnapshots {
 
-  /** Returns the history; `None` if the document has no history, or if its history is not in the usual form. */
+  /** Returns the two arrays; `None` if the document lacks one of them, or if they are not in the usual form. */
   def of(document: Array[Byte]): Option[FastSnapshots] =
     try Some(new Reader(document).read())
     catch {
       case UnsupportedJson => None
-      // The document ends within an escape.
+      // The document ends within an escape sequence.
       case _: IndexOutOfBoundsException => None
     }
 
@@ -43,12 +43,12 @@ private[json] object FastSnapshots {
     private var log = Vector.empty[SnapshotLogEntry]
 
     /**
-     * Reads the document until both arrays are found. The remaining document, including a second array of the same
-     * name, is left to the parser.
+     * Reads the document until both arrays have been read. The JSON parser reads the remaining document, which may
+     * contain a second array with the same key.
      */
     def read(): FastSnapshots = {
       in.expect('{')
-      var logged = false
+      var hasLog = false
       var unfinished = true
       while (unfinished) {
         val key = in.string()
@@ -58,17 +58,17 @@ private[json] object FastSnapshots {
           if (snapshots.isDefined) throw UnsupportedJson
           snapshots = Some(readAndRemove(snapshot.read()))
         } else if (isLog) {
-          if (logged) throw UnsupportedJson
-          logged = true
-          log = readAndRemove(entry())
+          if (hasLog) throw UnsupportedJson
+          hasLog = true
+          log = readAndRemove(readLogEntry())
         } else in.skipValue()
-        unfinished = !(logged && snapshots.isDefined) && in.skipSeparator('}')
+        unfinished = !(hasLog && snapshots.isDefined) && in.skipSeparator('}')
       }
       rest.write(document, copiedUntil, document.length - copiedUntil)
       FastSnapshots(snapshots.getOrElse(throw UnsupportedJson), log, rest.toByteArray)
     }
 
-    /** Reads an array and replaces it by an empty one in the document for the parser. */
+    /** Reads an array, and replaces it by an empty array in the document that the JSON parser reads. */
     private def readAndRemove[A](element: => A): Vector[A] = {
       in.expect('[')
       rest.write(document, copiedUntil, in.position - copiedUntil)
@@ -78,7 +78,7 @@ private[json] object FastSnapshots {
       values.result()
     }
 
-    private def entry(): SnapshotLogEntry = {
+    private def readLogEntry(): SnapshotLogEntry = {
       in.expect('{')
       var time, id = Option.empty[Long]
       do {

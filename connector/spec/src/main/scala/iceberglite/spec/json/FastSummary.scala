@@ -5,8 +5,9 @@ import scala.collection.immutable
 /**
  * A snapshot's summary that is parsed on first use, because only a few summaries of a long history are read.
  *
- * @param document the document; its summary is known to be an object of plain strings without duplicate keys
- * @param from the position of the opening brace
+ * @param document the metadata file; the summary must be an object of strings without escapes and duplicate keys
+ * @param from the position of the summary's opening brace in the document
+ * @param size the number of keys
  */
 final private[json] class FastSummary(document: Array[Byte], from: Int, override val size: Int)
     extends immutable.AbstractMap[String, String]

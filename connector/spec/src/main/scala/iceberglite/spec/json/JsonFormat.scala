@@ -10,7 +10,7 @@ trait JsonFormat[A] {
   /**
    * Reads a value.
    *
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON violates the specification; no other errors are
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the JSON violates the specification; no other errors are
    *   thrown
    */
   def read(json: JsonValue): A
@@ -29,7 +29,8 @@ trait JsonFormat[A] {
 
 private[iceberglite] object JsonFormat {
   private val factory = new JsonFactory
-  private val FewBytes = 1 << 9
+  /** The initial buffer size for a small part of the metadata, in bytes. */
+  private val SmallBufferSize = 1 << 9
 
   def text(write: JsonGenerator => Unit): String = {
     val target = new StringWriter
@@ -39,24 +40,27 @@ private[iceberglite] object JsonFormat {
     target.toString
   }
 
-  /** Returns JSON as UTF-8 bytes. @param expected the approximate size in bytes */
-  def bytes(write: JsonGenerator => Unit, expected: Int = FewBytes): Array[Byte] = {
-    val target = new ByteArrayOutputStream(expected)
+  /** Returns JSON as UTF-8 bytes. @param expectedSize the approximate size in bytes */
+  def bytes(write: JsonGenerator => Unit, expectedSize: Int = SmallBufferSize): Array[Byte] = {
+    val target = new ByteArrayOutputStream(expectedSize)
     val out = factory.createGenerator(target)
     write(out)
     out.close()
     target.toByteArray
   }
 
-  /** Writes an array under a key. */
-  def array[A](out: JsonGenerator, key: String, values: Iterable[A])(write: A => Unit): Unit = {
+  /** Writes a key with an array. */
+  def writeArray[A](out: JsonGenerator, key: String, values: Iterable[A])(write: A => Unit): Unit = {
     out.writeArrayFieldStart(key)
     values.foreach(write)
     out.writeEndArray()
   }
 
-  /** Writes an object of strings under a key. The keys are sorted, so that equal metadata results in equal files. */
-  def strings(out: JsonGenerator, key: String, values: Map[String, String]): Unit = {
+  /**
+   * Writes a key with an object of strings. The keys of the object are sorted, so that equal metadata results in equal
+   * files.
+   */
+  def writeStrings(out: JsonGenerator, key: String, values: Map[String, String]): Unit = {
     out.writeObjectFieldStart(key)
     values.toVector.sortBy(_._1).foreach { case (k, v) => out.writeStringField(k, v) }
     out.writeEndObject()

@@ -2,10 +2,10 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-/** The syntax tree of a JSON document; [[JsonValue]] interprets its parts. */
+/** The syntax tree of a JSON value. [[JsonValue]] interprets the tree. */
 sealed private[json] trait JsonTree {
 
-  /** Returns the part as JSON, truncated to a length that suffices to recognize it. */
+  /** Returns the value as JSON for messages, truncated to a length that is sufficient to recognize the value. */
   def show: String = {
     val text = new StringBuilder
     JsonTree.show(this, text)
@@ -19,18 +19,18 @@ private[json] object JsonTree {
   /** A number without fraction or exponent that fits into a long. */
   final case class WholeNumber(value: Long) extends JsonTree
 
-  /** Any other number, as text: the value of a number such as 1e999999999 would need too much memory. */
+  /** Any other number, as text, because the value of a number such as 1e999999999 would need too much memory. */
   final case class Number(text: String) extends JsonTree
   final case class Bool(value: Boolean) extends JsonTree
   case object Null extends JsonTree
   final case class Elements(values: Array[JsonTree]) extends JsonTree
 
-  /** An object, with keys and values in their order. Each key has its value at the same index. */
+  /** An object, with keys and values in the order of the document. Each value has the same index as its key. */
   final case class Members(keys: Array[String], values: Array[JsonTree]) extends JsonTree {
 
     /**
-     * Returns the value of a key. Most objects have only a few keys, all interned by the parser, so a linear search is
-     * the fastest.
+     * Returns the value of a key; absent if the key is missing or its value is null. A linear search is the fastest,
+     * because most objects have only a few keys, which are all interned by the parser.
      */
     def find(key: String): Option[JsonTree] = {
       val index = indexOf(key)
@@ -46,7 +46,7 @@ private[json] object JsonTree {
 
   private val MaxShownLength = 60
 
-  /** Appends a tree as JSON, and stops soon after the text is long enough. */
+  /** Appends a tree as JSON, until the text is longer than [[MaxShownLength]]. */
   private def show(tree: JsonTree, out: StringBuilder): Unit = if (out.length <= MaxShownLength) tree match {
     case Text(value) => out.append('"').append(value.take(MaxShownLength)).append('"')
     case WholeNumber(value) => out.append(value)

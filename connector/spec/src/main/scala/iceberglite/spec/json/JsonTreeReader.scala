@@ -7,7 +7,7 @@ import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 import iceberglite.spec.json.JsonTree._
 
 /**
- * Builds the tree of a document. Jackson limits its depth and the length of its numbers.
+ * Builds the tree of a document. Jackson limits the nesting depth of the document and the length of its numbers.
  *
  * @param fail reports errors that Jackson does not detect
  */
@@ -15,8 +15,8 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
   import JsonTreeReader._
 
   /**
-   * The members of all objects and arrays that are not yet complete. When an object or array is complete, its members
-   * are copied to its tree.
+   * The keys and values of all objects and arrays that are not yet complete. When an object or array is complete, its
+   * keys and values are copied to its tree.
    */
   private var keys = new Array[String](64)
   private var values = new Array[JsonTree](64)
@@ -24,11 +24,13 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
 
   private def readDocument(first: JsonToken): JsonTree = {
     val tree = readValue(first)
-    if (Option(parser.nextToken()).isDefined) fail(s"It is not JSON: there is text after its end, at $line")
+    if (Option(parser.nextToken()).isDefined) {
+      fail(s"It is not JSON: there is text after the end of the document, at $position")
+    }
     tree
   }
 
-  private def line: String = {
+  private def position: String = {
     val location = parser.getCurrentLocation
     s"line ${location.getLineNr}, column ${location.getColumnNr}"
   }
@@ -69,8 +71,8 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
     }
     val tree = Members(util.Arrays.copyOfRange(keys, start, size), util.Arrays.copyOfRange(values, start, size))
     size = start
-    // Two readers might choose different values for the key.
-    firstDuplicate(tree.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $line"))
+    // A duplicate key is rejected, because two readers might choose different values for the key.
+    firstDuplicate(tree.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $position"))
     tree
   }
 
@@ -105,10 +107,15 @@ private[json] object JsonTreeReader {
   private val True = Bool(true)
   private val False = Bool(false)
 
-  /** The maximum number of keys that are compared with each other; for more keys, a hash set is used. */
+  /** The maximum number of keys that are compared with each other. For more keys, a hash set finds duplicates. */
   private val MaxLinearKeys = 24
 
-  /** Reads a document. @return `None` for an empty document. @throws java.io.IOException the document is not JSON */
+  /**
+   * Reads a document.
+   *
+   * @return absent if the document is empty
+   * @throws java.io.IOException if the document is not JSON
+   */
   def read(parser: JsonParser, fail: String => Nothing): Option[JsonTree] =
     Option(parser.nextToken()).map(first => new JsonTreeReader(parser, fail).readDocument(first))
 }

@@ -16,11 +16,13 @@ sealed abstract private[json] class JsonLocation {
 }
 
 /**
- * A value in a JSON document, read strictly: a violation of the specification is an [[InvalidMetadata]] that names the
- * file and the position. Numbers are exact. A key with the value null counts as absent, and unknown keys are ignored.
+ * A value in a JSON document. A value that violates the specification is rejected with an [[InvalidMetadata]] that
+ * names the file and the position. Numbers are exact. A key with the value null counts as absent, and unknown keys are
+ * ignored.
  *
- * @param key key of a member of an object; empty for other values
- * @param index index of an element of an array; `Member` for a member of an object, `Top` for the whole document
+ * @param key the key of a member of an object; empty for other values
+ * @param index the index of an element of an array; `Member` for a member of an object, and `Top` for the whole
+ *   document
  */
 final class JsonValue private (file: String, parent: JsonLocation, key: String, index: Int, node: JsonTree)
     extends JsonLocation {
@@ -33,7 +35,7 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
 
   def fail(reason: String): Nothing = throw InvalidMetadata(file, path, reason)
 
-  /** Returns the name of the document in messages. */
+  /** Returns the name of the document, for messages. */
   def source: String = file
 
   def int: Int = node match {
@@ -65,7 +67,7 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
     case _ => unexpected("a string")
   }
 
-  /** Returns a keyword of the specification in lower case, for keywords that are not case-sensitive. */
+  /** Returns the string in lower case. It is used for keywords that are not case-sensitive. */
   private[json] def lowerCase: String = string.toLowerCase(Locale.ROOT)
 
   private[json] def uuid: UUID = LiteralConversion.uuid(string).getOrElse(fail(s"Not a UUID: $string"))
@@ -78,8 +80,8 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
   def has(key: String): Boolean = members.find(key).isDefined
 
   /**
-   * Equivalent to `json(key).int`. This method and the methods below create no `JsonValue`, because they are called
-   * often.
+   * Returns the same value as `json(key).int`. This method and the following methods create no `JsonValue`, because
+   * they are called often.
    */
   def int(key: String): Int = member(key) match {
     case WholeNumber(value) if value.isValidInt => value.toInt
@@ -100,7 +102,7 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
 
   def optionalLong(key: String): Option[Long] = if (has(key)) Some(long(key)) else None
 
-  /** Returns a non-negative long. */
+  /** Returns the value of a required key as a non-negative long. */
   private[json] def count(key: String): Long = {
     val value = long(key)
     if (value < 0) apply(key).fail(s"It must be 0 or more, but is $value")
@@ -114,7 +116,7 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
   /** Returns the elements of an array. */
   def elements: Vector[JsonValue] = map(identity)
 
-  /** Reads each element of an array. */
+  /** Converts each element of an array. */
   def map[A](read: JsonValue => A): Vector[A] = {
     val values = node match {
       case Elements(values) => values
@@ -135,13 +137,13 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
     keys.indices.map(i => keys(i) -> child(keys(i), values(i))).toVector
   }
 
-  /** Returns the elements of an optional array. */
+  /** Returns the elements of the array with this key; empty if the key is absent. */
   def elementsOf(key: String): Vector[JsonValue] = mapOf(key)(identity)
 
-  /** Reads each element of an optional array. */
+  /** Converts each element of the array with this key. The result is empty if the key is absent. */
   def mapOf[A](key: String)(read: JsonValue => A): Vector[A] = optional(key).fold(Vector.empty[A])(_.map(read))
 
-  /** Returns an optional object of strings. */
+  /** Returns the object of strings with this key; empty if the key is absent. */
   def stringsOf(key: String): Map[String, String] = optional(key).fold(Map.empty[String, String])(_.strings)
 
   /** Returns an object of strings. */
@@ -159,7 +161,7 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
     StringMap(keys, texts)
   }
 
-  /** Fails if two of the values are equal. The error refers to the position of this JSON value. */
+  /** Checks that no two of the values are equal. The error refers to the position of this JSON value. */
   private[json] def requireUnique[A](values: Vector[A])(reason: A => String): Unit = {
     val seen = new java.util.HashSet[A]
     values.find(value => !seen.add(value)).foreach(value => fail(reason(value)))
@@ -173,12 +175,12 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
 
   def isBoolean: Boolean = node.isInstanceOf[Bool]
 
-  /** Returns whether the value is a number without fraction that fits into a long. */
+  /** Whether the value is a number without fraction that fits into a long. */
   def isInteger: Boolean = node.isInstanceOf[WholeNumber]
 
   /**
-   * Returns whether the value is null. This is only possible for an element of an array, because a key with null counts
-   * as absent.
+   * Whether the value is null. Only an element of an array can be null, because a key whose value is null counts as
+   * absent.
    */
   def isNull: Boolean = node eq Null
 
@@ -193,9 +195,9 @@ final class JsonValue private (file: String, parent: JsonLocation, key: String, 
   }
 
   private def member(key: String): JsonTree = {
-    val in = members
-    val index = in.indexOf(key)
-    if (index < 0 || (in.values(index) eq Null)) missing(key) else in.values(index)
+    val all = members
+    val index = all.indexOf(key)
+    if (index < 0 || (all.values(index) eq Null)) missing(key) else all.values(index)
   }
 
   private def missing(key: String): Nothing = fail(s"The key $key is missing")
@@ -212,13 +214,14 @@ object JsonValue {
   final private val Top = -2
 
   /**
-   * The maximum nesting depth. Types and expressions are read recursively, and this depth must fit into a small stack.
+   * The maximum nesting depth of a document. Types and expressions are read recursively, so that this depth must fit
+   * into a small thread stack.
    */
   private val MaxDepth = 400
 
   /**
-   * Does not limit the length of strings, because the specification does not limit locations, properties and defaults,
-   * and the document is in memory anyway.
+   * Creates parsers that do not limit the length of strings. The specification does not limit the length of locations,
+   * properties and defaults, and the document is already in memory.
    */
   private val factory: JsonFactory = new JsonFactory().setStreamReadConstraints(
     StreamReadConstraints.builder().maxStringLength(Int.MaxValue).maxNestingDepth(MaxDepth).build()
@@ -228,7 +231,7 @@ object JsonValue {
     override def path: String = "$"
   }
 
-  /** @param file the name of the document in messages */
+  /** Parses a document. @param file the name of the document, for messages */
   def parse(file: String, json: Array[Byte]): JsonValue = parseWith(file, factory.createParser(json))
 
   def parse(file: String, json: String): JsonValue = parseWith(file, factory.createParser(json))
@@ -242,8 +245,8 @@ object JsonValue {
         finally parser.close()
       } catch {
         case e: JsonProcessingException =>
-          val at = Option(e.getLocation).fold("")(l => s" at line ${l.getLineNr}, column ${l.getColumnNr}")
-          fail(s"It is not JSON, or is cut short: ${e.getOriginalMessage}$at", Some(e))
+          val position = Option(e.getLocation).fold("")(l => s" at line ${l.getLineNr}, column ${l.getColumnNr}")
+          fail(s"It is not JSON, or it is cut short: ${e.getOriginalMessage}$position", Some(e))
         case e: IOException => fail(s"It is not JSON: ${e.getMessage}", Some(e))
       }
     new JsonValue(file, Root, "", Top, node.getOrElse(fail("It is empty", None)))

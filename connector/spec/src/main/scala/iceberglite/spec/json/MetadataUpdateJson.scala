@@ -7,7 +7,10 @@ import iceberglite.spec.update.{MetadataUpdate, ViewUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.ViewUpdate._
 
-/** A metadata update of a table in the form of a REST catalog: `{"action":"set-location","location":...}`. */
+/**
+ * The JSON form of a metadata update of a table in the REST catalog specification, such as
+ * `{"action":"set-location","location":...}`.
+ */
 object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
 
   override def read(json: JsonValue): MetadataUpdate = {
@@ -29,7 +32,8 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
       val name = json.string(Key.RefName)
       SetSnapshotRef(name, SnapshotRefJson.readChecked(name, json))
     case "remove-snapshot-ref" => RemoveSnapshotRef(json.string(Key.RefName))
-    // The deprecated snapshot-id of the update is ignored, because the statistics file contains the same id.
+    // The deprecated key snapshot-id of this update is ignored, because the value of the key statistics contains the
+    // id.
     case "set-statistics" => SetStatistics(StatisticsJson.read(json(Key.Statistics)))
     case "remove-statistics" => RemoveStatistics(json.long(Key.SnapshotId))
     case "set-partition-statistics" =>
@@ -37,64 +41,64 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
     case "remove-partition-statistics" => RemovePartitionStatistics(json.long(Key.SnapshotId))
     case "add-encryption-key" => AddEncryptionKey(EncryptionKeyJson.read(json(Key.EncryptionKey)))
     case "remove-encryption-key" => RemoveEncryptionKey(json.string(Key.KeyId))
-    case other => action.fail(s"Unknown change of a table: $other")
+    case other => action.fail(s"Unknown update of a table: $other")
   }
 
   override def write(update: MetadataUpdate, out: JsonGenerator): Unit = {
     out.writeStartObject()
     update match {
       case shared: ViewUpdate => SharedUpdates.write(shared, out)
-      case SetCurrentSchema(id) => number(out, "set-current-schema", Key.SchemaId, id.toLong)
-      case AddPartitionSpec(spec) => part(out, "add-spec", Key.Spec)(PartitionSpecJson.write(spec, out))
-      case SetDefaultSpec(id) => number(out, "set-default-spec", Key.SpecId, id.toLong)
-      case RemovePartitionSpecs(ids) => numbers(out, "remove-partition-specs", Key.SpecIds, ids.map(_.toLong))
-      case RemoveSchemas(ids) => numbers(out, "remove-schemas", Key.SchemaIds, ids.map(_.toLong))
-      case AddSortOrder(order) => part(out, "add-sort-order", Key.SortOrder)(SortOrderJson.write(order, out))
-      case SetDefaultSortOrder(id) => number(out, "set-default-sort-order", Key.SortOrderId, id.toLong)
-      case AddSnapshot(snapshot) => part(out, "add-snapshot", Key.Snapshot)(SnapshotJson.write(snapshot, out))
-      case RemoveSnapshots(ids) => numbers(out, "remove-snapshots", Key.SnapshotIds, ids)
+      case SetCurrentSchema(id) => writeNumber(out, "set-current-schema", Key.SchemaId, id.toLong)
+      case AddPartitionSpec(spec) => writePart(out, "add-spec", Key.Spec)(PartitionSpecJson.write(spec, out))
+      case SetDefaultSpec(id) => writeNumber(out, "set-default-spec", Key.SpecId, id.toLong)
+      case RemovePartitionSpecs(ids) => writeNumbers(out, "remove-partition-specs", Key.SpecIds, ids.map(_.toLong))
+      case RemoveSchemas(ids) => writeNumbers(out, "remove-schemas", Key.SchemaIds, ids.map(_.toLong))
+      case AddSortOrder(order) => writePart(out, "add-sort-order", Key.SortOrder)(SortOrderJson.write(order, out))
+      case SetDefaultSortOrder(id) => writeNumber(out, "set-default-sort-order", Key.SortOrderId, id.toLong)
+      case AddSnapshot(snapshot) => writePart(out, "add-snapshot", Key.Snapshot)(SnapshotJson.write(snapshot, out))
+      case RemoveSnapshots(ids) => writeNumbers(out, "remove-snapshots", Key.SnapshotIds, ids)
       case SetSnapshotRef(name, ref) =>
-        text(out, "set-snapshot-ref", Key.RefName, name)
+        writeText(out, "set-snapshot-ref", Key.RefName, name)
         SnapshotRefJson.writeFields(ref, out)
-      case RemoveSnapshotRef(name) => text(out, "remove-snapshot-ref", Key.RefName, name)
+      case RemoveSnapshotRef(name) => writeText(out, "remove-snapshot-ref", Key.RefName, name)
       case SetStatistics(file) =>
-        number(out, "set-statistics", Key.SnapshotId, file.snapshotId)
+        writeNumber(out, "set-statistics", Key.SnapshotId, file.snapshotId)
         out.writeFieldName(Key.Statistics)
         StatisticsJson.write(file, out)
-      case RemoveStatistics(id) => number(out, "remove-statistics", Key.SnapshotId, id)
+      case RemoveStatistics(id) => writeNumber(out, "remove-statistics", Key.SnapshotId, id)
       case SetPartitionStatistics(file) =>
-        part(out, "set-partition-statistics", Key.PartitionStatistics)(PartitionStatisticsJson.write(file, out))
-      case RemovePartitionStatistics(id) => number(out, "remove-partition-statistics", Key.SnapshotId, id)
+        writePart(out, "set-partition-statistics", Key.PartitionStatistics)(PartitionStatisticsJson.write(file, out))
+      case RemovePartitionStatistics(id) => writeNumber(out, "remove-partition-statistics", Key.SnapshotId, id)
       case AddEncryptionKey(key) =>
-        part(out, "add-encryption-key", Key.EncryptionKey)(EncryptionKeyJson.write(key, out))
-      case RemoveEncryptionKey(id) => text(out, "remove-encryption-key", Key.KeyId, id)
+        writePart(out, "add-encryption-key", Key.EncryptionKey)(EncryptionKeyJson.write(key, out))
+      case RemoveEncryptionKey(id) => writeText(out, "remove-encryption-key", Key.KeyId, id)
     }
     out.writeEndObject()
   }
 
-  private[json] def number(out: JsonGenerator, action: String, key: String, value: Long): Unit = {
+  private[json] def writeNumber(out: JsonGenerator, action: String, key: String, value: Long): Unit = {
     out.writeStringField(Key.Action, action)
     out.writeNumberField(key, value)
   }
 
-  private def numbers(out: JsonGenerator, action: String, key: String, values: Set[Long]): Unit = {
+  private def writeNumbers(out: JsonGenerator, action: String, key: String, values: Set[Long]): Unit = {
     out.writeStringField(Key.Action, action)
-    JsonFormat.array(out, key, values.toVector.sorted)(id => out.writeNumber(id))
+    JsonFormat.writeArray(out, key, values.toVector.sorted)(id => out.writeNumber(id))
   }
 
-  private[json] def text(out: JsonGenerator, action: String, key: String, value: String): Unit = {
+  private[json] def writeText(out: JsonGenerator, action: String, key: String, value: String): Unit = {
     out.writeStringField(Key.Action, action)
     out.writeStringField(key, value)
   }
 
-  private[json] def part(out: JsonGenerator, action: String, key: String)(write: => Unit): Unit = {
+  private[json] def writePart(out: JsonGenerator, action: String, key: String)(write: => Unit): Unit = {
     out.writeStringField(Key.Action, action)
     out.writeFieldName(key)
     write
   }
 }
 
-/** A metadata update of a view in the form of a REST catalog. */
+/** The JSON form of a metadata update of a view in the REST catalog specification. */
 object ViewUpdateJson extends JsonFormat[ViewUpdate] {
 
   override def read(json: JsonValue): ViewUpdate = {
@@ -102,7 +106,7 @@ object ViewUpdateJson extends JsonFormat[ViewUpdate] {
     SharedUpdates.read(json, action.lowerCase).getOrElse(action.lowerCase match {
       case SharedUpdates.AddVersion => AddViewVersion(ViewVersionJson.read(json(Key.ViewVersion)))
       case SharedUpdates.SetCurrentVersion => SetCurrentViewVersion(json.int(Key.ViewVersionId))
-      case other => action.fail(s"Unknown change of a view: $other")
+      case other => action.fail(s"Unknown update of a view: $other")
     })
   }
 

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.schema.{MappedField, NameMapping}
 
-/** Spec, "Appendix C - Name Mapping Serialization"; the key of the id is `field-id`. */
+/** The JSON form of a name mapping (spec: "Appendix C - Name Mapping Serialization"). */
 object NameMappingJson extends JsonFormat[NameMapping] {
   private val FieldId = "field-id"
   private val Names = "names"
@@ -27,8 +27,8 @@ object NameMappingJson extends JsonFormat[NameMapping] {
   private def writeField(field: MappedField, out: JsonGenerator): Unit = {
     out.writeStartObject()
     field.id.foreach(out.writeNumberField(FieldId, _))
-    JsonFormat.array(out, Names, field.names)(name => out.writeString(name))
-    if (field.fields.nonEmpty) JsonFormat.array(out, Fields, field.fields)(writeField(_, out))
+    JsonFormat.writeArray(out, Names, field.names)(name => out.writeString(name))
+    if (field.fields.nonEmpty) JsonFormat.writeArray(out, Fields, field.fields)(writeField(_, out))
     out.writeEndObject()
   }
 }

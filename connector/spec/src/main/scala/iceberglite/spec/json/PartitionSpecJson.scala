@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.partition.{PartitionField, PartitionSpec}
 
-/** Spec, "Appendix C - Partition Specs". */
+/** The JSON form of a partition spec (spec: "Appendix C - Partition Specs"). */
 object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   private val SpecId = "spec-id"
   private val Fields = "fields"
@@ -13,7 +13,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
 
   override def read(json: JsonValue): PartitionSpec = PartitionSpec(json(SpecId).int, readFields(json(Fields)))
 
-  /** Reads a spec to which the table has not assigned an id yet. */
+  /** Reads a spec that may lack the spec id, because the table has not assigned an id yet. */
   private[json] def readUnassigned(json: JsonValue): PartitionSpec =
     PartitionSpec(json.optionalInt(SpecId).getOrElse(PartitionSpec.Unpartitioned.specId), readFields(json(Fields)))
 
@@ -25,7 +25,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     out.writeEndObject()
   }
 
-  /** Reads a list of fields, as in `partition-spec` of version 1. Fields without ids are numbered from 1000. */
+  /** Reads a list of fields, as in `partition-spec` of version 1. Fields without ids get ids from 1000 on. */
   private[json] def readFields(json: JsonValue): Vector[PartitionField] = {
     val fields = json.elements.zipWithIndex.map { case (field, i) =>
       PartitionField(
@@ -58,7 +58,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   /** Returns the fields as a list, which is the form of `partition-spec` in manifests. */
   def fieldsToJson(spec: PartitionSpec): String = JsonFormat.text(writeFields(spec, _))
 
-  /** @param file the name of the document in messages */
+  /** Parses a list of fields. @param file the name of the document, for messages */
   def parseFields(file: String, specId: Int, json: String): PartitionSpec =
     PartitionSpec(specId, readFields(JsonValue.parse(file, json)))
 }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 
-/** The payload of a Puffin file's footer (Puffin specification). */
+/** The JSON payload of the footer of a Puffin file (see the Puffin specification). */
 object PuffinFooterJson extends JsonFormat[PuffinFooter] {
   private val Blobs = "blobs"
   private val Offset = "offset"
@@ -17,8 +17,8 @@ object PuffinFooterJson extends JsonFormat[PuffinFooter] {
 
   override def write(footer: PuffinFooter, out: JsonGenerator): Unit = {
     out.writeStartObject()
-    JsonFormat.array(out, Blobs, footer.blobs)(writeBlob(_, out))
-    if (footer.properties.nonEmpty) JsonFormat.strings(out, Properties, footer.properties)
+    JsonFormat.writeArray(out, Blobs, footer.blobs)(writeBlob(_, out))
+    if (footer.properties.nonEmpty) JsonFormat.writeStrings(out, Properties, footer.properties)
     out.writeEndObject()
   }
 

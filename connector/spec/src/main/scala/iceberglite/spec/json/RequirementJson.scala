@@ -6,7 +6,10 @@ import iceberglite.spec.update.{Requirement, ViewRequirement}
 import iceberglite.spec.update.Requirement._
 import iceberglite.spec.update.ViewRequirement.AssertViewUuid
 
-/** The requirements of a commit in the form of a REST catalog: `{"type":"assert-table-uuid","uuid":...}`. */
+/**
+ * The JSON form of a requirement of a table commit in the REST catalog specification, such as
+ * `{"type":"assert-table-uuid","uuid":...}`.
+ */
 object RequirementJson extends JsonFormat[Requirement] {
   private val Create = "assert-create"
   private val TableUuid = "assert-table-uuid"
@@ -49,7 +52,7 @@ object RequirementJson extends JsonFormat[Requirement] {
       case AssertRefSnapshotId(ref, snapshotId) =>
         out.writeStringField(Type, RefSnapshotId)
         out.writeStringField(Ref, ref)
-        // Null is significant here: the reference must not exist.
+        // The value null is written, because it means that the branch or tag must not exist.
         snapshotId.fold(out.writeNullField(SnapshotId))(out.writeNumberField(SnapshotId, _))
       case AssertLastAssignedFieldId(id) => writeId(out, LastAssignedFieldId, FieldId, id)
       case AssertCurrentSchemaId(id) => writeId(out, CurrentSchemaId, SchemaId, id)
@@ -66,7 +69,7 @@ object RequirementJson extends JsonFormat[Requirement] {
   }
 }
 
-/** The requirements of a commit to a view in the form of a REST catalog. */
+/** The JSON form of a requirement of a view commit in the REST catalog specification. */
 object ViewRequirementJson extends JsonFormat[ViewRequirement] {
   import RequirementJson.{Type, Uuid}
   private val ViewUuid = "assert-view-uuid"

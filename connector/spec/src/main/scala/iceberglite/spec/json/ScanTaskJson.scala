@@ -6,8 +6,8 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{ContentFile, ScanTask}
 
 /**
- * Spec, "Appendix C - File Scan Task Serialization"; `start` and `length` of the range in the file are written as in
- * Apache Iceberg.
+ * The JSON form of a scan task (spec: "Appendix C - File Scan Task Serialization"). As in Apache Iceberg, the keys
+ * `start` and `length` of the range in the file are also written.
  */
 object ScanTaskJson extends JsonFormat[ScanTask] {
   private val TaskType = "task-type"
@@ -52,7 +52,7 @@ object ScanTaskJson extends JsonFormat[ScanTask] {
     file(DataFile, task.dataFile)
     out.writeNumberField(Start, task.start)
     out.writeNumberField(Length, task.length)
-    JsonFormat.array(out, DeleteFiles, task.deleteFiles)(files.write(_, out))
+    JsonFormat.writeArray(out, DeleteFiles, task.deleteFiles)(files.write(_, out))
     out.writeFieldName(Residual)
     ExpressionJson.write(task.residual, out)
     out.writeEndObject()

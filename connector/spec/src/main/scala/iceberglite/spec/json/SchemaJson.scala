@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{DefaultValue, NestedField}
 
-/** Spec, "Appendix C - Schemas". */
+/** The JSON form of a schema (spec: "Appendix C - Schemas"). */
 object SchemaJson extends JsonFormat[Schema] {
   private val SchemaId = "schema-id"
   private val IdentifierFieldIds = "identifier-field-ids"
@@ -18,19 +18,19 @@ object SchemaJson extends JsonFormat[Schema] {
   private val InitialDefault = "initial-default"
   private val WriteDefault = "write-default"
 
-  /** The id of the schema of a version 1 table without a list of schemas. */
-  private val FirstId = 0
+  /** The id of a schema without `schema-id`, as in a version 1 table without a list of schemas. */
+  private val DefaultSchemaId = 0
 
   override def read(json: JsonValue): Schema = {
     val schema = Schema(
-      json.optional(SchemaId).fold(FirstId)(_.int),
+      json.optional(SchemaId).fold(DefaultSchemaId)(_.int),
       fields(json),
       json.elementsOf(IdentifierFieldIds).map(_.int).toSet
     )
     val ids = Schema.fieldsOf(schema.asStruct).map(_.id)
     ids.diff(ids.distinct).headOption.foreach(id => json.fail(s"Two fields have the id $id"))
     ids.find(_ > Schema.MaxFieldId).foreach { id =>
-      json.fail(s"A field has the reserved id $id, the highest is ${Schema.MaxFieldId}")
+      json.fail(s"A field has the reserved id $id; the highest allowed id is ${Schema.MaxFieldId}")
     }
     schema
   }
@@ -40,7 +40,8 @@ object SchemaJson extends JsonFormat[Schema] {
     out.writeStringField(FieldType, "struct")
     out.writeNumberField(SchemaId, schema.schemaId)
     if (schema.identifierFieldIds.nonEmpty) {
-      JsonFormat.array(out, IdentifierFieldIds, schema.identifierFieldIds.toVector.sorted)(id => out.writeNumber(id))
+      val ids = schema.identifierFieldIds.toVector.sorted
+      JsonFormat.writeArray(out, IdentifierFieldIds, ids)(id => out.writeNumber(id))
     }
     writeFields(schema.fields, out)
     out.writeEndObject()
@@ -49,11 +50,11 @@ object SchemaJson extends JsonFormat[Schema] {
   private[json] def fields(struct: JsonValue): Vector[NestedField] = struct(Fields).elements.map(field)
 
   private[json] def writeFields(fields: Vector[NestedField], out: JsonGenerator): Unit =
-    JsonFormat.array(out, Fields, fields)(writeField(_, out))
+    JsonFormat.writeArray(out, Fields, fields)(writeField(_, out))
 
   private def field(json: JsonValue): NestedField = {
     val id = json(Id).int
-    if (id > Schema.MaxFieldId) json(Id).fail(s"$id is reserved, the highest is ${Schema.MaxFieldId}")
+    if (id > Schema.MaxFieldId) json(Id).fail(s"The id $id is reserved; the highest allowed id is ${Schema.MaxFieldId}")
     val fieldType = TypeJson.read(json(FieldType))
     NestedField(
       id,

@@ -5,12 +5,12 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.json.{UpdateKey => Key}
-import iceberglite.spec.json.MetadataUpdateJson.{number, part, text}
+import iceberglite.spec.json.MetadataUpdateJson.{writeNumber, writePart, writeText}
 import iceberglite.spec.update.ViewUpdate
 import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.ViewUpdate._
 
-/** The keys of updates. */
+/** The keys of metadata updates. */
 private[json] object UpdateKey {
   val Action = "action"
   val Uuid = "uuid"
@@ -38,12 +38,12 @@ private[json] object UpdateKey {
   val ViewVersion = "view-version"
   val ViewVersionId = "view-version-id"
 
-  /** The former keys, which Apache Iceberg wrote before the REST specification and still reads. */
+  // The former keys, which Apache Iceberg wrote before the REST specification existed, and which it still reads.
   val OldUpdates = "updated"
   val OldRemovals = "removed"
 }
 
-/** Reads the updates that tables and views have in common, and writes these and all other updates of views. */
+/** Reads the updates that apply to both tables and views. Writes these updates, and all other updates of views. */
 private[json] object SharedUpdates {
   private val Assign = "assign-uuid"
   private val Upgrade = "upgrade-format-version"
@@ -56,13 +56,13 @@ private[json] object SharedUpdates {
 
   type Shared = iceberglite.spec.update.MetadataUpdate with ViewUpdate
 
-  /** Reads an update; `None` for an action that is not shared. */
+  /** Reads an update; `None` for an action that does not apply to both tables and views. */
   def read(json: JsonValue, action: String): Option[Shared] = action match {
     case Assign => Some(AssignUuid(json(Key.Uuid).uuid))
     case Upgrade => Some(UpgradeFormatVersion(version(json(Key.Version))))
     case Add =>
       val schema = SchemaJson.read(json(Key.Schema))
-      // The field is deprecated, because the schema determines its value.
+      // The key last-column-id is deprecated, because the schema determines its value.
       Some(AddSchema(schema, json.optionalInt(Key.LastColumnId).getOrElse(schema.highestFieldId)))
     case Location => Some(SetLocation(json.string(Key.Location)))
     case Set => Some(SetProperties(json.stringsOf(presentKey(json, Key.Updates, Key.OldUpdates))))
@@ -71,34 +71,34 @@ private[json] object SharedUpdates {
   }
 
   private def version(json: JsonValue): FormatVersion = FormatVersion.all.find(_.number == json.int).getOrElse {
-    if (json.int < FormatVersion.all.head.number) json.fail(s"There is no version ${json.int}")
+    if (json.int < FormatVersion.all.head.number) json.fail(s"There is no format version ${json.int}")
     throw Unsupported(
       s"an upgrade to format version ${json.int}",
       s"This release supports versions ${FormatVersion.all.mkString(", ")}"
     )
   }
 
-  /** Returns the present key: a required key or its former name. */
-  private def presentKey(json: JsonValue, key: String, old: String): String = {
-    if (!json.has(key) && !json.has(old)) json(key)
-    if (json.has(key)) key else old
+  /** Returns the key or its former name, depending on which of the two the JSON contains. */
+  private def presentKey(json: JsonValue, key: String, formerKey: String): String = {
+    if (!json.has(key) && !json.has(formerKey)) json(key)
+    if (json.has(key)) key else formerKey
   }
 
   def write(update: ViewUpdate, out: JsonGenerator): Unit = update match {
-    case AssignUuid(uuid) => text(out, Assign, Key.Uuid, uuid.toString)
-    case UpgradeFormatVersion(version) => number(out, Upgrade, Key.Version, version.number.toLong)
+    case AssignUuid(uuid) => writeText(out, Assign, Key.Uuid, uuid.toString)
+    case UpgradeFormatVersion(version) => writeNumber(out, Upgrade, Key.Version, version.number.toLong)
     case AddSchema(schema, lastColumnId) =>
-      part(out, Add, Key.Schema)(SchemaJson.write(schema, out))
+      writePart(out, Add, Key.Schema)(SchemaJson.write(schema, out))
       out.writeNumberField(Key.LastColumnId, lastColumnId)
-    case SetLocation(location) => text(out, Location, Key.Location, location)
+    case SetLocation(location) => writeText(out, Location, Key.Location, location)
     case SetProperties(properties) =>
       out.writeStringField(Key.Action, Set)
-      JsonFormat.strings(out, Key.Updates, properties)
+      JsonFormat.writeStrings(out, Key.Updates, properties)
     case RemoveProperties(keys) =>
       out.writeStringField(Key.Action, Remove)
-      JsonFormat.array(out, Key.Removals, keys.toVector.sorted)(key => out.writeString(key))
+      JsonFormat.writeArray(out, Key.Removals, keys.toVector.sorted)(key => out.writeString(key))
     case AddViewVersion(version) =>
-      part(out, AddVersion, Key.ViewVersion)(ViewVersionJson.write(version, out))
-    case SetCurrentViewVersion(id) => number(out, SetCurrentVersion, Key.ViewVersionId, id.toLong)
+      writePart(out, AddVersion, Key.ViewVersion)(ViewVersionJson.write(version, out))
+    case SetCurrentViewVersion(id) => writeNumber(out, SetCurrentVersion, Key.ViewVersionId, id.toLong)
   }
 }

@@ -13,22 +13,23 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * Spec, "Appendix D - JSON single-value serialization". The only struct value is `{}` (spec, version 3: "Default
- * values").
+ * The JSON form of single values (spec: "Appendix D - JSON single-value serialization"). The only allowed struct value
+ * is `{}` (spec, version 3: "Default values").
  */
 object SingleValueJson {
   private val Keys = "keys"
   private val Values = "values"
 
-  /** Reads a value. @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON is not a value of the type */
+  /** Reads a value. @throws iceberglite.spec.IcebergError.InvalidMetadata if the JSON is not a value of the type */
   def read(json: JsonValue, valueType: PrimitiveType): Literal = {
-    def orFail[A](what: String, value: Option[A]): A = value.getOrElse(json.fail(s"Not a $what: ${json.string}"))
+    def orFail[A](expected: String, value: Option[A]): A =
+      value.getOrElse(json.fail(s"Not a $expected: ${json.string}"))
     valueType match {
       case BooleanType => BooleanLiteral(json.boolean)
       case IntType => IntLiteral(json.int)
       case LongType => LongLiteral(json.long)
-      case FloatType => FloatLiteral(floating(json).toFloat)
-      case DoubleType => DoubleLiteral(floating(json))
+      case FloatType => FloatLiteral(floatingPoint(json).toFloat)
+      case DoubleType => DoubleLiteral(floatingPoint(json))
       case decimal: DecimalType => DecimalLiteral(orFail(decimal.toString, decimalOf(json.string, decimal)))
       case DateType => DateLiteral(orFail("date", DateTime.parseDate(json.string)))
       case TimeType => TimeLiteral(orFail("time", DateTime.parseTime(json.string)))
@@ -48,23 +49,25 @@ object SingleValueJson {
     }
   }
 
-  /** Reads a default. @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON is not a default of the type */
+  /** Reads a default. @throws iceberglite.spec.IcebergError.InvalidMetadata if the JSON is not a value of the type */
   def readDefault(json: JsonValue, valueType: Type): DefaultValue = valueType match {
     case primitive: PrimitiveType => OfPrimitive(read(json, primitive))
     case struct: StructType =>
-      if (json.entries.nonEmpty) json.fail(s"The default of $struct must be {} or null; its fields have defaults")
+      if (json.entries.nonEmpty) {
+        json.fail(s"The default of $struct must be {} or null, because its fields have their own defaults")
+      }
       EmptyStruct
-    case list: ListType => OfList(readParts(json, list.elementField))
+    case list: ListType => OfList(readElements(json, list.elementField))
     case map: MapType =>
-      val keys = readParts(json(Keys), map.keyField).flatten
-      val values = readParts(json(Values), map.valueField)
+      val keys = readElements(json(Keys), map.keyField).flatten
+      val values = readElements(json(Values), map.valueField)
       if (keys.size != values.size) json.fail(s"There are ${keys.size} keys and ${values.size} values")
       OfMap(keys.zip(values))
   }
 
-  private def readParts(json: JsonValue, part: NestedField): Vector[Option[DefaultValue]] = json.elements.map { e =>
-    if (e.isNull && part.required) e.fail(s"The ${part.name} must not be null")
-    if (e.isNull) None else Some(readDefault(e, part.fieldType))
+  private def readElements(json: JsonValue, field: NestedField): Vector[Option[DefaultValue]] = json.elements.map { e =>
+    if (e.isNull && field.required) e.fail(s"The ${field.name} must not be null")
+    if (e.isNull) None else Some(readDefault(e, field.fieldType))
   }
 
   def writeDefault(value: DefaultValue, out: JsonGenerator): Unit = value match {
@@ -72,17 +75,17 @@ object SingleValueJson {
     case EmptyStruct =>
       out.writeStartObject()
       out.writeEndObject()
-    case OfList(elements) => writeParts(elements, out)
+    case OfList(elements) => writeElements(elements, out)
     case OfMap(entries) =>
       out.writeStartObject()
       out.writeFieldName(Keys)
-      writeParts(entries.map { case (key, _) => Some(key) }, out)
+      writeElements(entries.map { case (key, _) => Some(key) }, out)
       out.writeFieldName(Values)
-      writeParts(entries.map(_._2), out)
+      writeElements(entries.map(_._2), out)
       out.writeEndObject()
   }
 
-  private def writeParts(values: Vector[Option[DefaultValue]], out: JsonGenerator): Unit = {
+  private def writeElements(values: Vector[Option[DefaultValue]], out: JsonGenerator): Unit = {
     out.writeStartArray()
     values.foreach {
       case Some(value) => writeDefault(value, out)
@@ -110,8 +113,8 @@ object SingleValueJson {
     case BinaryLiteral(v) => out.writeString(hex(v))
   }
 
-  /** Reads a number; NaN and the infinities are strings, because JSON has no such numbers. */
-  private def floating(json: JsonValue): Double =
+  /** Reads a floating-point number. NaN and the infinities are strings, because JSON has no such numbers. */
+  private def floatingPoint(json: JsonValue): Double =
     if (!json.isText) json.double
     else json.string match {
       case "NaN" => Double.NaN
@@ -124,8 +127,8 @@ object SingleValueJson {
     Try(new BigDecimal(text)).toOption.filter(v => v.scale == expected.scale && v.precision <= expected.precision)
 
   /**
-   * Formats a decimal: for a negative scale the exponent is the scale, so that the digits before it are the unscaled
-   * value.
+   * Formats a decimal. If the scale is negative, the digits before the exponent are the unscaled value, and the
+   * exponent is the negated scale.
    */
   private def decimalText(value: BigDecimal): String =
     if (value.scale >= 0) value.toPlainString else s"${value.unscaledValue}E+${-value.scale}"

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.Snapshot
 
-/** Spec, "Appendix C - Table Metadata and Snapshots", with the row lineage of version 3. */
+/** The JSON form of a snapshot (spec: "Appendix C - Table Metadata and Snapshots"), with row lineage of version 3. */
 object SnapshotJson extends JsonFormat[Snapshot] {
   private[json] val SnapshotId = "snapshot-id"
   private[json] val ParentId = "parent-snapshot-id"
@@ -18,12 +18,14 @@ object SnapshotJson extends JsonFormat[Snapshot] {
   private[json] val AddedRows = "added-rows"
   private[json] val KeyId = "key-id"
 
-  /** The value in version 1, which has no sequence numbers. */
+  /** The sequence number of the snapshots of version 1, which has no sequence numbers. */
   private val NoSequenceNumber = 0L
 
   override def read(json: JsonValue): Snapshot = {
     val manifestList = json.optionalString(ManifestList)
-    if (manifestList.isEmpty && !json.has(Manifests)) json.fail(s"It has neither $ManifestList nor $Manifests")
+    if (manifestList.isEmpty && !json.has(Manifests)) {
+      json.fail(s"The snapshot has neither $ManifestList nor $Manifests")
+    }
     Snapshot(
       json.long(SnapshotId),
       json.optionalLong(ParentId),
@@ -42,16 +44,16 @@ object SnapshotJson extends JsonFormat[Snapshot] {
 
   override def write(s: Snapshot, out: JsonGenerator): Unit = {
     out.writeStartObject()
-    // The sequence number is 0 in version 1, and not written. Snapshots from before an upgrade keep 0; an absent number
-    // means 0.
+    // The sequence number 0 of version 1 is not written, also for snapshots that are older than an upgrade to version
+    // 2. Readers interpret an absent sequence number as 0.
     if (s.sequenceNumber > NoSequenceNumber) out.writeNumberField(SequenceNumber, s.sequenceNumber)
     out.writeNumberField(SnapshotId, s.snapshotId)
     s.parentSnapshotId.foreach(out.writeNumberField(ParentId, _))
     out.writeNumberField(TimestampMs, s.timestampMs)
-    if (s.summary.nonEmpty) JsonFormat.strings(out, Summary, s.summary)
+    if (s.summary.nonEmpty) JsonFormat.writeStrings(out, Summary, s.summary)
     s.manifestList match {
       case Some(list) => out.writeStringField(ManifestList, list)
-      case None => JsonFormat.array(out, Manifests, s.manifests)(m => out.writeString(m))
+      case None => JsonFormat.writeArray(out, Manifests, s.manifests)(m => out.writeString(m))
     }
     s.schemaId.foreach(out.writeNumberField(SchemaId, _))
     s.firstRowId.foreach(out.writeNumberField(FirstRowId, _))

@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.spec.metadata.SnapshotRef.{Branch, Tag}
 
-/** Spec, "Snapshot Reference" and "Appendix C". */
+/** The JSON form of a branch or tag (spec: "Snapshot References" and "Appendix C"). */
 object SnapshotRefJson extends JsonFormat[SnapshotRef] {
   private val SnapshotId = "snapshot-id"
   private val Kind = "type"
@@ -28,7 +28,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
     }
   }
 
-  /** Reads a reference and checks it. @param name the name of the branch or tag */
+  /** Reads and checks a branch or tag. @param name the name of the branch or tag */
   private[json] def readChecked(name: String, json: JsonValue): SnapshotRef =
     try SnapshotRef.checked(name, read(json))
     catch { case e: InvalidArgument => json.fail(e.getMessage) }
@@ -39,7 +39,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
     out.writeEndObject()
   }
 
-  /** Writes the fields, which are also part of updates. */
+  /** Writes the keys of a branch or tag, which the update `set-snapshot-ref` also contains. */
   private[json] def writeFields(ref: SnapshotRef, out: JsonGenerator): Unit = {
     out.writeNumberField(SnapshotId, ref.snapshotId)
     out.writeStringField(Kind, ref.kind)

@@ -6,14 +6,14 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.Snapshot
 
-/** Writes the snapshots of a table as JSON. Each snapshot is serialized once; later writes copy its bytes. */
+/** Writes the snapshots of a table as JSON. Each snapshot is serialized once. Later writes copy the cached bytes. */
 private[json] object SnapshotsWriter {
 
-  /** Writes the snapshots as an array. The caller must have written its key. */
+  /** Writes the snapshots as an array. The caller must already have written the key of the array. */
   def write(snapshots: Vector[Snapshot], out: JsonGenerator): Unit = out.getOutputTarget match {
     case bytes: OutputStream =>
-      // An empty value makes the generator write the colon. The array is then written directly to the generator's
-      // output.
+      // An empty value makes the generator write the colon after the key. Then the array is written directly to the
+      // output of the generator.
       out.writeRawValue("")
       out.flush()
       copy(snapshots, bytes)

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.partition.{NullOrder, SortDirection, SortField, SortOrder}
 
-/** Spec, "Appendix C - Sort Orders". */
+/** The JSON form of a sort order (spec: "Appendix C - Sort Orders"). */
 object SortOrderJson extends JsonFormat[SortOrder] {
   private val OrderId = "order-id"
   private val Fields = "fields"
@@ -16,7 +16,7 @@ object SortOrderJson extends JsonFormat[SortOrder] {
   override def write(order: SortOrder, out: JsonGenerator): Unit = {
     out.writeStartObject()
     out.writeNumberField(OrderId, order.orderId)
-    JsonFormat.array(out, Fields, order.fields) { f =>
+    JsonFormat.writeArray(out, Fields, order.fields) { f =>
       out.writeStartObject()
       SourceJson.writeTransform(f.transform, out)
       SourceJson.writeIds(f.sourceIds, out)

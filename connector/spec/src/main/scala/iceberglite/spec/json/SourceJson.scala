@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.IcebergError
 import iceberglite.spec.partition.{Transform, Transforms}
 
-/** The common part of partition and sort fields: source columns and transform. */
+/** The common part of the JSON forms of partition fields and sort fields: source columns and transform. */
 private[json] object SourceJson {
   private val SourceId = "source-id"
   private val SourceIds = "source-ids"
@@ -23,7 +23,7 @@ private[json] object SourceJson {
   /** Writes the ids in the form of version 3: `source-id` for one source column, `source-ids` for several. */
   def writeIds(ids: Vector[Int], out: JsonGenerator): Unit =
     if (ids.size == 1) out.writeNumberField(SourceId, ids.head)
-    else JsonFormat.array(out, SourceIds, ids)(id => out.writeNumber(id))
+    else JsonFormat.writeArray(out, SourceIds, ids)(id => out.writeNumber(id))
 
   def transform(field: JsonValue): Transform = {
     val name = field(TransformName)

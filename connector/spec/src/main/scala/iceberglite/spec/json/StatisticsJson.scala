@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.metadata.{BlobMetadata, PartitionStatisticsFile, StatisticsFile}
 
-/** Spec, "Table Statistics". */
+/** The JSON form of a table statistics file in the table metadata (spec: "Table Statistics"). */
 object StatisticsJson extends JsonFormat[StatisticsFile] {
   private[json] val SnapshotId = "snapshot-id"
   private[json] val StatisticsPath = "statistics-path"
@@ -35,11 +35,11 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     out.writeNumberField(FileSize, f.fileSizeInBytes)
     out.writeNumberField(FooterSize, f.fileFooterSizeInBytes)
     f.keyMetadata.foreach(out.writeStringField(KeyMetadata, _))
-    JsonFormat.array(out, Blobs, f.blobMetadata)(writeBlob(_, out))
+    JsonFormat.writeArray(out, Blobs, f.blobMetadata)(writeBlob(_, out))
     out.writeEndObject()
   }
 
-  /** Reads a snapshot id: a number or, as in an earlier version of the specification, a string. */
+  /** Reads a snapshot id, which is a number, or a string as in an earlier version of the specification. */
   private[json] def snapshotId(json: JsonValue): Long = {
     val id = json(SnapshotId)
     if (id.isText) Try(id.string.toLong).getOrElse(id.fail(s"Not a snapshot id: ${id.string}")) else id.long
@@ -60,19 +60,19 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     out.writeEndObject()
   }
 
-  /** Writes the keys that describe a blob, which Puffin footers also have. */
+  /** Writes the keys of a blob that both table metadata and Puffin footers contain, without the properties. */
   private[json] def writeSource(b: BlobMetadata, out: JsonGenerator): Unit = {
     out.writeStringField(BlobType, b.blobType)
     out.writeNumberField(SnapshotId, b.snapshotId)
     out.writeNumberField(SequenceNumber, b.sequenceNumber)
-    JsonFormat.array(out, Fields, b.fields)(id => out.writeNumber(id))
+    JsonFormat.writeArray(out, Fields, b.fields)(id => out.writeNumber(id))
   }
 
   private[json] def writeProperties(b: BlobMetadata, out: JsonGenerator): Unit =
-    if (b.properties.nonEmpty) JsonFormat.strings(out, Properties, b.properties)
+    if (b.properties.nonEmpty) JsonFormat.writeStrings(out, Properties, b.properties)
 }
 
-/** Spec, "Partition Statistics". */
+/** The JSON form of a partition statistics file in the table metadata (spec: "Partition Statistics"). */
 object PartitionStatisticsJson extends JsonFormat[PartitionStatisticsFile] {
   import StatisticsJson.{FileSize, SnapshotId, StatisticsPath}
 

@@ -3,8 +3,8 @@ package iceberglite.spec.json
 import scala.collection.immutable
 
 /**
- * A small map of strings in the order of its document, such as a snapshot's summary. It is optimized for construction,
- * because only a few summaries of a long history are read. Updates return an ordinary map.
+ * A small map of strings in the order of the JSON document, such as the summary of a snapshot. The map is optimized for
+ * fast construction, because only a few summaries of a long history are read. Updates return a standard map.
  */
 final private[json] class StringMap(keys: Array[String], texts: Array[String])
     extends immutable.AbstractMap[String, String]
@@ -33,12 +33,12 @@ final private[json] class StringMap(keys: Array[String], texts: Array[String])
 
 private[json] object StringMap {
 
-  /** The size above which a hash lookup is faster. */
-  private val Small = 24
+  /** The maximum size for which a linear search is faster than a hash lookup. */
+  private val MaxLinearSize = 24
 
-  /** Creates a map. @param keys the keys, which must be distinct */
+  /** Creates a map. @param keys the keys, which must be distinct @param texts the values, in the order of the keys */
   def apply(keys: Array[String], texts: Array[String]): Map[String, String] =
     if (keys.isEmpty) Map.empty
-    else if (keys.length <= Small) new StringMap(keys, texts)
+    else if (keys.length <= MaxLinearSize) new StringMap(keys, texts)
     else keys.iterator.zip(texts.iterator).toMap
 }

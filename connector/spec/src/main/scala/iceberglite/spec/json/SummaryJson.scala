@@ -2,12 +2,12 @@ package iceberglite.spec.json
 
 import iceberglite.spec.metadata.Snapshot
 
-/** A snapshot's summary without the operation, as catalogs show it (spec: "Snapshots"). */
+/** The JSON form of a snapshot's summary without the key `operation`, for catalogs (spec: "Snapshots"). */
 object SummaryJson {
   def toJson(snapshot: Snapshot): String = JsonFormat.text { out =>
     out.writeStartObject()
-    val shown = (snapshot.summary - Snapshot.OperationKey).toVector.sortBy(_._1)
-    shown.foreach { case (key, value) => out.writeStringField(key, value) }
+    val entries = (snapshot.summary - Snapshot.OperationKey).toVector.sortBy(_._1)
+    entries.foreach { case (key, value) => out.writeStringField(key, value) }
     out.writeEndObject()
   }
 }

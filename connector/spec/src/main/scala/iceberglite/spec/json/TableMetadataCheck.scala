@@ -8,12 +8,13 @@ import iceberglite.spec.types.{NestedField, NestedType}
 import iceberglite.spec.update.Snapshots.ClockToleranceMs
 
 /**
- * Checks the consistency of a metadata file. A contradiction is rejected: with either interpretation, rows might be
- * wrong, or written where another engine does not find them.
+ * Checks the consistency of a metadata file. A file with a contradiction is rejected, because this engine and another
+ * engine might interpret the file differently, so that one of them reads wrong rows or does not find the rows of the
+ * other.
  */
 private[json] object TableMetadataCheck {
 
-  /** Checks metadata. @param json the file, for the position of an error */
+  /** Checks metadata. @param json the JSON of the metadata file, for the position of an error */
   def apply(json: JsonValue, m: TableMetadata): Unit = {
     checkSchemas(json, m)
     checkSnapshots(json, m)
@@ -26,9 +27,11 @@ private[json] object TableMetadataCheck {
     at(json, Key.Specs).requireUnique(m.specs.map(_.specId))(id => s"Two partition specs have the id $id")
     at(json, Key.SortOrders).requireUnique(m.sortOrders.map(_.orderId))(id => s"Two sort orders have the id $id")
     m.sortOrders.find(o => o.isSorted == (o.orderId == SortOrder.Unsorted.orderId)).foreach { order =>
-      at(json, Key.SortOrders).fail(s"Order ${order.orderId} has ${order.fields.size} fields; the unsorted order is 0")
+      at(json, Key.SortOrders).fail(
+        s"Sort order ${order.orderId} has ${order.fields.size} fields, but only the unsorted order, 0, has no fields"
+      )
     }
-    // Earlier specs may have source columns that were dropped.
+    // Only the current spec is checked, because the source columns of earlier specs may have been dropped.
     m.spec.fields.filter(_.transform != Void).foreach { f =>
       checkSources(json, Key.DefaultSpecId, m.schema, f.sourceIds, f.transform, s"partition field ${f.name}")
     }
@@ -37,21 +40,21 @@ private[json] object TableMetadataCheck {
     }
   }
 
-  /** Checks that the current spec or order is valid for the current columns. */
+  /** Checks that the source columns of a field of the current spec or sort order are valid in the current schema. */
   private def checkSources(
       json: JsonValue,
       key: String,
       schema: Schema,
       sources: Vector[Int],
       transform: Transform,
-      what: String
+      user: String
   ): Unit = sources.foreach { id =>
     schema.byId.get(id) match {
-      case None => at(json, key).fail(s"Field $id, the source of $what, is not in the current schema")
+      case None => at(json, key).fail(s"Field $id, the source of $user, is not in the current schema")
       case Some(NestedField(_, _, nested: NestedType, _, _, _, _)) =>
-        at(json, key).fail(s"Field $id, the source of $what, is a $nested; sources must be primitive")
+        at(json, key).fail(s"Field $id, the source of $user, is a $nested; sources must be primitive")
       case Some(f) if sources.size == 1 && !transform.canTransform(f.fieldType) =>
-        at(json, key).fail(s"Field $id, the source of $what, is a ${f.fieldType}, which $transform does not support")
+        at(json, key).fail(s"Field $id, the source of $user, is a ${f.fieldType}, which $transform does not support")
       case Some(_) => ()
     }
   }
@@ -84,15 +87,15 @@ private[json] object TableMetadataCheck {
     }
   }
 
-  /** Checks that a log is in order, with a tolerance for the clocks of two machines. */
+  /** Checks that the times of a log ascend. Differences between the clocks of two machines are tolerated. */
   private def checkLog(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
     (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>
       if (before - ClockToleranceMs < before && time < before - ClockToleranceMs) {
-        at(json, key).fail(s"An entry with time $before precedes the time $time")
+        at(json, key).fail(s"An entry with the time $before comes before an entry or update with the time $time")
       }
       time
     }
 
-  /** Returns the position of a key; the file if it lacks the key. */
+  /** Returns the value of a key, for the position of an error; the whole file if the file lacks the key. */
   private def at(json: JsonValue, key: String): JsonValue = json.optional(key).getOrElse(json)
 }

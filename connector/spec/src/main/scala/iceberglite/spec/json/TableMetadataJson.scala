@@ -12,8 +12,8 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.metadata.TableMetadata
 
 /**
- * The metadata file of a table (spec: "Appendix C - Table Metadata and Snapshots"; "Appendix E" for the differences
- * between versions 1, 2 and 3).
+ * The JSON form of a table metadata file (spec: "Appendix C - Table Metadata and Snapshots"). "Appendix E" of the
+ * specification describes the differences between versions 1, 2 and 3.
  */
 object TableMetadataJson extends JsonFormat[TableMetadata] {
 
@@ -22,8 +22,8 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
     FastSnapshots.of(json).flatMap(readFast(file, _)).getOrElse(parse(file, json))
 
   /**
-   * Reads a file with the fast parser. On error, the whole file is parsed again so that the reported path refers to the
-   * original.
+   * Reads a metadata file whose snapshots and snapshot log are already read. Returns `None` on an error, so that the
+   * caller parses the whole file, and the reported position refers to the original file.
    */
   private def readFast(file: String, history: FastSnapshots): Option[TableMetadata] =
     try Some(TableMetadataReader.read(JsonValue.parse(file, history.rest), Some(history)))
@@ -34,16 +34,19 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
 
   /** Returns the content of a metadata file, uncompressed. */
   def write(metadata: TableMetadata): Array[Byte] =
-    JsonFormat.bytes(write(metadata, _), FewBytes + math.min(metadata.snapshots.size, ManySnapshots) * SnapshotBytes)
+    JsonFormat.bytes(
+      write(metadata, _),
+      BaseSize + math.min(metadata.snapshots.size, MaxBufferedSnapshots) * SnapshotSize
+    )
 
   /**
    * Returns the table's UUID from the first part of a metadata file, which may be incomplete.
    *
-   * @return absent if this part is not JSON or has no valid UUID at its top level
+   * @return absent if this part is not JSON, or if it has no valid table UUID
    */
   def uuidIn(beginning: Array[Byte]): Option[UUID] =
     try {
-      val parser = headFactory.createParser(beginning)
+      val parser = prefixFactory.createParser(beginning)
       try uuidAfter(parser, parser.nextToken())
       finally parser.close()
     } catch { case _: JsonProcessingException => None }
@@ -64,16 +67,16 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
     case _ => None
   }
 
-  private val headFactory = new JsonFactory
+  private val prefixFactory = new JsonFactory
 
   /** The initial buffer size for metadata without snapshots, in bytes. */
-  private val FewBytes = 1 << 14
+  private val BaseSize = 1 << 14
 
   /** The usual size of a snapshot and its log entry, in bytes. */
-  private val SnapshotBytes = 1 << 10
+  private val SnapshotSize = 1 << 10
 
-  /** The maximum number of snapshots for which the buffer is sized initially. */
-  private val ManySnapshots = 1 << 16
+  /** The maximum number of snapshots that the initial buffer size takes into account. */
+  private val MaxBufferedSnapshots = 1 << 16
 
   override def read(json: JsonValue): TableMetadata = TableMetadataReader.read(json, None)
 
@@ -106,13 +109,13 @@ private[json] object TableMetadataKey {
   val NextRowId = "next-row-id"
   val EncryptionKeys = "encryption-keys"
 
-  /** Version 1 only: the current schema. */
-  val OnlySchema = "schema"
+  /** The key of the current schema in version 1. */
+  val V1Schema = "schema"
 
-  /** Version 1 only: the fields of the default spec. */
-  val OnlySpec = "partition-spec"
+  /** The key of the fields of the default spec in version 1. */
+  val V1PartitionSpec = "partition-spec"
 
-  /** A key of the entries of both logs. */
+  // The keys of the entries of the snapshot log and the metadata log.
   val TimestampMs = "timestamp-ms"
   val SnapshotId = "snapshot-id"
   val MetadataFile = "metadata-file"

@@ -9,13 +9,16 @@ import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, 
 import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.spec.schema.Schema
 
-/**
- * Reads metadata of any release of any engine, including version 1 metadata without fields that later versions require.
- */
+/** Reads table metadata. Version 1 metadata may lack fields that later versions require. */
 private[json] object TableMetadataReader {
-  private val OnlySpecId = 0
+  /** The id of the only spec of a version 1 table without a list of specs. */
+  private val V1SpecId = 0
 
-  /** Reads metadata. @param history replaces the document's snapshots and their log */
+  /**
+   * Reads metadata.
+   *
+   * @param history the snapshots and the snapshot log, if they are already read; they replace those of the document
+   */
   def read(json: JsonValue, history: Option[FastSnapshots]): TableMetadata = {
     val version = formatVersion(json)
     val (schemas, currentSchemaId) = readSchemas(json, version)
@@ -59,7 +62,7 @@ private[json] object TableMetadataReader {
 
   private def formatVersion(json: JsonValue): FormatVersion = {
     val number = json(Key.Version).int
-    if (number < FormatVersion.all.head.number) json(Key.Version).fail(s"There is no version $number")
+    if (number < FormatVersion.all.head.number) json(Key.Version).fail(s"There is no format version $number")
     FormatVersion.all.find(_.number == number).getOrElse(throw Unsupported(
       s"table format version $number in ${json.source}",
       s"This release supports versions ${FormatVersion.all.mkString(", ")}; use a later release for this table"
@@ -73,7 +76,7 @@ private[json] object TableMetadataReader {
   }
 
   private def readSchemas(json: JsonValue, version: FormatVersion): (Vector[Schema], Int) = {
-    val singleSchema = if (version == FormatVersion.V1) json.optional(Key.OnlySchema).map(SchemaJson.read) else None
+    val singleSchema = if (version == FormatVersion.V1) json.optional(Key.V1Schema).map(SchemaJson.read) else None
     val listed = json.elementsOf(Key.Schemas).map(SchemaJson.read)
     val schemas = if (listed.isEmpty) singleSchema.toVector else listed
     if (schemas.isEmpty) json(Key.Schemas).fail("A table has at least one schema")
@@ -82,16 +85,16 @@ private[json] object TableMetadataReader {
       case (None, Some(schema)) => schema.schemaId
       case (None, None) => json(Key.CurrentSchemaId).int
     }
-    (schemas, requireKnown(json, Key.CurrentSchemaId, current, schemas.map(_.schemaId)))
+    (schemas, requireListed(json, Key.CurrentSchemaId, current, schemas.map(_.schemaId)))
   }
 
   private def readSpecs(json: JsonValue, version: FormatVersion): (Vector[PartitionSpec], Int) = {
     val listed = json.elementsOf(Key.Specs).map(PartitionSpecJson.read)
     if (listed.isEmpty && version == FormatVersion.V1) {
-      (Vector(PartitionSpec(OnlySpecId, PartitionSpecJson.readFields(json(Key.OnlySpec)))), OnlySpecId)
+      (Vector(PartitionSpec(V1SpecId, PartitionSpecJson.readFields(json(Key.V1PartitionSpec)))), V1SpecId)
     } else {
       if (listed.isEmpty) json(Key.Specs).fail("A table has at least one partition spec")
-      (listed, requireKnown(json, Key.DefaultSpecId, json(Key.DefaultSpecId).int, listed.map(_.specId)))
+      (listed, requireListed(json, Key.DefaultSpecId, json(Key.DefaultSpecId).int, listed.map(_.specId)))
     }
   }
 
@@ -103,21 +106,24 @@ private[json] object TableMetadataReader {
       case None if version == FormatVersion.V1 => SortOrder.Unsorted.orderId
       case _ => json(Key.DefaultSortOrderId).int
     }
-    // Order 0 is the unsorted order even if it is not listed.
+    // The sort order 0 is the unsorted order, even if the metadata does not list it.
     val complete = if (orders.exists(_.orderId == default) || default != SortOrder.Unsorted.orderId) orders
     else SortOrder.Unsorted +: orders
-    (complete, requireKnown(json, Key.DefaultSortOrderId, default, complete.map(_.orderId)))
+    (complete, requireListed(json, Key.DefaultSortOrderId, default, complete.map(_.orderId)))
   }
 
   private def lastPartitionId(json: JsonValue, specs: Vector[PartitionSpec], version: FormatVersion): Int = {
-    val used = specs.flatMap(_.fields).map(_.fieldId).foldLeft(PartitionSpec.FirstFieldId - 1)(_ max _)
+    val highestUsed = specs.flatMap(_.fields).map(_.fieldId).foldLeft(PartitionSpec.FirstFieldId - 1)(_ max _)
     json.optional(Key.LastPartitionId) match {
-      case None if version == FormatVersion.V1 => used
-      case _ => math.max(used, json(Key.LastPartitionId).int)
+      case None if version == FormatVersion.V1 => highestUsed
+      case _ => math.max(highestUsed, json(Key.LastPartitionId).int)
     }
   }
 
-  /** Spec, `refs`: a branch main always refers to the current snapshot, even if it is not listed. */
+  /**
+   * Reads the branches and tags. The branch `main` always refers to the current snapshot, even if the metadata does not
+   * list this branch (spec: `refs`).
+   */
   private def readRefs(json: JsonValue, current: Option[Long]): Map[String, SnapshotRef] = {
     val refs = json.optional(Key.Refs).fold(Vector.empty[(String, JsonValue)])(_.entries).map { case (name, ref) =>
       name -> SnapshotRefJson.readChecked(name, ref)
@@ -127,9 +133,9 @@ private[json] object TableMetadataReader {
   }
 
   /**
-   * Reads `next-row-id`, which is required, but omitted by some writers. The row ids that the existing snapshots
-   * assigned are a lower limit. Expired snapshots need not be considered, because they are older than an existing
-   * snapshot and assigned lower row ids.
+   * Reads `next-row-id`, which is required, but omitted by some writers. The result is above all row ids that the
+   * existing snapshots have assigned. Expired snapshots need not be considered, because they are older than an existing
+   * snapshot, and have therefore assigned lower row ids.
    */
   private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long = {
     val assigned = snapshots.iterator
@@ -140,9 +146,9 @@ private[json] object TableMetadataReader {
     }
   }
 
-  private def requireKnown(json: JsonValue, key: String, id: Int, ids: Vector[Int]): Int = {
+  private def requireListed(json: JsonValue, key: String, id: Int, ids: Vector[Int]): Int = {
     if (!ids.contains(id)) {
-      json.optional(key).getOrElse(json).fail(s"$key is $id, but there are only ${ids.mkString(", ")}")
+      json.optional(key).getOrElse(json).fail(s"$key is $id, but the only existing ids are ${ids.mkString(", ")}")
     }
     id
   }

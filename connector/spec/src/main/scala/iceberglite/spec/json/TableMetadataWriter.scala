@@ -6,7 +6,9 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.json.{TableMetadataKey => Key}
 import iceberglite.spec.metadata.TableMetadata
 
-/** Writes the fields that the format version requires, in the order of Apache Iceberg. */
+/**
+ * Writes the metadata of a table in the form of its format version. The keys have the same order as in Apache Iceberg.
+ */
 private[json] object TableMetadataWriter {
 
   def write(m: TableMetadata, out: JsonGenerator): Unit = {
@@ -15,20 +17,20 @@ private[json] object TableMetadataWriter {
     writeSchemas(m, out)
     writeSpecs(m, out)
     out.writeNumberField(Key.DefaultSortOrderId, m.defaultSortOrderId)
-    JsonFormat.array(out, Key.SortOrders, m.sortOrders)(SortOrderJson.write(_, out))
-    JsonFormat.strings(out, Key.Properties, m.properties)
+    JsonFormat.writeArray(out, Key.SortOrders, m.sortOrders)(SortOrderJson.write(_, out))
+    JsonFormat.writeStrings(out, Key.Properties, m.properties)
     writeCurrentSnapshot(m, out)
     if (m.formatVersion >= FormatVersion.V3) {
       out.writeNumberField(Key.NextRowId, m.nextRowId)
       if (m.encryptionKeys.nonEmpty) {
-        JsonFormat.array(out, Key.EncryptionKeys, m.encryptionKeys)(EncryptionKeyJson.write(_, out))
+        JsonFormat.writeArray(out, Key.EncryptionKeys, m.encryptionKeys)(EncryptionKeyJson.write(_, out))
       }
     }
     writeRefs(m, out)
     out.writeFieldName(Key.Snapshots)
     SnapshotsWriter.write(m.snapshots, out)
-    JsonFormat.array(out, Key.Statistics, m.statistics)(StatisticsJson.write(_, out))
-    JsonFormat.array(out, Key.PartitionStatistics, m.partitionStatistics)(PartitionStatisticsJson.write(_, out))
+    JsonFormat.writeArray(out, Key.Statistics, m.statistics)(StatisticsJson.write(_, out))
+    JsonFormat.writeArray(out, Key.PartitionStatistics, m.partitionStatistics)(PartitionStatisticsJson.write(_, out))
     writeLogs(m, out)
     out.writeEndObject()
   }
@@ -44,24 +46,27 @@ private[json] object TableMetadataWriter {
 
   private def writeSchemas(m: TableMetadata, out: JsonGenerator): Unit = {
     if (m.formatVersion == FormatVersion.V1) {
-      out.writeFieldName(Key.OnlySchema)
+      out.writeFieldName(Key.V1Schema)
       SchemaJson.write(m.schema, out)
     }
     out.writeNumberField(Key.CurrentSchemaId, m.currentSchemaId)
-    JsonFormat.array(out, Key.Schemas, m.schemas)(SchemaJson.write(_, out))
+    JsonFormat.writeArray(out, Key.Schemas, m.schemas)(SchemaJson.write(_, out))
   }
 
   private def writeSpecs(m: TableMetadata, out: JsonGenerator): Unit = {
     if (m.formatVersion == FormatVersion.V1) {
-      out.writeFieldName(Key.OnlySpec)
+      out.writeFieldName(Key.V1PartitionSpec)
       PartitionSpecJson.writeFields(m.spec, out)
     }
     out.writeNumberField(Key.DefaultSpecId, m.defaultSpecId)
-    JsonFormat.array(out, Key.Specs, m.specs)(PartitionSpecJson.write(_, out))
+    JsonFormat.writeArray(out, Key.Specs, m.specs)(PartitionSpecJson.write(_, out))
     out.writeNumberField(Key.LastPartitionId, m.lastPartitionId)
   }
 
-  /** Writes the id of the current snapshot. If there is none, older readers of versions 1 and 2 expect -1. */
+  /**
+   * Writes the id of the current snapshot. If there is none, writes -1 in versions 1 and 2, because older readers
+   * expect it.
+   */
   private def writeCurrentSnapshot(m: TableMetadata, out: JsonGenerator): Unit = m.currentSnapshotId match {
     case Some(id) => out.writeNumberField(Key.CurrentSnapshotId, id)
     case None if m.formatVersion < FormatVersion.V3 => out.writeNumberField(Key.CurrentSnapshotId, Key.NoSnapshot)
@@ -78,13 +83,13 @@ private[json] object TableMetadataWriter {
   }
 
   private def writeLogs(m: TableMetadata, out: JsonGenerator): Unit = {
-    JsonFormat.array(out, Key.SnapshotLog, m.snapshotLog) { e =>
+    JsonFormat.writeArray(out, Key.SnapshotLog, m.snapshotLog) { e =>
       out.writeStartObject()
       out.writeNumberField(Key.TimestampMs, e.timestampMs)
       out.writeNumberField(Key.SnapshotId, e.snapshotId)
       out.writeEndObject()
     }
-    JsonFormat.array(out, Key.MetadataLog, m.metadataLog) { e =>
+    JsonFormat.writeArray(out, Key.MetadataLog, m.metadataLog) { e =>
       out.writeStartObject()
       out.writeNumberField(Key.TimestampMs, e.timestampMs)
       out.writeStringField(Key.MetadataFile, e.metadataFile)

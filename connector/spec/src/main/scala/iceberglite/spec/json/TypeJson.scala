@@ -9,7 +9,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.types.{PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Types in the JSON of a schema (spec: "Appendix C - Schemas"). */
+/** The JSON form of types in a schema (spec: "Appendix C - Schemas"). */
 object TypeJson extends JsonFormat[Type] {
   private val Kind = "type"
   private val StructKind = "struct"
@@ -24,7 +24,7 @@ object TypeJson extends JsonFormat[Type] {
   private val Value = "value"
   private val ValueRequired = "value-required"
 
-  private val Simple: Map[String, PrimitiveType] = Seq(
+  private val TypesByName: Map[String, PrimitiveType] = Seq(
     BooleanType,
     IntType,
     LongType,
@@ -64,15 +64,15 @@ object TypeJson extends JsonFormat[Type] {
       case other => json(Kind).fail(s"Unknown type: $other")
     }
 
-  /** Returns a primitive type by its name in JSON. */
+  /** Returns the primitive type with this name in JSON; absent if the name is unknown. */
   def primitive(name: String): Option[PrimitiveType] = name.toLowerCase(Locale.ROOT) match {
     case Fixed(length) => Try(length.toInt).toOption.filter(_ > 0).map(FixedType)
     case Decimal(precision, scale) =>
       Try(DecimalType(precision.toInt, scale.toInt)).toOption.filter(d => d.precision >= 1 && d.precision <= 38)
-    case simple => Simple.get(simple).orElse(spatial(name))
+    case simpleName => TypesByName.get(simpleName).orElse(spatial(name))
   }
 
-  /** Parses a spatial type; names of reference systems are case-sensitive. */
+  /** Parses a geometry or geography type. The names of coordinate reference systems are case-sensitive. */
   private def spatial(name: String): Option[PrimitiveType] = name match {
     case Geometry(crs) => Some(GeometryType(orDefault(crs, DefaultCrs)))
     case Geography(crs, algorithm) =>

@@ -6,11 +6,11 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.view.{ViewLogEntry, ViewMetadata}
 
 /**
- * The metadata file of a view (view spec: "View Metadata").
+ * The JSON form of a view metadata file (view spec: "View Metadata").
  *
  * In an early form of the specification (view spec: "Appendix A"), some fields belong to the representations of a
- * version instead of to the version itself. Such fields are read from both places, where those of the version take
- * precedence, and are written to both.
+ * version instead of the version itself. Such fields are read from the version or, if the version lacks them, from its
+ * representations, and are written to both the version and its representations.
  */
 object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val Uuid = "view-uuid"
@@ -24,7 +24,7 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val TimestampMs = "timestamp-ms"
   private val VersionId = "version-id"
 
-  /** Early form only. */
+  /** A key of the early form. */
   private val CurrentSchemaId = "current-schema-id"
 
   override def read(json: JsonValue): ViewMetadata = {
@@ -38,7 +38,7 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
       s"No version has the id $current, only ${versions.map(_.versionId).mkString(", ")}"
     ))
     if (!schemas.exists(_.schemaId == version.schemaId)) {
-      json(Versions).fail(s"Version $current has the schema ${version.schemaId}, which the view does not have")
+      json(Versions).fail(s"Version $current has the schema id ${version.schemaId}, but the view has no such schema")
     }
     ViewMetadata(
       json.optional(Uuid).map(_.uuid),
@@ -56,19 +56,19 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
       s"view format version ${json.int} in ${json.source}",
       s"This release supports version ${ViewMetadata.FormatNumber}; use a later release for this view"
     )
-    else if (json.int < ViewMetadata.FormatNumber) json.fail(s"There is no version ${json.int}")
+    else if (json.int < ViewMetadata.FormatNumber) json.fail(s"There is no view format version ${json.int}")
 
   override def write(view: ViewMetadata, out: JsonGenerator): Unit = {
     out.writeStartObject()
     view.uuid.foreach(uuid => out.writeStringField(Uuid, uuid.toString))
     out.writeNumberField(Version, ViewMetadata.FormatNumber)
     out.writeStringField(Location, view.location)
-    if (view.properties.nonEmpty) JsonFormat.strings(out, Properties, view.properties)
-    JsonFormat.array(out, Schemas, view.schemas)(SchemaJson.write(_, out))
+    if (view.properties.nonEmpty) JsonFormat.writeStrings(out, Properties, view.properties)
+    JsonFormat.writeArray(out, Schemas, view.schemas)(SchemaJson.write(_, out))
     view.versionsById.get(view.currentVersionId).foreach(v => out.writeNumberField(CurrentSchemaId, v.schemaId))
     out.writeNumberField(CurrentVersionId, view.currentVersionId)
-    JsonFormat.array(out, Versions, view.versions)(ViewVersionJson.write(_, out))
-    JsonFormat.array(out, VersionLog, view.versionLog) { e =>
+    JsonFormat.writeArray(out, Versions, view.versions)(ViewVersionJson.write(_, out))
+    JsonFormat.writeArray(out, VersionLog, view.versionLog) { e =>
       out.writeStartObject()
       out.writeNumberField(TimestampMs, e.timestampMs)
       out.writeNumberField(VersionId, e.versionId)

@@ -6,7 +6,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.view.{ViewRepresentation, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.{Sql, Unknown}
 
-/** A version of a view, in the view's metadata and in updates. */
+/** The JSON form of a view version, in view metadata and in metadata updates. */
 object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val VersionId = "version-id"
   private val SchemaId = "schema-id"
@@ -20,13 +20,17 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val SqlText = "sql"
   private val Dialect = "dialect"
 
-  /** The keys in the queries of the early form that replace the names and comments of the schema's columns. */
+  // The keys of the representations in the early form that replace the names and comments of the schema's columns.
   private val FieldAliases = "field-aliases"
   private val FieldDocs = "field-docs"
 
   override def read(json: JsonValue): ViewVersion = read(json, None)
 
-  /** Reads a version. @param currentSchemaId the view's current schema id, for a version without a schema id */
+  /**
+   * Reads a version.
+   *
+   * @param currentSchemaId the id of the view's current schema, for a version without a schema id
+   */
   private def read(json: JsonValue, currentSchemaId: Option[Int]): ViewVersion = {
     val representations = json(Representations).elements
     def versionOrQueryField[A](key: String)(read: JsonValue => A): Option[A] =
@@ -45,8 +49,8 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   }
 
   /**
-   * Reads all versions of a view, and its schemas. If a version of the early form has its own names or comments for the
-   * columns, it gets a schema with them.
+   * Returns all schemas and versions of a view. If a version of the early form has its own names or comments for the
+   * columns, the result contains an additional schema with these names and comments.
    */
   private[json] def readAll(
       json: JsonValue,
@@ -69,7 +73,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
       version(Representations).elements.flatMap(_.optional(key)).headOption.map { list =>
         val texts = list.map(e => if (e.isNull) None else Some(e.string))
         if (texts.size != schema.fields.size) {
-          list.fail(s"There are ${texts.size}, but the schema has ${schema.fields.size} columns")
+          list.fail(s"There are ${texts.size} values, but the schema has ${schema.fields.size} columns")
         }
         texts
       }
@@ -89,20 +93,20 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     out.writeStartObject()
     out.writeNumberField(VersionId, version.versionId)
     out.writeNumberField(TimestampMs, version.timestampMs)
-    JsonFormat.strings(out, Summary, version.summary)
+    JsonFormat.writeStrings(out, Summary, version.summary)
     writeScope(version, out)
-    JsonFormat.array(out, Representations, version.representations)(writeRepresentation(version, _, out))
+    JsonFormat.writeArray(out, Representations, version.representations)(writeRepresentation(version, _, out))
     out.writeEndObject()
   }
 
   /**
-   * Writes the schema id, default catalog and default namespace. The current form of the specification has them in the
-   * version, and the early form in each query.
+   * Writes the schema id, default catalog and default namespace. The current form of the specification has these keys
+   * in the version, and the early form has them in each representation.
    */
   private def writeScope(version: ViewVersion, out: JsonGenerator): Unit = {
     out.writeNumberField(SchemaId, version.schemaId)
     version.defaultCatalog.foreach(out.writeStringField(DefaultCatalog, _))
-    JsonFormat.array(out, DefaultNamespace, version.defaultNamespace)(level => out.writeString(level))
+    JsonFormat.writeArray(out, DefaultNamespace, version.defaultNamespace)(level => out.writeString(level))
   }
 
   private def writeRepresentation(version: ViewVersion, r: ViewRepresentation, out: JsonGenerator): Unit = r match {

@@ -54,12 +54,12 @@ object RestRequestJson {
 
   def createNamespace(namespace: Vector[String], properties: Map[String, String]): Array[Byte] = body { out =>
     strings(out, "namespace", namespace)
-    JsonFormat.strings(out, "properties", properties)
+    JsonFormat.writeStrings(out, "properties", properties)
   }
 
   def updateProperties(removals: Set[String], updates: Map[String, String]): Array[Byte] = body { out =>
     strings(out, "removals", removals.toVector.sorted)
-    JsonFormat.strings(out, "updates", updates)
+    JsonFormat.writeStrings(out, "updates", updates)
   }
 
   def createTable(table: NewTable): Array[Byte] = body { out =>
@@ -71,7 +71,7 @@ object RestRequestJson {
     PartitionSpecJson.write(table.spec, out)
     out.writeFieldName("write-order")
     SortOrderJson.write(table.order, out)
-    JsonFormat.strings(out, "properties", table.properties)
+    JsonFormat.writeStrings(out, "properties", table.properties)
     out.writeBooleanField("stage-create", table.staged)
   }
 
@@ -88,7 +88,7 @@ object RestRequestJson {
   def commitTable(commit: TableCommit): Array[Byte] = body(writeCommit(commit, _))
 
   def commitTransaction(commits: Vector[TableCommit]): Array[Byte] = body { out =>
-    JsonFormat.array(out, "table-changes", commits) { commit =>
+    JsonFormat.writeArray(out, "table-changes", commits) { commit =>
       out.writeStartObject()
       writeCommit(commit, out)
       out.writeEndObject()
@@ -102,20 +102,20 @@ object RestRequestJson {
     SchemaJson.write(view.schema, out)
     out.writeFieldName("view-version")
     ViewVersionJson.write(view.version, out)
-    JsonFormat.strings(out, "properties", view.properties)
+    JsonFormat.writeStrings(out, "properties", view.properties)
   }
 
   def commitView(name: Name, requirements: Vector[ViewRequirement], updates: Vector[ViewUpdate]): Array[Byte] =
     body { out =>
       writeName(out, "identifier", name)
-      JsonFormat.array(out, "requirements", requirements)(ViewRequirementJson.write(_, out))
-      JsonFormat.array(out, "updates", updates)(ViewUpdateJson.write(_, out))
+      JsonFormat.writeArray(out, "requirements", requirements)(ViewRequirementJson.write(_, out))
+      JsonFormat.writeArray(out, "updates", updates)(ViewUpdateJson.write(_, out))
     }
 
   private def writeCommit(commit: TableCommit, out: JsonGenerator): Unit = {
     writeName(out, "identifier", commit.name)
-    JsonFormat.array(out, "requirements", commit.requirements)(RequirementJson.write(_, out))
-    JsonFormat.array(out, "updates", commit.updates)(MetadataUpdateJson.write(_, out))
+    JsonFormat.writeArray(out, "requirements", commit.requirements)(RequirementJson.write(_, out))
+    JsonFormat.writeArray(out, "updates", commit.updates)(MetadataUpdateJson.write(_, out))
   }
 
   private def writeName(out: JsonGenerator, key: String, name: Name): Unit = {
@@ -126,7 +126,7 @@ object RestRequestJson {
   }
 
   private def strings(out: JsonGenerator, key: String, values: Vector[String]): Unit =
-    JsonFormat.array(out, key, values)(out.writeString)
+    JsonFormat.writeArray(out, key, values)(out.writeString)
 
   private def body(members: JsonGenerator => Unit): Array[Byte] = JsonFormat.bytes { out =>
     out.writeStartObject()

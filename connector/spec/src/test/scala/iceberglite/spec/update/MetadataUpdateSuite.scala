@@ -231,7 +231,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     val base = withHistory(V2)
     assert(rejection(base, AddSnapshot(snapshot(base, 3, laterMs))).contains("has one with this id"))
     val old = snapshot(base, 4, laterMs).copy(sequenceNumber = 3)
-    assert(rejection(base, AddSnapshot(old)).contains("sequence number 3 is not above the table's last, 3"))
+    assert(rejection(base, AddSnapshot(old)).contains("sequence number 3 is not above the table's last one, 3"))
     assert(rejection(empty(V1), AddSnapshot(old)).contains("version 1 has no sequence numbers"))
     assert(rejection(base, AddSnapshot(snapshot(base, 4, laterMs).copy(manifestList = None))).contains("manifest list"))
   }
