@@ -9,18 +9,20 @@ object Encryption {
   val KeyIdProperty = "encryption.key-id"
 
   /**
-   * Rejects an encrypted table. Call this before any file of the table is read or written: an encrypted file cannot be
-   * decoded, and a plain file would expose data that its owner wants encrypted. The metadata itself may be read.
+   * Rejects an encrypted table. This method must be called before any file of the table is read or written, because an
+   * encrypted file cannot be decoded, and an unencrypted file would expose data that must be encrypted. The table
+   * metadata may be read.
    *
-   * @throws Unsupported the table is encrypted
+   * @throws Unsupported if the table is encrypted
    */
-  def reject(metadata: TableMetadata): Unit = findEncryption(metadata).foreach { found =>
+  def reject(metadata: TableMetadata): Unit = findEncryption(metadata).foreach { evidence =>
     throw Unsupported(
-      s"encrypted table at ${metadata.location} ($found)",
-      "Read and write it with an engine that has its keys; its snapshots, history and refs can be read here"
+      s"encrypted table at ${metadata.location} ($evidence)",
+      "Read and write the table with an engine that has its keys. Only its snapshots, history and refs can be read here"
     )
   }
 
+  /** Returns a description of the part of the metadata which shows that the table is encrypted. */
   private def findEncryption(m: TableMetadata): Option[String] =
     m.encryptionKeys.headOption.map(k => s"encryption-keys has the key ${k.keyId}")
       .orElse(m.properties.get(KeyIdProperty).map(id => s"$KeyIdProperty is $id"))

@@ -4,15 +4,15 @@ package iceberglite.spec.metadata
 object MetadataLog {
 
   /**
-   * Returns the metadata log of the version after `base`.
+   * Returns the metadata log of the metadata file that replaces the file of `base`.
    *
    * @param file the location of the metadata file of `base`
-   * @param max maximum number of entries, at least one: `write.metadata.previous-versions-max`
+   * @param max the maximum number of entries, at least one (`write.metadata.previous-versions-max`)
    */
   def append(base: TableMetadata, file: String, max: Int): Vector[MetadataLogEntry] =
     (base.metadataLog :+ MetadataLogEntry(base.lastUpdatedMs, file)).takeRight(math.max(max, 1))
 
-  /** Returns the files that were removed from the log, for `write.metadata.delete-after-commit.enabled`. */
+  /** Returns the files that are in the log of `base`, but not in the log of `next`. */
   def removedFiles(base: TableMetadata, next: TableMetadata): Vector[String] = {
     val kept = next.metadataLog.map(_.metadataFile).toSet
     base.metadataLog.map(_.metadataFile).filterNot(kept)

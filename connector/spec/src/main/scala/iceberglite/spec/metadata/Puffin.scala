@@ -1,10 +1,10 @@
 package iceberglite.spec.metadata
 
 /**
- * A blob of a Puffin file, as its footer describes it (Puffin specification).
+ * The description of a blob in the footer of a Puffin file (see the Puffin specification).
  *
  * @param offset the position of the first byte in the file
- * @param length the number of bytes that the file stores, possibly compressed
+ * @param length the number of bytes of the blob in the file, after compression
  * @param compressionCodec the codec's name; absent if the blob is not compressed
  */
 final case class PuffinBlob(
@@ -14,7 +14,12 @@ final case class PuffinBlob(
     compressionCodec: Option[String] = None
 )
 
-/** The footer of a Puffin file: its blobs in order, and properties of the file. */
+/**
+ * The footer of a Puffin file.
+ *
+ * @param blobs the blobs in the order of the file
+ * @param properties the file properties
+ */
 final case class PuffinFooter(blobs: Vector[PuffinBlob], properties: Map[String, String])
 
 object PuffinFooter {
@@ -23,7 +28,7 @@ object PuffinFooter {
   val CreatedBy = "created-by"
 }
 
-/** The supported types of blobs; a Puffin file may contain others. */
+/** The supported types of blobs. A Puffin file may also contain blobs of other types. */
 object BlobType {
 
   /** The deleted positions of one data file. */
@@ -33,7 +38,7 @@ object BlobType {
   val ThetaSketch = "apache-datasketches-theta-v1"
 }
 
-/** Keys of blob properties. */
+/** The keys of blob properties. */
 object BlobProperty {
   val ReferencedDataFile = "referenced-data-file"
   val Cardinality = "cardinality"

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** The operation of a snapshot (spec: "Snapshots"); `name` as in the summary. */
+/** The operation of a snapshot (spec: "Snapshots"). @param name the name of the operation in the snapshot summary */
 sealed abstract class Operation(val name: String)
 object Operation {
   case object Append extends Operation("append")
@@ -38,10 +38,15 @@ final case class Snapshot(
 ) {
   def operation: Option[String] = summary.get(Snapshot.OperationKey)
 
-  /** Returns a count in the summary; absent if the summary lacks the key, or if its value is not a number. */
+  /**
+   * Returns a count from the summary; absent if the summary lacks the key, or if the value of the key is not a number.
+   */
   def count(key: String): Option[Long] = summary.get(key).flatMap(text => Try(text.toLong).toOption)
 
-  /** The cached JSON form. Each new metadata file contains the old snapshots again, so each is serialized only once. */
+  /**
+   * The cached JSON form of the snapshot. Each new metadata file contains all existing snapshots again. Due to the
+   * cache, each snapshot is serialized only once.
+   */
   @transient private[iceberglite] lazy val cachedJson: CachedJson = new CachedJson
 }
 
@@ -49,7 +54,7 @@ object Snapshot {
   val OperationKey = "operation"
 }
 
-/** A named snapshot (spec: "Snapshot Reference"). */
+/** A branch or a tag, which refers to a snapshot (spec: "Snapshot References"). */
 sealed trait SnapshotRef {
   def snapshotId: Long
   def maxRefAgeMs: Option[Long]
@@ -75,13 +80,13 @@ object SnapshotRef {
   val Main = "main"
 
   /**
-   * Returns a reference after checking it.
+   * Checks a branch or tag, and returns it.
    *
-   * @throws InvalidArgument a retention setting is not positive, or `main` is a tag
+   * @throws InvalidArgument if a retention setting is not positive, or if `main` is a tag
    */
   def checked(name: String, ref: SnapshotRef): SnapshotRef = {
-    def requirePositive(what: String, value: Option[Long]): Unit = value.filter(_ <= 0).foreach { v =>
-      throw InvalidArgument(s"$what of $name", v.toString, "It must be positive")
+    def requirePositive(setting: String, value: Option[Long]): Unit = value.filter(_ <= 0).foreach { v =>
+      throw InvalidArgument(s"$setting of $name", v.toString, "It must be positive")
     }
     requirePositive("max-ref-age-ms", ref.maxRefAgeMs)
     ref match {
@@ -96,8 +101,8 @@ object SnapshotRef {
   }
 }
 
-/** An entry of the snapshot log: the time at which a snapshot became current. */
+/** An entry of the snapshot log, which contains the time at which a snapshot became the current snapshot. */
 final case class SnapshotLogEntry(timestampMs: Long, snapshotId: Long)
 
-/** An entry of the metadata log: a previous metadata file. */
+/** An entry of the metadata log, which refers to a previous metadata file. */
 final case class MetadataLogEntry(timestampMs: Long, metadataFile: String)

@@ -6,7 +6,7 @@ import scala.collection.immutable
  * Finds snapshots by id. A commit looks up only a few snapshots, mostly the newest ones. Therefore the first lookups
  * are linear searches, and the index is built only after several lookups.
  *
- * @param snapshots the snapshots; if two have the same id, the later one is used
+ * @param snapshots the snapshots; if two snapshots have the same id, the last one is used
  */
 final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
     extends immutable.AbstractMap[Long, Snapshot]
@@ -17,7 +17,7 @@ final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
   override def get(id: Long): Option[Snapshot] =
     if (lookups > SnapshotIndex.LinearLookups) index.get(id)
     else {
-      // Concurrent increments may be lost, which only delays the index.
+      // Increments of concurrent threads may be lost, which only delays the construction of the index.
       lookups += 1
       snapshots.reverseIterator.find(_.snapshotId == id)
     }
@@ -29,5 +29,6 @@ final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
 }
 
 private[metadata] object SnapshotIndex {
+  /** The number of lookups that search linearly, before the index is built. */
   private val LinearLookups = 8
 }

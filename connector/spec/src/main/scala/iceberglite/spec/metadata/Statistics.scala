@@ -1,6 +1,6 @@
 package iceberglite.spec.metadata
 
-/** A blob of a Puffin statistics file (spec: "Table Statistics"). */
+/** The metadata of a blob in a Puffin statistics file (spec: "Table Statistics"). */
 final case class BlobMetadata(
     blobType: String,
     snapshotId: Long,
@@ -22,7 +22,7 @@ final case class StatisticsFile(
 /** A file with a row for each partition of one snapshot (spec: "Partition Statistics"). */
 final case class PartitionStatisticsFile(snapshotId: Long, statisticsPath: String, fileSizeInBytes: Long)
 
-/** An encryption key of the table's files (version 3). */
+/** A key with which files of the table are encrypted (spec, version 3). */
 final case class EncryptionKey(
     keyId: String,
     encryptedKeyMetadata: String,

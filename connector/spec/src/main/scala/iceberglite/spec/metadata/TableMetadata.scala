@@ -8,12 +8,13 @@ import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.spec.schema.Schema
 
 /**
- * The metadata of a table (spec: "Table Metadata Fields"). It is immutable: [[MetadataUpdate]]s produce new metadata.
+ * The metadata of a table (spec: "Table Metadata Fields"). The object is immutable: [[MetadataUpdate]]s return a new
+ * object.
  *
  * @param uuid the table's UUID; absent only in version 1 tables
  * @param lastSequenceNumber the highest assigned sequence number; 0 in version 1
  * @param refs the branches and tags, including `main` if there is a current snapshot
- * @param nextRowId version 3: the next row id to assign; 0 in earlier versions
+ * @param nextRowId the next row id that is assigned to a row; 0 in versions 1 and 2
  */
 final case class TableMetadata(
     formatVersion: FormatVersion,
@@ -58,7 +59,7 @@ final case class TableMetadata(
   def snapshotOf(ref: String): Option[Snapshot] =
     if (ref == SnapshotRef.Main) currentSnapshot else refs.get(ref).map(r => snapshot(r.snapshotId))
 
-  /** Returns the snapshot that was current at a timestamp, by the snapshot log. */
+  /** Returns the snapshot that was the current one at a timestamp, according to the snapshot log. */
   def snapshotAsOf(timestampMs: Long): Snapshot = snapshotLog.filter(_.timestampMs <= timestampMs).lastOption
     .map(e => snapshot(e.snapshotId))
     .getOrElse(throw InvalidArgument(
@@ -73,8 +74,8 @@ final case class TableMetadata(
   def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
 
   /**
-   * Returns a snapshot and its ancestors, newest first, up to the first missing one. The iteration also ends if invalid
-   * metadata contains a cycle of parents.
+   * Returns a snapshot and its ancestors, the newest first. The iteration ends at the first ancestor that the metadata
+   * does not contain, or if the parents form a cycle in invalid metadata.
    */
   def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
     val seen = new java.util.HashSet[Long]

@@ -1,8 +1,8 @@
 package iceberglite.spec.property
 
 /**
- * The members of an object, in the order of their declaration: a member is added where it is declared, so that no list
- * can lack it. The object must declare this value first.
+ * A list of the members of an object, in the order of their declaration. Each declaration of a member adds the member
+ * to the list, so that the list is always complete. The object must declare its list before all members.
  */
 final class Declarations[A] {
   private val members = Vector.newBuilder[A]
@@ -13,6 +13,6 @@ final class Declarations[A] {
     member
   }
 
-  /** Returns the members, once the object is initialized. */
+  /** Returns the members. The object must be completely initialized before the call. */
   def all: Vector[A] = members.result()
 }

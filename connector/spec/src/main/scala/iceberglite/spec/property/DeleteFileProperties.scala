@@ -7,9 +7,9 @@ object DeleteFileProperties {
   private val Formats: Seq[String] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro).map(_.name)
 
   /**
-   * Returns the properties for writing delete files: a setting with the prefix `write.delete.parquet.` overrides the
-   * setting with the prefix `write.parquet.`, and likewise for the other formats. Settings of single columns apply only
-   * to data files.
+   * Returns the properties for writing delete files. A property with the prefix `write.delete.parquet.` overrides the
+   * same property with the prefix `write.parquet.`, and likewise for the other formats. Properties of single columns
+   * are omitted, because they apply only to data files.
    */
   def of(properties: Map[String, String]): Map[String, String] = {
     val renamed = for {

@@ -1,6 +1,6 @@
 package iceberglite.spec.property
 
-/** How the rows of a write are distributed over its tasks; `name` as in a property. */
+/** The distribution of the rows of a write over its tasks. @param name the name in table properties */
 sealed abstract class DistributionMode(val name: String) {
   override def toString: String = name
 }

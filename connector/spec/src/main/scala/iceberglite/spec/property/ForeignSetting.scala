@@ -9,8 +9,8 @@ import iceberglite.spec.property.ForeignSetting.{Accepted, Effect, Rejected, War
  * A setting of other Iceberg implementations that this release does not support.
  *
  * @param key the exact key, or a prefix of keys that ends with `*`
- * @param effect the effect of setting it
- * @param reason why it has no effect, and what to do instead, as a sentence
+ * @param effect what happens if the setting is used
+ * @param reason sentences that state why the setting is not supported, and what to do instead
  * @param harmless values, in lower case, that request the behavior of this release
  */
 final case class ForeignSetting(key: String, effect: Effect, reason: String, harmless: Set[String] = Set.empty) {
@@ -22,12 +22,12 @@ object ForeignSetting {
   sealed trait Effect
 
   /**
-   * The setting fails the statement or the catalog: ignoring it would use another identity, leave something
-   * unprotected, or read or write other rows.
+   * The statement fails, or the catalog cannot be created. Such a setting cannot be ignored, because the engine would
+   * then use another identity, leave data unprotected, or read or write other rows than the user expects.
    */
   case object Rejected extends Effect
 
-  /** The setting is ignored with a warning in the log, once for each catalog or session. */
+  /** The setting is ignored. A warning is logged once for each catalog or session. */
   case object Warned extends Effect
 
   /** The setting is ignored without a warning, because it makes no difference in this implementation. */
@@ -49,21 +49,23 @@ object ForeignSetting {
  */
 final class ForeignSettings(kind: String, val all: Seq[ForeignSetting]) {
 
-  /** Finds the setting for a key; an exact key takes precedence over a prefix, a longer prefix over a shorter one. */
+  /**
+   * Finds the setting for a key. An exact key takes precedence over a prefix, and a longer prefix over a shorter one.
+   */
   def find(key: String): Option[ForeignSetting] =
     all.filter(_.matches(key)).sortBy(s => (s.key.endsWith("*"), -s.key.length)).headOption
 
   /**
    * Returns the warning for a setting, if there is one. Messages never show values, which may be secrets.
    *
-   * @param where the place of the setting for messages, such as ` of catalog lite`; empty if the kind is sufficient
+   * @param location text for messages that follows the key, such as ` of catalog lite`; empty if the kind is sufficient
    * @throws Unsupported for a setting that must not be ignored
    */
-  def warning(key: String, value: String, where: String = ""): Option[String] =
+  def warning(key: String, value: String, location: String = ""): Option[String] =
     find(key).filterNot(_.harmless(value.trim.toLowerCase(Locale.ROOT))).flatMap { setting =>
       setting.effect match {
-        case Rejected => throw Unsupported(s"$kind $key$where", setting.reason)
-        case Warned => Some(s"The $kind $key$where has no effect. ${setting.reason}")
+        case Rejected => throw Unsupported(s"$kind $key$location", setting.reason)
+        case Warned => Some(s"The $kind $key$location has no effect. ${setting.reason}")
         case Accepted => None
       }
     }

@@ -2,7 +2,7 @@ package iceberglite.spec.property
 
 import scala.util.Try
 
-/** The metrics of a column that a writer stores in the metadata of a file; `toString` as in a property. */
+/** The metrics of a column that a writer stores in the metadata of a file. @param name the name in table properties */
 sealed abstract class MetricsMode(name: String) extends Serializable {
   override def toString: String = name
 }
@@ -10,10 +10,10 @@ sealed abstract class MetricsMode(name: String) extends Serializable {
 object MetricsMode {
   case object NoMetrics extends MetricsMode("none")
 
-  /** Counts of values, nulls and NaNs; no bounds. */
+  /** Counts of values, nulls and NaNs, without bounds. */
   case object Counts extends MetricsMode("counts")
 
-  /** Counts and bounds; bounds of strings and binaries are truncated to a length. */
+  /** Counts and bounds, where the bounds of strings and binaries are truncated to a length. */
   final case class Truncate(length: Int) extends MetricsMode("truncate") {
     override def toString: String = s"truncate($length)"
   }

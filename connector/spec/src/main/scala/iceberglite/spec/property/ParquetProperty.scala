@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.spec.property.TableProperty.{flag, oneOf, positiveInt, property}
 
-/** Additional table properties of Parquet files, some of them for one column each. */
+/** Additional table properties of Parquet files. Some of them exist once for each column. */
 object ParquetProperty {
   private val declared = new Declarations[TableProperty[_]]
 
@@ -32,12 +32,16 @@ object ParquetProperty {
     "Maximum size of a Bloom filter in a Parquet file"
   ))
 
-  /** A property of one column, whose full name follows the prefix. */
-  final class PerColumn[A] private[ParquetProperty] (val prefix: String, make: String => TableProperty[A]) {
+  /** A property of one column. The full name of the column follows the prefix of the property's key. */
+  final class PerColumn[A] private[ParquetProperty] (val prefix: String, propertyOf: String => TableProperty[A]) {
 
-    /** Returns the values that are set, by the full names of the columns. @throws IcebergError.InvalidArgument */
+    /**
+     * Returns the configured values by the full names of the columns.
+     *
+     * @throws IcebergError.InvalidArgument if a value is invalid
+     */
     def of(properties: Map[String, String]): Map[String, A] = properties.collect {
-      case (key, text) if key.startsWith(prefix) => key.stripPrefix(prefix) -> make(key).read(text)
+      case (key, text) if key.startsWith(prefix) => key.stripPrefix(prefix) -> propertyOf(key).read(text)
     }
   }
 
@@ -56,7 +60,7 @@ object ParquetProperty {
     )
   )
 
-  /** Without this property, a Bloom filter has the maximum size. */
+  /** The expected number of distinct values. If the property is absent, a Bloom filter has the maximum size. */
   val BloomFilterNdv: PerColumn[Option[Long]] = new PerColumn(
     "write.parquet.bloom-filter-ndv.column.",
     TableProperty.optional(

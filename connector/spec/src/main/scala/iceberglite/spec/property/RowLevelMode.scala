@@ -1,6 +1,6 @@
 package iceberglite.spec.property
 
-/** The mode in which a statement changes single rows; `name` as in a property. */
+/** The mode in which DELETE, UPDATE and MERGE write changed rows. @param name the name in table properties */
 sealed abstract class RowLevelMode(val name: String) extends Serializable {
   override def toString: String = name
 }
@@ -15,7 +15,7 @@ object RowLevelMode {
   val all: Seq[RowLevelMode] = Seq(CopyOnWrite, MergeOnRead)
 }
 
-/** How many data files a position delete file of version 2 covers; `name` as in a property. */
+/** The number of data files that a version 2 position delete file covers. @param name the name in table properties */
 sealed abstract class DeleteGranularity(val name: String) extends Serializable {
   override def toString: String = name
 }
@@ -25,7 +25,7 @@ object DeleteGranularity {
   /** A delete file covers one data file. Readers of other data files need not open it. */
   case object OfFile extends DeleteGranularity("file")
 
-  /** A delete file covers all data files of one partition that a task changed. There are fewer delete files. */
+  /** A delete file covers all data files of one partition that a task changed. Fewer delete files are written. */
   case object OfPartition extends DeleteGranularity("partition")
   val all: Seq[DeleteGranularity] = Seq(OfFile, OfPartition)
 }

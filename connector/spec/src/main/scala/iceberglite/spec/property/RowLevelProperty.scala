@@ -6,7 +6,7 @@ import iceberglite.spec.property.TableProperty.{oneOf, optional, property, size}
 /** The table properties of DELETE, UPDATE and MERGE. */
 object RowLevelProperty {
 
-  /** The properties of one command. */
+  /** The table properties of one command. @param command the name of the command in the keys: `delete`, for example */
   final class PerCommand private[RowLevelProperty] (command: String) {
     val Mode: TableProperty[RowLevelMode] = property(
       s"write.$command.mode",

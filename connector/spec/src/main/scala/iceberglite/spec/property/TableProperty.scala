@@ -8,12 +8,13 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.NameMappingJson
 
 /**
- * A table property that this release supports. Other properties of a table are kept and ignored.
+ * A table property that this release supports. Other properties of a table are kept in its metadata, but ignored.
  *
  * @param key the key of the property; a prefix if there is one property for each column
- * @param defaultText the default value; absent if there is none
- * @param expected description of valid values, for messages and documentation
- * @param parse returns `None` for an invalid value
+ * @param defaultText the default value; absent if the property has no default value
+ * @param expected a sentence that describes valid values, for messages and documentation
+ * @param parse converts a text to a value; returns `None` for an invalid text
+ * @param absent the value if the property is not set
  */
 final class TableProperty[A] private[iceberglite] (
     val key: String,
@@ -25,7 +26,7 @@ final class TableProperty[A] private[iceberglite] (
 ) {
   lazy val default: A = absent
 
-  /** Parses a value. @throws InvalidArgument with the name of the property */
+  /** Parses a value. @throws InvalidArgument if the value is invalid; the message names the property */
   def read(text: String): A = parse(text.trim).getOrElse(throw InvalidArgument(s"table property $key", text, expected))
 
   override def toString: String = key
@@ -34,24 +35,24 @@ final class TableProperty[A] private[iceberglite] (
 object TableProperty extends TablePropertyFactories {
   private val declared = new Declarations[TableProperty[_]]
 
-  /** Returns the value for a table with these properties. @throws InvalidArgument with the name of the property */
+  /** Returns the value for a table with these properties. @throws InvalidArgument if the value is invalid */
   def of[A](property: TableProperty[A], properties: Map[String, String]): A =
     properties.get(property.key).fold(property.default)(property.read)
 
-  /** Rejects invalid values. @throws InvalidArgument with the name of the property */
+  /** Checks all values. @throws InvalidArgument if a value is invalid; the message names the property */
   def check(properties: Map[String, String]): Unit = {
     all.foreach(p => properties.get(p.key).foreach(p.read))
     properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
     ParquetProperty.perColumn.foreach(_.of(properties))
     for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
-      // A relative path would refer to different directories for other users and on other machines.
+      // A relative path is rejected, because it would refer to other directories for other users and on other machines.
       if (!text.startsWith("/") && !text.contains(":/")) {
         throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI or an absolute path")
       }
     }
   }
 
-  /** Keys that represent other parts of the metadata and are never stored among the properties. */
+  /** The keys that represent other parts of the metadata, and that are never stored as properties. */
   val Reserved: Set[String] = Set(
     "format-version",
     "uuid",
@@ -208,7 +209,11 @@ object TableProperty extends TablePropertyFactories {
     "Whether the paths of data files that are distributed by a hash include the partition"
   ))
 
-  /** Creates a former name of `write.data.path`. @param use text that states when it applies */
+  /**
+   * Creates a property with a former name of `write.data.path`.
+   *
+   * @param use text that states when the property applies
+   */
   private def formerDataPath(key: String, use: String): TableProperty[Option[String]] =
     optional(
       key,
@@ -246,12 +251,12 @@ object TableProperty extends TablePropertyFactories {
   ))
   val MetricsDefault: TableProperty[MetricsMode] = declared(metricsMode("write.metadata.metrics.default"))
 
-  /** The prefix; a column's full name follows. */
+  /** The prefix of the metrics mode of a column. The full name of the column follows the prefix. */
   val MetricsColumnPrefix = "write.metadata.metrics.column."
 
   /**
-   * The prefixes of properties of one column, whose full name follows. The properties of a renamed or dropped column
-   * are renamed or removed.
+   * The prefixes of properties of one column. The full name of the column follows the prefix. If a column is renamed,
+   * its properties are renamed. If a column is dropped, its properties are removed.
    */
   lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.perColumn.map(_.prefix)
   val MetricsMaxInferredColumns: TableProperty[Int] = declared(count(
@@ -352,7 +357,7 @@ object TableProperty extends TablePropertyFactories {
   /** All properties except those of [[ColumnPrefixes]], in the order of the documentation. */
   lazy val all: Seq[TableProperty[_]] = declared.all ++ ParquetProperty.all ++ RowLevelProperty.all
 
-  /** Returns the metrics mode of a column by its full name, if set. @throws InvalidArgument for an invalid value */
+  /** Returns the configured metrics mode of a column by its full name. @throws InvalidArgument for an invalid value */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
     val key = MetricsColumnPrefix + column
     properties.get(key).map(metricsMode(key).read)

@@ -18,7 +18,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.update.{MetadataUpdate, Requirement, ViewRequirement, ViewUpdate}
 import iceberglite.spec.view.ViewVersion
 
-/** The bodies of the requests to a REST catalog, according to its OpenAPI description. */
+/** Writes the bodies of requests to a REST catalog, as the OpenAPI description of the REST catalog defines them. */
 object RestRequestJson {
 
   /** The name of a table or a view. */
@@ -28,9 +28,9 @@ object RestRequestJson {
   final case class TableCommit(name: Name, requirements: Vector[Requirement], updates: Vector[MetadataUpdate])
 
   /**
-   * A table to be created.
+   * The request to create a table.
    *
-   * @param location if absent, the server chooses it
+   * @param location the table location; if absent, the server chooses the location
    * @param staged whether the server only returns the metadata of the table, and a later commit creates it
    */
   final case class NewTable(
@@ -43,7 +43,7 @@ object RestRequestJson {
       staged: Boolean
   )
 
-  /** A view to be created. The server assigns its UUID and the schema id. */
+  /** The request to create a view. The server assigns the UUID of the view and the schema id. */
   final case class NewView(
       name: String,
       location: Option[String],
@@ -53,12 +53,12 @@ object RestRequestJson {
   )
 
   def createNamespace(namespace: Vector[String], properties: Map[String, String]): Array[Byte] = body { out =>
-    strings(out, "namespace", namespace)
+    writeStrings(out, "namespace", namespace)
     JsonFormat.writeStrings(out, "properties", properties)
   }
 
   def updateProperties(removals: Set[String], updates: Map[String, String]): Array[Byte] = body { out =>
-    strings(out, "removals", removals.toVector.sorted)
+    writeStrings(out, "removals", removals.toVector.sorted)
     JsonFormat.writeStrings(out, "updates", updates)
   }
 
@@ -120,17 +120,17 @@ object RestRequestJson {
 
   private def writeName(out: JsonGenerator, key: String, name: Name): Unit = {
     out.writeObjectFieldStart(key)
-    strings(out, "namespace", name.namespace)
+    writeStrings(out, "namespace", name.namespace)
     out.writeStringField("name", name.name)
     out.writeEndObject()
   }
 
-  private def strings(out: JsonGenerator, key: String, values: Vector[String]): Unit =
+  private def writeStrings(out: JsonGenerator, key: String, values: Vector[String]): Unit =
     JsonFormat.writeArray(out, key, values)(out.writeString)
 
-  private def body(members: JsonGenerator => Unit): Array[Byte] = JsonFormat.bytes { out =>
+  private def body(writeMembers: JsonGenerator => Unit): Array[Byte] = JsonFormat.bytes { out =>
     out.writeStartObject()
-    members(out)
+    writeMembers(out)
     out.writeEndObject()
   }
 }

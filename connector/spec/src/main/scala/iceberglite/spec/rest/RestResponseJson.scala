@@ -6,13 +6,15 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.view.ViewMetadata
 
 /**
- * The responses of a REST catalog, according to its OpenAPI description. The first argument of each method is the name
- * of the response in messages.
+ * Reads the responses of a REST catalog, as the OpenAPI description of the REST catalog defines them. The first
+ * argument of each method is the name of the response for messages.
  */
 object RestResponseJson {
 
   /**
-   * @param endpoints the endpoints of the server; if absent, the default ones
+   * The configuration that the server sends to clients.
+   *
+   * @param endpoints the endpoints that the server supports; if absent, the default endpoints
    * @param supportsIdempotencyKeys whether the server supports idempotency keys
    */
   final case class Config(
@@ -22,7 +24,7 @@ object RestResponseJson {
       supportsIdempotencyKeys: Boolean
   )
 
-  /** One page of a listing. @param next the token for the next page; absent at the end */
+  /** One page of a listing. @param next the token for the next page; absent on the last page */
   final case class Page[A](items: Vector[A], next: Option[String])
 
   /** Credentials for the locations that begin with `prefix`. */
@@ -30,7 +32,11 @@ object RestResponseJson {
     override def toString: String = s"Credential($prefix)"
   }
 
-  /** @param metadataLocation absent for a table that is only staged */
+  /**
+   * A table and its configuration.
+   *
+   * @param metadataLocation the location of the metadata file; absent for a table that is only staged
+   */
   final case class LoadedTable(
       metadataLocation: Option[String],
       metadata: TableMetadata,
@@ -42,10 +48,10 @@ object RestResponseJson {
 
   final case class LoadedView(metadataLocation: String, metadata: ViewMetadata)
 
-  /** @param status the status in the body, which may differ from the HTTP status */
+  /** An error response. @param status the status in the body, which may differ from the HTTP status */
   final case class ErrorResponse(errorType: String, message: String, status: Option[Int])
 
-  /** @param expiresInSeconds absent if the server does not state it */
+  /** An access token. @param expiresInSeconds the validity period; absent if the server does not state it */
   final case class Token(value: String, expiresInSeconds: Option[Long]) {
     override def toString: String = "Token"
   }
@@ -72,7 +78,7 @@ object RestResponseJson {
     Page(root(key).map(item), root.optionalString("next-page-token").filter(_.nonEmpty))
   }
 
-  /** Reads a namespace's properties; servers that do not support them send null. */
+  /** Reads the properties of a namespace. Servers that do not support namespace properties send null. */
   def properties(file: String, json: Array[Byte]): Map[String, String] =
     JsonValue.parse(file, json).stringsOf("properties")
 
@@ -96,7 +102,7 @@ object RestResponseJson {
     LoadedView(root.string("metadata-location"), ViewMetadataJson.read(root("metadata")))
   }
 
-  /** @throws InvalidMetadata the response is not an error according to the protocol */
+  /** Reads an error response. @throws InvalidMetadata if the response does not have the form of an error response */
   def errorResponse(file: String, json: Array[Byte]): ErrorResponse = {
     val error = JsonValue.parse(file, json)("error")
     ErrorResponse(
@@ -125,5 +131,5 @@ object RestResponseJson {
   /** Reads a value that may contain secrets. Error messages do not show any part of the value. */
   private def secret[A](file: String, path: String)(read: => A): A =
     try read
-    catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "It does not follow the protocol") }
+    catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "The response does not follow the protocol") }
 }

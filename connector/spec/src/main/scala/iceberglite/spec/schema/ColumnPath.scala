@@ -5,26 +5,27 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 
 /**
- * Finds columns by the parts of their names, from the top: `location`, `lat`. Unlike a full name with dots, a path is
- * unambiguous, because names may contain dots. The element of a list is `element`; a map has `key` and `value`.
+ * Finds columns by paths. A path consists of the names of the fields from the top-level column to the column, such as
+ * `location`, `lat`. Unlike a full name with dots, a path is unambiguous, because names may contain dots. In a path,
+ * the element of a list has the name `element`, and the key and value of a map have the names `key` and `value`.
  */
 object ColumnPath {
 
   /**
    * Returns the fields on a path, from the top-level column to the field at the path.
    *
-   * @throws NotFound with a list of the existing fields
+   * @throws NotFound if there is no such field; the message lists the existing fields
    */
   def require(schema: Schema, path: Vector[String], caseSensitive: Boolean): Vector[NestedField] = {
     val name = path.mkString(".")
     if (path.isEmpty) throw InvalidArgument("column", name, "A column needs a name")
     path.indices.foldLeft(Vector.empty[NestedField]) { (fields, depth) =>
-      val siblings = fields.lastOption.fold(schema.fields)(f => partsOf(f.fieldType))
+      val siblings = fields.lastOption.fold(schema.fields)(f => childrenOf(f.fieldType))
       fields :+ child(siblings, path(depth), caseSensitive).getOrElse(throw missing(name, path.take(depth), siblings))
     }
   }
 
-  /** Returns the field with this name. @throws InvalidArgument several fields match when case is ignored */
+  /** Returns the field with this name. @throws InvalidArgument if several fields match when case is ignored */
   def child(siblings: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     if (caseSensitive) siblings.find(_.name == name)
     else {
@@ -36,7 +37,7 @@ object ColumnPath {
       matches.headOption
     }
 
-  private def partsOf(t: Type): Vector[NestedField] = t match {
+  private def childrenOf(t: Type): Vector[NestedField] = t match {
     case nested: NestedType => nested.fields
     case _: PrimitiveType => Vector.empty
   }

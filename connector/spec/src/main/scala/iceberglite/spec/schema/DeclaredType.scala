@@ -1,14 +1,15 @@
 package iceberglite.spec.schema
 
 /**
- * The SQL type of a column, if it is more specific than the column's Iceberg type: `varchar(20)` is a `string` in a
- * table. Each declared type is a table property whose key contains the field id. Therefore a renamed column keeps its
- * declared type, and a later column with the old name does not get it. The property is kept when the column is dropped,
- * because earlier snapshots have the column. Other engines preserve these properties, and use the Iceberg type.
+ * The SQL type of a column, if it is more specific than the column's Iceberg type. For example, `varchar(20)` is
+ * declared for a column with the Iceberg type `string`. Each declared type is a table property whose key contains the
+ * field id. Therefore a renamed column keeps its declared type, and a new column with the old name does not get this
+ * type. The property is kept when the column is dropped, because earlier snapshots contain the column. Other engines
+ * preserve these properties, but use the Iceberg type.
  */
 object DeclaredType {
 
-  /** The prefix of the keys, which is followed by a field id. The value of the property is the declared type. */
+  /** The prefix of the property keys. A field id follows the prefix. The value of the property is the declared type. */
   val Prefix = "schema.declared-type."
 
   def key(fieldId: Int): String = Prefix + fieldId
@@ -18,7 +19,7 @@ object DeclaredType {
   /** Returns the declared type of a field in a table with these properties. */
   def of(fieldId: Int, properties: Map[String, String]): Option[String] = properties.get(key(fieldId))
 
-  /** Converts properties with the ids of one schema to those of another schema with the same columns. */
+  /** Replaces the field ids of a schema in property keys by the field ids of another schema with the same columns. */
   private[iceberglite] def renumber(properties: Map[String, String], from: Schema, to: Schema): Map[String, String] =
     properties.flatMap {
       case (property, text) if isKey(property) =>
@@ -28,8 +29,11 @@ object DeclaredType {
     }
 
   /**
-   * Returns the keys of existing properties that a replacement of the table does not declare for the columns of
-   * `schema`.
+   * Returns the keys of existing properties that must be removed when the table is replaced, because the new definition
+   * declares no types for these columns.
+   *
+   * @param schema the new columns
+   * @param declared the properties of the new definition
    */
   private[iceberglite] def staleKeys(
       properties: Map[String, String],

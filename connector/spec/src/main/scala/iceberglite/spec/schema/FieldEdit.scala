@@ -3,14 +3,14 @@ package iceberglite.spec.schema
 import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Edits of a tree of fields. */
+/** Edits fields at any depth of a schema. */
 private[iceberglite] object FieldEdit {
 
   /**
-   * Edits the children of a field.
+   * Edits the child fields of a field.
    *
-   * @param path the ids of the fields from the top to the field whose children `edit` changes; empty for the top-level
-   *   fields
+   * @param path the ids of the fields from the top-level field to the field whose child fields are edited; empty to
+   *   edit the top-level fields
    */
   def apply(
       fields: Vector[NestedField],
@@ -30,7 +30,7 @@ private[iceberglite] object FieldEdit {
         fields.map(f => if (f.id == id) edit(f.copy(fieldType = editIn(f.fieldType, editPath(_, rest, edit)))) else f)
     }
 
-  /** Converts the defaults of a field to its current type. */
+  /** Converts the defaults of a field to the type of the field after a promotion. */
   def promoteDefaults(name: String)(f: NestedField): NestedField = {
     def promote(value: DefaultValue): DefaultValue = DefaultValue.promote(name, value, f.fieldType)
     f.copy(initialDefault = f.initialDefault.map(promote), writeDefault = f.writeDefault.map(promote))

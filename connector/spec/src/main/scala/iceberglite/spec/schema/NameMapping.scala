@@ -3,20 +3,21 @@ package iceberglite.spec.schema
 import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 
 /**
- * Field ids for files without field ids (spec: "Column Projection", property `schema.name-mapping.default`).
+ * The name mapping of a table, which assigns field ids to the fields of files without field ids (spec: "Column
+ * Projection", property `schema.name-mapping.default`).
  *
- * Names are literal: a name with a dot is one name, and nested fields have their own mappings below their parent.
+ * A dot in a name is a part of the name. Nested fields are mapped by the entries of [[MappedField.fields]].
  */
 final case class NameMapping(fields: Vector[MappedField]) {
 
-  /** Returns the table's field for a top-level field of a file with this name. */
+  /** Returns the mapping of a top-level field of a file by its name in the file. */
   def find(name: String): Option[MappedField] = MappedField.findByName(fields, name)
 
   /**
-   * Returns the mapping after a change of columns. Earlier files are read as before the change. A renamed column keeps
+   * Returns the mapping after a change of columns. Existing files are read as before the change. A renamed column keeps
    * its old names, an added column gets an entry with its name, and a dropped column keeps its entry, so that its
-   * values do not appear in another column. If a renamed or added column gets a name, the name is removed from all
-   * other entries.
+   * values do not appear in another column. The new name of a renamed or added column is removed from all other
+   * entries.
    *
    * Existing columns that are not in the mapping, and their nested fields, are not added.
    */
@@ -24,10 +25,10 @@ final case class NameMapping(fields: Vector[MappedField]) {
 }
 
 /**
- * The mapping of a field.
+ * The mapping of a field in files to a field id.
  *
  * @param names the possible names of the field in a file
- * @param id absent for a field that the table does not have
+ * @param id the field id; absent if the table does not have the field
  * @param fields the mapping of nested fields: `element` of a list, `key` and `value` of a map
  */
 final case class MappedField(names: Vector[String], id: Option[Int], fields: Vector[MappedField]) {
@@ -46,7 +47,7 @@ object MappedField {
 
 object NameMapping {
 
-  /** Returns the mapping of a schema's own names. */
+  /** Returns the mapping that contains the current names of a schema's fields. */
   def of(schema: Schema): NameMapping = NameMapping(fieldsOf(schema.asStruct))
 
   private[iceberglite] def fieldsOf(t: Type): Vector[MappedField] = t match {
@@ -58,13 +59,13 @@ object NameMapping {
     MappedField(Vector(f.name), Some(f.id), fieldsOf(f.fieldType))
 }
 
-/** Updates a mapping when the columns of `from` change. */
+/** Updates a name mapping after a change of columns. @param from the columns before the change */
 final private case class NameMappingUpdate(from: Schema) {
 
   /**
-   * Updates the mappings of the children of a field.
+   * Updates the mappings of the child fields of a field.
    *
-   * @param parentType the type of the field; the mappings of the children of a dropped field do not change
+   * @param parentType the type of the field after the change
    */
   def fields(mapped: Vector[MappedField], parentType: Type): Vector[MappedField] = {
     val columns = parentType match {
@@ -74,13 +75,13 @@ final private case class NameMappingUpdate(from: Schema) {
     val byId = columns.map(c => c.id -> c).toMap
     val added = columns.filterNot(c => from.byId.contains(c.id))
     val renamed = columns.filter(c => from.byId.get(c.id).exists(_.name != c.name))
-    val owners = (added ++ renamed).map(c => c.name -> c.id).toMap
-    val kept = mapped.map { m =>
+    val idsByNewName = (added ++ renamed).map(c => c.name -> c.id).toMap
+    val updated = mapped.map { m =>
       val column = m.id.flatMap(byId.get)
       val nested = column.fold(m.fields)(c => fields(m.fields, c.fieldType))
       val names = (m.names ++ column.filter(renamed.contains).map(_.name)).distinct
-      MappedField(names, m.id, nested).withoutNames(name => owners.get(name).exists(owner => !m.id.contains(owner)))
+      MappedField(names, m.id, nested).withoutNames(name => idsByNewName.get(name).exists(id => !m.id.contains(id)))
     }
-    kept ++ added.filterNot(c => mapped.exists(_.id.contains(c.id))).map(NameMapping.mappedField)
+    updated ++ added.filterNot(c => mapped.exists(_.id.contains(c.id))).map(NameMapping.mappedField)
   }
 }

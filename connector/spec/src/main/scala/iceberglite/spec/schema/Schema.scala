@@ -8,8 +8,9 @@ import iceberglite.spec.types.Type._
 /**
  * The columns of a table (spec: "Schemas and Data Types").
  *
- * Names of nested fields are paths with dots: `location.lat`, `points.element.x`, `tags.value`. A column name may
- * itself contain dots; the lookup uses the whole name.
+ * The full name of a nested field consists of the names of the enclosing fields and its own name, with dots between
+ * them: `location.lat`, `points.element.x`, `tags.value`. A column name may also contain dots. Fields are found by the
+ * whole full name.
  *
  * @param identifierFieldIds the fields that identify a row (spec: "Identifier Field IDs")
  */
@@ -26,17 +27,17 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
   /** The id of each field, by full name. */
   lazy val ids: Map[String, Int] = names.map(_.swap)
 
-  /** The name of each field as parts, from the top, by id. */
+  /** The path of each field by id: the names of the enclosing fields from the top, and the name of the field. */
   lazy val paths: Map[Int, Vector[String]] = {
-    def walk(t: Type, prefix: Vector[String]): Vector[(Int, Vector[String])] = t match {
+    def pathsIn(t: Type, prefix: Vector[String]): Vector[(Int, Vector[String])] = t match {
       case nested: NestedType =>
-        nested.fields.flatMap(f => (f.id -> (prefix :+ f.name)) +: walk(f.fieldType, prefix :+ f.name))
+        nested.fields.flatMap(f => (f.id -> (prefix :+ f.name)) +: pathsIn(f.fieldType, prefix :+ f.name))
       case _: PrimitiveType => Vector.empty
     }
-    walk(asStruct, Vector.empty).toMap
+    pathsIn(asStruct, Vector.empty).toMap
   }
 
-  /** The id of the enclosing field of a field, by id; top-level fields are absent. */
+  /** The id of the directly enclosing field of each nested field, by the id of the nested field. */
   lazy val parents: Map[Int, Int] = byId.values.flatMap { f =>
     f.fieldType match {
       case nested: NestedType => nested.fields.map(_.id -> f.id)
@@ -64,7 +65,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
       matches.headOption.map(n => byId(ids(n)))
     }
 
-  /** Returns a field by its full name. @throws NotFound with a list of the columns */
+  /** Returns a field by its full name. @throws NotFound if there is no such field; the message lists the columns */
   def require(fullName: String, caseSensitive: Boolean = true): NestedField =
     find(fullName, caseSensitive).getOrElse(
       throw NotFound(ObjectKind.Column, fullName, s"The columns are ${fields.map(_.name).mkString(", ")}")
@@ -80,10 +81,10 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
 object Schema {
   val Empty: Schema = Schema(0, Vector.empty)
 
-  /** Ids above this are metadata columns (spec: "Reserved Field IDs"). */
+  /** The highest field id of a column. Higher ids are reserved for metadata columns (spec: "Reserved Field IDs"). */
   val MaxFieldId: Int = Int.MaxValue - 200
 
-  /** All fields below a type, parents before children. */
+  /** Returns the fields at every depth of a type. An enclosing field comes before its nested fields. */
   def fieldsOf(t: Type): Vector[NestedField] = t match {
     case nested: NestedType => nested.fields.flatMap(f => f +: fieldsOf(f.fieldType))
     case _: PrimitiveType => Vector.empty
@@ -95,7 +96,7 @@ object Schema {
     numbered.map(f => f.copy(fieldType = freshIds(f.fieldType, nextId)))
   }
 
-  /** Assigns new ids to the parts of one type. */
+  /** Assigns new ids to the fields at every depth of a type. */
   def freshIds(t: Type, nextId: () => Int): Type = t match {
     case StructType(fields) => StructType(withFreshIds(fields, nextId))
     case ListType(_, element, required) =>
@@ -108,7 +109,7 @@ object Schema {
   }
 }
 
-/** Columns whose values come from a file or a commit rather than a user (spec: "Reserved Field IDs"). */
+/** Columns whose values come from files and commits instead of the user's data (spec: "Reserved Field IDs"). */
 object MetadataColumns {
   val FilePath: NestedField = NestedField.required(Int.MaxValue - 1, "_file", StringType, "Path of the row's file")
   val Position: NestedField = NestedField.required(Int.MaxValue - 2, "_pos", LongType, "Ordinal of the row in its file")
@@ -117,11 +118,11 @@ object MetadataColumns {
   val SpecId: NestedField =
     NestedField.required(Int.MaxValue - 4, "_spec_id", IntType, "Partition spec of the row's file")
 
-  /** The id and name of `_partition`, whose type depends on the table's specs. */
+  /** The id of the column `_partition`, whose type depends on the table's partition specs. */
   val PartitionId: Int = Int.MaxValue - 5
   val PartitionName: String = "_partition"
 
-  /** In position delete files (spec: "Position Delete Files"): the path of the data file. */
+  /** The column of position delete files with the path of the data file (spec: "Position Delete Files"). */
   val DeleteFilePath: NestedField = NestedField.required(
     Int.MaxValue - 101,
     "file_path",
@@ -129,22 +130,22 @@ object MetadataColumns {
     "Path of the file that a row is deleted from"
   )
 
-  /** In position delete files: the position of the row. */
+  /** The column of position delete files with the position of the deleted row. */
   val DeletePosition: NestedField =
     NestedField.required(Int.MaxValue - 102, "pos", LongType, "Ordinal of the deleted row in its file")
 
-  /** In position delete files: the field id of the column `row`, a struct with the columns of the deleted row. */
+  /** The field id of the column `row` of position delete files, a struct with the columns of the deleted row. */
   val DeleteRowId: Int = Int.MaxValue - 103
 
-  /** In changelogs: `INSERT` or `DELETE`. */
+  /** The column of changelogs with the value `INSERT` or `DELETE`. */
   val ChangeType: NestedField =
     NestedField.required(Int.MaxValue - 104, "_change_type", StringType, "What happened to the row: INSERT or DELETE")
 
-  /** In changelogs: the position of the commit among the commits that are read, starting with 0. */
+  /** The column of changelogs with the position of the commit among the commits that are read. It starts at 0. */
   val ChangeOrdinal: NestedField =
     NestedField.required(Int.MaxValue - 105, "_change_ordinal", IntType, "Ordinal of the commit that changed the row")
 
-  /** In changelogs: the snapshot of the commit. */
+  /** The column of changelogs with the snapshot id of the commit. */
   val CommitSnapshotId: NestedField =
     NestedField.required(Int.MaxValue - 106, "_commit_snapshot_id", LongType, "Snapshot that changed the row")
   val RowId: NestedField = NestedField.optional(Int.MaxValue - 107, "_row_id", LongType, "Id of the row (version 3)")

@@ -5,10 +5,10 @@ import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFa
 import iceberglite.spec.types.{DefaultValue, NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** The rules for every schema of a table (spec: "Schemas and Data Types", "Identifier Field IDs"). */
+/** Checks the rules for schemas of tables (spec: "Schemas and Data Types", "Identifier Field IDs"). */
 object SchemaCheck {
 
-  /** Checks a schema. @throws IcebergError with the name of the column and the violated rule */
+  /** Checks a schema. @throws IcebergError if it is invalid; the message names the column and the violated rule */
   def apply(schema: Schema, version: FormatVersion): Unit = {
     val allFields = Schema.fieldsOf(schema.asStruct)
     checkIds(schema, allFields)
@@ -21,11 +21,11 @@ object SchemaCheck {
     schema.identifierFieldIds.foreach(checkIdentifier(schema, _))
   }
 
-  /** Checks that a type and all its parts are allowed in a version. */
+  /** Checks that a type and all its nested types are allowed in a format version. */
   def checkType(name: String, t: Type, version: FormatVersion): Unit = t match {
     case nested: NestedType => nested.fields.foreach(f => checkType(s"$name.${f.name}", f.fieldType, version))
     case DecimalType(precision, _) if precision < 1 || precision > 38 =>
-      throw InvalidArgument(s"type of column $name", t.toString, "The precision must be 1 to 38")
+      throw InvalidArgument(s"type of column $name", t.toString, "The precision must be from 1 to 38")
     case FixedType(length) if length < 1 =>
       throw InvalidArgument(s"type of column $name", t.toString, "The length must be at least 1")
     case p: PrimitiveType =>
@@ -37,7 +37,7 @@ object SchemaCheck {
       }
   }
 
-  /** Checks that columns may have defaults, as they may from version 3 on (spec: "Appendix E: Version 3"). */
+  /** Checks that the format version allows defaults, as versions from 3 on do (spec: "Appendix E: Version 3"). */
   def requireDefaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
     throw Unsupported(
       s"a default for column $name in a table of format version $version",
@@ -46,19 +46,20 @@ object SchemaCheck {
   }
 
   private def checkIds(schema: Schema, allFields: Vector[NestedField]): Unit = {
-    val seen = allFields.map(_.id)
-    seen.diff(seen.distinct).headOption.foreach { id =>
+    val ids = allFields.map(_.id)
+    ids.diff(ids.distinct).headOption.foreach { id =>
       val names = allFields.filter(_.id == id).map(_.name).mkString(" and ")
       throw ValidationFailed(s"The columns $names have the same field id $id")
     }
     allFields.find(_.id > Schema.MaxFieldId).foreach { f =>
       throw ValidationFailed(
-        s"Column ${schema.names(f.id)} has the reserved field id ${f.id}; the highest is ${Schema.MaxFieldId}"
+        s"Column ${schema.names(f.id)} has the reserved field id ${f.id}; the highest allowed id is " +
+          Schema.MaxFieldId
       )
     }
   }
 
-  /** Checks that no struct has two fields with the same name. */
+  /** Checks that no struct has two fields with the same name or a field without a name. */
   private def checkNames(t: Type, prefix: String): Unit = t match {
     case nested: NestedType =>
       val names = nested.fields.map(_.name)
@@ -74,7 +75,8 @@ object SchemaCheck {
     if (field.required && field.fieldType == UnknownType) {
       throw InvalidArgument(s"type of column $name", "unknown", "A column that is always null cannot be NOT NULL")
     }
-    // A write default that another engine added to an older table is harmless.
+    // Only initial defaults are checked, because a write default that another engine added to a table of version 1 or 2
+    // does not change how existing rows are read.
     if (field.initialDefault.isDefined) requireDefaultsAllowed(name, version)
     (field.initialDefault ++ field.writeDefault).foreach(checkDefault(name, field.fieldType, _))
   }

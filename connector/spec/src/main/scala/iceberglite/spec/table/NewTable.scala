@@ -18,13 +18,13 @@ import iceberglite.spec.update.{FreshIds, MetadataUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * A table as a user defines it, before it has ids.
+ * The definition of a new table by a user, before the table has schema ids and field ids.
  *
- * @param schema the columns. Their field ids are used only within this definition; the table gets new ids that start at
- *   1
+ * @param schema the columns. Their field ids are used only within this definition, because the columns of the table get
+ *   new ids that start at 1
  * @param properties the table properties; `format-version` sets the format version and is not stored. The properties of
  *   [[DeclaredType]] use the field ids of `schema`
- * @param caseSensitive whether `partitioning` and `order` name columns exactly
+ * @param caseSensitive whether the column names in `partitioning` and `order` must match exactly
  */
 final case class NewTable(
     schema: Schema,
@@ -35,7 +35,7 @@ final case class NewTable(
     caseSensitive: Boolean = true
 ) {
 
-  /** Returns the updates that create the table. @throws IcebergError the definition violates the specification */
+  /** Returns the updates that create the table. @throws IcebergError if the definition violates the specification */
   def creation(uuid: UUID): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
     val version = TableProperty.of(TableProperty.Version, properties)
@@ -43,7 +43,7 @@ final case class NewTable(
     val spec = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
     Vector(AssignUuid(uuid), UpgradeFormatVersion(version)) ++ structure(fresh, lastColumnId, spec) ++ Vector(
       SetLocation(location.stripSuffix("/")),
-      // Tables without this property were created by releases whose default was gzip.
+      // The codec is stored, because tables without the property continue to use gzip, the default of earlier releases.
       SetProperties(
         Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ storedProperties(fresh)
       )
@@ -55,8 +55,8 @@ final case class NewTable(
 
   /**
    * Returns the updates that replace the definition of an existing table. The table keeps its UUID and history, and
-   * identical columns and partition fields keep their ids. The properties are added to the existing ones. The table is
-   * empty until its first write.
+   * identical columns and partition fields keep their ids. The properties are added to the existing properties. The
+   * table is empty until its first write.
    */
   def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
@@ -64,17 +64,17 @@ final case class NewTable(
     val (fresh, lastColumnId) = assignFieldIds(Some(base), version)
     val bound = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
     val spec = if (version == FormatVersion.V1) ReplacementSpec.sequential(base, bound)
-    else ReplacementSpec.withKnownIds(base, bound)
-    val set = storedProperties(fresh)
+    else ReplacementSpec.withExistingIds(base, bound)
+    val newProperties = storedProperties(fresh)
     Vector(UpgradeFormatVersion(version), RemoveSnapshotRef(SnapshotRef.Main)) ++
       structure(fresh, lastColumnId, spec) ++
-      Vector(SetLocation(location.stripSuffix("/")), SetProperties(set)) ++
-      Vector(RemoveProperties(DeclaredType.staleKeys(base.properties, fresh, set))).filter(_.keys.nonEmpty)
+      Vector(SetLocation(location.stripSuffix("/")), SetProperties(newProperties)) ++
+      Vector(RemoveProperties(DeclaredType.staleKeys(base.properties, fresh, newProperties))).filter(_.keys.nonEmpty)
   }
 
   /**
-   * Checks the definition early, because a table that is created from a query is committed only after its data is
-   * written.
+   * Assigns field ids to the columns and checks the definition. The check is necessary here, because a table that is
+   * created from a query is committed only after its data is written.
    */
   private def assignFieldIds(old: Option[TableMetadata], version: FormatVersion): (Schema, Int) = {
     val (fresh, lastColumnId) = FreshIds.of(schema, old)
@@ -97,15 +97,15 @@ final case class NewTable(
     DeclaredType.renumber(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
 }
 
-/** Assigns the partition field ids of a table that replaces another one. */
+/** Assigns partition field ids when the definition of a table is replaced. */
 private object ReplacementSpec {
 
-  /** Spec, "Partitioning": ids must be reused for fields of existing specs. */
-  def withKnownIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
+  /** Returns the spec in which fields of existing specs have their existing ids (spec: "Partitioning"). */
+  def withExistingIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val existingFields = base.specs.flatMap(_.fields)
     val (_, fields) = spec.fields.foldLeft((base.lastPartitionId, Vector.empty[PartitionField])) {
       case ((last, done), field) =>
-        existingFields.find(k => k.sameValues(field) && !done.exists(_.fieldId == k.fieldId)) match {
+        existingFields.find(e => e.sameValues(field) && !done.exists(_.fieldId == e.fieldId)) match {
           case Some(same) => (last, done :+ field.copy(fieldId = same.fieldId))
           case None => (last + 1, done :+ field.copy(fieldId = last + 1))
         }
@@ -114,15 +114,17 @@ private object ReplacementSpec {
   }
 
   /**
-   * Spec, "Partition Evolution": in version 1, existing fields are kept, new fields are appended, and the transform of
-   * removed fields becomes void.
+   * Returns a spec with sequential ids for version 1. Existing fields are kept, new fields are appended, and the
+   * transform of removed fields becomes void (spec: "Partition Evolution").
    */
   def sequential(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
-    val old = base.spec.fields.map { f =>
+    val existing = base.spec.fields.map { f =>
       spec.fields.find(_.sameValues(f)).fold(toVoid(f))(same => f.copy(name = same.name))
     }
     val added = spec.fields.filterNot(f => base.spec.fields.exists(_.sameValues(f)))
-    val fields = (old ++ added).zipWithIndex.map { case (f, i) => f.copy(fieldId = PartitionSpec.FirstFieldId + i) }
+    val fields = (existing ++ added).zipWithIndex.map { case (f, i) =>
+      f.copy(fieldId = PartitionSpec.FirstFieldId + i)
+    }
     spec.copy(fields = fields)
   }
 

@@ -6,7 +6,7 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate.{RemoveSnapshotRef, RemoveSnapshots}
 
-/** The result of an expiration of snapshots. */
+/** The snapshots, branches and tags that expire. */
 final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
   def isEmpty: Boolean = snapshotIds.isEmpty && refs.isEmpty
 
@@ -15,18 +15,19 @@ final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
 }
 
 /**
- * The retention of the snapshots and references of a table, unless a reference overrides it (spec: "Snapshot Retention
- * Policy").
+ * The default retention of the snapshots, branches and tags of a table. A branch or tag may override the retention
+ * (spec: "Snapshot Retention Policy").
  *
  * @param olderThanMs snapshots before this time may expire, in milliseconds since 1970
- * @param minSnapshotsToKeep minimum number of snapshots to keep for each branch
+ * @param minSnapshotsToKeep the minimum number of snapshots to keep for each branch
  * @param maxRefAgeMs the age at which branches and tags other than main expire, in milliseconds
  */
 final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAgeMs: Long) {
 
   /**
-   * Returns expired snapshots and references, by the specification's steps, except that an unreferenced snapshot is
-   * kept until [[olderThanMs]], as in Apache Iceberg: it may be staged for publication.
+   * Returns expired snapshots, branches and tags. Follows the steps of the specification with one exception: as in
+   * Apache Iceberg, a snapshot that no branch or tag contains is kept until [[olderThanMs]], because it may be staged
+   * for publication.
    */
   def expired(m: TableMetadata, nowMs: Long): Expiration = {
     val refs = m.refs.filter { case (name, ref) => name == Main || isWithinMaxAge(m, ref, nowMs) }
@@ -54,15 +55,18 @@ final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAge
   /** Returns the ids of the snapshots that a branch retains. The head of the branch is always retained. */
   private def retainedBy(branch: Branch, ancestors: Iterator[Snapshot], nowMs: Long): Vector[Long] = {
     val oldest = branch.maxSnapshotAgeMs.fold(olderThanMs)(Retention.subtractAge(nowMs, _))
-    val min = math.max(branch.minSnapshotsToKeep.getOrElse(minSnapshotsToKeep), 1)
-    ancestors.zipWithIndex.takeWhile { case (s, i) => i < min || s.timestampMs >= oldest }.map(_._1.snapshotId).toVector
+    val minToKeep = math.max(branch.minSnapshotsToKeep.getOrElse(minSnapshotsToKeep), 1)
+    ancestors.zipWithIndex.takeWhile { case (s, i) => i < minToKeep || s.timestampMs >= oldest }
+      .map(_._1.snapshotId).toVector
   }
 }
 
 object Retention {
 
   /**
-   * Returns the retention in a table's properties. @throws IcebergError.InvalidArgument with the name of the property
+   * Returns the retention that a table's properties define.
+   *
+   * @throws IcebergError.InvalidArgument if a property is invalid; the message names the property
    */
   def of(m: TableMetadata, nowMs: Long): Retention = Retention(
     subtractAge(nowMs, TableProperty.of(TableProperty.MaxSnapshotAge, m.properties)),
@@ -71,8 +75,8 @@ object Retention {
   )
 
   /**
-   * Returns the time before which snapshots are too old. If the age exceeds the range of timestamps, no snapshot is too
-   * old.
+   * Returns the time that is `ageMs` before `nowMs`. Returns the minimum long if the result would overflow, so that no
+   * snapshot is older.
    */
   private def subtractAge(nowMs: Long, ageMs: Long): Long = {
     val time = nowMs - ageMs

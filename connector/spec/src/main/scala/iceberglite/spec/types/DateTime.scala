@@ -4,8 +4,8 @@ import java.time.{DateTimeException, LocalDate, LocalDateTime, LocalTime, Offset
 import java.time.format.DateTimeFormatter
 
 /**
- * Conversions of dates and times between the specification's numbers and ISO 8601 text. Every division rounds down,
- * even for times before 1970: the microsecond before the epoch is on day -1.
+ * Converts dates and times between the numbers of the specification and ISO 8601 text. Every division rounds down, also
+ * for times before 1970, so that the microsecond before 1970-01-01 00:00 is on day -1.
  */
 object DateTime {
   val MicrosPerSecond = 1000000L
@@ -19,15 +19,16 @@ object DateTime {
 
   def hoursFromMicros(micros: Long): Int = Math.floorDiv(micros, MicrosPerHour).toInt
 
-  /** Returns microseconds, rounded down. */
+  /** Converts nanoseconds to microseconds, rounded down. */
   def microsFromNanos(nanos: Long): Long = Math.floorDiv(nanos, 1000L)
 
   /**
-   * Returns months since January 1970 in the proleptic Gregorian calendar. It allocates no objects, because writers
-   * call it for each row.
+   * Returns months since January 1970 in the proleptic Gregorian calendar. The method allocates no objects, because
+   * writers call it for each row.
    */
   def monthsFromDays(days: Int): Int = {
-    // Computed in eras of 400 years that start on 0000-03-01, so that the leap day is the last day of its year.
+    // The computation uses years that start on March 1, so that the leap day is the last day of its year, and eras of
+    // 400 years that start on 0000-03-01.
     val sinceEraZero = days.toLong + 719468L
     val era = Math.floorDiv(sinceEraZero, DaysPerEra)
     val dayOfEra = Math.floorMod(sinceEraZero, DaysPerEra)
@@ -42,23 +43,23 @@ object DateTime {
 
   def formatDate(days: Int): String = LocalDate.ofEpochDay(days.toLong).format(DateTimeFormatter.ISO_LOCAL_DATE)
 
-  /** Formats a time with seconds and as many fractional digits as needed, as do the methods for timestamps. */
+  /** Formats a time with seconds and as many fractional digits as needed. */
   def formatTime(micros: Long): String =
     LocalTime.ofNanoOfDay(micros * 1000L).format(DateTimeFormatter.ISO_LOCAL_TIME)
 
-  /** Formats a day for partition paths: without the sign that ISO 8601 requires for years after 9999. */
+  /** Formats a date for partition paths, without the plus sign that ISO 8601 requires for years after 9999. */
   def formatDateInPath(days: Int): String = {
     val date = LocalDate.ofEpochDay(days.toLong)
     f"${date.getYear}%04d-${date.getMonthValue}%02d-${date.getDayOfMonth}%02d"
   }
 
-  /** Formats a time for partition paths: without seconds if they are zero, and with three or six fractional digits. */
+  /** Formats a time for partition paths. Omits zero seconds, and writes three or six fractional digits if needed. */
   def formatTimeInPath(micros: Long): String =
     if (micros < 0 || micros >= MicrosPerDay) micros.toString else LocalTime.ofNanoOfDay(micros * 1000L).toString
 
   def formatTimestamp(micros: Long): String = formatLocal(micros, MicrosPerSecond)
 
-  /** Formats with the offset `+00:00` (spec: "JSON single-value serialization"). */
+  /** Formats a timestamp with the offset `+00:00` (spec: "JSON single-value serialization"). */
   def formatTimestampTz(micros: Long): String = formatLocal(micros, MicrosPerSecond) + "+00:00"
 
   def formatTimestampNs(nanos: Long): String = formatLocal(nanos, NanosPerSecond)
@@ -66,21 +67,21 @@ object DateTime {
   def formatTimestampTzNs(nanos: Long): String = formatLocal(nanos, NanosPerSecond) + "+00:00"
 
   /**
-   * Returns days since 1970-01-01; `None` if the text is not a date. The methods below also return `None` for invalid
-   * text.
+   * Returns days since 1970-01-01; `None` if the text is not a date. The other methods that parse a text also return
+   * `None` for an invalid text.
    */
   def parseDate(text: String): Option[Int] = tryParse(Math.toIntExact(LocalDate.parse(text).toEpochDay))
 
   /**
-   * Returns microseconds since midnight; rejects fractions of a microsecond, as do `parseTimestamp` and
-   * `parseTimestampTz`.
+   * Returns microseconds since midnight. Like `parseTimestamp` and `parseTimestampTz`, the method returns `None` for a
+   * text with fractions of a microsecond.
    */
   def parseTime(text: String): Option[Long] =
     tryParse(LocalTime.parse(text).toNanoOfDay).filter(_ % 1000L == 0).map(_ / 1000L)
 
   def parseTimestamp(text: String): Option[Long] = tryParse(LocalDateTime.parse(text)).flatMap(micros)
 
-  /** Parses a timestamp with any offset; returns microseconds since the epoch in UTC. */
+  /** Parses a timestamp with any offset. Returns microseconds since 1970-01-01 00:00 UTC. */
   def parseTimestampTz(text: String): Option[Long] = parseUtc(text).flatMap(micros)
 
   def parseTimestampNs(text: String): Option[Long] = tryParse(nanos(LocalDateTime.parse(text)))
@@ -106,8 +107,8 @@ object DateTime {
 
   private def toUnits(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
     val seconds = utc.toEpochSecond(ZoneOffset.UTC)
-    // Negative seconds are rounded toward zero: the first second of the range starts before the minimum of a long, so
-    // that its units would overflow.
+    // Negative seconds are increased by one before the multiplication, because the first second of the range starts
+    // before the minimum long, so that the units of its start would overflow.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }

@@ -15,16 +15,16 @@ object DefaultValue {
   final case class OfPrimitive(value: Literal) extends DefaultValue
 
   /**
-   * The default `{}` of a struct: the struct is not null, and its fields have their own defaults. The only other
-   * default of a struct is null.
+   * The default `{}` of a struct, which means that the struct is not null, and that its fields have their own defaults.
+   * The only other possible default of a struct is null.
    */
   case object EmptyStruct extends DefaultValue
   final case class OfList(elements: Vector[Option[DefaultValue]]) extends DefaultValue
 
-  /** The entries in the order of the keys in the metadata. */
+  /** The default of a map. @param entries the keys and values in the order of the metadata */
   final case class OfMap(entries: Vector[(DefaultValue, Option[DefaultValue])]) extends DefaultValue
 
-  /** Returns the reason why a default is invalid for a type; absent if it is valid. */
+  /** Returns the reason why a default is invalid for a type; absent if the default is valid. */
   def invalidReason(value: DefaultValue, t: Type): Option[String] = (value, t) match {
     case (_, UnknownType | VariantType | _: GeometryType | _: GeographyType) =>
       Some(s"The default of type $t must be null")
@@ -39,10 +39,11 @@ object DefaultValue {
     case _ => Some(s"It is not a value of type $t")
   }
 
-  private def firstInvalidReason(values: Vector[Option[DefaultValue]], part: NestedField): Option[String] =
+  private def firstInvalidReason(values: Vector[Option[DefaultValue]], field: NestedField): Option[String] =
     values.flatMap {
-      case Some(value) => invalidReason(value, part.fieldType)
-      case None => if (part.required) Some(s"It contains a null ${part.name}, which must not be null") else None
+      case Some(value) => invalidReason(value, field.fieldType)
+      case None =>
+        if (field.required) Some(s"It contains a null ${field.name}, but the ${field.name} is required") else None
     }.headOption
 
   /**
@@ -51,13 +52,13 @@ object DefaultValue {
    */
   private def isOfType(value: Literal, t: PrimitiveType): Boolean = (t, value.dataType) match {
     case (DecimalType(precision, scale), DecimalType(p, s)) => p <= precision && s == scale
-    case (expected, found) => expected == found
+    case (expected, actual) => expected == actual
   }
 
   /**
    * Returns the default of a column whose type is promoted.
    *
-   * @throws InvalidArgument for a date that is out of range of the timestamp
+   * @throws InvalidArgument for a date that a timestamp cannot represent
    */
   def promote(name: String, value: DefaultValue, to: Type): DefaultValue = (value, to) match {
     case (OfPrimitive(v), primitive: PrimitiveType) => OfPrimitive(promote(name, v, primitive))
@@ -72,7 +73,8 @@ object DefaultValue {
     case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
     case (date: DateLiteral, TimestampType | TimestampNsType) =>
       LiteralConversion.to(date, to).getOrElse {
-        throw InvalidArgument(s"default of column $name", DateTime.formatDate(date.days), s"It is out of range of $to")
+        val defaultDate = DateTime.formatDate(date.days)
+        throw InvalidArgument(s"default of column $name", defaultDate, s"It is out of the range of $to")
       }
     case _ => value
   }

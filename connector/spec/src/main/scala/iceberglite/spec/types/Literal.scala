@@ -8,12 +8,12 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.types.Type._
 
 /**
- * A non-null value of a primitive type, as in predicates, partition tuples, defaults and bounds. Null is represented by
- * `None`.
+ * A value of a primitive type that is not null, for example in predicates, partition tuples, defaults and bounds. Null
+ * is represented by `None`.
  */
 sealed trait Literal extends Product with Serializable {
 
-  /** The type of the value; for a decimal, the narrowest one that contains it. */
+  /** The type of the value; for a decimal, the narrowest type that can represent the value. */
   def dataType: PrimitiveType
 }
 
@@ -22,9 +22,7 @@ object Literal {
   final case class IntLiteral(value: Int) extends Literal { def dataType: PrimitiveType = IntType }
   final case class LongLiteral(value: Long) extends Literal { def dataType: PrimitiveType = LongType }
 
-  /**
-   * Equality is by bit layout, with all NaNs equal and -0.0 before 0.0, as the specification compares partition values.
-   */
+  /** A float. As the specification requires for partition values, all NaNs are equal, and -0.0 does not equal 0.0. */
   final case class FloatLiteral(value: Float) extends Literal {
     def dataType: PrimitiveType = FloatType
     override def equals(that: Any): Boolean = that match {
@@ -34,7 +32,7 @@ object Literal {
     override def hashCode: Int = java.lang.Float.hashCode(value)
   }
 
-  /** Equality is as in [[FloatLiteral]]. */
+  /** A double, which is compared like a [[FloatLiteral]]. */
   final case class DoubleLiteral(value: Double) extends Literal {
     def dataType: PrimitiveType = DoubleType
     override def equals(that: Any): Boolean = that match {
@@ -47,16 +45,16 @@ object Literal {
     def dataType: PrimitiveType = DecimalType(math.max(value.precision, value.scale), value.scale)
   }
 
-  /** Days since 1970-01-01. */
+  /** A date. @param days days since 1970-01-01 */
   final case class DateLiteral(days: Int) extends Literal { def dataType: PrimitiveType = DateType }
 
-  /** Microseconds since midnight. */
+  /** A time. @param micros microseconds since midnight */
   final case class TimeLiteral(micros: Long) extends Literal { def dataType: PrimitiveType = TimeType }
 
-  /** Microseconds since 1970-01-01 00:00 of a local date and time. */
+  /** A local date and time. @param micros microseconds since 1970-01-01 00:00 */
   final case class TimestampLiteral(micros: Long) extends Literal { def dataType: PrimitiveType = TimestampType }
 
-  /** Microseconds since 1970-01-01 00:00 UTC. */
+  /** An instant. @param micros microseconds since 1970-01-01 00:00 UTC */
   final case class TimestampTzLiteral(micros: Long) extends Literal { def dataType: PrimitiveType = TimestampTzType }
   final case class TimestampNsLiteral(nanos: Long) extends Literal { def dataType: PrimitiveType = TimestampNsType }
   final case class TimestampTzNsLiteral(nanos: Long) extends Literal {
@@ -65,21 +63,21 @@ object Literal {
   final case class StringLiteral(value: String) extends Literal { def dataType: PrimitiveType = StringType }
   final case class UuidLiteral(value: UUID) extends Literal { def dataType: PrimitiveType = UuidType }
 
-  /** The bytes from position to limit; they must not be changed. */
+  /** A fixed value: the bytes of the buffer from position to limit. The buffer must not be changed. */
   final case class FixedLiteral(bytes: ByteBuffer) extends Literal {
     def dataType: PrimitiveType = FixedType(bytes.remaining)
     private def writeReplace(): AnyRef = new SerializedBytes(copyBytes(bytes), fixed = true)
   }
 
-  /** The bytes from position to limit; they must not be changed. */
+  /** A binary value: the bytes of the buffer from position to limit. The buffer must not be changed. */
   final case class BinaryLiteral(bytes: ByteBuffer) extends Literal {
     def dataType: PrimitiveType = BinaryType
     private def writeReplace(): AnyRef = new SerializedBytes(copyBytes(bytes), fixed = false)
   }
 
   /**
-   * Returns the plain value: a boxed Boolean, number or count of days, micro- or nanoseconds, a `BigDecimal`, `String`,
-   * `UUID`, or a `ByteBuffer`, which shares the bytes.
+   * Returns the value as a Java object: a boxed Boolean or number, a `BigDecimal`, a `String`, a `UUID`, or a
+   * `ByteBuffer` that shares the bytes. Dates and times are boxed numbers of days, microseconds or nanoseconds.
    */
   def javaValue(value: Literal): AnyRef = value match {
     case BooleanLiteral(v) => Boolean.box(v)
@@ -106,15 +104,16 @@ object Literal {
     copy
   }
 
-  /** The serialized form of a literal with bytes, because a `ByteBuffer` is not serializable. */
+  /** The serialized form of a literal with bytes. It is needed because a `ByteBuffer` is not serializable. */
   final private class SerializedBytes(bytes: Array[Byte], fixed: Boolean) extends Serializable {
     private def readResolve(): AnyRef =
       if (fixed) FixedLiteral(ByteBuffer.wrap(bytes)) else BinaryLiteral(ByteBuffer.wrap(bytes))
   }
 
   /**
-   * The order of two values of one type: numbers by value (NaN last, -0.0 before 0.0), strings by code point (the order
-   * of their UTF-8 bytes), UUIDs and bytes unsigned.
+   * The order of two values of one type. Numbers are compared by value, where NaN is the greatest number and -0.0 is
+   * less than 0.0. Strings are compared by code points, which is the order of their UTF-8 bytes. UUIDs and bytes are
+   * compared as unsigned numbers.
    */
   val ordering: Ordering[Literal] = new Ordering[Literal] {
     override def compare(x: Literal, y: Literal): Int = (x, y) match {
@@ -141,7 +140,7 @@ object Literal {
     }
   }
 
-  /** Compares like UTF-8 bytes: surrogates, which represent code points above U+FFFF, sort last. */
+  /** Compares by UTF-8 bytes. Surrogates sort last, because they represent code points above U+FFFF. */
   private[iceberglite] def compareCodePoints(a: String, b: String): Int = {
     val shared = math.min(a.length, b.length)
     var i = 0

@@ -7,14 +7,14 @@ import java.util.UUID
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** The position of a literal of one type among the values of another. */
+/** The position of a literal of one type among the values of another type. */
 sealed trait Conversion
 object Conversion {
 
   /** The literal is a value of the type. */
   final case class Exact(value: Literal) extends Conversion
 
-  /** The literal is between `value` and the next value of the type: among the ints, 1.5 is just above 1. */
+  /** The literal is between `value` and the next value of the type. For example, 1.5 is just above the int 1. */
   final case class JustAbove(value: Literal) extends Conversion
 
   /** The literal is between the previous value of the type and `value`. */
@@ -27,14 +27,14 @@ object Conversion {
   case object BelowAll extends Conversion
 }
 
-/** Converts the literals of a predicate to the type of the column, by value and without rounding. */
+/** Converts the literals of a predicate to the type of the column, without rounding. */
 object LiteralConversion {
   import Conversion._
 
-  /** The maximum number of digits of a decimal in a text; twice the maximum of a column. */
+  /** The maximum number of digits of a decimal in a text, which is twice the maximum precision of a column. */
   private val MaxDigits = 76
 
-  /** Returns the same value as a `target`; `None` if the type has no such value, or the types are not comparable. */
+  /** Converts a value to another type; `None` if that type has no equal value, or if the types are not comparable. */
   def to(value: Literal, target: PrimitiveType): Option[Literal] = convert(value, target) match {
     case Some(Exact(converted)) => Some(converted)
     case Some(_: JustAbove | _: JustBelow | AboveAll | BelowAll) | None => None
@@ -66,7 +66,7 @@ object LiteralConversion {
 
   /**
    * Converts an integer to a number, or to a date, time or timestamp with this number of days or microseconds.
-   * Partition values of older tables have such integers.
+   * Partition values of older tables may be such integers.
    */
   private def ofLong(v: Long, target: PrimitiveType): Option[Conversion] = target match {
     case DateType if v > Int.MaxValue => Some(AboveAll)
@@ -154,14 +154,14 @@ object LiteralConversion {
     try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
     catch { case _: NumberFormatException => None }
 
-  /** Parses a UUID in its canonical form; `UUID.fromString` also accepts shorter ones. */
+  /** Parses a UUID in its canonical form, whereas `UUID.fromString` also accepts shorter texts. */
   def uuid(text: String): Option[UUID] =
     try Some(UUID.fromString(text)).filter(_.toString.equalsIgnoreCase(text))
     catch { case _: IllegalArgumentException => None }
 
   /**
-   * Parses the canonical text of a value. Returns `None` for other texts, because they equal no value and sort in
-   * another order.
+   * Parses the canonical text of a value. Returns `None` for other texts, because as strings, they equal no canonical
+   * text and sort differently from the values.
    */
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)

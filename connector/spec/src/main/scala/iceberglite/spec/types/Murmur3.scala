@@ -4,15 +4,15 @@ import java.math.BigInteger
 import java.nio.ByteBuffer
 
 /**
- * The 32-bit hash of Murmur3, x86 variant, seed 0 (spec: "Appendix B: 32-bit Hash Requirements"), without allocations,
- * because writers hash every row.
+ * The 32-bit Murmur3 hash, x86 variant, seed 0 (spec: "Appendix B: 32-bit Hash Requirements"). Most methods allocate no
+ * objects, because writers hash every row.
  */
 object Murmur3 {
   private val C1 = 0xcc9e2d51
   private val C2 = 0x1b873593
   private val BytesOfLong = 8
 
-  /** Hashes an int like the long with the same value, so that a promotion does not move rows to other buckets. */
+  /** Returns the hash of the long with the same value, so that a promotion does not move rows to other buckets. */
   def hashInt(v: Int): Int = hashLong(v.toLong)
 
   def hashLong(v: Long): Int = {
@@ -26,7 +26,7 @@ object Murmur3 {
     var i = 0
     while (i < blocks) {
       val start = off + i
-      hash = mixHash(hash, word(b(start), b(start + 1), b(start + 2), b(start + 3)))
+      hash = mixHash(hash, littleEndianWord(b(start), b(start + 1), b(start + 2), b(start + 3)))
       i += 4
     }
     var tail = 0
@@ -39,7 +39,7 @@ object Murmur3 {
     finish(hash ^ mixWord(tail), len)
   }
 
-  /** Hashes the bytes from position to limit; the position does not change. */
+  /** Hashes the bytes of a buffer from position to limit. The position of the buffer does not change. */
   def hashBytes(b: ByteBuffer): Int =
     if (b.hasArray) hashBytes(b.array, b.arrayOffset + b.position(), b.remaining)
     else {
@@ -48,7 +48,7 @@ object Murmur3 {
       hashBytes(copy, 0, copy.length)
     }
 
-  /** Hashes the unscaled value of a decimal: its shortest big-endian two's complement. */
+  /** Hashes the unscaled value of a decimal, as the bytes of its shortest big-endian two's complement. */
   def hashDecimal(unscaled: BigInteger): Int =
     if (unscaled.bitLength < java.lang.Long.SIZE) hashDecimal(unscaled.longValue)
     else {
@@ -60,7 +60,7 @@ object Murmur3 {
   def hashDecimal(unscaled: Long): Int = {
     val magnitude = if (unscaled < 0) ~unscaled else unscaled
     val len = (java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(magnitude)) / 8 + 1
-    // The hash reads the big-endian bytes in little-endian order: the first byte becomes the lowest one.
+    // The hash reads the big-endian bytes in little-endian order, so that the first byte becomes the lowest byte.
     val bytes = java.lang.Long.reverseBytes(unscaled << (8 * (BytesOfLong - len)))
     if (len < 4) finish(mixWord(bytes.toInt), len)
     else {
@@ -70,7 +70,7 @@ object Murmur3 {
     }
   }
 
-  private def word(a: Byte, b: Byte, c: Byte, d: Byte): Int =
+  private def littleEndianWord(a: Byte, b: Byte, c: Byte, d: Byte): Int =
     (a & 0xff) | (b & 0xff) << 8 | (c & 0xff) << 16 | (d & 0xff) << 24
 
   private def mixWord(word: Int): Int = Integer.rotateLeft(word * C1, 15) * C2

@@ -9,10 +9,10 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Single values as bytes, as in bounds in manifests (spec: "Appendix D: Single-value serialization"). */
+/** The binary form of single values, for example of bounds (spec: "Appendix D: Single-value serialization"). */
 object SingleValue {
 
-  /** Returns a buffer with exactly the value's bytes, which are shared for a binary or fixed value. */
+  /** Returns a buffer that contains only the bytes of the value. A binary or fixed value shares its bytes. */
   def encode(value: Literal): ByteBuffer = value match {
     case BooleanLiteral(v) => ByteBuffer.wrap(Array[Byte](if (v) 1 else 0))
     case IntLiteral(v) => ofInt(v)
@@ -33,17 +33,17 @@ object SingleValue {
   }
 
   /**
-   * Decodes a value of a column whose current type is `t`. A promotion does not change stored bytes: four bytes for a
-   * long, double or timestamp are an int, float or date. The position of `bytes` does not change; a binary value shares
-   * them.
+   * Decodes a value of a column whose current type is `t`. A promotion does not change stored bytes. Therefore four
+   * bytes for a long, double or timestamp are decoded as an int, float or date. The position of `bytes` does not
+   * change. A binary or fixed value shares the bytes.
    *
-   * @throws InvalidArgument no value of the type has these bytes
+   * @throws InvalidArgument if no value of the type has these bytes
    */
   def decode(t: PrimitiveType, bytes: ByteBuffer): Literal = decodeValid(t, bytes).getOrElse(
-    throw InvalidArgument("single value", s"${bytes.remaining} bytes", s"They are not a value of type $t")
+    throw InvalidArgument("single value", s"${bytes.remaining} bytes", s"The bytes are not a value of type $t")
   )
 
-  /** Decodes a value. Returns `None` for bytes that are not a value of the type; readers ignore such a bound. */
+  /** Decodes a value. Returns `None` if the bytes are not a value of the type, because readers ignore such a bound. */
   def decodeValid(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = {
     val length = bytes.remaining
     t match {
@@ -69,7 +69,7 @@ object SingleValue {
     }
   }
 
-  /** Decodes the four bytes of the type that the column had before its promotion. */
+  /** Decodes four bytes that were written before the column was promoted from int, float or date. */
   private def decodePromoted(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = t match {
     case LongType => Some(LongLiteral(toInt(bytes).toLong))
     case DoubleType => Some(DoubleLiteral(toFloat(bytes).toDouble))
@@ -101,13 +101,13 @@ object SingleValue {
   }
 
   private def toInt(bytes: ByteBuffer): Int = {
-    val read = bytes.getInt(bytes.position())
-    if (bytes.order == ByteOrder.LITTLE_ENDIAN) read else Integer.reverseBytes(read)
+    val value = bytes.getInt(bytes.position())
+    if (bytes.order == ByteOrder.LITTLE_ENDIAN) value else Integer.reverseBytes(value)
   }
 
   private def toLong(bytes: ByteBuffer): Long = {
-    val read = bytes.getLong(bytes.position())
-    if (bytes.order == ByteOrder.LITTLE_ENDIAN) read else java.lang.Long.reverseBytes(read)
+    val value = bytes.getLong(bytes.position())
+    if (bytes.order == ByteOrder.LITTLE_ENDIAN) value else java.lang.Long.reverseBytes(value)
   }
 
   private def toFloat(bytes: ByteBuffer): Float = java.lang.Float.intBitsToFloat(toInt(bytes))
@@ -118,13 +118,13 @@ object SingleValue {
   }
 
   /**
-   * Decodes text; `None` for invalid UTF-8, such as text truncated within a character: a replacement character would
-   * sort incorrectly.
+   * Decodes a string. Returns `None` for invalid UTF-8, such as a text that was truncated within a character, because a
+   * replacement character would sort incorrectly.
    */
   private def toText(bytes: ByteBuffer): Option[String] = {
-    val raw = copy(bytes)
-    val text = new String(raw, UTF_8)
-    if (text.indexOf('\uFFFD') >= 0 && !java.util.Arrays.equals(text.getBytes(UTF_8), raw)) None else Some(text)
+    val utf8 = copy(bytes)
+    val text = new String(utf8, UTF_8)
+    if (text.indexOf('\uFFFD') >= 0 && !java.util.Arrays.equals(text.getBytes(UTF_8), utf8)) None else Some(text)
   }
 
   private def copy(bytes: ByteBuffer): Array[Byte] = {

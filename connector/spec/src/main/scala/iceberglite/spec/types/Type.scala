@@ -10,10 +10,10 @@ sealed abstract class PrimitiveType(name: String) extends Type {
   override def toString: String = name
 }
 
-/** A struct, list or map, whose parts have field ids. */
+/** A struct, list or map. The fields of a struct, list elements, map keys and map values have field ids. */
 sealed trait NestedType extends Type {
 
-  /** The parts as fields: the fields of a struct, `element` of a list, `key` and `value` of a map. */
+  /** The fields of a struct, the field `element` of a list, or the fields `key` and `value` of a map. */
   def fields: Vector[NestedField]
 }
 
@@ -25,7 +25,8 @@ object Type {
   case object DoubleType extends PrimitiveType("double")
 
   /**
-   * A decimal. `precision` is 1 to 38, and `scale` is at most the precision. Negative scales are accepted in metadata.
+   * A decimal. The precision is from 1 to 38, and the scale is at most the precision. Metadata may contain negative
+   * scales.
    */
   final case class DecimalType(precision: Int, scale: Int) extends PrimitiveType(s"decimal($precision, $scale)") {
     override def toString: String = s"decimal($precision, $scale)"
@@ -43,7 +44,7 @@ object Type {
   }
   case object BinaryType extends PrimitiveType("binary")
 
-  /** The type of a column that is always null and not stored in files, from version 3 on. */
+  /** The type of a column that is always null and not stored in files. It exists from version 3 on. */
   case object UnknownType extends PrimitiveType("unknown")
   case object VariantType extends PrimitiveType("variant")
   final case class GeometryType(crs: String) extends PrimitiveType(s"geometry($crs)") {
@@ -88,7 +89,7 @@ object Type {
   }
 
   /**
-   * Whether a column of type `from` may be promoted to `to` (spec: "Schema Evolution"). Columns of type date and
+   * Whether a column may be promoted from one type to another (spec: "Schema Evolution"). Columns of the types date and
    * unknown can be promoted from version 3 on.
    */
   def canPromote(from: Type, to: Type, version: FormatVersion): Boolean = (from, to) match {
@@ -105,8 +106,8 @@ object Type {
  * A field of a struct, or the element, key or value of a list or map.
  *
  * @param id the field id, unique in the schema
- * @param initialDefault the value of rows that were written before the field was added; absent means null
- * @param writeDefault the value that a write stores if the rows lack the field
+ * @param initialDefault the value in rows that were written before the field was added; absent if the value is null
+ * @param writeDefault the value that a write stores if its rows lack the field; absent if the value is null
  */
 final case class NestedField(
     id: Int,

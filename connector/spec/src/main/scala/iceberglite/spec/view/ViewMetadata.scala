@@ -6,11 +6,11 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.schema.Schema
 
-/** A definition of a view (view spec: "Representations"). */
+/** A representation of a view's definition, such as a SQL query (view spec: "Representations"). */
 sealed trait ViewRepresentation extends Product with Serializable
 object ViewRepresentation {
 
-  /** A query in one SQL dialect. The view version has the default catalog and namespace for unqualified names. */
+  /** A query in one SQL dialect. Unqualified names refer to the default catalog and namespace of the view version. */
   final case class Sql(sql: String, dialect: String) extends ViewRepresentation
 
   /** A representation of an unknown type, which is preserved and ignored. @param json the complete representation */
@@ -20,7 +20,7 @@ object ViewRepresentation {
 /**
  * An immutable version of a view (view spec: "Versions").
  *
- * @param schemaId the id of the schema of the query's result; its fields have the view's column names and comments
+ * @param schemaId the id of the schema of the query's result, which contains the column names and comments of the view
  * @param defaultCatalog the default catalog for names in the query; if absent, the view's own catalog
  */
 final case class ViewVersion(
@@ -33,7 +33,7 @@ final case class ViewVersion(
     defaultNamespace: Vector[String]
 ) {
 
-  /** Returns the query in a dialect, ignoring case. */
+  /** Returns the query in a dialect. The case of the dialect's name is ignored. */
   def sql(dialect: String): Option[String] = representations.collectFirst {
     case ViewRepresentation.Sql(sql, d) if d.equalsIgnoreCase(dialect) => sql
   }
@@ -43,15 +43,15 @@ final case class ViewVersion(
     case ViewRepresentation.Sql(_, dialect) => dialect.toLowerCase(Locale.ROOT)
   }
 
-  /** Returns `create` or `replace`. */
+  /** Returns the operation that created the version: `create` or `replace`. */
   def operation: Option[String] = summary.get(ViewVersion.OperationKey)
 
   /** Whether two versions define the same view, regardless of their timestamps. */
   def sameDefinition(that: ViewVersion): Boolean =
-    copy(versionId = that.versionId, timestampMs = that.timestampMs, summary = rest) ==
-      that.copy(summary = that.rest)
+    copy(versionId = that.versionId, timestampMs = that.timestampMs, summary = summaryWithoutOperation) ==
+      that.copy(summary = that.summaryWithoutOperation)
 
-  private def rest: Map[String, String] = summary - ViewVersion.OperationKey
+  private def summaryWithoutOperation: Map[String, String] = summary - ViewVersion.OperationKey
 }
 
 object ViewVersion {
@@ -60,13 +60,13 @@ object ViewVersion {
   val Replace = "replace"
 }
 
-/** An entry of the version log: the time at which a version became current. */
+/** An entry of the version log, which contains the time at which a version became the current version. */
 final case class ViewLogEntry(timestampMs: Long, versionId: Int)
 
 /**
- * The metadata of a view (view spec: "View Metadata"). It is immutable: [[ViewUpdate]]s produce new metadata.
+ * The metadata of a view (view spec: "View Metadata"). The object is immutable: [[ViewUpdate]]s return a new object.
  *
- * @param uuid absent only in views in the early form (view spec: "Appendix A")
+ * @param uuid the view's UUID; absent only in views of the early form (view spec: "Appendix A")
  */
 final case class ViewMetadata(
     uuid: Option[UUID],
@@ -82,7 +82,7 @@ final case class ViewMetadata(
 
   def currentVersion: ViewVersion = version(currentVersionId)
 
-  /** Returns a version. @throws NotFound with a list of the versions */
+  /** Returns a version. @throws NotFound if there is no such version; the message lists the versions */
   def version(id: Int): ViewVersion = versionsById.getOrElse(
     id,
     throw NotFound(ObjectKind.ViewVersion, id.toString, s"The versions are ${versions.map(_.versionId).mkString(", ")}")
@@ -90,13 +90,13 @@ final case class ViewMetadata(
 
   def schema: Schema = schemaOf(currentVersion)
 
-  /** Returns the schema of a version. @throws NotFound the view does not have the schema */
+  /** Returns the schema of a version. @throws NotFound if the view does not have the schema */
   def schemaOf(version: ViewVersion): Schema = schemasById.getOrElse(
     version.schemaId,
     throw NotFound(
       ObjectKind.Schema,
       version.schemaId.toString,
-      s"Version ${version.versionId} of view $location needs it"
+      s"Version ${version.versionId} of the view at $location refers to this schema"
     )
   )
 }
@@ -106,10 +106,10 @@ object ViewMetadata {
   /** The only format version of views. */
   val FormatNumber = 1
 
-  /** The number of versions to keep; the current version is always kept. */
+  /** The property with the number of versions to keep. The current version is always kept. */
   val HistorySizeProperty = "version.history.num-entries"
   val HistorySizeDefault = 10
 
-  /** Whether a replacement of a view may lack a query in an existing dialect. */
+  /** The property that states whether a replacement of a view may lack a query in an existing dialect. */
   val DropDialectProperty = "replace.drop-dialect.allowed"
 }
