@@ -63,7 +63,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
 
   test("a version 1 table without UUID needs one before the upgrade to version 2", MetadataRules.upgrade) {
     val base = empty(V1).copy(uuid = None)
-    assert(rejection(base, UpgradeFormatVersion(V2)).contains("assign one"))
+    assert(rejection(base, UpgradeFormatVersion(V2)).contains("assign a UUID"))
     assert(applied(base, AssignUuid(Uuid), UpgradeFormatVersion(V2)).formatVersion == V2)
   }
 
@@ -229,7 +229,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     MetadataRules.snapshotIds
   ) {
     val base = withHistory(V2)
-    assert(rejection(base, AddSnapshot(snapshot(base, 3, laterMs))).contains("has one with this id"))
+    assert(rejection(base, AddSnapshot(snapshot(base, 3, laterMs))).contains("has a snapshot with this id"))
     val old = snapshot(base, 4, laterMs).copy(sequenceNumber = 3)
     assert(rejection(base, AddSnapshot(old)).contains("sequence number 3 is not above the table's last one, 3"))
     assert(rejection(empty(V1), AddSnapshot(old)).contains("version 1 has no sequence numbers"))

@@ -77,7 +77,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
   ) {
     val message = rejection(start.addColumn(path("location"), "alt", IntType, required = true))
     assert(message.contains("location.alt"))
-    assert(message.contains("Add it as an optional column"))
+    assert(message.contains("Add the column as an optional column"))
   }
 
   test(
