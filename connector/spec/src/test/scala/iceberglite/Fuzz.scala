@@ -9,7 +9,7 @@ import scala.util.{Random, Try}
 import iceberglite.spec.IcebergError
 
 /**
- * Generates damaged input for parsers. Every run generates the same damage, unless the environment says otherwise:
+ * Generates damaged input for parsers. Every run generates the same damage, unless environment variables change it:
  *
  *  - `ICEBERG_LITE_FUZZ` multiplies the number of rounds (`make fuzz` sets 200),
  *  - `ICEBERG_LITE_SEED` is the seed of the random generator.
@@ -22,11 +22,11 @@ object Fuzz {
 
   val seed: Long = env("ICEBERG_LITE_SEED").fold(DefaultSeed)(_.toLong)
 
-  /** Returns the number of rounds: `normal` in the slow tier; in the fast tier an eighth of it, at least `least`. */
+  /** Returns `normal` rounds in the slow tier; in the fast tier, an eighth of `normal`, but at least `least`. */
   def rounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.max(math.min(normal, least), normal / 8) else normal * multiplier
 
-  /** Returns the number of rounds for tests whose rounds take seconds each; a long run multiplies it less. */
+  /** Returns the number of rounds for tests whose rounds take seconds. It is multiplied by less than in other tests. */
   def slowRounds(normal: Int, least: Int = 1): Int =
     if (Sampling.isFast) math.min(normal, least) else normal * math.max(1, multiplier / 20)
 
@@ -34,8 +34,8 @@ object Fuzz {
    * Calls `read` with one damaged input after another. Each call must return a value or throw an [[IcebergError]], in
    * bounded time.
    *
-   * @param what names the parser in failure messages
-   * @param normal number of rounds of an ordinary run
+   * @param what the name of the parser in failure messages
+   * @param normal the number of rounds of a run without environment variables
    * @param damage creates the input of a round
    */
   def run[A](what: String, normal: Int)(damage: Random => A)(read: A => Any): Unit =
@@ -44,26 +44,26 @@ object Fuzz {
       check(what, round, damage(random))(read)
     }
 
-  /** Calls `read` with bytes damaged by [[mutate]]; each round damages one of the valid inputs. */
+  /** Calls `read` with bytes that [[mutate]] has damaged. Each round damages one of the valid inputs. */
   def bytes(what: String, normal: Int, valid: IndexedSeq[Array[Byte]])(read: Array[Byte] => Any): Unit = {
     accepted(what, valid)(read)
     run(what, normal)(random => mutate(valid(random.nextInt(valid.size)), random))(read)
   }
 
-  /** Calls `read` with JSON damaged by [[mutateJson]]; each round damages one of the valid inputs. */
+  /** Calls `read` with JSON that [[mutateJson]] has damaged. Each round damages one of the valid inputs. */
   def json(what: String, normal: Int, valid: IndexedSeq[String])(read: String => Any): Unit = {
     accepted(what, valid)(read)
     run(what, normal)(random => mutateJson(valid(random.nextInt(valid.size)), random))(read)
   }
 
-  /** Requires that the parser accepts a valid input; a parser that rejects everything would pass otherwise. */
+  /** Checks that the parser accepts valid input, because a parser that rejects all input would pass the test. */
   private def accepted[A](what: String, valid: Seq[A])(read: A => Any): Unit =
     if (!valid.exists(input => Try(read(input)).isSuccess)) {
       throw new AssertionError(s"$what: everything is refused, damaged or not: ${show(valid.head)}")
     }
 
   private def check[A](what: String, round: Int, input: A)(read: A => Any): Unit = {
-    // The processor's time, as the machine may have other work.
+    // CPU time is measured, because the machine may run other processes.
     val start = ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime
     try read(input)
     catch {
@@ -116,7 +116,7 @@ object Fuzz {
     bytes
   }
 
-  /** Implausible lengths: as varints (plain and zigzag), and as ints and longs of either byte order. */
+  /** Implausible lengths as varints (plain and zigzag), and as ints and longs in both byte orders. */
   private val hugeNumbers: IndexedSeq[Array[Byte]] = {
     val fixed = for (fill <- Seq(0xff, 0x7f, 0x80, 0x00); size <- Seq(4, 8)) yield {
       val bytes = Array.fill(size)(if (fill == 0x00) 0x00.toByte else 0xff.toByte)
@@ -127,7 +127,7 @@ object Fuzz {
     (fixed.flatten ++ longs.map(varint)).toIndexedSeq
   }
 
-  /** Encodes the number in groups of seven bits, the lowest first. */
+  /** Encodes a number in groups of seven bits, the lowest group first. */
   def varint(value: Long): Array[Byte] = {
     val groups = Iterator.iterate(value)(_ >>> 7).takeWhile(_ != 0).map(v => (v & 0x7f | 0x80).toByte).toArray
     if (groups.isEmpty) Array(0.toByte) else groups.updated(groups.length - 1, (groups.last & 0x7f).toByte)

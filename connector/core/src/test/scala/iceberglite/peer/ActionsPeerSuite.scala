@@ -79,7 +79,7 @@ class ActionsPeerSuite extends AnyFunSuite {
 
   test(
     "both reject the same row deltas after the same concurrent commits",
-    CommitRules.filesThere,
+    CommitRules.filesStillExist,
     CommitRules.serializable
   ) {
     val others: Vector[(String, Scene => Unit)] = Vector(

@@ -71,7 +71,7 @@ class PositionDeletesSuite extends AnyFunSuite {
 
   test(
     "deletes without referenced data file fail if a file of their partition was compacted",
-    CommitRules.filesThere
+    CommitRules.filesStillExist
   ) {
     val t = filled
     val read = t.table
@@ -99,7 +99,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     assert(rejection(t.commitOn(read, replacing(a2))).contains("a2 is not in the table"))
   }
 
-  test("an overwrite of given files fails if one was removed or has new deletes", CommitRules.filesThere) {
+  test("an overwrite of given files fails if one was removed or has new deletes", CommitRules.filesStillExist) {
     val t = filled
     val read = t.table
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("theirs", a1)))
@@ -119,7 +119,7 @@ class PositionDeletesSuite extends AnyFunSuite {
     t.commitOn(read, overwrite(b1, IsolationLevel.Snapshot))
   }
 
-  test("files are removed by path, and must exist unless that check is disabled", CommitRules.filesThere) {
+  test("files are removed by path, and must exist unless that check is disabled", CommitRules.filesStillExist) {
     val t = filled
     t.commit(new RowDelta(Vector(positionDeletes("d", a1))))
     val read = t.table

@@ -96,7 +96,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(rejection(v3.commitOn(read3, compaction(read3))).contains("theirs.puffin"))
   }
 
-  test("two compactions of one file conflict", CommitRules.filesThere) {
+  test("two compactions of one file conflict", CommitRules.filesStillExist) {
     val t = filled(V2)
     val read = t.table
     t.commitOn(read, new RewriteFiles(Vector(low), Vector(file("l2")), read.currentSnapshot.get.snapshotId))

@@ -215,7 +215,7 @@ class RowDeltaSuite extends AnyFunSuite {
     t.commitOn(read, mine(9, snapshot(read)))
   }
 
-  test("a concurrently compacted file conflicts with deletes and updates", CommitRules.filesThere) {
+  test("a concurrently compacted file conflicts with deletes and updates", CommitRules.filesStillExist) {
     Seq(Vector.empty[ContentFile], Vector(file("changed"))).foreach { rows =>
       IsolationLevel.all.foreach { level =>
         val t = filled

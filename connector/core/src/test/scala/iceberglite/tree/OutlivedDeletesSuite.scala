@@ -31,7 +31,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
 
   test(
     "removing a data file deletes the entry of its vector, which keeps its numbers",
-    ManifestRules.vectorGoes,
+    ManifestRules.vectorIsRemoved,
     ManifestRules.deletedBy,
     ManifestRules.explicitNumbers
   ) {

@@ -29,7 +29,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     Retry,
     "A delete by expression is applied again to the current table, including rows added concurrently."
   )("core/table/action/DeleteFiles.scala")
-  val filesThere: Rule = rule(
+  val filesStillExist: Rule = rule(
     "files-there",
     Retry,
     "Deletes, rewrites and replacements of files fail if another commit has removed one of these files."
@@ -57,7 +57,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val lostUpdate: Rule = rule(
     "lost-update",
     Concurrency,
-    "Two writers that update the same row conflict; a deleted row does not come back with another writer's update."
+    "Two writers that update the same row conflict; an update by another writer does not restore a deleted row."
   )(rowDelta)
   val globalDeletes: Rule = rule(
     "global-deletes",
@@ -92,7 +92,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
   val staged: Rule = rule(
     "staged",
     References,
-    "A staged snapshot is in the table and on no branch until it is published."
+    "A staged snapshot belongs to the table, but to no branch until it is published."
   )("core/table/SnapshotTarget.scala", "core/table/action/CherryPick.scala")
   val branches: Rule = rule(
     "branches",

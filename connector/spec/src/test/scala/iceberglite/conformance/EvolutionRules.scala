@@ -16,12 +16,12 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val promotions: Rule = rule(
     "promotions",
     Evolution,
-    "int is promoted to long, float to double, and decimal to greater precision with the same scale; no other type is."
+    "int is promoted to long, float to double, and decimal to a greater precision; other types are not promoted."
   )("spec/types/Type.scala", Update)
   val promotionsOfV3: Rule = rule(
     "promotions-of-version-3",
     Adopted,
-    "From version 3 on, unknown is promoted to any type, and date to timestamp or timestamp_ns, never with time zone."
+    "From version 3 on, unknown is promoted to any type, and date to timestamp or timestamp_ns without time zone."
   )("spec/types/Type.scala", Update)
   val outOfRange: Rule = rule(
     "promotion-out-of-range",
@@ -88,7 +88,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   val unionByName: Rule = rule(
     "union-by-name",
     Evolution,
-    "Columns of incoming rows are merged by name: columns are added, widened or made optional, and nothing else."
+    "Columns of incoming rows are merged by name: columns are only added, widened or made optional."
   )("spec/update/SchemaUnion.scala")
 
   val requiredNeedsDefaults: Rule = rule(

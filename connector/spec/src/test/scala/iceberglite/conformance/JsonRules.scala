@@ -28,12 +28,12 @@ object JsonRules extends RuleBook("json", "JSON") {
   val partitionSpecs: Rule = rule(
     "partition-specs",
     "Partition Specs",
-    "Either all fields of a spec have ids or none; without ids they are numbered from 1000. Ids and names are unique."
+    "Either all fields of a spec have ids, or none has; without ids, they get ids from 1000. Ids and names are unique."
   )("spec/json/PartitionSpecJson.scala")
   val sourceIds: Rule = rule(
     "source-ids",
     "Partition Specs, as adopted",
-    "One source is written only as source-id, several only as source-ids; both forms are read."
+    "One source is written as source-id, and several sources are written as source-ids; both forms are read."
   )("spec/json/SourceJson.scala")
   val unknownTransforms: Rule = rule(
     "unknown-transforms",

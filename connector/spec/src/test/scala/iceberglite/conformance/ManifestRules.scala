@@ -96,7 +96,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val vectorsOnly: Rule = rule(
     "vectors-only",
     "Deletion vectors (version 3 as adopted)",
-    "Version 3 adds deletion vectors and no position delete files, version 2 the opposite, and version 1 neither."
+    "Version 3 adds deletion vectors, version 2 adds position delete files, and version 1 adds neither of them."
   )("core/tree/manifestlist/AddedFileCheck.scala")
 
   val inheritsSnapshot: Rule = rule(
@@ -138,7 +138,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val inheritsRowIds: Rule = rule(
     "inherits-row-ids",
     "Row lineage (version 3 as adopted)",
-    "A live data file without first_row_id gets the manifest's, plus the rows of earlier files that also had none."
+    "A live data file without first_row_id gets that of the manifest, plus the rows of earlier such files."
   )(Reader)
   val keptRowIds: Rule = rule(
     "kept-row-ids",
@@ -148,7 +148,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
 
   val unknownRecords: Rule = rule(
     "unknown-records",
-    "Issue: The table spec, whole",
+    "Requirement of this project",
     "A record count of -1 is unknown: the data file is read, and totals exclude it."
   )(Files, "spec/file/ContentFile.scala")
   val countedRowIds: Rule = rule(
@@ -156,7 +156,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "Row lineage (version 3 as adopted)",
     "Row ids are assigned only to files with a record count, so that row ids stay unique."
   )(Tree, "core/tree/manifestlist/AddedFileCheck.scala", Reader)
-  val vectorGoes: Rule = rule(
+  val vectorIsRemoved: Rule = rule(
     "vector-goes",
     "Deletion vectors (version 3 as adopted)",
     "Removing a data file removes the entry of its deletion vector."
@@ -233,17 +233,17 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
 
   val streamed: Rule = rule(
     "streamed",
-    "Issue: The table spec, whole",
+    "Requirement of this project",
     "A large manifest is read block by block and not loaded completely."
   )("core/avro/AvroSource.scala", "core/avro/AvroContainer.scala")
   val damaged: Rule = rule(
     "damaged",
-    "Issue: The table spec, whole",
+    "Requirement of this project",
     "Any fault in a file is a typed error that names the file and the part, in bounded time and memory."
   )("core/avro/AvroFault.scala", "core/avro/AvroSchemaCheck.scala", "core/avro/AvroContainer.scala")
   val metadataBombs: Rule = rule(
     "metadata-bombs",
-    "Issue: The table spec, whole",
+    "Requirement of this project",
     "A metadata file that is a gzip bomb is rejected."
   )("core/storage/MetadataFiles.scala")
 }

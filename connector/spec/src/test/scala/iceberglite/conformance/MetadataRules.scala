@@ -88,7 +88,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val snapshotLogExpiry: Rule = rule(
     "snapshot-log-expiry",
     Fields,
-    "Expiring a snapshot removes its log entry and all earlier ones."
+    "Expiring a snapshot removes its log entry and all earlier log entries."
   )(Snapshots)
   val metadataLog: Rule = rule(
     "metadata-log",
@@ -129,17 +129,17 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val removals: Rule = rule(
     "removals",
     "REST catalog",
-    "Unused schemas and specs can be removed; the current ones cannot."
+    "Unused schemas and specs can be removed; the current schema and the default spec cannot be removed."
   )("spec/update/Schemas.scala", "spec/update/Specs.scala")
   val reuse: Rule = rule(
     "reuse",
     "Partition Evolution",
-    "A schema, spec or sort order equal to an earlier one reuses it."
+    "A new schema, spec or sort order that equals an existing one is not added; the existing one is used."
   )("spec/update/Schemas.scala", "spec/update/Specs.scala", "spec/update/SortOrders.scala")
   val lastAdded: Rule = rule(
     "last-added",
     "REST catalog",
-    "-1 refers to the last one added in the same commit."
+    "The id -1 refers to the schema, spec or order that the same commit added last."
   )(Fold)
   val intermediates: Rule = rule(
     "intermediates",
@@ -164,7 +164,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val refRetention: Rule = rule(
     "ref-retention",
     Policy,
-    "References with a too old snapshot expire, except main."
+    "A branch or tag whose snapshot is too old expires, except main."
   )(
     "spec/table/Retention.scala"
   )

@@ -11,7 +11,7 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
   val typesRead: Rule = rule(
     "types-read",
     "Appendix A: Parquet",
-    "A file's schema is mapped back to Iceberg types by the same table."
+    "A file's schema is converted to Iceberg types by the same table."
   )("core/parquet/SchemaOfParquet.scala")
 
   val idsOnNodes: Rule = rule(
@@ -69,8 +69,8 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
   val mappedNames: Rule = rule(
     "mapped-names",
     "Column Projection",
-    "A file without field ids gets the ids of the table's name mapping at every level; a file with any id keeps its " +
-      "own."
+    "A file without field ids gets the ids of the table's name mapping at every level; a file with any field id " +
+      "keeps its own ids."
   )("core/data/parquet/ParquetNameMapping.scala")
 
   val positionIds: Rule = rule(

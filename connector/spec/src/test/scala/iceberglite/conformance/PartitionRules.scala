@@ -26,7 +26,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val compatibleSpec: Rule = rule(
     "compatible-spec",
     Partitioning,
-    "A spec with the same sources, transforms and names as an existing one reuses its id."
+    "A spec with the same sources, transforms and names as an existing spec reuses the id of that spec."
   )("spec/partition/PartitionSpec.scala", "spec/update/Specs.scala")
   val fieldIdReused: Rule = rule(
     "field-id-reused",
@@ -99,7 +99,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val multiArgument: Rule = rule(
     "multi-argument",
     "Version 3 as adopted",
-    "A field with one source is written with `source-id`, and one with several with `source-ids`; both are read."
+    "A field with one source has the key `source-id`, and a field with several sources has `source-ids`."
   )("spec/json/SourceJson.scala")
 
   val bucketSign: Rule = rule(
@@ -166,7 +166,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val idsOfV1: Rule = rule(
     "ids-of-version-1",
     Evolution,
-    "In version 1 the field ids of each spec are consecutive from 1000."
+    "In version 1, the field ids of each spec are consecutive and start at 1000."
   )("spec/update/Specs.scala", "spec/json/PartitionSpecJson.scala")
   val voidInV1: Rule = rule(
     "void-in-version-1",
@@ -176,7 +176,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   val sourceOfVoidMayGo: Rule = rule(
     "source-of-void-may-go",
     Evolution,
-    "The source column of a void field can be dropped; the source of any other current field cannot."
+    "The source column of a void field can be dropped; the source columns of other current fields cannot be dropped."
   )("spec/update/ColumnReferences.scala", "spec/partition/SourceCheck.scala")
 
   val sortFields: Rule = rule(
@@ -188,7 +188,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "spec/partition/SortOrder.scala",
     "spec/update/SortOrders.scala"
   )
-  val equalOrder: Rule = rule("equal-order", Sorting, "A sort order equal to an existing one reuses its id.")(
+  val equalOrder: Rule = rule("equal-order", Sorting, "A sort order that equals an existing sort order reuses its id.")(
     "spec/update/SortOrders.scala"
   )
   val sortSources: Rule = rule(

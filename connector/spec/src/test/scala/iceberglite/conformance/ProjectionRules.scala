@@ -39,7 +39,7 @@ object ProjectionRules extends RuleBook("projection", "Column projection") {
   val mappingNesting: Rule = rule(
     "name-mapping-nested",
     Projection,
-    "Fields of structs, list elements (element) and map entries (key, value) have mappings nested in their parent's."
+    "Fields of structs, list elements (element) and map entries (key, value) are mapped within their parent's mapping."
   )("spec/schema/NameMapping.scala", "spec/json/NameMappingJson.scala")
   val mappingLiteralNames: Rule = rule(
     "name-mapping-literal-names",
@@ -49,7 +49,7 @@ object ProjectionRules extends RuleBook("projection", "Column projection") {
   val mappingAliases: Rule = rule(
     "name-mapping-aliases",
     Projection,
-    "A field may have several names or none."
+    "A mapped field may have several names, or no name."
   )("spec/schema/NameMapping.scala", "spec/json/NameMappingJson.scala")
   val mappingWithoutId: Rule = rule(
     "name-mapping-without-id",

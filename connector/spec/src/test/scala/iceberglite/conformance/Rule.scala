@@ -6,11 +6,11 @@ import org.scalatest.Tag
  * One rule of the specification. Tests that show the rule have it as a tag: `test("...", PartitionRules.bucketSign)`;
  * Python tests and SQL scenarios refer to it as `proves: partitions/bucket-masks-sign`.
  *
- * @param id `book/rule`
- * @param section section of the specification that contains the rule
+ * @param id the name of the rule book and the name of the rule: `book/rule`
+ * @param section the section of the specification that contains the rule
  * @param sentence the rule in our own words
- * @param implementedIn files that implement the rule, starting with their project: `spec/partition/Bucket.scala` means
- *   `connector/spec/src/main/scala/iceberglite/spec/partition/Bucket.scala`
+ * @param implementedIn the files that implement the rule, starting with their project: `spec/partition/Bucket.scala`
+ *   means `connector/spec/src/main/scala/iceberglite/spec/partition/Bucket.scala`
  */
 final class Rule(val id: String, val section: String, val sentence: String, val implementedIn: Seq[String])
     extends Tag(id)

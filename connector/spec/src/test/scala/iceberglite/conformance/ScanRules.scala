@@ -46,7 +46,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val positionSequence: Rule = rule(
     "position-sequence",
     Planning,
-    "Position deletes apply to data files whose data sequence number is at most theirs, including the same commit."
+    "Position deletes apply to data files whose data sequence number is at most that of the delete file."
   )(index, sorted)
   val positionPartition: Rule = rule(
     "position-partition",
@@ -58,7 +58,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val equalitySequence: Rule = rule(
     "equality-sequence",
     Planning,
-    "Equality deletes apply to data files whose data sequence number is strictly less than theirs."
+    "Equality deletes apply to data files whose data sequence number is less than that of the delete file."
   )(index, sorted)
   val equalityPartition: Rule = rule(
     "equality-partition",
@@ -117,7 +117,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val vectorIdentity: Rule = rule(
     "vector-identity",
     Vectors,
-    "A deletion vector is identified by its path and offset."
+    "A deletion vector is identified by the path of its file and its offset."
   )(
     "core/scan/DeleteFile.scala"
   )

@@ -25,7 +25,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
   val filtersOnEveryType: Rule = rule(
     "filters-on-every-type",
     Types,
-    "A filter on a column with a substitute type in Spark skips only files without matching values."
+    "A filter on a column whose type Spark lacks skips only files without matching values."
   )("spark/convert/SparkValues.scala", "spark/convert/SparkFilters.scala", "spark/read/parquet/ColumnPredicates.scala")
 
   val valuesChecked: Rule = rule(
@@ -55,8 +55,8 @@ object SparkRules extends RuleBook("spark", "Spark") {
   val defaultsDeclared: Rule = rule(
     "defaults-declared",
     Defaults,
-    "A default in CREATE TABLE is a write default; one in ADD COLUMN also applies to existing rows; SET DEFAULT and " +
-      "DROP DEFAULT change only the write default."
+    "A default in CREATE TABLE is a write default; a default in ADD COLUMN also applies to existing rows; SET " +
+      "DEFAULT and DROP DEFAULT change only the write default."
   )("spark/convert/SparkDefaults.scala", "spark/catalog/TableChanges.scala", sparkTypes)
 
   val evolutionBySql: Rule = rule(

@@ -35,7 +35,7 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val vectorsMerge: Rule = rule(
     "vectors-merge",
     Vectors,
-    "A new vector of a data file contains the positions of the old one and of the position deletes that applied."
+    "A new vector of a data file contains the positions of the old vector and of the position deletes that applied."
   )("core/puffin/DeletionVector.scala")
 
   val vectorBlob: Rule = rule(
@@ -55,7 +55,7 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
   val oneVectorOfAFile: Rule = rule(
     "one-vector-of-a-file",
     Vectors,
-    "A Puffin file may contain vectors of many data files, at most one for each."
+    "A Puffin file may contain deletion vectors of many data files, at most one vector for each data file."
   )("core/puffin/DeletionVectorFiles.scala")
 
   val puffinLayout: Rule = rule(

@@ -34,7 +34,7 @@ class RedactionSuite extends AnyFunSuite {
     errors.foreach(e => assert(!e.getMessage.contains("hush") && !e.toString.contains("hush")))
   }
 
-  /** Counts the characters that are read; those read again count again. */
+  /** Counts how often characters are read. A character that is read twice is counted twice. */
   final private class CountedText(text: String) extends CharSequence {
     var reads = 0L
 

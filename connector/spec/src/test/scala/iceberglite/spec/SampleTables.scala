@@ -17,7 +17,10 @@ object SampleTables {
   val CreatedMs = 1700000000000L
   val Location = "file:/warehouse/db/events"
 
-  /** The columns id, ts, day, amount, location(lat, lon), points[x, y] and tags{string: int}. */
+  /**
+   * The columns `id`, `ts`, `day`, `amount`, `location` (a struct of `lat` and `lon`), `points` (a list of structs of
+   * `x` and `y`) and `tags` (a map from string to int).
+   */
   val columns: Vector[NestedField] = Vector(
     NestedField.required(0, "id", IntType),
     NestedField.optional(0, "ts", TimestampTzType, "When"),
@@ -54,7 +57,7 @@ object SampleTables {
   val byDay: UnboundPartitionField = UnboundPartitionField(Vector("ts"), Day)
   val byBucket: UnboundPartitionField = UnboundPartitionField(Vector("id"), Bucket(16))
 
-  /** Returns the snapshot that would follow the table's current one. */
+  /** Returns a snapshot whose parent is the table's current snapshot. */
   def snapshot(base: TableMetadata, id: Long, timestampMs: Long, rows: Long = 10): Snapshot = Snapshot(
     snapshotId = id,
     parentSnapshotId = base.currentSnapshotId,
@@ -68,7 +71,7 @@ object SampleTables {
     addedRows = if (base.formatVersion < FormatVersion.V3) None else Some(rows)
   )
 
-  /** Returns the table after a commit to main. */
+  /** Returns the table after a commit to the branch main. */
   def commit(base: TableMetadata, id: Long, timestampMs: Long): TableMetadata =
     applyAll(base, Seq(AddSnapshot(snapshot(base, id, timestampMs)), SetSnapshotRef(Main, Branch(id))), timestampMs)
 

@@ -80,18 +80,18 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   }
 
   for ((version, granularity) <- Seq(2 -> "file", 2 -> "partition", 3 -> "file")) {
-    test(s"DELETE of a partition, version $version, a delete file for each $granularity", ManifestRules.vectorGoes) {
+    test(s"DELETE of a partition, version $version, a delete file for each $granularity", ManifestRules.vectorIsRemoved) {
       runOnBoth(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
     }
 
-    test(s"INSERT OVERWRITE, version $version, a delete file for each $granularity", ManifestRules.vectorGoes) {
+    test(s"INSERT OVERWRITE, version $version, a delete file for each $granularity", ManifestRules.vectorIsRemoved) {
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
         runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t VALUES (1000, 'c1'), (1001, 'c7')")
       }
       runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t PARTITION (cat = 'c2') VALUES (1000), (3)")
     }
 
-    test(s"TRUNCATE leaves no delete file, version $version, one for each $granularity", ManifestRules.vectorGoes) {
+    test(s"TRUNCATE leaves no delete file, version $version, one for each $granularity", ManifestRules.vectorIsRemoved) {
       val table = create(version, granularity)
       sql(s"TRUNCATE TABLE $table")
       assert(same(table, version).isEmpty)

@@ -52,7 +52,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(IsNull(column("PLACE.LAT")), caseSensitive = false) == "place.lat IS NULL")
   }
 
-  test("an unknown name is rejected, and so is a name in another case when names are case-sensitive") {
+  test("an unknown name and, if names are case-sensitive, a name in another case are rejected") {
     Seq("nope", "PLACE.LAT").foreach { name =>
       val e = intercept[IcebergError.NotFound](bind(IsNull(column(name))))
       assert(e.name == name)
@@ -80,7 +80,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[IcebergError.Unsupported](bind(Equal(later, IntLiteral(1))))
   }
 
-  test("a comparison with a number outside the column's range becomes a constant, except for nulls") {
+  test("a comparison with a number outside the column's range becomes a constant or a null test") {
     val big = LongLiteral(1L << 40)
     assert(bind(LessThan(column("i"), big)) == "i IS NOT NULL")
     assert(bind(LessThan(column("r"), big)) == "true")
@@ -107,7 +107,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(bind(LessThan(column("ts"), DateLiteral(Int.MaxValue))) == "ts IS NOT NULL")
   }
 
-  test("binary literals of another length than a fixed column are adjusted without changing the result") {
+  test("binary literals whose length differs from a fixed column are adjusted without changing the result") {
     def bytes(all: Int*) = BinaryLiteral(java.nio.ByteBuffer.wrap(all.map(_.toByte).toArray))
     assert(bind(LessThan(column("fixed"), bytes(1))) == "fixed < X'0100'")
     assert(bind(GreaterThan(column("fixed"), bytes(1))) == "fixed >= X'0100'")
@@ -150,14 +150,14 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "day(ts) < DATE '2024-05-01'")
   }
 
-  test("an empty prefix and an empty list become constants, except for nulls") {
+  test("tests with an empty prefix or an empty list become constants or null tests") {
     assert(bind(StartsWith(column("s"), "")) == "s IS NOT NULL")
     assert(bind(NotStartsWith(column("s"), "")) == "false")
     assert(bind(In(column("i"), Set.empty)) == "false")
     assert(bind(NotIn(column("i"), Set.empty)) == "i IS NOT NULL")
   }
 
-  test("text is converted to a UUID only from the canonical form") {
+  test("a string is converted to a UUID only if it has the canonical form") {
     val text = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
     assert(bind(Equal(column("id"), StringLiteral(text))) == s"id = '$text'")
   }
@@ -180,7 +180,7 @@ class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case (x, y) => java.lang.Double.compare(x.fold(identity, _ => 0.0), y.fold(identity, _ => 0.0))
   }
 
-  /** The exact number; `Left` for infinities and NaN. */
+  /** Returns the exact number; `Left` for infinities and NaN. */
   private def number(v: Literal): Either[Double, BigDecimal] = v match {
     case IntLiteral(n) => Right(BigDecimal.valueOf(n.toLong))
     case LongLiteral(n) => Right(BigDecimal.valueOf(n))

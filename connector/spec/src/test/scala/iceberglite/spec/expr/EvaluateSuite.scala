@@ -18,7 +18,7 @@ class EvaluateSuite extends AnyFunSuite {
   private val float = Term.Bound(NestedField.optional(2, "f", DoubleType), "f")
   private val text = Term.Bound(NestedField.optional(3, "s", StringType), "s")
 
-  test("null matches no comparison, including negated ones") {
+  test("null matches no comparison and no negated comparison") {
     Seq(
       LessThan(number, IntLiteral(1)),
       LessThanOrEqual(number, IntLiteral(1)),
@@ -60,7 +60,7 @@ class EvaluateSuite extends AnyFunSuite {
     assert(!Evaluate.predicateOn(None, Equal(tens, IntLiteral(10))))
   }
 
-  test("partition values are found by field id, independent of field order") {
+  test("partition values are found by field id, regardless of the order of the fields") {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1005, "a", Identity), PartitionField(2, 1001, "b", Identity)))
     val a = Term.Bound(NestedField.optional(1005, "a", IntType), "a")
     val b = Term.Bound(NestedField.optional(1001, "b", IntType), "b")

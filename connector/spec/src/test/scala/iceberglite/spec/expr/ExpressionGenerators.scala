@@ -23,7 +23,7 @@ import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Generates values that are close together or at the ends of their ranges, and predicates on them. */
+/** Generates values that are close together or at the ends of their ranges, and predicates on such values. */
 object ExpressionGenerators {
   type Row = Map[Int, Option[Literal]]
 
@@ -46,7 +46,7 @@ object ExpressionGenerators {
     BinaryType
   )
 
-  /** One column per type; a column's id is its position in the list. */
+  /** One column for each type. The id of a column is its position in the list. */
   val columns: Vector[NestedField] =
     types.zipWithIndex.map { case (t, i) => NestedField.optional(i + 1, s"c${i + 1}", t) }.toVector
 
@@ -67,7 +67,7 @@ object ExpressionGenerators {
   private val floats: Gen[Double] =
     Gen.oneOf(0.0, -0.0, 1.0, -1.0, 1.5, -1.5, 2.0, Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity)
 
-  /** Times close to the start of hours, days, months and years around 1970. */
+  /** Generates times close to the start of hours, days, months and years near 1970. */
   private def moments(perMicro: Long): Gen[Long] = {
     val starts = Gen.oneOf(
       Gen.choose(-30L, 30L).map(_ * DateTime.MicrosPerHour),
@@ -115,7 +115,7 @@ object ExpressionGenerators {
   def nullable(t: PrimitiveType): Gen[Option[Literal]] =
     Gen.frequency(1 -> Gen.const(None), 5 -> value(t).map(Some(_)))
 
-  /** Generates a predicate that the type allows, on a column or on a transform of it. */
+  /** Generates a predicate on a column or a transformed column that is valid for its type. */
   def predicate(term: Term, t: PrimitiveType): Gen[Predicate] = {
     val literal = value(t)
     val literals = Gen.choose(1, 4).flatMap(Gen.listOfN(_, literal)).map(_.toSet)
@@ -150,7 +150,7 @@ object ExpressionGenerators {
       )
     }
 
-  /** Generates expressions on these columns and on these transforms of them. */
+  /** Generates expressions on the given columns, and on the columns after the given transforms. */
   def condition(columns: Seq[NestedField], transforms: Seq[Transform] = Nil): Gen[Expression] = {
     val leaf = Gen.oneOf(columns).flatMap { column =>
       val source = column.fieldType.asInstanceOf[PrimitiveType]
@@ -172,7 +172,7 @@ object ExpressionGenerators {
       nullable(c.fieldType.asInstanceOf[PrimitiveType]).map(c.id -> _)
     }).map(_.toMap)
 
-  /** Returns all transforms that apply to the type. */
+  /** Returns all transforms that support the type. */
   def transforms(source: PrimitiveType): Seq[Transform] =
     Seq(Identity, Bucket(3), Truncate(1), Truncate(2), Truncate(7), Truncate(10), Year, Month, Day, Hour, Void)
       .filter(_.canTransform(source)) :+ UnknownTransform("later")

@@ -55,7 +55,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the residual for a partition matches the same rows as the whole filter") {
+  test("the residual for a partition matches the same rows as the original filter") {
     forAll(cases) { c =>
       val residual = new Residual(c.filter, c.spec, c.schema).of(c.partition)
       assert(matches(residual, c.row) == matches(c.filter, c.row))
@@ -80,7 +80,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def at(text: String): Literal = TimestampLiteral(DateTime.parseTimestamp(text).get)
 
-  test("a column that is the source of several fields is projected to all of them") {
+  test("a predicate on the source column of several partition fields is projected to all these fields") {
     val filter = bind(Equal(Term.Named("id"), IntLiteral(34)))
     val two = spec(1 -> Bucket(16), 1 -> Truncate(10))
     assert(Project.inclusive(filter, two, schema).toString == "(p0 = 3 AND p1 = 30)")
@@ -120,7 +120,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Project.strict(filter, several, schema) == AlwaysFalse)
   }
 
-  test("a residual contains only the predicates that the partition does not decide") {
+  test("a residual omits the predicates that are true for all rows or for no row of the partition") {
     val filter = bind(
       And(
         And(
@@ -139,7 +139,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(residual.of(PartitionTuple(Vector(None))) == AlwaysFalse)
   }
 
-  test("the residual of an unpartitioned spec is the whole filter") {
+  test("the residual of an unpartitioned spec is the original filter") {
     val filter = bind(Equal(Term.Named("id"), IntLiteral(5)))
     assert(new Residual(filter, PartitionSpec.Unpartitioned, schema).of(PartitionTuple.Empty) == filter)
   }

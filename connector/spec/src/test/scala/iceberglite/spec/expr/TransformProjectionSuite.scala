@@ -39,7 +39,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
 
   private def typeOf(c: NestedField): PrimitiveType = c.fieldType.asInstanceOf[PrimitiveType]
 
-  test("an inclusive projection keeps the partition of every matching row") {
+  test("an inclusive projection is true for the partition of every matching row") {
     forAll(cases(!_.isInstanceOf[UnknownTransform])) { c =>
       whenever(Evaluate.predicateOn(c.value, c.predicate)) {
         assert(c.inclusive(c.value.flatMap(c.t(_))))
@@ -47,7 +47,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("a strict projection keeps no partition of a row that does not match") {
+  test("a strict projection is false for the partition of every row that does not match") {
     forAll(cases(!_.isInstanceOf[UnknownTransform])) { c =>
       whenever(!Evaluate.predicateOn(c.value, c.predicate)) {
         assert(!c.strict(c.value.flatMap(c.t(_))))
@@ -55,7 +55,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("projections cover files of writers that rounded towards zero before 1970") {
+  test("projections are correct for files of writers that rounded times before 1970 toward zero") {
     forAll(cases(t => Seq(Year, Month, Day, Hour).contains(t))) { c =>
       val partition = c.value.flatMap(roundedTowardZero(c.t, _))
       val matches = Evaluate.predicateOn(c.value, c.predicate)
@@ -64,7 +64,10 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  /** Returns the value as these writers round it. They round the days of a date correctly. */
+  /**
+   * Returns the partition value of writers that round times before 1970 toward zero. Such writers convert dates
+   * correctly.
+   */
   private def roundedTowardZero(t: Transform, value: Literal): Option[Literal] = (value, t(value)) match {
     case (_: DateLiteral, right) if t == Day => right
     case (v, Some(IntLiteral(n))) if n < 0 && !isStart(t, v) => Some(IntLiteral(n + 1))
@@ -100,7 +103,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   private val noon = TimestampLiteral(DateTime.parseTimestamp("2024-05-01T12:00:00").get)
   private val midnight = TimestampLiteral(DateTime.parseTimestamp("2024-05-01T00:00:00").get)
 
-  test("an exclusive bound shifts the projection by one step") {
+  test("an exclusive bound is projected like the adjacent inclusive bound") {
     assert(projected(Truncate(8), LessThan(number, IntLiteral(16))).contains("p <= 8"))
     assert(projected(Truncate(8), GreaterThan(number, IntLiteral(15))).contains("p >= 16"))
     assert(projected(Day, LessThan(moment, midnight)).contains("p <= DATE '2024-04-30'"))
@@ -111,14 +114,14 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Day, LessThan(moment, midnight)).contains("p < DATE '2024-05-01'"))
   }
 
-  test("projections of truncate handle the partition that overflows at the smallest numbers") {
+  test("projections of truncate are correct for the smallest numbers, which underflow") {
     assert(projected(Truncate(10), LessThan(number, IntLiteral(20))).contains("(p <= 10 OR p = 2147483646)"))
     assert(projected(Truncate(10), GreaterThan(number, IntLiteral(Int.MinValue))).contains("p IS NOT NULL"))
     assert(projectedStrict(Truncate(10), GreaterThan(number, IntLiteral(5))).contains("(p > 5 AND p <> 2147483646)"))
     assert(projectedStrict(Truncate(10), LessThan(number, IntLiteral(Int.MinValue + 1))).isEmpty)
   }
 
-  test("projections of truncate on a promoted long column cover rows that were written as int") {
+  test("projections of truncate on a promoted long column are correct for rows that were written as int") {
     val column = columns.find(_.fieldType == LongType).get
     val smallest = Gen.choose(0, 30).map(Int.MinValue + _)
     val cases = for {
@@ -144,7 +147,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("projections of hour handle hours that overflow") {
+  test("projections of hour are correct for hours that overflow") {
     val hours = Hour.project(target(Hour, TimestampType), GreaterThan(moment, TimestampLiteral(0L))).get
     val infinity = Hour(TimestampLiteral(Long.MaxValue))
     assert(Evaluate.rows[Option[Literal]](hours, _ => identity).apply(infinity))
@@ -152,7 +155,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Hour, LessThan(moment, TimestampLiteral(Long.MaxValue))).isEmpty)
   }
 
-  test("a prefix shorter than the width remains a prefix, and a longer one becomes an equality") {
+  test("a prefix shorter than the width is projected to a prefix test, and a longer prefix to an equality") {
     assert(projected(Truncate(2), StartsWith(text, "a")).contains("p LIKE 'a%'"))
     assert(projected(Truncate(2), StartsWith(text, "ab")).contains("p = 'ab'"))
     assert(projected(Truncate(2), StartsWith(text, "abc")).contains("p = 'ab'"))
@@ -162,7 +165,7 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     assert(projectedStrict(Truncate(2), NotStartsWith(text, "abc")).contains("p <> 'ab'"))
   }
 
-  test("bucket projects equality predicates only") {
+  test("bucket projects only null tests and equality predicates") {
     val three = Bucket(16)(IntLiteral(3)).get
     assert(Bucket(16).project(target(Bucket(16), IntType), Equal(number, IntLiteral(3))).contains(
       Equal(Term.Bound(target(Bucket(16), IntType), "p"), three)

@@ -39,7 +39,7 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     partitions
   )
 
-  /** Creates the summary that a writer stores for one field; a writer that does not track NaN omits the flag. */
+  /** Creates the summary of a field. @param knowsNan whether the writer stores `contains_nan` */
   private def summary(values: Seq[Option[Literal]], knowsNan: Boolean): FieldSummary = {
     val ordinary = values.flatten.filterNot(Evaluate.isNan)
     FieldSummary(
@@ -103,7 +103,7 @@ class ManifestEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!mightMatch(DoubleType, nans, NotNan(_)))
   }
 
-  test("a possible NaN is treated as greater than the upper bound", ManifestRules.unknownSummaries) {
+  test("if a field may contain NaN, a manifest is not skipped by the upper bound", ManifestRules.unknownSummaries) {
     def known(nan: Option[Boolean]) =
       FieldSummary(containsNull = false, nan, bytes(DoubleLiteral(0.0)), bytes(DoubleLiteral(1.0)))
     assert(mightMatch(DoubleType, known(None), GreaterThan(_, DoubleLiteral(5.0))))

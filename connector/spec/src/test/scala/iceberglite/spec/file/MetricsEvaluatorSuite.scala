@@ -23,7 +23,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def file(records: Long, metrics: Metrics): ContentFile =
     ContentFile(Content.Data, "f.parquet", FileFormat.Parquet, 0, PartitionTuple.Empty, records, 1L, metrics)
 
-  /** The metrics of a column that a writer stores, and their precision. */
+  /** States which metrics of a column a writer stores. @param width the length to which bounds are truncated */
   private case class Writer(counts: Boolean, nans: Boolean, bounds: Boolean, width: Option[Int], nanBounds: Boolean)
 
   private val writers: Gen[Writer] = for {
@@ -39,7 +39,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case other => other
   }
 
-  /** Cuts the value and increments its last character or byte; returns None (no bound) if it cannot be incremented. */
+  /** Truncates a value, and increments the last character or byte; `None` if neither can be incremented. */
   private def cutAbove(value: Literal, width: Int): Option[Literal] = {
     val short = cut(value, width)
     if (short == value) Some(value)
@@ -105,7 +105,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a file with a row that does not match is never reported as matching completely") {
+  test("the strict test is false for every file with a row that does not match") {
     forAll(cases) { case (filter, rows, f) =>
       assert(rows.forall(matches(filter, _)) || !new StrictMetrics(filter).allMatch(f))
     }
@@ -151,7 +151,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(might(withNulls, IsNull(_)))
   }
 
-  test("a file matches completely when the bounds of a column without nulls prove it") {
+  test("all rows of a file match when the bounds of a column without nulls are within the predicate's range") {
     assert(all(fiveToTen, GreaterThanOrEqual(_, IntLiteral(5))))
     assert(all(fiveToTen, NotEqual(_, IntLiteral(4))))
     assert(all(fiveToTen, NotIn(_, Set(IntLiteral(4), IntLiteral(11)))))
@@ -163,7 +163,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(!might(one, NotEqual(_, IntLiteral(5))))
   }
 
-  test("a file without metrics might match and never matches completely") {
+  test("for a file without metrics, some rows may match, but it is not certain that all rows match") {
     val bare = IntType -> file(9L, Metrics.Empty)
     Seq[Term => Expression](IsNull(_), NotNull(_), Equal(_, IntLiteral(1)), NotEqual(_, IntLiteral(1))).foreach { t =>
       assert(might(bare, t))
@@ -171,7 +171,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a file without rows never might match, and always matches completely") {
+  test("in a file without rows, no row can match, and all rows match") {
     val empty = IntType -> file(0L, Metrics.Empty)
     assert(!might(empty, IsNull(_)))
     assert(all(empty, IsNull(_)))
@@ -207,7 +207,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(all(metricsOf(DoubleType, 9L, Some(0L), Some(9L), None, None), IsNan(_)))
   }
 
-  test("the two zeros are equal, whatever the sign of a bound") {
+  test("zero and negative zero are equal, regardless of the sign of a bound") {
     val zero = metricsOf(DoubleType, 9L, Some(0L), Some(0L), Some(DoubleLiteral(0.0)), Some(DoubleLiteral(0.0)))
     assert(might(zero, Equal(_, DoubleLiteral(-0.0))))
     assert(might(zero, LessThanOrEqual(_, DoubleLiteral(-0.0))))
@@ -226,7 +226,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(all(texts, NotStartsWith(_, "ab")))
   }
 
-  test("bounds from before a type promotion are decoded as values of the new type") {
+  test("bounds that were written before a type promotion are decoded as values of the new type") {
     val promoted = metricsOf(LongType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
     assert(!might(promoted, GreaterThan(_, LongLiteral(10L))))
     assert(all(promoted, GreaterThan(_, LongLiteral(4L))))

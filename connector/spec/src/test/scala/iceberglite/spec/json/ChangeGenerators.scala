@@ -134,7 +134,7 @@ object ChangeGenerators {
     id.map(SetCurrentViewVersion)
   )
 
-  /** Returns the expression in its serialized form, with names as terms. */
+  /** Returns the expression as it is read from JSON, where terms are column names. */
   def named(e: Expression): Expression = e match {
     case AlwaysTrue | AlwaysFalse => e
     case And(l, r) => And(named(l), named(r))
@@ -162,13 +162,13 @@ object ChangeGenerators {
     case named: Term.Named => named
   }
 
-  /** One column per type. */
+  /** A schema with one column for each type. */
   val columns: Schema = Schema(0, ExpressionGenerators.columns)
 
   val condition: Gen[Expression] =
     ExpressionGenerators.condition(columns.fields, Seq(Bucket(16), Truncate(2), Year, Month, Day, Hour)).map(named)
 
-  /** One partition field per type. */
+  /** A spec with one partition field for each type. */
   val partitioning: PartitionSpec = PartitionSpec(
     3,
     columns.fields.map(f => PartitionField(f.id, 999 + f.id, s"p${f.id}", Identity)) ++ Vector(

@@ -12,7 +12,7 @@ import iceberglite.spec.update.MetadataUpdate._
 import iceberglite.spec.update.Requirement._
 import iceberglite.spec.update.ViewUpdate._
 
-/** Metadata updates and requirements as JSON. */
+/** Tests the JSON forms of metadata updates and requirements. */
 class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def update(json: String): MetadataUpdate = MetadataUpdateJson.parse("request", json)
@@ -33,7 +33,7 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(ChangeGenerators.viewUpdate)(u => assert(ViewUpdateJson.parse("r", ViewUpdateJson.toJson(u)) == u))
   }
 
-  test("updates are named as in the REST catalog specification", JsonRules.updates) {
+  test("updates have the names of the REST catalog specification", JsonRules.updates) {
     Seq(
       AssignUuid(SampleTables.Uuid) -> s"""{"action":"assign-uuid","uuid":"${SampleTables.Uuid}"}""",
       UpgradeFormatVersion(FormatVersion.V2) -> """{"action":"upgrade-format-version","format-version":2}""",
@@ -88,7 +88,7 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(RequirementJson.parse("r", """{"type":"assert-ref-snapshot-id","ref":"main"}""") == none)
   }
 
-  test("unknown updates, wrong types and impossible references are reported with their JSON path", JsonRules.strict) {
+  test("unknown updates, wrong types and invalid references are reported with their JSON path", JsonRules.strict) {
     assert(rejection("""{"action":"fly"}""").path == "$.action")
     assert(rejection("""{"action":"set-location","location":5}""").path == "$.location")
     assert(rejection("""{"action":"remove-snapshots","snapshot-ids":[1,"2"]}""").path == "$.snapshot-ids[1]")

@@ -14,7 +14,7 @@ import iceberglite.spec.{IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.metadata.TableMetadata
 
-/** The fast path for snapshots must give the same result as the JSON parser. */
+/** Checks that the fast path for snapshots returns the same result as the JSON parser. */
 class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val tables = Seq(V1, V2, V3).map(SampleTables.withHistory)
   private val documents = tables.map(m => new String(TableMetadataJson.write(m), UTF_8)).toIndexedSeq
@@ -34,7 +34,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def afterCommit(m: TableMetadata): TableMetadata =
     SampleTables.commit(m, 4, SampleTables.CreatedMs + 9000)
 
-  test("metadata in our own format takes the fast path, compact or indented") {
+  test("compact or indented metadata that this release writes is read by the fast path") {
     documents.foreach { json =>
       assert(isPlain(json))
       val mapper = new ObjectMapper
@@ -89,7 +89,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("numbers up to the maximum long take the fast path") {
+  test("numbers up to the maximum long are read by the fast path") {
     Seq(Long.MaxValue, 1000000000000000000L, 9L, 0L, -1L, -Long.MaxValue).foreach { n =>
       val json = documents(1).replaceFirst(""""parent-snapshot-id":1,""", s""""parent-snapshot-id":$n,""")
       assert(isPlain(json) && fast(json.getBytes(UTF_8)) == whole(json.getBytes(UTF_8)))
@@ -97,14 +97,16 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("brackets and braces inside a summary do not end it") {
+  test("brackets and braces inside the values of a summary do not end the summary") {
     val odd =
       tables(1).snapshots.head.copy(snapshotId = 77, summary = Map("operation" -> "]}[{", "b" -> "},{", "c" -> ","))
     val m = tables(1).copy(snapshots = tables(1).snapshots :+ odd)
     assert(isPlain(text(m)) && fast(text(m).getBytes(UTF_8)) == Right(m))
   }
 
-  test("unchanged snapshots are copied as text into the next version, and changed ones are written again") {
+  test(
+    "the JSON of unchanged snapshots is copied to the next metadata file, and changed snapshots are serialized again"
+  ) {
     tables.foreach { m =>
       val read = TableMetadataJson.read("f.json", TableMetadataJson.write(m))
       assert(text(afterCommit(read)) == text(afterCommit(m)))
@@ -113,7 +115,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("an indented history is written in compact form") {
+  test("snapshots that were read from indented JSON are written in compact form") {
     val mapper = new ObjectMapper
     documents.zip(tables).foreach { case (json, m) =>
       val indented = mapper.writerWithDefaultPrettyPrinter.writeValueAsString(mapper.readTree(json))
@@ -121,7 +123,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("JSON as text and as bytes is the same, regardless of which was rendered first") {
+  test("the JSON of a table as text and as bytes is the same, regardless of which is rendered first") {
     forAll(MetadataGenerators.table) { m =>
       val mapper = new ObjectMapper
       val asText = mapper.readTree(TableMetadataJson.toJson(m))
@@ -129,7 +131,7 @@ class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a snapshot is found by its id, for any number of lookups") {
+  test("a snapshot is found by its id, regardless of the number of earlier lookups") {
     val random = new Random(Fuzz.seed)
     val snapshots = Vector.tabulate(50)(i => tables(1).snapshots.head.copy(snapshotId = i * 3L))
     val m = tables(1).copy(snapshots = snapshots)

@@ -85,7 +85,7 @@ object MetadataGenerators {
       )
   }
 
-  /** Generates up to `most` values, without nulls if the part is required. */
+  /** Generates up to `most` values of a list element, map key or map value, without nulls if it is required. */
   private def parts(part: NestedField, most: Int): Gen[Vector[Option[DefaultValue]]] =
     Gen.choose(0, most).flatMap(Gen.listOfN(_, default(part.fieldType))).map { values =>
       if (part.required) values.filter(_.isDefined).toVector else values.toVector
@@ -139,10 +139,10 @@ object MetadataGenerators {
     Gen.choose(1, 2).flatMap(Gen.listOfN(_, field)).map(fs => SortOrder(id, fs.toVector))
   }
 
-  /** Source columns that may have been dropped since, and a transform. */
+  /** Generates source columns that may have been dropped, and a transform. */
   val anyPart: Gen[(Vector[Int], Transform)] = Gen.zip(sources, transform)
 
-  /** Source columns of the schema, with a transform that accepts their type. */
+  /** Generates a source column of the schema, and a transform that supports its type. */
   private def partOf(schema: Schema): Gen[(Vector[Int], Transform)] =
     Gen.zip(Gen.oneOf(schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])), transform).map {
       case (field, t) =>

@@ -55,7 +55,7 @@ class PartsJsonSuite extends AnyFunSuite {
   }
 
   test(
-    "one source is written as source-id and several as source-ids; both are read",
+    "one source is written as source-id, several sources are written as source-ids, and both keys are read",
     JsonRules.sourceIds,
     PartitionRules.multiArgument
   ) {
@@ -142,7 +142,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(SnapshotRefJson.parse("f", """{"snapshot-id":1,"type":"x"}""")).path == "$.type")
   }
 
-  test("the snapshot id of statistics is a number, and a string is also read", MetadataRules.statistics) {
+  test("the snapshot id of statistics is written as a number, and a string is also read", MetadataRules.statistics) {
     val json = """{"snapshot-id":5,"statistics-path":"p","file-size-in-bytes":1,"file-footer-size-in-bytes":2,""" +
       """"blob-metadata":[{"type":"t","snapshot-id":5,"sequence-number":6,"fields":[1]}]}"""
     val read = StatisticsJson.parse("f", json)

@@ -15,7 +15,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Content files and scan tasks as JSON. */
+/** Tests the JSON forms of content files and scan tasks. */
 class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val schema =
     Schema(0, Vector(NestedField.required(3, "id", IntType), NestedField.optional(4, "b", StringType)))
@@ -23,7 +23,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     PartitionSpec(1, Vector(PartitionField(3, 1000, "id", Identity), PartitionField(4, 1001, "b_bucket", Bucket(4))))
   private val files = new ContentFileJson(Map(1 -> spec), schema)
 
-  /** The examples from the table in the specification. */
+  /** A file with the example values from the table in the specification. */
   private val example = """{"spec-id":1,"content":"EQUALITY_DELETES","file-path":"s3://b/wh/data.db/table",
     "file-format":"AVRO","partition":{"1000":1},"record-count":1,"file-size-in-bytes":1024,
     "column-sizes":{"keys":[3,4],"values":[100,200]},"value-counts":{"keys":[3,4],"values":[90,180]},
@@ -36,7 +36,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def rejection(json: String): InvalidMetadata = intercept[InvalidMetadata](files.parse("f", json))
 
-  test("Content File (Data and Delete) Serialization: the specification's example is read", JsonRules.contentFiles) {
+  test("the example of the section Content File (Data and Delete) Serialization is read", JsonRules.contentFiles) {
     val file = files.parse("f", example)
     assert(file == ContentFile(
       Content.EqualityDeletes,
@@ -72,7 +72,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the fields of version 3 and the spellings of newer writers are read", JsonRules.contentFiles) {
+  test("the fields of version 3 and the values in the form of newer writers are read", JsonRules.contentFiles) {
     val dv = files.parse(
       "f",
       """{"spec-id":1,"content":"position-deletes","file-path":"p","file-format":"puffin","partition":[1,null],
@@ -96,7 +96,7 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rejection(json).reason.contains("no partition spec 0"))
   }
 
-  test("File Scan Task Serialization: a task without start and length covers the whole file", JsonRules.scanTasks) {
+  test("a scan task without start and length covers the whole file", JsonRules.scanTasks) {
     val fields = """"fields":[{"id":3,"name":"id","required":true,"type":"int"}]"""
     val task = ScanTaskJson.parse(
       "t",

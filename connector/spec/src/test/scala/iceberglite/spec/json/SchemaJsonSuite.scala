@@ -53,7 +53,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("types are read with other whitespace and in other case") {
+  test("types are read regardless of case and whitespace") {
     val expected = Seq(
       "decimal(9,2)" -> DecimalType(9, 2),
       "decimal( 9 , 2 )" -> DecimalType(9, 2),

@@ -23,7 +23,7 @@ import iceberglite.spec.partition.{
   Void
 }
 
-/** Metadata whose parts contradict each other. */
+/** Tests that metadata with contradictions is rejected. */
 class TableMetadataCheckSuite extends AnyFunSuite {
   private val table = SampleTables.withHistory(V2)
 
@@ -47,7 +47,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     rejection(v1.copy(snapshots = v1.snapshots.map(_.copy(sequenceNumber = 1))))
   }
 
-  test("log entries may be out of order by one minute at most", MetadataRules.commitTimes) {
+  test("log entries may be out of order by at most one minute", MetadataRules.commitTimes) {
     val time = table.lastUpdatedMs
     def logged(times: Long*) = table.copy(snapshotLog = times.map(SnapshotLogEntry(_, 1)).toVector)
     assert(read(logged(time, time - 60000, time)).snapshotLog.size == 3)
@@ -59,7 +59,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "the sources of the default spec must be current columns, those of earlier specs need not",
+    "the sources of the default spec must be current columns, but sources of earlier specs may be dropped columns",
     MetadataRules.defaultsBind
   ) {
     def spec(id: Int, source: Int, transform: Transform) =
@@ -72,7 +72,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
   }
 
   test(
-    "the sources of the default sort order must be current columns, those of earlier orders need not",
+    "the sources of the default sort order must be current columns, but those of earlier orders may be dropped columns",
     MetadataRules.defaultsBind
   ) {
     def order(id: Int, source: Int) =
@@ -90,7 +90,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     rejection(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
   }
 
-  test("the partition fields of a spec have unique ids, or all of them have none", JsonRules.partitionSpecs) {
+  test("the partition fields of a spec have unique ids, or none of the fields has an id", JsonRules.partitionSpecs) {
     val text = json(table)
     assert(text.contains("\"field-id\":1001,"))
     def fault(to: String) =

@@ -13,7 +13,7 @@ import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.table.Retention
 import iceberglite.spec.update.MetadataUpdate
 
-/** Damaged JSON of every kind gives a value or an `IcebergError`, and no other error. */
+/** Tests that readers of damaged JSON return a value or throw an `IcebergError`, but throw no other error. */
 @MoreRounds
 class TableMetadataFuzzSuite extends AnyFunSuite {
 
@@ -28,7 +28,7 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
       true
     } catch { case _: IcebergError => false }
 
-  /** Reads the metadata and, if it can be read, uses it: lazily evaluated parts must not throw other errors. */
+  /** Reads the metadata. If it can be read, accesses its lazily evaluated parts, which must not throw other errors. */
   private def use(json: Array[Byte]): Unit = {
     val m = TableMetadataJson.read("f.json", json)
     m.currentSnapshot.foreach(m.ancestors(_).size)
@@ -62,7 +62,8 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
   }
 
   test("damaged updates and requirements throw no other error than IcebergError", JsonRules.hostile) {
-    // One that can be applied to the table; the random ones refer to columns and snapshots that it lacks.
+    // This update can be applied to the table, whereas random updates refer to columns and snapshots that the table
+    // lacks.
     val valid = """{"action":"set-location","location":"s3://bucket/t"}"""
     val changes = valid +: samples(ChangeGenerators.update)(MetadataUpdateJson.toJson)
     Fuzz.json("changes", 600, changes) { json =>

@@ -29,7 +29,8 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   /**
-   * As written by the first releases: one schema without id, partition fields without ids, snapshots with manifests.
+   * Metadata in the form of the first releases, with one schema without an id, partition fields without ids, and
+   * snapshots that list manifests.
    */
   private val oldest = """{
     "format-version": 1,
@@ -97,7 +98,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(m.currentSnapshotId.isEmpty && m.refs.isEmpty && m.properties.isEmpty)
   }
 
-  test("version 1 metadata with lists of schemas, specs and orders is read from these lists") {
+  test("if version 1 metadata has lists of schemas, specs and orders, these lists are read") {
     val m = SampleTables.withHistory(V1)
     assert(read(text(m)) == m)
     assert(text(m).contains("\"schema\":{"))
@@ -115,7 +116,10 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(v3) == SampleTables.withHistory(V3))
   }
 
-  test("without a current snapshot its id is -1 up to version 2 and absent in version 3", MetadataRules.noSnapshot) {
+  test(
+    "without a current snapshot, current-snapshot-id is -1 up to version 2 and absent in version 3",
+    MetadataRules.noSnapshot
+  ) {
     Seq(V1, V2).foreach(v => assert(text(SampleTables.empty(v)).contains("\"current-snapshot-id\":-1")))
     assert(!text(SampleTables.empty(V3)).contains("current-snapshot-id"))
     FormatVersion.all.foreach(v => assert(read(text(SampleTables.empty(v))).currentSnapshotId.isEmpty))
@@ -123,7 +127,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(nulled).currentSnapshotId.isEmpty)
   }
 
-  test("metadata without refs has the branch main at the current snapshot", MetadataRules.mainBranch) {
+  test("in metadata without refs, the branch main refers to the current snapshot", MetadataRules.mainBranch) {
     val json = v2.replaceAll(""""refs":\{[^}]*\}\},""", "")
     assert(!json.contains("refs"))
     assert(read(json).refs == Map(Main -> Branch(3)))
@@ -142,7 +146,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "a version above 3 is unsupported, and the message contains the version and the file",
+    "a format version above 3 is rejected with a message that contains the version and the file",
     MetadataRules.supportedVersions
   ) {
     val error = intercept[Unsupported](read(v2.replace("\"format-version\":2", "\"format-version\":4")))
@@ -208,7 +212,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(unsorted.sortOrders == Vector(SortOrder.Unsorted))
   }
 
-  test("equal metadata gives equal bytes, whatever the order of its maps") {
+  test("equal metadata is written as equal bytes, regardless of the order of its maps") {
     val m = SampleTables.empty(V2)
     val pairs = (1 to 20).map(i => s"k$i" -> s"v$i")
     val (a, b) = (m.copy(properties = pairs.toMap), m.copy(properties = pairs.reverse.toMap))
@@ -219,7 +223,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val base = SampleTables.withHistory(V2)
     val many = (1 to 10000).map(i => base.snapshots.head.copy(snapshotId = i.toLong)).toVector
     val m = base.copy(snapshots = many, snapshotLog = many.map(s => SnapshotLogEntry(s.timestampMs, s.snapshotId)))
-    // Measures CPU time, because the machine may run other processes.
+    // CPU time is measured, because the machine may run other processes.
     val start = ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime
     assert(TableMetadataJson.read(File, TableMetadataJson.write(m)) == m)
     assert((ManagementFactory.getThreadMXBean.getCurrentThreadCpuTime - start) / 1000000 < 5000)

@@ -15,8 +15,8 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def rejection(json: String): InvalidMetadata = intercept[InvalidMetadata](read(json))
 
-  /** "Appendix A: An Example", at the end of step 4, without its trailing commas and comments. */
-  private val early = """{
+  /** The view after step 4 in "Appendix A: An Example" of the view specification, as valid JSON. */
+  private val oldJson = """{
     "format-version": 1, "location": "s3n://my_company/my/warehouse/anorwood.db/common_view", "current-version-id": 2,
     "properties": {"comment": "View captures count of the data from the table"},
     "versions": [
@@ -38,7 +38,7 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         {"id": 0, "name": "my_cnt", "required": false, "type": "long", "doc": ""}]}],
     "current-schema-id": 2}"""
 
-  private val adopted = """{"view-uuid":"fa6506c3-7681-40c8-86dc-e36561f83385","format-version":1,"location":"s3://b/v",
+  private val newJson = """{"view-uuid":"fa6506c3-7681-40c8-86dc-e36561f83385","format-version":1,"location":"s3://b/v",
     "current-version-id":1,"properties":{"comment":"Daily"},"versions":[{"version-id":1,"timestamp-ms":1573518431292,
     "schema-id":1,"default-catalog":"prod","default-namespace":["default"],"summary":{"engine-name":"Spark",
     "engine-version":"3.3.2"},"representations":[{"type":"sql","sql":"SELECT 1","dialect":"spark"}]}],
@@ -49,8 +49,8 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(ChangeGenerators.view)(v => assert(ViewMetadataJson.parse(File, ViewMetadataJson.toBytes(v)) == v))
   }
 
-  test("the adopted form of view metadata is read", JsonRules.views) {
-    val view = read(adopted)
+  test("the current form of view metadata is read", JsonRules.views) {
+    val view = read(newJson)
     assert(view.uuid.map(_.toString).contains("fa6506c3-7681-40c8-86dc-e36561f83385"))
     assert(view.currentVersion.defaultCatalog.contains("prod"))
     assert(view.currentVersion.defaultNamespace == Vector("default"))
@@ -58,8 +58,8 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(view.schema.fields.map(_.name) == Vector("n"))
   }
 
-  test("View spec, Appendix A: the early form is read", JsonRules.earlyViews) {
-    val view = read(early)
+  test("the early form in Appendix A of the view specification is read", JsonRules.earlyViews) {
+    val view = read(oldJson)
     assert(view.uuid.isEmpty && view.versions.size == 2 && view.versionLog.size == 2)
     assert(view.currentVersion.representations == Vector(Sql("SELECT count(*) my_cnt FROM base_tab", "spark")))
     assert(view.version(1).schemaId == 1 && view.currentVersion.schemaId == 2)
@@ -71,26 +71,26 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("version fields are written both to the version and to its queries", JsonRules.earlyViews) {
     val version = """"schema-id":1,"default-catalog":"prod","default-namespace":["default"]"""
-    val written = ViewMetadataJson.toJson(read(adopted))
+    val written = ViewMetadataJson.toJson(read(newJson))
     assert(written.contains("\"current-schema-id\":1,"))
     assert(written.contains(s""""dialect":"spark",$version}"""))
     assert(written.contains(version + ",\"representations\""))
   }
 
   test("fields of a version take precedence over fields of its queries", JsonRules.earlyViews) {
-    val json = adopted.replace(
+    val json = newJson.replace(
       "\"dialect\":\"spark\"",
       "\"dialect\":\"spark\",\"default-catalog\":\"other\"," +
         "\"default-namespace\":[],\"schema-id\":7,\"field-aliases\":[\"other\"]"
     )
-    assert(read(json) == read(adopted))
+    assert(read(json) == read(newJson))
   }
 
   test(
     "column names and comments of a query in the early form are applied to its schema",
     JsonRules.earlyViews
   ) {
-    val renamed = read(early.replace(
+    val renamed = read(oldJson.replace(
       "\"dialect\": \"presto\"",
       "\"dialect\": \"presto\", \"field-aliases\": [\"a\", \"b\"], \"field-docs\": [\"first\", null]"
     ))
@@ -98,21 +98,21 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(schema.fields.map(f => f.name -> f.doc) == Vector("a" -> Some("first"), "b" -> Some("")))
     assert(renamed.schemas.map(_.schemaId) == Vector(1, 2, 3))
     assert(read(ViewMetadataJson.toJson(renamed)) == renamed)
-    assert(rejection(early.replace("\"dialect\": \"presto\"", "\"dialect\": \"presto\", \"field-aliases\": [\"a\"]"))
+    assert(rejection(oldJson.replace("\"dialect\": \"presto\"", "\"dialect\": \"presto\", \"field-aliases\": [\"a\"]"))
       .reason.contains("2 columns"))
   }
 
   test("a representation of another type is kept", JsonRules.views) {
     val other = """{"type":"ast","tree":{"a":[1,2.50,null,true]}}"""
-    val view = read(adopted.replace("{\"type\":\"sql\"", other + ",{\"type\":\"sql\""))
+    val view = read(newJson.replace("{\"type\":\"sql\"", other + ",{\"type\":\"sql\""))
     assert(view.currentVersion.representations.head == Unknown("ast", other))
     assert(ViewMetadataJson.toJson(view).contains(other))
   }
 
-  test("a higher format version is unsupported, and format version 0 is invalid", JsonRules.views) {
-    val error = intercept[Unsupported](read(adopted.replace("\"format-version\":1", "\"format-version\":2")))
+  test("format version 2 is rejected as unsupported, and format version 0 as invalid", JsonRules.views) {
+    val error = intercept[Unsupported](read(newJson.replace("\"format-version\":1", "\"format-version\":2")))
     assert(error.getMessage.contains("version 2") && error.getMessage.contains(File))
-    assert(rejection(adopted.replace("\"format-version\":1", "\"format-version\":0")).path == "$.format-version")
+    assert(rejection(newJson.replace("\"format-version\":1", "\"format-version\":0")).path == "$.format-version")
   }
 
   test("contradictions and invalid values are reported with their JSON path", JsonRules.views, JsonRules.strict) {
@@ -130,10 +130,10 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ("\"version-log\"", "\"version-log-\"", "$"),
       ("\"summary\"", "\"summary-\"", "$.versions[0]")
     ).foreach { case (from, to, path) =>
-      assert(adopted.contains(from), from)
-      assert(rejection(adopted.replace(from, to)).path == path)
+      assert(newJson.contains(from), from)
+      assert(rejection(newJson.replace(from, to)).path == path)
     }
-    val repeated = adopted.replace("\"schemas\":[", "\"schemas\":[{\"schema-id\":1,\"type\":\"struct\",\"fields\":[]},")
+    val repeated = newJson.replace("\"schemas\":[", "\"schemas\":[{\"schema-id\":1,\"type\":\"struct\",\"fields\":[]},")
     assert(rejection(repeated).reason.contains("Two schemas have the id 1"))
   }
 }

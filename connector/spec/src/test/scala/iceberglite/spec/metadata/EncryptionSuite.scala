@@ -15,7 +15,10 @@ class EncryptionSuite extends AnyFunSuite {
 
   private def rejection(m: TableMetadata): String = intercept[Unsupported](Encryption.reject(m)).getMessage
 
-  test("a table that is encrypted by its keys, its property or a snapshot is rejected", MetadataRules.encryption) {
+  test(
+    "a table with encryption keys, the property encryption.key-id or an encrypted snapshot is rejected",
+    MetadataRules.encryption
+  ) {
     Encryption.reject(plain)
     val key = EncryptionKey("key-7", "bWV0YQ==", None, Map.empty)
     assert(rejection(plain.copy(encryptionKeys = Vector(key))).contains("key-7"))
@@ -24,7 +27,7 @@ class EncryptionSuite extends AnyFunSuite {
     assert(rejection(plain.copy(snapshots = snapshots)).contains("snapshot 3 has a key-id"))
   }
 
-  test("a table that requests encryption cannot be created or changed to", MetadataRules.encryption) {
+  test("a table cannot be created or changed so that it requests encryption", MetadataRules.encryption) {
     val encrypted = Map("encryption.key-id" -> "k")
     intercept[Unsupported](MetadataUpdate.applyAll(plain, Seq(SetProperties(encrypted)), CreatedMs + 9000))
     val described = description(V3)

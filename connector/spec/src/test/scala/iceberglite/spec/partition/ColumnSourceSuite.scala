@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type._
 
 class ColumnSourceSuite extends AnyFunSuite {
 
-  /** Represents values as text. */
+  /** Creates the values of a row as text. */
   private object Text extends ValueFactory[String] {
     override def nullValue: String = "null"
     override def primitive(value: Literal, t: PrimitiveType): String = value.productElement(0).toString
@@ -33,7 +33,7 @@ class ColumnSourceSuite extends AnyFunSuite {
   private val plain = optional(1, "c", IntType)
 
   test(
-    "a partition value takes precedence over the initial default, and the default over null",
+    "a partition value takes precedence over the initial default, and the initial default takes precedence over null",
     ProjectionRules.missingOrder,
     ProjectionRules.partitionValueOnlyMissing
   ) {
@@ -45,7 +45,10 @@ class ColumnSourceSuite extends AnyFunSuite {
     assert(valueOf(field, 2 -> "5") == Right("7"))
   }
 
-  test("a required field has a partition value or a default, or is reported", ProjectionRules.requiredMissing) {
+  test(
+    "a required field without a partition value and without a default is reported",
+    ProjectionRules.requiredMissing
+  ) {
     val needed = required(1, "c", IntType)
     assert(valueOf(needed) == Left(Vector("c")))
     assert(valueOf(needed, 1 -> "5") == Right("5"))
@@ -75,7 +78,7 @@ class ColumnSourceSuite extends AnyFunSuite {
     assert(valueOf(nested) == Right("((1,null,null),null)"))
   }
 
-  test("a struct without a default is null, whatever defaults its fields have", ProjectionRules.structOfDefaults) {
+  test("a struct without a default is null, even if its fields have defaults", ProjectionRules.structOfDefaults) {
     assert(valueOf(optional(2, "s", inner), 5 -> "9") == Right("null"))
     assert(valueOf(required(2, "s", inner)) == Left(Vector("s")))
   }

@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
 import iceberglite.spec.update.MetadataUpdate._
 
-/** Requirements of partition specs and sort orders on their source columns, for every kind of update. */
+/** Tests the checks of the source columns of partition specs and sort orders, for every kind of update. */
 class SourceCheckSuite extends AnyFunSuite {
   private val table = empty(V2)
 

@@ -96,7 +96,7 @@ class TransformSuite extends AnyFunSuite {
   }
 
   test(
-    "buckets follow the hashes of Appendix B, and nanoseconds are hashed as microseconds",
+    "buckets are computed from the hashes of Appendix B, and nanoseconds are hashed as microseconds",
     PartitionRules.hashes,
     PartitionRules.hashesOfNanos,
     PartitionRules.bucketSign
@@ -143,7 +143,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(10)(DecimalLiteral(new BigDecimal("-0.05"))).contains(DecimalLiteral(new BigDecimal("-0.10"))))
   }
 
-  test("truncating the smallest numbers overflows, as in Apache Iceberg") {
+  test("truncating the smallest numbers underflows, as in Apache Iceberg") {
     assert(Truncate(10).ofInt(Int.MinValue) == 2147483646)
     assert(Truncate(16).ofInt(Int.MinValue) == Int.MinValue)
     assert(Truncate(10).ofLong(Long.MinValue) == 9223372036854775806L)
@@ -198,7 +198,7 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("void gives null for every value", PartitionRules.voidIsNull) {
+  test("void returns null for every value", PartitionRules.voidIsNull) {
     assert(Void(IntLiteral(1)).isEmpty)
     assert(Void.toHuman(IntLiteral(1)) == "null")
   }
@@ -235,7 +235,7 @@ class TransformSuite extends AnyFunSuite {
       Seq("ts_year", "ts_month", "ts_day", "ts_hour"))
   }
 
-  /** Whether a transform of this value may overflow the range of its type, see [[Truncate]] and [[Hour]]. */
+  /** Whether a transform of this value may overflow the range of its type (see [[Truncate]] and [[Hour]]). */
   private def atTheEnds(value: Literal): Boolean = value match {
     case IntLiteral(v) => v < Int.MinValue + 1000
     case LongLiteral(v) => v < Long.MinValue + 1000
@@ -244,7 +244,7 @@ class TransformSuite extends AnyFunSuite {
     case _ => false
   }
 
-  test("order-preserving transforms never give a smaller result for a greater value", PartitionRules.orderKept) {
+  test("order-preserving transforms return no smaller result for a greater value", PartitionRules.orderKept) {
     val cases = for {
       t <- Gen.oneOf(ExpressionGenerators.types)
       transform <- Gen.oneOf(ExpressionGenerators.transforms(t).filter(_.preservesOrder))
@@ -279,7 +279,10 @@ class TransformSuite extends AnyFunSuite {
     for (a <- floatNans; b <- floatNans) assert(Literal.ordering.equiv(FloatLiteral(a), FloatLiteral(b)))
   }
 
-  test("every transform gives null for null, so every partition field is optional", PartitionRules.nullGivesNull) {
+  test(
+    "every transform returns null for null, so that every partition field is optional",
+    PartitionRules.nullGivesNull
+  ) {
     val transforms = Seq(Identity, Bucket(4), Truncate(3), Year, Month, Day, Hour, Void)
     val spec = PartitionSpec(0, transforms.map(t => PartitionField(1, 1000, "p", t)).toVector)
     assert(spec.partitionType(Schema.Empty).fields.forall(_.optional))

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class DeleteFilePropertiesSuite extends AnyFunSuite {
 
-  test("delete files use their own settings, otherwise those of data files except per-column settings") {
+  test("delete files use their own settings or, if absent, the settings of data files except per-column settings") {
     val properties = Map(
       "write.parquet.compression-codec" -> "zstd",
       "write.delete.parquet.compression-codec" -> "snappy",

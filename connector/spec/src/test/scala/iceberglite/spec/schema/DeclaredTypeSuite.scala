@@ -9,7 +9,7 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type._
 import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
 
-/** Declared types (char, varchar) are stored by column id and follow a change of the ids. */
+/** Tests that declared types (char, varchar) are stored by field id, and are kept when field ids change. */
 class DeclaredTypeSuite extends AnyFunSuite {
   private val list = ListType(9, StringType, elementRequired = false)
 
@@ -24,7 +24,7 @@ class DeclaredTypeSuite extends AnyFunSuite {
   private def declared(properties: Map[String, String]): Map[String, String] =
     properties.filterKeys(DeclaredType.isKey).map(identity)
 
-  test("a new table assigns new ids, and declared types follow, also inside lists") {
+  test("declared types refer to the new field ids of a new table, also inside lists") {
     val table = described("c", 7 -> "char(3)", 9 -> "varchar(5)").metadata(new UUID(0, 1), 0L)
     assert(declared(table.properties) ==
       Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.3" -> "varchar(5)"))

@@ -30,7 +30,7 @@ class NameMappingSuite extends AnyFunSuite {
     assert(entry(mapping, "location", "lat").flatMap(_.id).contains(8))
   }
 
-  test("the example of the section Name Mapping Serialization", ProjectionRules.mappingAliases) {
+  test("the example of the section Name Mapping Serialization is read", ProjectionRules.mappingAliases) {
     val m = NameMappingJson.parse(
       "f",
       """[ { "field-id": 1, "names": ["id", "record_id"] },
@@ -46,7 +46,7 @@ class NameMappingSuite extends AnyFunSuite {
   }
 
   test(
-    "names with dots are literal, and a mapped field may have no id or no names",
+    "a name with dots is a single name, and a mapped field may have no id or no names",
     ProjectionRules.mappingLiteralNames,
     ProjectionRules.mappingWithoutId
   ) {
@@ -60,7 +60,7 @@ class NameMappingSuite extends AnyFunSuite {
     assert(m.find("only.in.files").exists(_.id.isEmpty))
   }
 
-  test("a renamed column is mapped from both names", EvolutionRules.mappingFollows) {
+  test("a renamed column is mapped from its old and its new name", EvolutionRules.mappingFollows) {
     val m = after(_.renameColumn(path("location", "lat"), "latitude").renameColumn(path("id"), "key"))
     assert(entry(m, "location", "lat") == entry(m, "location", "latitude"))
     assert(m.find("key").flatMap(_.id).contains(1) && m.find("id") == m.find("key"))
@@ -81,7 +81,7 @@ class NameMappingSuite extends AnyFunSuite {
     assert(m.fields.exists(f => f.id.contains(id) && f.names.isEmpty))
   }
 
-  test("a name that is taken by another column is removed from the old one's entry", EvolutionRules.mappingFollows) {
+  test("a name that another column gets is removed from the entry of the first column", EvolutionRules.mappingFollows) {
     val swapped = after(
       _.renameColumn(path("location", "lat"), "t").renameColumn(path("location", "lon"), "lat")
         .renameColumn(path("location", "t"), "lon")

@@ -111,7 +111,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(next.properties == base.properties)
   }
 
-  test("columns of a replaced table keep their ids where the old type can be promoted to the new one") {
+  test("columns of a replaced table keep their ids if the old type can be promoted to the new type") {
     val base = withHistory(V2)
     val next = replaced(
       base,
@@ -150,7 +150,7 @@ class NewTableSuite extends AnyFunSuite {
   }
 
   test(
-    "a replaced version 1 table keeps its partition fields in place and voids those that are removed",
+    "a replaced version 1 table keeps its partition fields in place and makes removed fields void",
     PartitionRules.voidInV1
   ) {
     val base = withHistory(V1)
@@ -164,7 +164,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(again.spec.fields.map(_.name) == Vector("ts_day_1000", "id_bucket_1001", "day_1002"))
   }
 
-  test("a replacement may raise the format version and never lower it") {
+  test("a replacement may raise the format version, but cannot lower it") {
     val base = withHistory(V2)
     val unversioned = description(V2).copy(properties = Map("a" -> "b"))
     assert(replaced(base, unversioned).formatVersion == V2)

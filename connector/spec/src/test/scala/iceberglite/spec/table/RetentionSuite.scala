@@ -17,7 +17,10 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def snapshot(id: Long, parent: Option[Long], timeMs: Long): Snapshot =
     Snapshot(id, parent, id, timeMs, Some(s"/$id.avro"), Vector.empty, Map.empty, None)
 
-  /** Snapshots at 100, 200, ...: 1 - 2 - 3 - 4 on main, 5 and 6 on a branch from 2, and 7 without a reference. */
+  /**
+   * Returns a table with snapshots at the times 100, 200 and so on. Snapshots 1 to 4 are on main, 5 and 6 are on a
+   * branch that starts at 2, and 7 is on no branch.
+   */
   private def table(refs: (String, SnapshotRef)*): TableMetadata = {
     val parents =
       Vector(1L -> None, 2L -> Some(1L), 3L -> Some(2L), 4L -> Some(3L), 5L -> Some(2L), 6L -> Some(5L), 7L -> Some(1L))
@@ -34,13 +37,16 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val strict = Retention(olderThanMs = Long.MaxValue, minSnapshotsToKeep = 1, maxRefAgeMs = Long.MaxValue)
 
-  test("snapshots of references are kept, and all others expire", MetadataRules.retention) {
+  test("snapshots that a branch or tag refers to are kept, and all other snapshots expire", MetadataRules.retention) {
     assert(remaining(strict, table()) == Set(4L))
     assert(remaining(strict, table("b" -> Branch(6), "t" -> Tag(1))) == Set(4L, 6L, 1L))
     assert(strict.expired(table(), nowMs).refs.isEmpty)
   }
 
-  test("a branch keeps its newest snapshots by number or by age, whichever keeps more", MetadataRules.retention) {
+  test(
+    "a branch keeps its newest snapshots by number or by age, depending on which rule keeps more snapshots",
+    MetadataRules.retention
+  ) {
     assert(remaining(strict.copy(minSnapshotsToKeep = 3), table()) == Set(4L, 3L, 2L))
     assert(remaining(strict.copy(minSnapshotsToKeep = 1, olderThanMs = 150), table("s" -> Tag(7), "u" -> Branch(6))) ==
       Set(2L, 3L, 4L, 5L, 6L, 7L))
@@ -51,7 +57,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "retention stops at the first ancestor that is too old, whatever the age of earlier ancestors",
+    "retention stops at the first ancestor that is too old, regardless of the age of earlier ancestors",
     MetadataRules.retention
   ) {
     val m = table().copy(snapshots =
@@ -60,7 +66,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(remaining(strict.copy(olderThanMs = 500), m) == Set(4L))
   }
 
-  test("references expire by the age of their snapshot, but main never does", MetadataRules.refRetention) {
+  test("branches and tags expire by the age of their snapshot, but main never expires", MetadataRules.refRetention) {
     val m = table("b" -> Branch(6), "t" -> Tag(1), "keep" -> Tag(1, Some(5000)))
     val expired = strict.copy(maxRefAgeMs = 500).expired(m, nowMs)
     assert(expired.refs == Set("t"))
@@ -78,7 +84,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(remaining(strict.copy(olderThanMs = 750), table()) == Set(4L))
   }
 
-  test("table properties give the default retention", MetadataRules.retention) {
+  test("table properties define the default retention", MetadataRules.retention) {
     val m = table().copy(properties =
       Map(
         "history.expire.max-snapshot-age-ms" -> "650",
@@ -95,7 +101,10 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[IcebergError](Retention.of(m.copy(properties = Map("history.expire.max-ref-age-ms" -> "x")), nowMs))
   }
 
-  test("the expiration can be applied as updates, and parents that form a cycle terminate", MetadataRules.retention) {
+  test(
+    "an expiration can be applied as updates, and terminates if the parents of snapshots form a cycle",
+    MetadataRules.retention
+  ) {
     val m = table("t" -> Tag(1))
     val expired = strict.copy(maxRefAgeMs = 500).expired(m, nowMs)
     val next = MetadataUpdate.applyAll(m, expired.updates, m.lastUpdatedMs)
@@ -108,7 +117,7 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test(
-    "for any history, every live reference and its newest ancestors are kept",
+    "for any history, the snapshots of remaining branches and tags and their newest ancestors are kept",
     MetadataRules.retention
   ) {
     forAll(RetentionSuite.history, RetentionSuite.retention) { (m, retention) =>
@@ -136,7 +145,10 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
 object RetentionSuite {
 
-  /** Generates snapshots at times 0 to 1000, each with an earlier parent or none, and references to some of them. */
+  /**
+   * Generates snapshots at times from 0 to 1000. Each snapshot has no parent or an earlier snapshot as its parent.
+   * Branches and tags refer to some of the snapshots.
+   */
   val history: Gen[TableMetadata] = for {
     count <- Gen.choose(1, 12)
     parents <- Gen.listOfN(count, Gen.option(Gen.choose(1L, 12L)))

@@ -67,7 +67,7 @@ class DateTimeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(DateTime.parseTimestampTz("2017-11-16T22:31:08Z").contains(1510871468000000L))
   }
 
-  test("text that is not a date or time, too precise or out of range is not parsed") {
+  test("text that is not a date or time, or that is too precise or out of range, is not parsed") {
     assert(DateTime.parseDate("2017-02-30").isEmpty)
     assert(DateTime.parseDate("").isEmpty)
     assert(DateTime.parseDate("+999999999-01-01").isEmpty)

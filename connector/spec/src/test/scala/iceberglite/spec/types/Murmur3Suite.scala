@@ -15,7 +15,7 @@ class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def hash(all: Array[Byte]): Int = Murmur3.hashBytes(all, 0, all.length)
 
-  test("hashes equal those in Appendix B", PartitionRules.hashes) {
+  test("the hashes are equal to the hashes in Appendix B", PartitionRules.hashes) {
     assert(Murmur3.hashInt(34) == 2017239379)
     assert(Murmur3.hashLong(34L) == 2017239379)
     assert(Murmur3.hashDecimal(BigInteger.valueOf(1420)) == -500754589)
@@ -33,18 +33,21 @@ class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Murmur3.hashLong(0L) == 1669671676)
   }
 
-  test("an int hashes as the long of the same value", PartitionRules.hashIntAsLong) {
+  test("an int has the same hash as the long with the same value", PartitionRules.hashIntAsLong) {
     forAll((v: Int) => assert(Murmur3.hashInt(v) == Murmur3.hashLong(v.toLong)))
   }
 
-  test("a long hashes as its eight little-endian bytes") {
+  test("the hash of a long is the hash of its eight little-endian bytes") {
     forAll { v: Long =>
       val littleEndian = ByteBuffer.allocate(8).putLong(java.lang.Long.reverseBytes(v)).array
       assert(Murmur3.hashLong(v) == hash(littleEndian))
     }
   }
 
-  test("a decimal hashes as the shortest big-endian bytes of its unscaled value", PartitionRules.hashDecimal) {
+  test(
+    "the hash of a decimal is the hash of the shortest big-endian bytes of its unscaled value",
+    PartitionRules.hashDecimal
+  ) {
     val edges = for (bits <- 0 to 70; by <- -1 to 1; sign <- Seq(1, -1))
       yield BigInteger.ONE.shiftLeft(bits).add(BigInteger.valueOf(by.toLong)).multiply(BigInteger.valueOf(sign.toLong))
     edges.foreach(v => assert(Murmur3.hashDecimal(v) == hash(v.toByteArray), v))

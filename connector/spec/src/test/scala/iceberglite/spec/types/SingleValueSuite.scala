@@ -63,7 +63,7 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("bounds from before a promotion are recognized by their length") {
+  test("bounds that were written before a promotion are recognized by their length") {
     assert(SingleValue.decode(LongType, SingleValue.encode(IntLiteral(-7))) == LongLiteral(-7L))
     assert(SingleValue.decode(DoubleType, SingleValue.encode(FloatLiteral(1.5f))) == DoubleLiteral(1.5))
     assert(
@@ -99,7 +99,7 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("text that was cut within a character is not a valid bound") {
+  test("a string that was truncated within a character is not a valid bound") {
     assert(SingleValue.decodeValid(StringType, buffer("61e4b8")).isEmpty)
     assert(SingleValue.decodeValid(StringType, buffer("61efbfbd")).contains(StringLiteral("a\uFFFD")))
   }

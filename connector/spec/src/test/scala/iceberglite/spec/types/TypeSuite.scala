@@ -100,7 +100,7 @@ class TypeSuite extends AnyFunSuite {
     }
   }
 
-  test("decimals have a precision of 1 to 38", TypeRules.decimalPrecision) {
+  test("decimals have a precision from 1 to 38", TypeRules.decimalPrecision) {
     def check(t: Type): Unit = SchemaCheck(Schema(0, Vector(NestedField.optional(1, "c", t))), V2)
     check(DecimalType(38, 38))
     Seq(DecimalType(39, 2), DecimalType(0, 0)).foreach(t => intercept[InvalidArgument](check(t)))
@@ -124,7 +124,7 @@ class TypeSuite extends AnyFunSuite {
     SchemaCheck(Schema(0, Vector(NestedField.optional(1, "c", ListType(2, UnknownType, elementRequired = false)))), V3)
   }
 
-  test("the metadata columns are those of the section Reserved Field IDs", EvolutionRules.metadataColumns) {
+  test("the metadata columns have the ids of the section Reserved Field IDs", EvolutionRules.metadataColumns) {
     import MetadataColumns._
     val expected = Seq(
       (FilePath, 2147483646, "_file", StringType),

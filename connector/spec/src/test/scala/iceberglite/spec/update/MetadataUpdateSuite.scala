@@ -53,7 +53,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(rejection(base, AssignUuid(new UUID(1, 2))).contains("never changes"))
   }
 
-  test("the format version is raised by one or two and never lowered", MetadataRules.upgrade) {
+  test("the format version can be raised by one or two, but cannot be lowered", MetadataRules.upgrade) {
     assert(applied(empty(V1), UpgradeFormatVersion(V2)).formatVersion == V2)
     val upgraded = applied(withHistory(V1), UpgradeFormatVersion(V3))
     assert(upgraded.formatVersion == V3)
@@ -61,7 +61,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(rejection(empty(V3), UpgradeFormatVersion(V2)).contains("from format version 3 to 2"))
   }
 
-  test("a version 1 table without UUID needs one before the upgrade to version 2", MetadataRules.upgrade) {
+  test("a version 1 table without a UUID cannot be upgraded before it has a UUID", MetadataRules.upgrade) {
     val base = empty(V1).copy(uuid = None)
     assert(rejection(base, UpgradeFormatVersion(V2)).contains("assign a UUID"))
     assert(applied(base, AssignUuid(Uuid), UpgradeFormatVersion(V2)).formatVersion == V2)
@@ -80,7 +80,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(next.schema.fields.last.name == "extra")
   }
 
-  test("a schema with the same columns as an earlier one reuses it", MetadataRules.reuse, TypeRules.schemaIds) {
+  test("a schema with the same columns as an existing schema is not added", MetadataRules.reuse, TypeRules.schemaIds) {
     val base = empty(V2)
     val added = applied(base, AddSchema(withColumn(base, "extra"), base.lastColumnId + 1), SetCurrentSchema(LastAdded))
     val back = applied(added, AddSchema(base.schema.copy(schemaId = 7), base.lastColumnId), SetCurrentSchema(LastAdded))
@@ -89,7 +89,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(back.lastColumnId == added.lastColumnId)
   }
 
-  test("-1 refers to the last added schema, spec or order of the same commit only", MetadataRules.lastAdded) {
+  test("the id -1 refers only to the schema, spec or order that the same commit added last", MetadataRules.lastAdded) {
     val base = empty(V2)
     Seq(SetCurrentSchema(LastAdded), SetDefaultSpec(LastAdded), SetDefaultSortOrder(LastAdded)).foreach { update =>
       assert(rejection(base, update).contains("the change adds no "))
@@ -171,7 +171,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(again.sortOrders.size == 2)
   }
 
-  test("a snapshot is on no branch until a reference points to it") {
+  test("a snapshot belongs to no branch until a reference points to it") {
     val base = empty(V2)
     val added = applied(base, AddSnapshot(snapshot(base, 1, laterMs)))
     assert(added.snapshots.map(_.snapshotId) == Vector(1L))
@@ -200,7 +200,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(rolledBack.lastUpdatedMs == laterMs)
   }
 
-  test("a change of main's retention settings alone is not logged", MetadataRules.snapshotLog) {
+  test("a change that sets only the retention settings of main is not logged", MetadataRules.snapshotLog) {
     val base = withHistory(V2)
     val next = applied(base, SetSnapshotRef(Main, Branch(3, minSnapshotsToKeep = Some(5))))
     assert(next.snapshotLog == base.snapshotLog)
@@ -236,7 +236,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(rejection(base, AddSnapshot(snapshot(base, 4, laterMs).copy(manifestList = None))).contains("manifest list"))
   }
 
-  test("a snapshot may be one minute older than the table's last update at most", MetadataRules.commitTimes) {
+  test("a snapshot may be at most one minute older than the table's last update", MetadataRules.commitTimes) {
     val base = withHistory(V2)
     applied(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60000)))
     assert(rejection(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60001))).contains("clock"))
@@ -313,7 +313,10 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(emptied.snapshotLog == base.snapshotLog)
   }
 
-  test("unused schemas and specs can be removed, used ones cannot", MetadataRules.removals) {
+  test(
+    "unused schemas and specs can be removed, but the current schema and spec cannot be removed",
+    MetadataRules.removals
+  ) {
     val base = empty(V2, byDay)
     val two = applied(
       base,
@@ -349,7 +352,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(rejection(empty(V2), AddEncryptionKey(key)).contains("must be 3"))
   }
 
-  test("a snapshot has one statistics file of each kind", MetadataRules.statistics) {
+  test("a snapshot has at most one statistics file of each kind", MetadataRules.statistics) {
     val file = StatisticsFile(1, "a.puffin", 10, 5, None, Vector.empty)
     val partition = PartitionStatisticsFile(1, "a.parquet", 10)
     val base = applied(withHistory(V2), SetStatistics(file), SetPartitionStatistics(partition))
@@ -364,7 +367,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(removed.statistics.isEmpty && removed.partitionStatistics.isEmpty)
   }
 
-  test("rows can be written to a table whose metadata another engine left invalid") {
+  test("rows can be written to a table that has invalid metadata from another engine") {
     val flawed = withHistory(V2)
     val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
     val base = flawed.copy(sortOrders = Vector(order), defaultSortOrderId = 1)

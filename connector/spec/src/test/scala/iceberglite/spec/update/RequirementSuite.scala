@@ -13,7 +13,7 @@ import iceberglite.spec.update.Requirement._
 class RequirementSuite extends AnyFunSuite {
   private val base = withHistory(V2)
 
-  test("requirements that hold pass") {
+  test("requirements that the table meets are accepted") {
     AssertCreate.check(None)
     Seq(
       AssertTableUuid(Uuid),
@@ -27,7 +27,7 @@ class RequirementSuite extends AnyFunSuite {
     ).foreach(_.check(Some(base)))
   }
 
-  test("a requirement that fails is a conflict that describes the change") {
+  test("an unmet requirement is a conflict whose message describes the concurrent change") {
     val expected = Seq(
       AssertRefSnapshotId("main", Some(2L)) -> "snapshot of main was 2 and is now 3",
       AssertRefSnapshotId("main", None) -> "snapshot of main was none and is now 3",
@@ -45,7 +45,7 @@ class RequirementSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that was replaced or created concurrently is not a retryable conflict", MetadataRules.uuid) {
+  test("if the table was replaced or created concurrently, the error is not a retryable conflict", MetadataRules.uuid) {
     val other = intercept[ValidationFailed](AssertTableUuid(new UUID(1, 2)).check(Some(base)))
     assert(other.message.contains(Uuid.toString))
     intercept[ValidationFailed](AssertTableUuid(Uuid).check(None))

@@ -9,10 +9,10 @@ import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.spec.types.Type._
 
-/** One change of columns. */
+/** A change of a table's columns. */
 sealed trait SchemaEdit {
 
-  /** Path of the column to change. */
+  /** The path of the column that is changed. */
   def path: Vector[String]
 
   def apply(update: SchemaUpdate): SchemaUpdate
@@ -119,7 +119,7 @@ object SchemaEdit {
     default <- if (t == IntType) Gen.option(Gen.choose(0, 9).map(IntLiteral)) else Gen.const(None)
   } yield Add(parent, name, t, required, default)
 
-  /** Generates a change, mostly of existing columns. */
+  /** Generates a change, in most cases of an existing column. */
   def edit(schema: Schema): Gen[SchemaEdit] = {
     val anyColumn = column(schema)
     val siblings = for {
@@ -144,7 +144,7 @@ object SchemaEdit {
   /**
    * Applies `steps` random changes to a table, one after the other.
    *
-   * @param seed determines the changes
+   * @param seed the seed of the random changes
    * @param change returns the table after a change, or the same table if the change was rejected
    */
   def run(base: TableMetadata, steps: Int, seed: Long)(change: (TableMetadata, SchemaEdit) => TableMetadata): Unit = {

@@ -10,13 +10,13 @@ import iceberglite.spec.partition.{Bucket, UnboundPartitionField}
 import iceberglite.spec.types.{DefaultValue, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
-/** Properties that hold after any sequence of column changes. */
+/** Tests properties of schemas that hold after every sequence of column changes. */
 class SchemaEvolutionSuite extends AnyFunSuite {
   private val seeds = 1L to 400L
 
   private val base = SampleTables.empty(V3, UnboundPartitionField(Vector("day"), Bucket(4)), SampleTables.byDay)
 
-  /** @param check compares the table before and after a change that was accepted */
+  /** Applies random changes. @param check compares the table before and after an accepted change */
   private def always(check: (TableMetadata, SchemaEdit, TableMetadata) => Any): Unit = seeds.foreach { seed =>
     SchemaEdit.run(base, 15, seed) { (before, edit) =>
       try {
@@ -36,7 +36,10 @@ class SchemaEvolutionSuite extends AnyFunSuite {
     }
   }
 
-  test("old files stay readable: a field keeps its type or gets a wider one", EvolutionRules.oldDataReadable) {
+  test(
+    "existing files stay readable, because a field keeps its type or gets a wider type",
+    EvolutionRules.oldDataReadable
+  ) {
     def readable(old: Type, now: Type): Boolean = (old, now) match {
       case (_: StructType, _: StructType) => true
       case (ListType(a, _, _), ListType(b, _, _)) => a == b
@@ -70,7 +73,7 @@ class SchemaEvolutionSuite extends AnyFunSuite {
           val named = edit match {
             case SchemaEdit.Add(parent, _, _, _, _) => Seq(edit.name, parent.mkString("."))
             case SchemaEdit.Rename(path, newName) => Seq(edit.name, (path.init :+ newName).mkString("."))
-            // The first missing part of the path.
+            // The expected path ends at the first missing part of the path.
             case _ => edit.path.indices.map(i => edit.path.take(i + 1).mkString("."))
           }
           assert(named.exists(n => n.nonEmpty && e.getMessage.contains(n)), s"$edit: ${e.getMessage}")

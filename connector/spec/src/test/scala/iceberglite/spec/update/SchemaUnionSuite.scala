@@ -39,7 +39,7 @@ class SchemaUnionSuite extends AnyFunSuite {
     assert(schema.fields.map(_.id) == table.schema.fields.map(_.id), "existing columns do not move")
   }
 
-  test("columns that the table's types can hold change nothing", EvolutionRules.unionByName) {
+  test("columns whose values the table's types can represent do not change the table", EvolutionRules.unionByName) {
     assert(union(required(1, "location", StructType(Vector.empty))).schema == table.schema)
     val wide = start.updateType(Vector("id"), LongType)
     assert(wide.unionByNameWith(Schema(0, Vector(required(1, "id", IntType)))).schema == wide.schema)
@@ -47,14 +47,17 @@ class SchemaUnionSuite extends AnyFunSuite {
     assert(union(optional(1, "ts", UnknownType)).schema == table.schema)
   }
 
-  test("a column that is optional in the rows becomes optional and takes their comment", EvolutionRules.unionByName) {
+  test(
+    "a column that is optional in the rows becomes optional and gets the comment of the rows' column",
+    EvolutionRules.unionByName
+  ) {
     val schema = union(optional(1, "id", IntType, "Key")).result._1
     assert(schema.require("id").optional && schema.require("id").doc.contains("Key"))
     assert(union(optional(1, "ts", TimestampTzType)).schema.require("ts").doc.contains("When"))
   }
 
   test(
-    "incompatible types are rejected with the path",
+    "incompatible types are rejected with the path of the column in the message",
     EvolutionRules.unionByName,
     EvolutionRules.noRegrouping
   ) {

@@ -25,7 +25,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
 
   private def names(update: SchemaUpdate): Vector[String] = update.result._1.fields.map(_.name)
 
-  test("a new column gets the next id, and its nested fields the ids after it", EvolutionRules.freshIds) {
+  test("a new column gets the next id, and its nested fields get the following ids", EvolutionRules.freshIds) {
     val struct = StructType(Vector(NestedField.optional(1, "a", IntType), NestedField.optional(1, "b", StringType)))
     val update = start.addColumn(path(), "extra", ListType(1, struct, true), Some("More"))
     val (schema, last) = update.result
@@ -107,7 +107,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](wrongType.result).name == "default of column n")
   }
 
-  test("a type of a later version is rejected with the version that it needs") {
+  test("a type of a later version is rejected with a message that names the required version") {
     val error = intercept[Unsupported](start.addColumn(path(), "v", ListType(0, VariantType, false)))
     assert(error.getMessage.contains("variant of column v.element"))
     assert(error.getMessage.contains("format-version to 3"))
@@ -277,7 +277,10 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(field(start.updateDoc(path("location", "lon"), Some("East")), "location.lon").doc.contains("East"))
   }
 
-  test("a column can become optional and not required", EvolutionRules.optionalNotRequired) {
+  test(
+    "a required column can become optional, but an optional column cannot become required",
+    EvolutionRules.optionalNotRequired
+  ) {
     assert(field(start.makeOptional(path("id")), "id").optional)
     assert(field(start.makeOptional(path("points", "element")), "points.element").optional)
     assert(start.requireColumn(path("id")).result._1 == table.schema)
@@ -323,7 +326,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(rejection(start.dropColumn(path("tags", "value"))).contains("a part of tags"))
   }
 
-  test("names are matched case-insensitively when the session is case-insensitive, unless ambiguous") {
+  test("names are matched case-insensitively when the session is case-insensitive, and ambiguous names are rejected") {
     val caseInsensitive = SchemaUpdate(table, caseSensitive = false)
     assert(names(caseInsensitive.dropColumn(path("AMOUNT"))).forall(_ != "amount"))
     intercept[NotFound](start.dropColumn(path("AMOUNT")))

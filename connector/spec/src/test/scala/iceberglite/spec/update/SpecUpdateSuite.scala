@@ -45,7 +45,7 @@ class SpecUpdateSuite extends AnyFunSuite {
   }
 
   test(
-    "a field may be named, but not like another field or another column",
+    "a field may have an explicit name, but not the name of another field or of another column",
     PartitionRules.fieldNames
   ) {
     val base = SpecUpdate(empty(V2, byDay))
@@ -152,7 +152,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     intercept[NotFound](SpecUpdate(base).renameField("x", "y"))
   }
 
-  test("a field can be replaced, found by name or by transform") {
+  test("a field can be replaced by its name or by its source and transform") {
     val base = empty(V2, byDay)
     assert(fields(committed(base, SpecUpdate(base).replaceField("ts_day", ts, Hour, None))) ==
       Vector((1001, "ts_hour", "hour")))

@@ -66,7 +66,10 @@ class ViewUpdateSuite extends AnyFunSuite {
     assert(applied(created, put("SELECT 1", 700): _*) == created)
   }
 
-  test("old versions expire, except the current one and those of the same change", MetadataRules.viewHistory) {
+  test(
+    "old versions expire, except the current version and the versions of the same change",
+    MetadataRules.viewHistory
+  ) {
     val many = replacedBy(created, 14)
     assert(many.versions.map(_.versionId) == (6 to 15))
     assert(many.versionLog.map(_.versionId) == (6 to 15))
@@ -94,7 +97,7 @@ class ViewUpdateSuite extends AnyFunSuite {
     intercept[ValidationFailed](requirement.check(None, "c.db.v"))
   }
 
-  test("a version has one query for each dialect", MetadataRules.viewDialects) {
+  test("a version with two queries in one dialect is rejected", MetadataRules.viewDialects) {
     val two = version("SELECT 1").copy(schemaId = 0, representations = Vector(Sql("a", "spark"), Sql("b", "Spark")))
     assert(intercept[ValidationFailed](applied(created, AddViewVersion(two))).getMessage.contains("two for spark"))
   }
