@@ -59,7 +59,7 @@ object Fuzz {
   /** Checks that the parser accepts valid input, because a parser that rejects all input would pass the test. */
   private def accepted[A](what: String, valid: Seq[A])(read: A => Any): Unit =
     if (!valid.exists(input => Try(read(input)).isSuccess)) {
-      throw new AssertionError(s"$what: everything is refused, damaged or not: ${show(valid.head)}")
+      throw new AssertionError(s"$what: the parser rejects every input, even valid input such as ${show(valid.head)}")
     }
 
   private def check[A](what: String, round: Int, input: A)(read: A => Any): Unit = {
@@ -93,22 +93,22 @@ object Fuzz {
   private def mutateOnce(bytes: Array[Byte], random: Random): Array[Byte] =
     if (bytes.isEmpty) randomBytes(random)
     else {
-      val at = random.nextInt(bytes.length)
-      val part = bytes.slice(at, at + 1 + random.nextInt(64))
+      val index = random.nextInt(bytes.length)
+      val part = bytes.slice(index, index + 1 + random.nextInt(64))
       random.nextInt(9) match {
-        case 0 => bytes.updated(at, (bytes(at) ^ (1 << random.nextInt(8))).toByte)
-        case 1 | 2 => bytes.updated(at, random.nextInt().toByte)
-        case 3 => bytes.take(at)
-        case 4 => bytes.patch(at, Nil, part.length)
-        case 5 => bytes.patch(at, randomBytes(random), 0)
-        case 6 => bytes.patch(at, part, 0)
+        case 0 => bytes.updated(index, (bytes(index) ^ (1 << random.nextInt(8))).toByte)
+        case 1 | 2 => bytes.updated(index, random.nextInt().toByte)
+        case 3 => bytes.take(index)
+        case 4 => bytes.patch(index, Nil, part.length)
+        case 5 => bytes.patch(index, randomBytes(random), 0)
+        case 6 => bytes.patch(index, part, 0)
         case 7 => bytes.patch(random.nextInt(bytes.length), part, part.length)
-        case _ => spliced(bytes, at, hugeNumbers(random.nextInt(hugeNumbers.size)), random.nextBoolean())
+        case _ => spliced(bytes, index, hugeNumbers(random.nextInt(hugeNumbers.size)), random.nextBoolean())
       }
     }
 
-  private def spliced(bytes: Array[Byte], at: Int, part: Array[Byte], over: Boolean): Array[Byte] =
-    bytes.patch(at, part, if (over) part.length else 0)
+  private def spliced(bytes: Array[Byte], index: Int, part: Array[Byte], overwrite: Boolean): Array[Byte] =
+    bytes.patch(index, part, if (overwrite) part.length else 0)
 
   private def randomBytes(random: Random): Array[Byte] = {
     val bytes = new Array[Byte](1 + random.nextInt(32))

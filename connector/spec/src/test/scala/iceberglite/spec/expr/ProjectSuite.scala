@@ -82,11 +82,11 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a predicate on the source column of several partition fields is projected to all these fields") {
     val filter = bind(Equal(Term.Named("id"), IntLiteral(34)))
-    val two = spec(1 -> Bucket(16), 1 -> Truncate(10))
-    assert(Project.inclusive(filter, two, schema).toString == "(p0 = 3 AND p1 = 30)")
-    assert(Project.strict(filter, two, schema) == AlwaysFalse)
+    val bucketAndTruncate = spec(1 -> Bucket(16), 1 -> Truncate(10))
+    assert(Project.inclusive(filter, bucketAndTruncate, schema).toString == "(p0 = 3 AND p1 = 30)")
+    assert(Project.strict(filter, bucketAndTruncate, schema) == AlwaysFalse)
     val other = bind(NotEqual(Term.Named("id"), IntLiteral(34)))
-    assert(Project.strict(other, two, schema).toString == "(p0 <> 3 OR p1 <> 30)")
+    assert(Project.strict(other, bucketAndTruncate, schema).toString == "(p0 <> 3 OR p1 <> 30)")
   }
 
   test("the terms of a projection are bound to the partition fields") {

@@ -166,9 +166,9 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
   }
 
   test("bucket projects only null tests and equality predicates") {
-    val three = Bucket(16)(IntLiteral(3)).get
+    val bucketOfThree = Bucket(16)(IntLiteral(3)).get
     assert(Bucket(16).project(target(Bucket(16), IntType), Equal(number, IntLiteral(3))).contains(
-      Equal(Term.Bound(target(Bucket(16), IntType), "p"), three)
+      Equal(Term.Bound(target(Bucket(16), IntType), "p"), bucketOfThree)
     ))
     assert(projected(Bucket(16), LessThan(number, IntLiteral(3))).isEmpty)
     assert(projected(Bucket(16), NotEqual(number, IntLiteral(3))).isEmpty)

@@ -157,10 +157,10 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(all(fiveToTen, NotIn(_, Set(IntLiteral(4), IntLiteral(11)))))
     assert(!all(withNulls, GreaterThanOrEqual(_, IntLiteral(5))))
     assert(!all(withNulls, NotEqual(_, IntLiteral(4))))
-    val one = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(5)))
-    assert(all(one, Equal(_, IntLiteral(5))))
-    assert(all(one, In(_, Set(IntLiteral(5), IntLiteral(6)))))
-    assert(!might(one, NotEqual(_, IntLiteral(5))))
+    val onlyFive = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(5)))
+    assert(all(onlyFive, Equal(_, IntLiteral(5))))
+    assert(all(onlyFive, In(_, Set(IntLiteral(5), IntLiteral(6)))))
+    assert(!might(onlyFive, NotEqual(_, IntLiteral(5))))
   }
 
   test("for a file without metrics, some rows may match, but it is not certain that all rows match") {
@@ -234,13 +234,14 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a predicate on an order-preserving transform is evaluated with the transformed bounds") {
     val day = DateTime.MicrosPerDay
-    val two = metricsOf(TimestampType, 9L, Some(0L), None, Some(TimestampLiteral(day)), Some(TimestampLiteral(2 * day)))
+    val (lower, upper) = (TimestampLiteral(day), TimestampLiteral(2 * day))
+    val twoDays = metricsOf(TimestampType, 9L, Some(0L), None, Some(lower), Some(upper))
     def date(d: Int)(t: Term) = Equal(Term.Transformed(Day, t), DateLiteral(d))
-    assert(!might(two, date(0)))
-    assert(might(two, date(1)))
-    assert(!might(two, date(3)))
-    assert(all(two, t => GreaterThan(Term.Transformed(Day, t), DateLiteral(0))))
-    assert(might(two, t => Equal(Term.Transformed(Bucket(4), t), IntLiteral(9))))
+    assert(!might(twoDays, date(0)))
+    assert(might(twoDays, date(1)))
+    assert(!might(twoDays, date(3)))
+    assert(all(twoDays, t => GreaterThan(Term.Transformed(Day, t), DateLiteral(0))))
+    assert(might(twoDays, t => Equal(Term.Transformed(Bucket(4), t), IntLiteral(9))))
   }
 
   test("a predicate on a transform that overflows is not evaluated with the transformed bounds") {

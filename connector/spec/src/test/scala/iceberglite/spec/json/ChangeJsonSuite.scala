@@ -66,8 +66,8 @@ class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   ) {
     assert(update("""{"action":"set-properties","updated":{"a":"1"}}""") == SetProperties(Map("a" -> "1")))
     assert(update("""{"action":"remove-properties","removed":["a"]}""") == RemoveProperties(Set("a")))
-    val both = """{"action":"set-properties","updated":{"a":"1"},"updates":{"a":"2"}}"""
-    assert(update(both) == SetProperties(Map("a" -> "2")))
+    val bothKeys = """{"action":"set-properties","updated":{"a":"1"},"updates":{"a":"2"}}"""
+    assert(update(bothKeys) == SetProperties(Map("a" -> "2")))
     assert(rejection("""{"action":"set-properties"}""").reason == "The key updates is missing")
   }
 

@@ -63,9 +63,9 @@ class PartsJsonSuite extends AnyFunSuite {
     val json = PartitionSpecJson.toJson(several)
     assert(json.contains(""""source-ids":[1,2]""") && !json.contains("source-id\""))
     assert(PartitionSpecJson.parse("f", json) == several)
-    val one = """[{"source-ids":[4],"source-id":9,"field-id":1000,"name":"ts_day","transform":"day"}]"""
-    assert(PartitionSpecJson.parseFields("f", 0, one).fields == Vector(spec.fields.head))
-    assert(invalid(PartitionSpecJson.parseFields("f", 0, one.replace("[4]", "[]"))).path == "$[0].source-ids")
+    val withSourceIds = """[{"source-ids":[4],"source-id":9,"field-id":1000,"name":"ts_day","transform":"day"}]"""
+    assert(PartitionSpecJson.parseFields("f", 0, withSourceIds).fields == Vector(spec.fields.head))
+    assert(invalid(PartitionSpecJson.parseFields("f", 0, withSourceIds.replace("[4]", "[]"))).path == "$[0].source-ids")
   }
 
   test(

@@ -103,10 +103,10 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a representation of another type is kept", JsonRules.views) {
-    val other = """{"type":"ast","tree":{"a":[1,2.50,null,true]}}"""
-    val view = read(newJson.replace("{\"type\":\"sql\"", other + ",{\"type\":\"sql\""))
-    assert(view.currentVersion.representations.head == Unknown("ast", other))
-    assert(ViewMetadataJson.toJson(view).contains(other))
+    val unknownType = """{"type":"ast","tree":{"a":[1,2.50,null,true]}}"""
+    val view = read(newJson.replace("{\"type\":\"sql\"", unknownType + ",{\"type\":\"sql\""))
+    assert(view.currentVersion.representations.head == Unknown("ast", unknownType))
+    assert(ViewMetadataJson.toJson(view).contains(unknownType))
   }
 
   test("format version 2 is rejected as unsupported, and format version 0 as invalid", JsonRules.views) {

@@ -94,11 +94,11 @@ class NewTableSuite extends AnyFunSuite {
   }
 
   test("a new table's columns have no initial default", TypeRules.createSetsWriteDefault) {
-    val one = OfPrimitive(IntLiteral(1))
-    val field = NestedField(0, "a", IntType, false, None, Some(one), Some(one))
+    val defaultOfOne = OfPrimitive(IntLiteral(1))
+    val field = NestedField(0, "a", IntType, false, None, Some(defaultOfOne), Some(defaultOfOne))
     val m = table(field).copy(properties = Map("format-version" -> "3")).metadata(Uuid, CreatedMs)
     assert(m.schema.fields.head.initialDefault.isEmpty)
-    assert(m.schema.fields.head.writeDefault.contains(one))
+    assert(m.schema.fields.head.writeDefault.contains(defaultOfOne))
   }
 
   test("a replaced table keeps its UUID, snapshots and log, and is empty") {

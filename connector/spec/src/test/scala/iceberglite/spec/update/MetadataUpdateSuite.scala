@@ -83,10 +83,11 @@ class MetadataUpdateSuite extends AnyFunSuite {
   test("a schema with the same columns as an existing schema is not added", MetadataRules.reuse, TypeRules.schemaIds) {
     val base = empty(V2)
     val added = applied(base, AddSchema(withColumn(base, "extra"), base.lastColumnId + 1), SetCurrentSchema(LastAdded))
-    val back = applied(added, AddSchema(base.schema.copy(schemaId = 7), base.lastColumnId), SetCurrentSchema(LastAdded))
-    assert(back.currentSchemaId == 0)
-    assert(back.schemas.size == 2)
-    assert(back.lastColumnId == added.lastColumnId)
+    val sameSchema = AddSchema(base.schema.copy(schemaId = 7), base.lastColumnId)
+    val restored = applied(added, sameSchema, SetCurrentSchema(LastAdded))
+    assert(restored.currentSchemaId == 0)
+    assert(restored.schemas.size == 2)
+    assert(restored.lastColumnId == added.lastColumnId)
   }
 
   test("the id -1 refers only to the schema, spec or order that the same commit added last", MetadataRules.lastAdded) {
@@ -123,8 +124,8 @@ class MetadataUpdateSuite extends AnyFunSuite {
     PartitionRules.compatibleSpec
   ) {
     val base = empty(V2, byDay)
-    val same = applied(base, AddPartitionSpec(base.spec.copy(specId = 5)), SetDefaultSpec(LastAdded))
-    assert(same.specs == base.specs)
+    val unchanged = applied(base, AddPartitionSpec(base.spec.copy(specId = 5)), SetDefaultSpec(LastAdded))
+    assert(unchanged.specs == base.specs)
     val added = PartitionSpec(0, Vector(PartitionField(1, 1001, "id", Identity)))
     val next = applied(base, AddPartitionSpec(added), SetDefaultSpec(LastAdded))
     assert(next.defaultSpecId == 1)

@@ -46,8 +46,8 @@ class RequirementSuite extends AnyFunSuite {
   }
 
   test("if the table was replaced or created concurrently, the error is not a retryable conflict", MetadataRules.uuid) {
-    val other = intercept[ValidationFailed](AssertTableUuid(new UUID(1, 2)).check(Some(base)))
-    assert(other.message.contains(Uuid.toString))
+    val uuidError = intercept[ValidationFailed](AssertTableUuid(new UUID(1, 2)).check(Some(base)))
+    assert(uuidError.message.contains(Uuid.toString))
     intercept[ValidationFailed](AssertTableUuid(Uuid).check(None))
     assert(intercept[AlreadyExists](AssertCreate.check(Some(base), "lite.db.t")).name == "lite.db.t")
   }

@@ -29,8 +29,8 @@ class SchemaEvolutionSuite extends AnyFunSuite {
 
   test("a field id is never reused", EvolutionRules.freshIds, EvolutionRules.newSchema) {
     always { (before, _, after) =>
-      val known = before.schema.byId.keySet
-      assert((after.schema.byId.keySet -- known).forall(_ > before.lastColumnId))
+      val existingIds = before.schema.byId.keySet
+      assert((after.schema.byId.keySet -- existingIds).forall(_ > before.lastColumnId))
       assert(after.lastColumnId >= after.schema.highestFieldId && after.lastColumnId >= before.lastColumnId)
       assert(before.schemas.forall(after.schemas.contains))
     }

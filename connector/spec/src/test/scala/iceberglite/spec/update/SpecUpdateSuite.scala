@@ -108,10 +108,10 @@ class SpecUpdateSuite extends AnyFunSuite {
   ) {
     val base = empty(V2, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("id_bucket"))
-    val back = committed(removed, SpecUpdate(removed).addField(id, Bucket(16)))
-    assert(fields(back) == fields(base))
-    assert(back.defaultSpecId == 0)
-    assert(back.specs.size == 2)
+    val addedAgain = committed(removed, SpecUpdate(removed).addField(id, Bucket(16)))
+    assert(fields(addedAgain) == fields(base))
+    assert(addedAgain.defaultSpecId == 0)
+    assert(addedAgain.specs.size == 2)
     val renamed = committed(removed, SpecUpdate(removed).addField(id, Bucket(16), Some("shard")))
     assert(fields(renamed).last == ((1002, "shard", "bucket[16]")))
   }

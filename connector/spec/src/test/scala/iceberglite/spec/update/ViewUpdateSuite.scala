@@ -61,8 +61,8 @@ class ViewUpdateSuite extends AnyFunSuite {
 
   test("an identical version is reused", MetadataRules.viewVersionReuse) {
     val replaced = applied(created, put("SELECT 2", 600): _*)
-    val back = applied(replaced, put("SELECT 1", 700): _*)
-    assert(back.currentVersionId == 1 && back.versions == replaced.versions)
+    val replacedAgain = applied(replaced, put("SELECT 1", 700): _*)
+    assert(replacedAgain.currentVersionId == 1 && replacedAgain.versions == replaced.versions)
     assert(applied(created, put("SELECT 1", 700): _*) == created)
   }
 
@@ -77,8 +77,8 @@ class ViewUpdateSuite extends AnyFunSuite {
       applied(many, SetCurrentViewVersion(7), SetProperties(Map(ViewMetadata.HistorySizeProperty -> "2")))
     assert(rolledBack.versions.map(_.versionId) == Vector(7, 15))
     assert(rolledBack.versionLog.map(_.versionId) == Vector(15, 7))
-    val one = SetProperties(Map(ViewMetadata.HistorySizeProperty -> "1"))
-    val added = applied(created, one +: (put("SELECT 2") ++ put("SELECT 3")): _*)
+    val keepOneVersion = SetProperties(Map(ViewMetadata.HistorySizeProperty -> "1"))
+    val added = applied(created, keepOneVersion +: (put("SELECT 2") ++ put("SELECT 3")): _*)
     assert(added.versions.map(_.versionId) == Vector(2, 3))
   }
 
@@ -98,8 +98,9 @@ class ViewUpdateSuite extends AnyFunSuite {
   }
 
   test("a version with two queries in one dialect is rejected", MetadataRules.viewDialects) {
-    val two = version("SELECT 1").copy(schemaId = 0, representations = Vector(Sql("a", "spark"), Sql("b", "Spark")))
-    assert(intercept[ValidationFailed](applied(created, AddViewVersion(two))).getMessage.contains("two for spark"))
+    val queries = Vector(Sql("a", "spark"), Sql("b", "Spark"))
+    val update = AddViewVersion(version("SELECT 1").copy(schemaId = 0, representations = queries))
+    assert(intercept[ValidationFailed](applied(created, update)).getMessage.contains("two for spark"))
   }
 
   test(
