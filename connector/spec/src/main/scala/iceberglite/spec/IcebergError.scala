@@ -50,7 +50,8 @@ object IcebergError {
       extends IcebergError(s"Invalid value for $name: $value. $reason")
 
   /**
-   * The type of a column was promoted after a DataFrame was created, so its values may not fit the DataFrame's schema.
+   * The type of a column was promoted after a DataFrame was created, so that its values may not fit the DataFrame's
+   * schema.
    */
   final case class ColumnWidened(table: String, column: String, from: String, to: String)
       extends IcebergError(

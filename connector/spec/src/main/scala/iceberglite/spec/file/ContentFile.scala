@@ -207,7 +207,7 @@ object ContentFile {
 
 /**
  * A row of a manifest (spec: `manifest_entry`). An entry to be written may lack the snapshot id and the sequence
- * numbers, which readers then inherit. An entry that was read has all of them.
+ * numbers, which readers then inherit. An entry that was read has all these values.
  *
  * @param snapshotId the snapshot that added the file or, if it is deleted, deleted it
  * @param sequenceNumber the data sequence number
@@ -231,7 +231,8 @@ final case class FieldSummary(
 )
 
 /**
- * A row of a manifest list (spec: `manifest_file`). An absent count means "not zero" (version 1 lists may omit them).
+ * A row of a manifest list (spec: `manifest_file`). An absent count must be treated as not zero, because version 1
+ * lists may omit counts.
  *
  * @param sequenceNumber the sequence number at which the manifest was added; 0 in version 1
  * @param partitions one summary for each partition field; absent if nothing is known

@@ -30,7 +30,7 @@ final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partit
 }
 
 /**
- * The range of one partition field over a manifest. Bounds are absent if all values are null or NaN (spec:
+ * The range of one partition field over the files of a manifest. Bounds are absent if all values are null or NaN (spec:
  * `field_summary`).
  */
 final private class SummaryRange(position: Int, bounds: Bounds) extends ColumnRange[Vector[FieldSummary]] {

@@ -48,7 +48,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
 
   /**
    * Skips the closing bracket of an array or object whose opening bracket was skipped last, if there is nothing between
-   * the two.
+   * the two brackets.
    *
    * @return whether the array or object is empty
    */

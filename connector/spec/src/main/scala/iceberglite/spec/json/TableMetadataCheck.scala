@@ -9,8 +9,8 @@ import iceberglite.spec.update.Snapshots.ClockToleranceMs
 
 /**
  * Checks the consistency of a metadata file. A file with a contradiction is rejected, because this engine and another
- * engine might interpret the file differently, so that one of them reads wrong rows or does not find the rows of the
- * other.
+ * engine might interpret the file differently, so that an engine might read wrong rows, or might not find rows that
+ * another engine wrote.
  */
 private[json] object TableMetadataCheck {
 

@@ -3,8 +3,8 @@ package iceberglite.spec.metadata
 import scala.collection.immutable
 
 /**
- * Finds snapshots by id. A commit looks up only a few snapshots, mostly the newest ones. Therefore the first lookups
- * are linear searches, and the index is built only after several lookups.
+ * Finds snapshots by id. A commit looks up only a few snapshots, mostly the newest snapshots. Therefore the first
+ * lookups are linear searches, and the index is built only after several lookups.
  *
  * @param snapshots the snapshots; if two snapshots have the same id, the last one is used
  */

@@ -160,8 +160,8 @@ object LiteralConversion {
     catch { case _: IllegalArgumentException => None }
 
   /**
-   * Parses the canonical text of a value. Returns `None` for other texts, because as strings, they equal no canonical
-   * text and sort differently from the values.
+   * Parses the canonical text of a value. Returns `None` for other texts, because a text in another form equals the
+   * text of no value, and sorts differently.
    */
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)

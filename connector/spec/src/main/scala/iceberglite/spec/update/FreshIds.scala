@@ -12,7 +12,7 @@ private[iceberglite] object FreshIds {
 
   /**
    * Returns the schema with new ids, and the highest assigned field id. A column that the old table has under the same
-   * name keeps its id if the old type can be promoted to the new one, so that time travel and rollback remain
+   * name keeps its id if the old type can be promoted to the new type, so that time travel and rollback remain
    * meaningful.
    */
   def of(schema: Schema, old: Option[TableMetadata]): (Schema, Int) = {

@@ -11,7 +11,7 @@ private[update] object Specs {
   /** Adds a spec, unless the table has a compatible one. Returns the new metadata and the id of the spec. */
   def add(m: TableMetadata, spec: PartitionSpec): (TableMetadata, Int) = {
     check(m, spec)
-    // Spec, "Partitioning": writers must not create a spec when a compatible one exists.
+    // Spec, "Partitioning": writers must not create a spec if a compatible spec exists.
     m.specs.find(_.compatibleWith(spec)) match {
       case Some(same) => (m, same.specId)
       case None =>
