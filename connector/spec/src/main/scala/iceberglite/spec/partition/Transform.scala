@@ -9,7 +9,7 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
  * this trait with all of its behavior and add its [[TransformFamily]] to [[Transforms.all]]; no other code matches on
  * transforms.
  *
- * Every transform maps null to null. Therefore the parameters of the methods are never null.
+ * Every transform maps null to null. Therefore the methods are called only for values that are not null.
  */
 trait Transform extends Serializable {
 
