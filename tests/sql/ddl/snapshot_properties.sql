@@ -40,7 +40,7 @@ ALTER TABLE t SET TBLPROPERTIES ('current-snapshot-id' = '5');
 -- error It must be the id of a snapshot
 ALTER TABLE t SET TBLPROPERTIES ('cherry-pick-snapshot-id' = 'main');
 
--- error their order matters
+-- error the result depends on the order
 ALTER TABLE t SET TBLPROPERTIES ('cherry-pick-snapshot-id' = '${staged}', 'current-snapshot-id' = '${first}');
 
 -- error ALTER TABLE ... WRITE ORDERED BY

@@ -67,7 +67,7 @@ ALTER TABLE t SET IDENTIFIER FIELDS;
 -- error expected a column
 ALTER TABLE t SET IDENTIFIER FIELDS id,;
 
--- error ALTER TABLE ... SET IDENTIFIER FIELDS sets it
+-- error set the identifier fields with ALTER TABLE ... SET IDENTIFIER FIELDS
 ALTER TABLE t SET TBLPROPERTIES ('identifier-fields' = 'id');
 
 ALTER TABLE t DROP IDENTIFIER FIELDS id;

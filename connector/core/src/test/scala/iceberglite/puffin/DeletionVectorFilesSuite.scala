@@ -9,7 +9,7 @@ import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.MemoryFileIO
 
-/** Adopted version 3, "Deletion vectors". */
+/** Tests of the section "Deletion vectors" of the specification, version 3. */
 class DeletionVectorFilesSuite extends AnyFunSuite {
   private val path = "t/data/d.puffin"
   private val inA = PartitionTuple(Vector(Some(StringLiteral("a"))))

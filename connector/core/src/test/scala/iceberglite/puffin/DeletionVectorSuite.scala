@@ -9,7 +9,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.conformance.StatisticsRules
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 
-/** Adopted version 3, "Deletion vectors". */
+/** Tests of the section "Deletion vectors" of the specification, version 3. */
 class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def bytes(hex: String): Array[Byte] =
     hex.filterNot(_.isWhitespace).grouped(2).map(Integer.parseInt(_, 16).toByte).toArray

@@ -17,7 +17,7 @@ import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter}
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.MemoryFileIO
 
-/** Adopted version 3, "Puffin's layout". */
+/** Tests of the layout of Puffin files (see the Puffin specification). */
 class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaCheckPropertyChecks {
   private val path = "t/metadata/s.puffin"
 

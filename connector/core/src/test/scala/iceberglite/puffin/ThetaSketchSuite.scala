@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 
-/** Adopted version 3, "Puffin's layout": `apache-datasketches-theta-v1`. */
+/** Tests of blobs of type `apache-datasketches-theta-v1` (see the Puffin specification). */
 class ThetaSketchSuite extends AnyFunSuite {
   private def of(values: Iterable[Int]): ThetaSketch =
     values.foldLeft(ThetaSketch.newBuilder)((b, v) => b += IntLiteral(v)).result()

@@ -6,7 +6,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{Content, EntryStatus, ManifestEntry, ManifestFile}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** Sequence numbers and row ids follow the specification ("Sequence Numbers"; adopted version 3: "Row Lineage"). */
+/** Sequence numbers and row ids follow the specification ("Sequence Numbers" and, for version 3, "Row Lineage"). */
 object Numbers extends Check {
   override def name: String = "sequence numbers and row ids are as the specification says"
 

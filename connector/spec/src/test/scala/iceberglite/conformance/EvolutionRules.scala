@@ -3,7 +3,7 @@ package iceberglite.conformance
 /** Spec: "Schema Evolution", "Identifier Field IDs", "Reserved Field IDs". */
 object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   private val Evolution = "Schema Evolution"
-  private val Adopted = "Version 3 as adopted"
+  private val Version3 = "Specification of version 3, as adopted by vote"
   private val Identifiers = "Identifier Field IDs"
   private val Mapping = "Column Projection"
   private val Update = "spec/update/SchemaUpdate.scala"
@@ -20,17 +20,17 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   )("spec/types/Type.scala", Update)
   val promotionsOfV3: Rule = rule(
     "promotions-of-version-3",
-    Adopted,
+    Version3,
     "From version 3 on, unknown is promoted to any type, and date to timestamp or timestamp_ns without time zone."
   )("spec/types/Type.scala", Update)
   val outOfRange: Rule = rule(
     "promotion-out-of-range",
-    Adopted,
+    Version3,
     "A date that the wider type cannot hold is an error at run time that names the column."
   )("spec/types/DefaultValue.scala", "core/avro/LiteralDecoder.scala")
   val promotionOfSource: Rule = rule(
     "promotion-of-partition-source",
-    Adopted,
+    Version3,
     "A column is not promoted if the result of a partition transform would change; the error names the column path."
   )("spec/update/ColumnReferences.scala")
   val freshIds: Rule = rule(

@@ -32,7 +32,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   )("spec/json/PartitionSpecJson.scala")
   val sourceIds: Rule = rule(
     "source-ids",
-    "Partition Specs, as adopted",
+    "Partition Specs (specification as adopted by vote)",
     "One source is written as source-id, and several sources are written as source-ids; both forms are read."
   )("spec/json/SourceJson.scala")
   val unknownTransforms: Rule = rule(
@@ -96,7 +96,7 @@ object JsonRules extends RuleBook("json", "JSON") {
   )
   val views: Rule = rule(
     "views",
-    "View spec, as adopted",
+    "View specification, as adopted by vote",
     "View metadata round-trips; contradictory metadata and higher versions are rejected."
   )("spec/json/ViewMetadataJson.scala", "spec/json/ViewVersionJson.scala")
   val earlyViews: Rule = rule(

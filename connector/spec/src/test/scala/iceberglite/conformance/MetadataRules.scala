@@ -45,7 +45,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Check, Fold)
   val noSnapshot: Rule = rule(
     "no-snapshot",
-    "Metadata, as adopted",
+    "Metadata (specification as adopted by vote)",
     "Without a current snapshot, versions 1 and 2 write -1 and version 3 omits it; all forms are read."
   )(Reader, "spec/json/TableMetadataWriter.scala")
   val mainBranch: Rule = rule(
@@ -72,7 +72,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Check, Snapshots)
   val snapshotIds: Rule = rule(
     "snapshot-ids",
-    "Metadata, as adopted",
+    "Metadata (specification as adopted by vote)",
     "A new snapshot has a positive, unique id."
   )(Snapshots)
   val commitTimes: Rule = rule(
@@ -118,7 +118,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Snapshots, Reader)
   val encryption: Rule = rule(
     "encryption",
-    "Metadata, as adopted",
+    "Metadata (specification as adopted by vote)",
     "Files of an encrypted table are neither read nor written; the error names the key."
   )("spec/metadata/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/Tables.scala")
   val statistics: Rule = rule(
@@ -181,12 +181,12 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Views)
   val viewRollback: Rule = rule(
     "view-rollback",
-    "View spec, as adopted",
+    "View specification, as adopted by vote",
     "A rollback adds a log entry and no version."
   )(Views)
   val viewVersionReuse: Rule = rule(
     "view-version-reuse",
-    "View spec, as adopted",
+    "View specification, as adopted by vote",
     "An identical version is reused."
   )(Views)
   val viewHistory: Rule = rule(
@@ -196,7 +196,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Views)
   val viewUuid: Rule = rule(
     "view-uuid",
-    "View spec, as adopted",
+    "View specification, as adopted by vote",
     "A view's UUID never changes; a different UUID is an error."
   )(
     Views,
@@ -204,7 +204,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )
   val viewDialects: Rule = rule(
     "view-dialects",
-    "View spec, as adopted",
+    "View specification, as adopted by vote",
     "A version has one query per dialect, and a replacement keeps all earlier dialects unless it may drop them."
   )(Views)
 }

@@ -68,7 +68,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )("spec/partition/Transform.scala")
   val noIdentityOfVariant: Rule = rule(
     "no-identity-of-variant",
-    "Version 3 as adopted",
+    "Specification of version 3, as adopted by vote",
     "Geometry, geography and variant have no identity transform."
   )("spec/partition/Identity.scala")
   val nullGivesNull: Rule = rule("null-gives-null", Transforms, "Every transform gives null for null.")(
@@ -79,7 +79,11 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     Transforms,
     "Years, months, days and hours are counted from 1970 and rounded down, also before 1970."
   )("spec/partition/TimeTransform.scala", "spec/types/DateTime.scala")
-  val dayIsDate: Rule = rule("day-is-date", "Version 3 as adopted", "`day` gives a date; an int is also read.")(
+  val dayIsDate: Rule = rule(
+    "day-is-date",
+    "Specification of version 3, as adopted by vote",
+    "`day` gives a date; an int is also read."
+  )(
     "spec/partition/Day.scala",
     "core/avro/LiteralDecoder.scala"
   )
@@ -93,12 +97,12 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )
   val unknownKept: Rule = rule(
     "unknown-kept",
-    "Version 3 as adopted",
+    "Specification of version 3, as adopted by vote",
     "An unknown transform is kept and ignored by filters, and no data is written with its spec."
   )("spec/partition/UnknownTransform.scala", "core/table/action/SnapshotAction.scala")
   val multiArgument: Rule = rule(
     "multi-argument",
-    "Version 3 as adopted",
+    "Specification of version 3, as adopted by vote",
     "A field with one source has the key `source-id`, and a field with several sources has `source-ids`."
   )("spec/json/SourceJson.scala")
 
@@ -134,7 +138,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )
   val hashesOfNanos: Rule = rule(
     "hashes-of-nanoseconds",
-    "Version 3 as adopted",
+    "Specification of version 3, as adopted by vote",
     "Nanosecond timestamps are hashed as microseconds."
   )("spec/partition/Bucket.scala")
   val hashIntAsLong: Rule = rule(

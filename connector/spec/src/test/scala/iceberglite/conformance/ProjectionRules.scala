@@ -3,7 +3,7 @@ package iceberglite.conformance
 /** Spec: "Column Projection". */
 object ProjectionRules extends RuleBook("projection", "Column projection") {
   private val Projection = "Column Projection"
-  private val Adopted = "Version 3 as adopted"
+  private val Version3 = "Specification of version 3, as adopted by vote"
 
   val byId: Rule = rule(
     "by-id",
@@ -12,12 +12,12 @@ object ProjectionRules extends RuleBook("projection", "Column projection") {
   )("spark/read/parquet/ColumnMatch.scala")
   val missingOrder: Rule = rule(
     "missing-columns",
-    Adopted,
+    Version3,
     "A field that the file lacks gets the identity partition value, otherwise its initial default, otherwise null."
   )("spec/partition/ColumnSource.scala", "spark/read/files/FileValues.scala")
   val partitionValueOnlyMissing: Rule = rule(
     "partition-value-if-missing",
-    Adopted,
+    Version3,
     "The partition value is used only for a column that the file lacks."
   )("spec/partition/ColumnSource.scala")
   val requiredMissing: Rule = rule(
@@ -27,7 +27,7 @@ object ProjectionRules extends RuleBook("projection", "Column projection") {
   )("spec/partition/ColumnSource.scala", "spark/read/parquet/FileProjections.scala")
   val structOfDefaults: Rule = rule(
     "struct-of-defaults",
-    Adopted,
+    Version3,
     "A struct with the default {} has the defaults of its fields; without a default an absent struct is null."
   )("spec/partition/ColumnSource.scala")
 

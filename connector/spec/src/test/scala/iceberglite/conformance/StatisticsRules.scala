@@ -2,8 +2,8 @@ package iceberglite.conformance
 
 /** Spec: "Table Statistics", "Partition Statistics", and Puffin with its deletion vectors. */
 object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors and statistics") {
-  private val Vectors = "Deletion vectors (adopted version 3)"
-  private val Layout = "Puffin's layout (adopted version 3)"
+  private val Vectors = "Deletion vectors (version 3, as adopted by vote)"
+  private val Layout = "Puffin's layout (specification adopted by vote)"
   private val Tables = "Table Statistics"
   private val Partitions = "Partition Statistics"
   private val PartitionFile = "Partition Statistics File"

@@ -6,7 +6,7 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   private val Nested = "Nested Types"
   private val Primitive = "Primitive Types"
   private val Defaults = "Default values"
-  private val Adopted = "Version 3 as adopted"
+  private val Version3 = "Specification of version 3, as adopted by vote"
 
   val uniqueIds: Rule = rule(
     "unique-ids",
@@ -43,12 +43,12 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   )("spec/types/Type.scala", "spec/schema/SchemaCheck.scala")
   val spatialDefaults: Rule = rule(
     "spatial-parameters",
-    Adopted,
+    Version3,
     "The default CRS of geometry and geography is OGC:CRS84, and the default edge algorithm is spherical."
   )("spec/types/Type.scala", "spec/json/TypeJson.scala")
   val unknownOptional: Rule = rule(
     "unknown-optional",
-    Adopted,
+    Version3,
     "A field of type unknown is optional and always null."
   )("spec/schema/SchemaCheck.scala")
 
@@ -74,12 +74,12 @@ object TypeRules extends RuleBook("types", "Types and default values") {
   )("spec/schema/SchemaCheck.scala")
   val nullDefaultOnly: Rule = rule(
     "null-default-only",
-    Adopted,
+    Version3,
     "unknown, variant, geometry and geography can only have the default null."
   )("spec/types/DefaultValue.scala")
   val structDefault: Rule = rule(
     "struct-default",
-    Adopted,
+    Version3,
     "The default of a struct is {} or null; its values come from the defaults of its fields."
   )("spec/types/DefaultValue.scala", "spec/partition/ColumnSource.scala", "spec/json/SingleValueJson.scala")
   val nestedDefaults: Rule = rule(

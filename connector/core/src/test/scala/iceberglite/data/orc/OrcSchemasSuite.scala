@@ -24,7 +24,7 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val own = Map("iceberg.id" -> "5", "iceberg.required" -> "false")
 
-  /** The rows of the specification's table, including the adopted version 3. */
+  /** The types of Iceberg and ORC in the table of the specification, including the types of version 3. */
   private val table: Seq[(Type, String, Map[String, String])] = Seq(
     (BooleanType, "boolean", Map.empty),
     (IntType, "int", Map.empty),

@@ -180,7 +180,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val second = t.commit(Vector(file("c", records = 5)), removing("a"))
     val ids = t.live.map(e => nameOf(e.file) -> e.file.firstRowId).toMap
     assert(ids("b").contains(3L))
-    // The rewritten manifest reserves its own range of row ids (adopted version 3: added-rows is an upper bound).
+    // The rewritten manifest reserves its own range of row ids (spec, version 3: `added-rows` is an upper bound).
     assert(second.addedRows.contains(9L))
     val taken = t.manifests.flatMap(_.firstRowId)
     assert(taken.forall(_ >= 7L) && taken.distinct == taken)

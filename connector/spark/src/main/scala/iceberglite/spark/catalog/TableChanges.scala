@@ -64,7 +64,7 @@ object TableChanges {
     // list or map.
     val id = update.lastColumnId + 1
     val declared = DeclaredTypes.parts(add.dataType, extended.schema.byId(id)).foldLeft(extended) {
-      case (sofar, (part, text)) => sofar.declareType(extended.schema.paths(id) ++ part, Some(text))
+      case (edited, (part, text)) => edited.declareType(extended.schema.paths(id) ++ part, Some(text))
     }
     Option(add.position).fold(declared)(moveColumn(declared, path, _))
   }
@@ -89,13 +89,13 @@ object TableChanges {
   private val CherryPickSnapshotId = "cherry-pick-snapshot-id"
   private val snapshotKeys = Seq(TableDescription.CurrentSnapshotId, CherryPickSnapshotId)
 
-  /** Returns the last change of each property. Keys of reserved properties are case-insensitive. */
+  /** Returns the last change of each property. The case of the keys in [[metadataActions]] is ignored. */
   private def lastChanges(changes: Seq[TableChange]): Map[String, Option[String]] = {
     def canonicalKey(key: String): String = metadataActions.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
     changes.foldLeft(Map.empty[String, Option[String]]) {
-      case (sofar, set: SetProperty) => sofar + (canonicalKey(set.property) -> Some(set.value))
-      case (sofar, remove: RemoveProperty) => sofar + (canonicalKey(remove.property) -> None)
-      case (sofar, _) => sofar
+      case (result, set: SetProperty) => result + (canonicalKey(set.property) -> Some(set.value))
+      case (result, remove: RemoveProperty) => result + (canonicalKey(remove.property) -> None)
+      case (result, _) => result
     }
   }
 
@@ -113,7 +113,7 @@ object TableChanges {
       throw InvalidArgument(
         "table properties",
         snapshotKeys.mkString(" and "),
-        "Set only one of them, because their order matters"
+        "Set only one of these properties, because the result depends on the order in which they are set"
       )
     }
     if (otherChanges.isEmpty) actions
@@ -143,14 +143,14 @@ object TableChanges {
       throw InvalidArgument(
         "table property identifier-fields",
         value,
-        "It is computed from the schema; ALTER TABLE ... SET IDENTIFIER FIELDS sets it"
+        "It is computed from the schema; set the identifier fields with ALTER TABLE ... SET IDENTIFIER FIELDS"
       )
     ),
     TableDescription.Format -> (value =>
       throw InvalidArgument(
         "table property format",
         value,
-        "It is computed from write.format.default; set that property"
+        "It is computed from write.format.default; set the property write.format.default instead"
       )
     )
   )

@@ -6,7 +6,7 @@ import iceberglite.spec.types.NestedField
 /** The metadata columns that copy-on-write reads with each row and passes to the write. */
 private[iceberglite] object CarryOverColumns {
 
-  /** The columns that a row keeps across its versions (adopted version 3: "Row Lineage"). */
+  /** The columns that a row keeps across its versions (spec, version 3: "Row Lineage"). */
   val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
 
   /**

@@ -133,7 +133,7 @@ final private[iceberglite] class RowLevelStatement(
 
   def deleteTargetSize: Long = settings(WriteOptions.DeleteTargetSize)
 
-  /** Whether rows have persistent ids (adopted version 3: "Row Lineage"). */
+  /** Whether rows have persistent ids (spec, version 3: "Row Lineage"). */
   val hasLineage: Boolean = table.metadata.formatVersion >= FormatVersion.V3
 
   /** Whether deletes are deletion vectors, one for each data file. */

@@ -39,7 +39,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write must know how each
- * row changes, and in version 3 it must write the row's id (adopted version 3: "Row Lineage"). Spark drops all metadata
+ * row changes, and in version 3 it must write the row's id (spec, version 3: "Row Lineage"). Spark drops all metadata
  * columns before the write, so this rule turns them into ordinary columns ([[CarryOverRewrite]]). The rule also records
  * whether each row is processed individually. If so, the tasks that read rows can write them. A statement with
  * subqueries is not processed in this way, because subqueries become joins, which may shuffle rows.

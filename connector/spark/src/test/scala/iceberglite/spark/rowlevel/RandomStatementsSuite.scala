@@ -39,8 +39,8 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
     }
 
   /**
-   * Checks the rules of "Row Lineage" (adopted version 3): a row keeps its id, and its sequence number is that of the
-   * last commit that changed the row.
+   * Checks the rules of row lineage (spec, version 3: "Row Lineage"): a row keeps its id, and its sequence number is
+   * that of the last commit that changed the row.
    */
   private def checkLineage(table: String, before: Map[Long, Lineage], statement: String): Unit = {
     val all = rows(ids + table)
