@@ -80,7 +80,10 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   }
 
   for ((version, granularity) <- Seq(2 -> "file", 2 -> "partition", 3 -> "file")) {
-    test(s"DELETE of a partition, version $version, a delete file for each $granularity", ManifestRules.vectorIsRemoved) {
+    test(
+      s"DELETE of a partition, version $version, a delete file for each $granularity",
+      ManifestRules.vectorIsRemoved
+    ) {
       runOnBoth(version, granularity)(t => s"DELETE FROM $t WHERE cat = 'c1'")
     }
 
@@ -91,7 +94,10 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
       runOnBoth(version, granularity)(t => s"INSERT OVERWRITE $t PARTITION (cat = 'c2') VALUES (1000), (3)")
     }
 
-    test(s"TRUNCATE leaves no delete file, version $version, one for each $granularity", ManifestRules.vectorIsRemoved) {
+    test(
+      s"TRUNCATE leaves no delete file, version $version, one for each $granularity",
+      ManifestRules.vectorIsRemoved
+    ) {
       val table = create(version, granularity)
       sql(s"TRUNCATE TABLE $table")
       assert(same(table, version).isEmpty)

@@ -40,6 +40,7 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
     test(
       s"metrics of ORC files are the same as in Apache Iceberg, with mode '$mode'",
       MetricsRules.sameAsApacheIceberg
+    
     ) {
       val (ours, theirs) = (create("orc", mode), create("orc", mode))
       sql(s"INSERT INTO $ours $values")

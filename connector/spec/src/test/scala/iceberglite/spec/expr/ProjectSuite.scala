@@ -78,7 +78,7 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     fields.zipWithIndex.map { case ((source, t), i) => PartitionField(source, 1000 + i, s"p$i", t) }.toVector
   )
 
-  private def at(text: String): Literal = TimestampLiteral(DateTime.parseTimestamp(text).get)
+  private def timestamp(text: String): Literal = TimestampLiteral(DateTime.parseTimestamp(text).get)
 
   test("a predicate on the source column of several partition fields is projected to all these fields") {
     val filter = bind(Equal(Term.Named("id"), IntLiteral(34)))
@@ -124,8 +124,8 @@ class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val filter = bind(
       And(
         And(
-          GreaterThanOrEqual(Term.Named("ts"), at("2024-05-01T12:00:00")),
-          LessThan(Term.Named("ts"), at("2024-05-03T00:00:00"))
+          GreaterThanOrEqual(Term.Named("ts"), timestamp("2024-05-01T12:00:00")),
+          LessThan(Term.Named("ts"), timestamp("2024-05-03T00:00:00"))
         ),
         Equal(Term.Named("id"), IntLiteral(5))
       )

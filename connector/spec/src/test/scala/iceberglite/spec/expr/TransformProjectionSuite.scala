@@ -30,9 +30,9 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
       t.projectStrict(field, predicate).exists(e => Evaluate.rows[Option[Literal]](e, _ => identity).apply(partition))
   }
 
-  private def cases(among: Transform => Boolean): Gen[Case] = for {
-    column <- Gen.oneOf(columns.filter(c => transforms(typeOf(c)).exists(among)))
-    t <- Gen.oneOf(transforms(typeOf(column)).filter(among))
+  private def cases(isIncluded: Transform => Boolean): Gen[Case] = for {
+    column <- Gen.oneOf(columns.filter(c => transforms(typeOf(c)).exists(isIncluded)))
+    t <- Gen.oneOf(transforms(typeOf(column)).filter(isIncluded))
     p <- predicate(term(column), typeOf(column))
     value <- nullable(typeOf(column))
   } yield Case(t, column, p, value)
@@ -75,9 +75,9 @@ class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks
     case (_, right) => right
   }
 
-  private def isStart(t: Transform, value: Literal): Boolean = t(value) != t(before(value))
+  private def isStart(t: Transform, value: Literal): Boolean = t(value) != t(previousValue(value))
 
-  private def before(value: Literal): Literal = value match {
+  private def previousValue(value: Literal): Literal = value match {
     case DateLiteral(v) => DateLiteral(math.max(v, Int.MinValue + 1) - 1)
     case TimestampLiteral(v) => TimestampLiteral(math.max(v, Long.MinValue + 1) - 1)
     case TimestampTzLiteral(v) => TimestampTzLiteral(math.max(v, Long.MinValue + 1) - 1)

@@ -34,14 +34,14 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     nanBounds <- Gen.frequency(5 -> false, 1 -> true)
   } yield Writer(counts, nans, bounds, width, nanBounds)
 
-  private def cut(value: Literal, width: Int): Literal = value match {
+  private def truncated(value: Literal, width: Int): Literal = value match {
     case _: StringLiteral | _: BinaryLiteral => Truncate(width)(value).get
     case other => other
   }
 
   /** Truncates a value, and increments the last character or byte; `None` if neither can be incremented. */
-  private def cutAbove(value: Literal, width: Int): Option[Literal] = {
-    val short = cut(value, width)
+  private def truncatedUpward(value: Literal, width: Int): Option[Literal] = {
+    val short = truncated(value, width)
     if (short == value) Some(value)
     else
       short match {
@@ -74,7 +74,7 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     else if (ordinary.isEmpty) (None, None)
     else {
       val (least, greatest) = (ordinary.min(Literal.ordering), ordinary.max(Literal.ordering))
-      (Some(w.width.fold(least)(cut(least, _))), w.width.fold(Option(greatest))(cutAbove(greatest, _)))
+      (Some(w.width.fold(least)(truncated(least, _))), w.width.fold(Option(greatest))(truncatedUpward(greatest, _)))
     }
   }
 
@@ -132,49 +132,49 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def bound(t: PrimitiveType, test: Term => Expression): Expression =
     Bind(test(Term.Named("c")), Schema(0, Vector(NestedField.optional(1, "c", t))), caseSensitive = true)
 
-  private def might(file: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
+  private def mightMatch(file: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
     new InclusiveMetrics(bound(file._1, test)).mightMatch(file._2)
 
-  private def all(file: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
+  private def allMatch(file: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
     new StrictMetrics(bound(file._1, test)).allMatch(file._2)
 
   private val fiveToTen = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
   private val withNulls = metricsOf(IntType, 9L, Some(2L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
 
   test("a file is skipped when the bounds of a column rule out a match") {
-    assert(!might(fiveToTen, LessThan(_, IntLiteral(5))))
-    assert(might(fiveToTen, LessThanOrEqual(_, IntLiteral(5))))
-    assert(!might(fiveToTen, GreaterThan(_, IntLiteral(10))))
-    assert(!might(fiveToTen, Equal(_, IntLiteral(11))))
-    assert(!might(fiveToTen, In(_, (11 to 5000).map(IntLiteral).toSet)))
-    assert(!might(fiveToTen, IsNull(_)))
-    assert(might(withNulls, IsNull(_)))
+    assert(!mightMatch(fiveToTen, LessThan(_, IntLiteral(5))))
+    assert(mightMatch(fiveToTen, LessThanOrEqual(_, IntLiteral(5))))
+    assert(!mightMatch(fiveToTen, GreaterThan(_, IntLiteral(10))))
+    assert(!mightMatch(fiveToTen, Equal(_, IntLiteral(11))))
+    assert(!mightMatch(fiveToTen, In(_, (11 to 5000).map(IntLiteral).toSet)))
+    assert(!mightMatch(fiveToTen, IsNull(_)))
+    assert(mightMatch(withNulls, IsNull(_)))
   }
 
   test("all rows of a file match when the bounds of a column without nulls are within the predicate's range") {
-    assert(all(fiveToTen, GreaterThanOrEqual(_, IntLiteral(5))))
-    assert(all(fiveToTen, NotEqual(_, IntLiteral(4))))
-    assert(all(fiveToTen, NotIn(_, Set(IntLiteral(4), IntLiteral(11)))))
-    assert(!all(withNulls, GreaterThanOrEqual(_, IntLiteral(5))))
-    assert(!all(withNulls, NotEqual(_, IntLiteral(4))))
+    assert(allMatch(fiveToTen, GreaterThanOrEqual(_, IntLiteral(5))))
+    assert(allMatch(fiveToTen, NotEqual(_, IntLiteral(4))))
+    assert(allMatch(fiveToTen, NotIn(_, Set(IntLiteral(4), IntLiteral(11)))))
+    assert(!allMatch(withNulls, GreaterThanOrEqual(_, IntLiteral(5))))
+    assert(!allMatch(withNulls, NotEqual(_, IntLiteral(4))))
     val onlyFive = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(5)))
-    assert(all(onlyFive, Equal(_, IntLiteral(5))))
-    assert(all(onlyFive, In(_, Set(IntLiteral(5), IntLiteral(6)))))
-    assert(!might(onlyFive, NotEqual(_, IntLiteral(5))))
+    assert(allMatch(onlyFive, Equal(_, IntLiteral(5))))
+    assert(allMatch(onlyFive, In(_, Set(IntLiteral(5), IntLiteral(6)))))
+    assert(!mightMatch(onlyFive, NotEqual(_, IntLiteral(5))))
   }
 
   test("for a file without metrics, some rows may match, but it is not certain that all rows match") {
     val bare = IntType -> file(9L, Metrics.Empty)
     Seq[Term => Expression](IsNull(_), NotNull(_), Equal(_, IntLiteral(1)), NotEqual(_, IntLiteral(1))).foreach { t =>
-      assert(might(bare, t))
-      assert(!all(bare, t))
+      assert(mightMatch(bare, t))
+      assert(!allMatch(bare, t))
     }
   }
 
   test("in a file without rows, no row can match, and all rows match") {
     val empty = IntType -> file(0L, Metrics.Empty)
-    assert(!might(empty, IsNull(_)))
-    assert(all(empty, IsNull(_)))
+    assert(!mightMatch(empty, IsNull(_)))
+    assert(allMatch(empty, IsNull(_)))
   }
 
   test("NaN is greater than the upper bound, and a missing NaN count means that there may be NaNs") {
@@ -185,51 +185,51 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       GreaterThanOrEqual(_, DoubleLiteral(5.0)),
       IsNan(_)
     ).foreach { test =>
-      assert(might(floats(None), test))
-      assert(might(floats(Some(1L)), test))
-      assert(!might(floats(Some(0L)), test))
+      assert(mightMatch(floats(None), test))
+      assert(mightMatch(floats(Some(1L)), test))
+      assert(!mightMatch(floats(Some(0L)), test))
     }
-    assert(!might(floats(None), Equal(_, DoubleLiteral(5.0))))
-    assert(!all(floats(None), LessThan(_, DoubleLiteral(5.0))))
-    assert(all(floats(Some(0L)), LessThan(_, DoubleLiteral(5.0))))
+    assert(!mightMatch(floats(None), Equal(_, DoubleLiteral(5.0))))
+    assert(!allMatch(floats(None), LessThan(_, DoubleLiteral(5.0))))
+    assert(allMatch(floats(Some(0L)), LessThan(_, DoubleLiteral(5.0))))
   }
 
   test("a column that contains only NaNs or only nulls matches no ordinary number") {
     val nans = metricsOf(DoubleType, 9L, Some(2L), Some(7L), None, None)
-    assert(!might(nans, Equal(_, DoubleLiteral(1.0))))
-    assert(!might(nans, LessThan(_, DoubleLiteral(1.0))))
-    assert(might(nans, GreaterThan(_, DoubleLiteral(1.0))))
+    assert(!mightMatch(nans, Equal(_, DoubleLiteral(1.0))))
+    assert(!mightMatch(nans, LessThan(_, DoubleLiteral(1.0))))
+    assert(mightMatch(nans, GreaterThan(_, DoubleLiteral(1.0))))
     val nulls = metricsOf(DoubleType, 9L, Some(9L), None, None, None)
-    assert(!might(nulls, GreaterThan(_, DoubleLiteral(1.0))))
-    assert(!might(nulls, NotNull(_)))
-    assert(all(nulls, IsNull(_)))
-    assert(all(nulls, NotNan(_)))
-    assert(all(metricsOf(DoubleType, 9L, Some(0L), Some(9L), None, None), IsNan(_)))
+    assert(!mightMatch(nulls, GreaterThan(_, DoubleLiteral(1.0))))
+    assert(!mightMatch(nulls, NotNull(_)))
+    assert(allMatch(nulls, IsNull(_)))
+    assert(allMatch(nulls, NotNan(_)))
+    assert(allMatch(metricsOf(DoubleType, 9L, Some(0L), Some(9L), None, None), IsNan(_)))
   }
 
   test("zero and negative zero are equal, regardless of the sign of a bound") {
     val zero = metricsOf(DoubleType, 9L, Some(0L), Some(0L), Some(DoubleLiteral(0.0)), Some(DoubleLiteral(0.0)))
-    assert(might(zero, Equal(_, DoubleLiteral(-0.0))))
-    assert(might(zero, LessThanOrEqual(_, DoubleLiteral(-0.0))))
-    assert(!might(zero, LessThan(_, DoubleLiteral(0.0))))
-    assert(all(zero, Equal(_, DoubleLiteral(-0.0))))
+    assert(mightMatch(zero, Equal(_, DoubleLiteral(-0.0))))
+    assert(mightMatch(zero, LessThanOrEqual(_, DoubleLiteral(-0.0))))
+    assert(!mightMatch(zero, LessThan(_, DoubleLiteral(0.0))))
+    assert(allMatch(zero, Equal(_, DoubleLiteral(-0.0))))
   }
 
   test("prefix predicates are evaluated against truncated bounds") {
     val texts = metricsOf(StringType, 9L, Some(0L), None, Some(StringLiteral("b")), Some(StringLiteral("bd")))
-    assert(might(texts, StartsWith(_, "bcd")))
-    assert(might(texts, StartsWith(_, "b")))
-    assert(!might(texts, StartsWith(_, "a")))
-    assert(!might(texts, StartsWith(_, "c")))
-    assert(!might(texts, NotStartsWith(_, "b")))
-    assert(all(texts, StartsWith(_, "b")))
-    assert(all(texts, NotStartsWith(_, "ab")))
+    assert(mightMatch(texts, StartsWith(_, "bcd")))
+    assert(mightMatch(texts, StartsWith(_, "b")))
+    assert(!mightMatch(texts, StartsWith(_, "a")))
+    assert(!mightMatch(texts, StartsWith(_, "c")))
+    assert(!mightMatch(texts, NotStartsWith(_, "b")))
+    assert(allMatch(texts, StartsWith(_, "b")))
+    assert(allMatch(texts, NotStartsWith(_, "ab")))
   }
 
   test("bounds that were written before a type promotion are decoded as values of the new type") {
     val promoted = metricsOf(LongType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
-    assert(!might(promoted, GreaterThan(_, LongLiteral(10L))))
-    assert(all(promoted, GreaterThan(_, LongLiteral(4L))))
+    assert(!mightMatch(promoted, GreaterThan(_, LongLiteral(10L))))
+    assert(allMatch(promoted, GreaterThan(_, LongLiteral(4L))))
   }
 
   test("a predicate on an order-preserving transform is evaluated with the transformed bounds") {
@@ -237,19 +237,19 @@ class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val (lower, upper) = (TimestampLiteral(day), TimestampLiteral(2 * day))
     val twoDays = metricsOf(TimestampType, 9L, Some(0L), None, Some(lower), Some(upper))
     def date(d: Int)(t: Term) = Equal(Term.Transformed(Day, t), DateLiteral(d))
-    assert(!might(twoDays, date(0)))
-    assert(might(twoDays, date(1)))
-    assert(!might(twoDays, date(3)))
-    assert(all(twoDays, t => GreaterThan(Term.Transformed(Day, t), DateLiteral(0))))
-    assert(might(twoDays, t => Equal(Term.Transformed(Bucket(4), t), IntLiteral(9))))
+    assert(!mightMatch(twoDays, date(0)))
+    assert(mightMatch(twoDays, date(1)))
+    assert(!mightMatch(twoDays, date(3)))
+    assert(allMatch(twoDays, t => GreaterThan(Term.Transformed(Day, t), DateLiteral(0))))
+    assert(mightMatch(twoDays, t => Equal(Term.Transformed(Bucket(4), t), IntLiteral(9))))
   }
 
   test("a predicate on a transform that overflows is not evaluated with the transformed bounds") {
     val ints = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(Int.MinValue)), Some(IntLiteral(Int.MaxValue)))
-    assert(might(ints, t => Equal(Term.Transformed(Truncate(7), t), IntLiteral(0))))
+    assert(mightMatch(ints, t => Equal(Term.Transformed(Truncate(7), t), IntLiteral(0))))
     val (start, end) = (Some(TimestampLiteral(Long.MinValue)), Some(TimestampLiteral(Long.MaxValue)))
     val moments = metricsOf(TimestampType, 9L, Some(0L), None, start, end)
-    assert(might(moments, t => Equal(Term.Transformed(Hour, t), IntLiteral(0))))
+    assert(mightMatch(moments, t => Equal(Term.Transformed(Hour, t), IntLiteral(0))))
   }
 
   test("counts and bounds under the id of a list or struct are ignored") {

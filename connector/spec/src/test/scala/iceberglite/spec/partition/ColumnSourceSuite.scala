@@ -22,7 +22,7 @@ class ColumnSourceSuite extends AnyFunSuite {
       entries.map { case (k, v) => s"$k:$v" }.mkString("{", ",", "}")
   }
 
-  private def one(n: Int): DefaultValue = OfPrimitive(IntLiteral(n))
+  private def intDefault(n: Int): DefaultValue = OfPrimitive(IntLiteral(n))
 
   private def defaulted(field: NestedField, default: DefaultValue): NestedField =
     field.copy(initialDefault = Some(default))
@@ -37,9 +37,9 @@ class ColumnSourceSuite extends AnyFunSuite {
     ProjectionRules.missingOrder,
     ProjectionRules.partitionValueOnlyMissing
   ) {
-    val field = defaulted(plain, one(7))
+    val field = defaulted(plain, intDefault(7))
     assert(ColumnSource.of(field, (_: NestedField) => Some("5")).contains(Constant("5")))
-    assert(ColumnSource.of(field, (_: NestedField) => None).contains(Default(one(7))))
+    assert(ColumnSource.of(field, (_: NestedField) => None).contains(Default(intDefault(7))))
     assert(ColumnSource.of(plain, (_: NestedField) => None).contains(Null))
     assert(valueOf(field, 1 -> "null") == Right("null"), "a null partition value is a value")
     assert(valueOf(field, 2 -> "5") == Right("7"))
@@ -52,16 +52,16 @@ class ColumnSourceSuite extends AnyFunSuite {
     val needed = required(1, "c", IntType)
     assert(valueOf(needed) == Left(Vector("c")))
     assert(valueOf(needed, 1 -> "5") == Right("5"))
-    assert(valueOf(defaulted(needed, one(7))) == Right("7"))
+    assert(valueOf(defaulted(needed, intDefault(7))) == Right("7"))
   }
 
   test("a write default does not apply to old rows", TypeRules.initialAndWrite) {
-    assert(valueOf(plain.copy(writeDefault = Some(one(7)))) == Right("null"))
+    assert(valueOf(plain.copy(writeDefault = Some(intDefault(7)))) == Right("null"))
   }
 
   private val inner =
     StructType(Vector(
-      defaulted(required(3, "x", IntType), one(1)),
+      defaulted(required(3, "x", IntType), intDefault(1)),
       optional(4, "y", StringType),
       optional(5, "z", IntType)
     ))
@@ -96,7 +96,8 @@ class ColumnSourceSuite extends AnyFunSuite {
     val list = optional(2, "l", ListType(9, inner, elementRequired = false))
     assert(valueOf(defaulted(list, OfList(Vector(Some(EmptyStruct), None)))) == Right("[(1,null,null),null]"))
     val map = optional(2, "m", MapType(8, StringType, 9, IntType, valueRequired = false))
-    val entries = Vector(OfPrimitive(StringLiteral("a")) -> Some(one(1)), OfPrimitive(StringLiteral("b")) -> None)
+    val (a, b) = (OfPrimitive(StringLiteral("a")), OfPrimitive(StringLiteral("b")))
+    val entries = Vector(a -> Some(intDefault(1)), b -> None)
     assert(valueOf(defaulted(map, OfMap(entries))) == Right("{a:1,b:null}"))
   }
 }

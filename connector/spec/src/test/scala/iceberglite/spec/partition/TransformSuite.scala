@@ -236,7 +236,7 @@ class TransformSuite extends AnyFunSuite {
   }
 
   /** Whether a transform of this value may overflow the range of its type (see [[Truncate]] and [[Hour]]). */
-  private def atTheEnds(value: Literal): Boolean = value match {
+  private def mayOverflow(value: Literal): Boolean = value match {
     case IntLiteral(v) => v < Int.MinValue + 1000
     case LongLiteral(v) => v < Long.MinValue + 1000
     case TimestampLiteral(v) => v == Long.MinValue || v == Long.MaxValue
@@ -250,7 +250,7 @@ class TransformSuite extends AnyFunSuite {
       transform <- Gen.oneOf(ExpressionGenerators.transforms(t).filter(_.preservesOrder))
       a <- ExpressionGenerators.value(t)
       b <- ExpressionGenerators.value(t)
-      if !atTheEnds(a) && !atTheEnds(b)
+      if !mayOverflow(a) && !mayOverflow(b)
     } yield (transform, a, b)
     (1L to 4000L).flatMap(seed => cases.apply(Gen.Parameters.default, Seed(seed))).foreach { case (transform, a, b) =>
       val results = Seq(a, b).sorted(Literal.ordering).map(transform(_).get)

@@ -18,13 +18,14 @@ import iceberglite.spec.update.SchemaUpdate
 class DefaultValueSuite extends AnyFunSuite {
   private def fault(value: DefaultValue, t: Type): Option[String] = DefaultValue.invalidReason(value, t)
 
-  private val one: DefaultValue = OfPrimitive(IntLiteral(1))
+  private val defaultOfOne: DefaultValue = OfPrimitive(IntLiteral(1))
   private val struct = StructType(Vector(NestedField.optional(2, "x", IntType)))
   private val list = ListType(2, IntType, elementRequired = true)
   private val map = MapType(2, StringType, 3, IntType, valueRequired = true)
 
   test("a default must be a value of its field's type", TypeRules.defaultsFit) {
-    assert(fault(one, IntType).isEmpty && fault(one, LongType).isDefined && fault(one, struct).isDefined)
+    assert(fault(defaultOfOne, IntType).isEmpty)
+    assert(fault(defaultOfOne, LongType).isDefined && fault(defaultOfOne, struct).isDefined)
     val decimal = OfPrimitive(DecimalLiteral(new BigDecimal("1.20")))
     assert(fault(decimal, DecimalType(9, 2)).isEmpty)
     assert(fault(decimal, DecimalType(9, 3)).isDefined && fault(decimal, DecimalType(2, 2)).isDefined)
@@ -39,13 +40,13 @@ class DefaultValueSuite extends AnyFunSuite {
     TypeRules.nestedDefaults
   ) {
     assert(fault(EmptyStruct, struct).isEmpty && fault(EmptyStruct, IntType).isDefined)
-    assert(fault(OfList(Vector(Some(one))), list).isEmpty)
-    assert(fault(OfList(Vector(Some(one), None)), list).exists(_.contains("null element")))
+    assert(fault(OfList(Vector(Some(defaultOfOne))), list).isEmpty)
+    assert(fault(OfList(Vector(Some(defaultOfOne), None)), list).exists(_.contains("null element")))
     assert(fault(OfList(Vector(Some(EmptyStruct))), list).isDefined)
     val key = OfPrimitive(StringLiteral("k"))
-    assert(fault(OfMap(Vector(key -> Some(one))), map).isEmpty)
+    assert(fault(OfMap(Vector(key -> Some(defaultOfOne))), map).isEmpty)
     assert(fault(OfMap(Vector(key -> None)), map).exists(_.contains("null value")))
-    assert(fault(OfMap(Vector(one -> Some(one))), map).isDefined)
+    assert(fault(OfMap(Vector(defaultOfOne -> Some(defaultOfOne))), map).isDefined)
   }
 
   test("unknown, variant, geometry and geography have no default but null", TypeRules.nullDefaultOnly) {
@@ -56,35 +57,35 @@ class DefaultValueSuite extends AnyFunSuite {
       GeographyType(DefaultCrs, DefaultEdgeAlgorithm)
     )
     types.foreach { t =>
-      Seq(one, EmptyStruct).foreach(value => assert(fault(value, t).exists(_.contains("null"))))
+      Seq(defaultOfOne, EmptyStruct).foreach(value => assert(fault(value, t).exists(_.contains("null"))))
       val update = SchemaUpdate(SampleTables.empty(V3)).addColumn(Vector.empty, "v", t, default = Some(EmptyStruct))
       assert(intercept[InvalidArgument](update.result).name == "default of column v")
     }
   }
 
   test("defaults require version 3", TypeRules.defaultsOfV3) {
-    val field = NestedField.optional(1, "c", IntType).copy(writeDefault = Some(one))
+    val field = NestedField.optional(1, "c", IntType).copy(writeDefault = Some(defaultOfOne))
     Seq(V1, V2).foreach { version =>
       val update = SchemaUpdate(SampleTables.empty(version))
-      assert(intercept[Unsupported](update.addColumn(Vector.empty, "n", IntType, default = Some(one)))
+      assert(intercept[Unsupported](update.addColumn(Vector.empty, "n", IntType, default = Some(defaultOfOne)))
         .getMessage.contains("column n"))
-      assert(intercept[Unsupported](update.updateDefault(Vector("location", "lon"), Some(one)))
+      assert(intercept[Unsupported](update.updateDefault(Vector("location", "lon"), Some(defaultOfOne)))
         .getMessage.contains("column location.lon"))
       val inside = StructType(Vector(field))
       intercept[Unsupported](update.addColumn(Vector.empty, "s", inside))
       val description = SampleTables.description(version)
       intercept[Unsupported](description.copy(schema = Schema(0, Vector(field))).creation(SampleTables.Uuid))
-      intercept[Unsupported](SchemaCheck(Schema(0, Vector(field.copy(initialDefault = Some(one)))), version))
+      intercept[Unsupported](SchemaCheck(Schema(0, Vector(field.copy(initialDefault = Some(defaultOfOne)))), version))
     }
   }
 
   test("an existing write default in an older table is accepted", TypeRules.defaultsOfV3) {
-    SchemaCheck(Schema(0, Vector(NestedField.optional(1, "c", IntType).copy(writeDefault = Some(one)))), V2)
+    SchemaCheck(Schema(0, Vector(NestedField.optional(1, "c", IntType).copy(writeDefault = Some(defaultOfOne)))), V2)
   }
 
   test("defaults that contain a promoted element are promoted", EvolutionRules.initialDefaultStays) {
     val start = SchemaUpdate(SampleTables.empty(V3))
-    val ints = start.addColumn(Vector.empty, "l", list, default = Some(OfList(Vector(Some(one)))))
+    val ints = start.addColumn(Vector.empty, "l", list, default = Some(OfList(Vector(Some(defaultOfOne)))))
     val longs = ints.updateType(Vector("l", "element"), LongType).result._1.require("l")
     assert(longs.initialDefault.contains(OfList(Vector(Some(OfPrimitive(LongLiteral(1)))))))
     val key = OfPrimitive(StringLiteral("k"))

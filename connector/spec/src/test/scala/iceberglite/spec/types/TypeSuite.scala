@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.spec.update.SchemaUpdate
 
 class TypeSuite extends AnyFunSuite {
-  private val before3: Seq[PrimitiveType] = Seq(
+  private val typesBeforeVersion3: Seq[PrimitiveType] = Seq(
     BooleanType,
     IntType,
     LongType,
@@ -30,7 +30,7 @@ class TypeSuite extends AnyFunSuite {
     FixedType(8),
     BinaryType
   )
-  private val of3: Seq[PrimitiveType] = Seq(
+  private val typesOfVersion3: Seq[PrimitiveType] = Seq(
     TimestampNsType,
     TimestampTzNsType,
     UnknownType,
@@ -41,11 +41,11 @@ class TypeSuite extends AnyFunSuite {
   private val struct = StructType(Vector(NestedField.optional(1, "a", IntType)))
 
   private def promotions(version: FormatVersion): Set[(Type, Type)] = {
-    val all: Seq[Type] = before3 ++ of3 :+ struct
+    val all: Seq[Type] = typesBeforeVersion3 ++ typesOfVersion3 :+ struct
     (for (a <- all; b <- all if a != b && canPromote(a, b, version)) yield (a, b)).toSet
   }
 
-  private val first: Set[(Type, Type)] = Set(
+  private val promotionsBeforeVersion3: Set[(Type, Type)] = Set(
     (IntType, LongType),
     (FloatType, DoubleType),
     (DecimalType(9, 2), DecimalType(12, 2))
@@ -56,17 +56,18 @@ class TypeSuite extends AnyFunSuite {
     EvolutionRules.promotions,
     EvolutionRules.noRegrouping
   ) {
-    assert(promotions(V1) == first)
-    assert(promotions(V2) == first)
+    assert(promotions(V1) == promotionsBeforeVersion3)
+    assert(promotions(V2) == promotionsBeforeVersion3)
   }
 
   test(
     "version 3 adds promotions of date to timestamps without zone, and of unknown to any type",
     EvolutionRules.promotionsOfV3
   ) {
-    val ofUnknown = (before3 ++ of3 :+ struct).filter(_ != UnknownType).map((UnknownType: Type) -> _).toSet
+    val targets = (typesBeforeVersion3 ++ typesOfVersion3 :+ struct).filter(_ != UnknownType)
+    val ofUnknown = targets.map((UnknownType: Type) -> _).toSet
     val ofDate = Set[(Type, Type)]((DateType, TimestampType), (DateType, TimestampNsType))
-    assert(promotions(V3) == first ++ ofUnknown ++ ofDate)
+    assert(promotions(V3) == promotionsBeforeVersion3 ++ ofUnknown ++ ofDate)
   }
 
   test(
@@ -88,8 +89,8 @@ class TypeSuite extends AnyFunSuite {
   ) {
     def check(t: Type, version: FormatVersion): Unit =
       SchemaCheck(Schema(0, Vector(NestedField.optional(1, "c", t))), version)
-    before3.foreach(t => Seq(V1, V2, V3).foreach(check(t, _)))
-    of3.foreach { t =>
+    typesBeforeVersion3.foreach(t => Seq(V1, V2, V3).foreach(check(t, _)))
+    typesOfVersion3.foreach { t =>
       check(t, V3)
       val inMap = MapType(2, StringType, 3, ListType(4, t, elementRequired = false), valueRequired = false)
       check(inMap, V3)

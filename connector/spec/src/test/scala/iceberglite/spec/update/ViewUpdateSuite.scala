@@ -17,20 +17,20 @@ import iceberglite.spec.view.ViewRepresentation.Sql
 
 class ViewUpdateSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "n", IntType)))
-  private val other = Schema(0, Vector(NestedField.optional(1, "m", IntType)))
+  private val otherSchema = Schema(0, Vector(NestedField.optional(1, "m", IntType)))
   private val nowMs = 1000L
 
   private def version(sql: String, timeMs: Long = 500, dialect: String = "spark"): ViewVersion =
     ViewVersion(1, LastAdded, timeMs, Map.empty, Vector(Sql(sql, dialect)), None, Vector("db"))
 
-  private def put(sql: String, timeMs: Long = 500, dialect: String = "spark"): Seq[ViewUpdate] = Seq(
+  private def versionUpdates(sql: String, timeMs: Long = 500, dialect: String = "spark"): Seq[ViewUpdate] = Seq(
     AddSchema(schema, 1),
     AddViewVersion(version(sql, timeMs, dialect)),
     SetCurrentViewVersion(LastAdded)
   )
 
   private val created: ViewMetadata =
-    create(AssignUuid(SampleTables.Uuid) +: SetLocation("s3://b/v") +: put("SELECT 1"): _*)
+    create(AssignUuid(SampleTables.Uuid) +: SetLocation("s3://b/v") +: versionUpdates("SELECT 1"): _*)
 
   private def create(updates: ViewUpdate*): ViewMetadata = ViewUpdate.create(updates, nowMs)
 
@@ -38,7 +38,7 @@ class ViewUpdateSuite extends AnyFunSuite {
     ViewUpdate.applyAll(base, updates, nowMs)
 
   private def replacedBy(base: ViewMetadata, count: Int): ViewMetadata =
-    (1 to count).foldLeft(base)((v, i) => applied(v, put(s"SELECT 1 + $i", 500L + i): _*))
+    (1 to count).foldLeft(base)((v, i) => applied(v, versionUpdates(s"SELECT 1 + $i", 500L + i): _*))
 
   test("a new view has version 1, which is current and logged with its own time", MetadataRules.viewVersions) {
     assert(created.currentVersionId == 1 && created.currentVersion.schemaId == 0)
@@ -47,23 +47,23 @@ class ViewUpdateSuite extends AnyFunSuite {
   }
 
   test("replacing a view adds a version and a log entry", MetadataRules.viewVersions) {
-    val replaced = applied(created, put("SELECT 2", 600): _*)
+    val replaced = applied(created, versionUpdates("SELECT 2", 600): _*)
     assert(replaced.currentVersionId == 2 && replaced.versions.size == 2 && replaced.schemas.size == 1)
     assert(replaced.versionLog == Vector(ViewLogEntry(500, 1), ViewLogEntry(600, 2)))
     assert(replaced.currentVersion.operation.contains(ViewVersion.Replace))
   }
 
   test("a rollback adds a log entry with the current time, and no version", MetadataRules.viewRollback) {
-    val rolledBack = applied(applied(created, put("SELECT 2", 600): _*), SetCurrentViewVersion(1))
+    val rolledBack = applied(applied(created, versionUpdates("SELECT 2", 600): _*), SetCurrentViewVersion(1))
     assert(rolledBack.versions.size == 2)
     assert(rolledBack.versionLog.last == ViewLogEntry(nowMs, 1))
   }
 
   test("an identical version is reused", MetadataRules.viewVersionReuse) {
-    val replaced = applied(created, put("SELECT 2", 600): _*)
-    val replacedAgain = applied(replaced, put("SELECT 1", 700): _*)
+    val replaced = applied(created, versionUpdates("SELECT 2", 600): _*)
+    val replacedAgain = applied(replaced, versionUpdates("SELECT 1", 700): _*)
     assert(replacedAgain.currentVersionId == 1 && replacedAgain.versions == replaced.versions)
-    assert(applied(created, put("SELECT 1", 700): _*) == created)
+    assert(applied(created, versionUpdates("SELECT 1", 700): _*) == created)
   }
 
   test(
@@ -78,7 +78,7 @@ class ViewUpdateSuite extends AnyFunSuite {
     assert(rolledBack.versions.map(_.versionId) == Vector(7, 15))
     assert(rolledBack.versionLog.map(_.versionId) == Vector(15, 7))
     val keepOneVersion = SetProperties(Map(ViewMetadata.HistorySizeProperty -> "1"))
-    val added = applied(created, keepOneVersion +: (put("SELECT 2") ++ put("SELECT 3")): _*)
+    val added = applied(created, keepOneVersion +: (versionUpdates("SELECT 2") ++ versionUpdates("SELECT 3")): _*)
     assert(added.versions.map(_.versionId) == Vector(2, 3))
   }
 
@@ -107,7 +107,7 @@ class ViewUpdateSuite extends AnyFunSuite {
     "a replacement that loses a dialect is rejected unless the view property allows it",
     MetadataRules.viewDialects
   ) {
-    val lost = put("SELECT 1", dialect = "trino")
+    val lost = versionUpdates("SELECT 1", dialect = "trino")
     assert(intercept[ValidationFailed](applied(created, lost: _*)).getMessage.contains("would lose its query in spark"))
     val allowed = SetProperties(Map(ViewMetadata.DropDialectProperty -> "true"))
     assert(applied(created, allowed +: lost: _*).currentVersion.dialects == Vector("trino"))
@@ -119,14 +119,14 @@ class ViewUpdateSuite extends AnyFunSuite {
     intercept[ValidationFailed](applied(created, AddViewVersion(version("x"))))
     intercept[ValidationFailed](applied(created, SetCurrentViewVersion(LastAdded)))
     intercept[IcebergError](create(SetLocation("x")))
-    intercept[IcebergError](create(put("SELECT 1"): _*))
+    intercept[IcebergError](create(versionUpdates("SELECT 1"): _*))
     intercept[Unsupported](applied(created, UpgradeFormatVersion(FormatVersion.V2)))
   }
 
   test("schemas, properties and the location can be changed", MetadataRules.viewVersions) {
     val changed = applied(
       created,
-      AddSchema(other, 1),
+      AddSchema(otherSchema, 1),
       SetProperties(Map("a" -> "1", "b" -> "2")),
       RemoveProperties(Set("a")),
       SetLocation("s3://new"),
