@@ -7,10 +7,10 @@ import iceberglite.spec.types.Type.{BinaryType, LongType}
 import iceberglite.table.Table
 import iceberglite.tree.MetadataTree
 
-/** The manifests of all snapshots, with a row for each snapshot that a manifest belongs to. */
+/** The manifests of all snapshots. A manifest that belongs to several snapshots has one row for each of them. */
 object AllManifestsTable extends MetadataTable {
   override val name = "all_manifests"
-  override val isOfSnapshot = false
+  override val showsOneSnapshot = false
 
   private val columns = Schema(
     0,

@@ -5,12 +5,12 @@ import java.nio.ByteBuffer
 import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.types.Type._
 
-/** Converts bounds to the values that [[MetadataRow]] documents. */
+/** Decodes lower and upper bounds of columns to values of metadata tables. [[MetadataRow]] lists their classes. */
 private[inspect] object BoundValues {
 
   /**
-   * Returns the type of a column's bounds in a metadata table. It is binary for types whose bounds are not values of
-   * the type.
+   * Returns the type of a column's bounds in a metadata table. For columns whose bounds are not values of the column's
+   * type, the bounds are shown as binary.
    */
   def boundType(t: PrimitiveType): PrimitiveType = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => BinaryType

@@ -14,7 +14,7 @@ final private[inspect] class ContentFileColumns(partition: PartitionStruct) {
   private val columns: Vector[Column] =
     if (partition.isEmpty) head ++ measures
     else {
-      val struct = NestedField.required(102, "partition", partition.structType, "Partition, over all specs")
+      val struct = NestedField.required(102, "partition", partition.structType, "Partition, with fields of all specs")
       (head :+ Column(struct, f => partition.row(f.specId, f.partition))) ++ measures
     }
 
@@ -32,7 +32,7 @@ private[inspect] object ContentFileColumns {
       f => Some(f.content.code)
     ),
     Column(NestedField.required(100, "file_path", StringType, "Location, with scheme"), _.path),
-    // In upper case, as in Apache Iceberg.
+    // The format is in upper case, as in the metadata tables of Apache Iceberg.
     Column(
       NestedField.required(101, "file_format", StringType, "avro, orc, parquet or puffin"),
       _.format.name.toUpperCase(Locale.ROOT)
@@ -44,7 +44,7 @@ private[inspect] object ContentFileColumns {
     Column(NestedField.required(103, "record_count", LongType, "Number of rows"), _.recordCount),
     Column(NestedField.required(104, "file_size_in_bytes", LongType, "Size of the file in bytes"), _.fileSizeInBytes),
     counts(108, "column_sizes", 117, 118, "Size on disk in bytes, by column id")(_.metrics.columnSizes),
-    counts(109, "value_counts", 119, 120, "Number of values, including null and NaN, by column id")(
+    counts(109, "value_counts", 119, 120, "Number of values, including including null and NaN, by column id")(
       _.metrics.valueCounts
     ),
     counts(110, "null_value_counts", 121, 122, "Number of null values, by column id")(_.metrics.nullValueCounts),

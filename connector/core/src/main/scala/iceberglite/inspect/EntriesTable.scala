@@ -7,9 +7,14 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, StructType}
 import iceberglite.table.Table
 
-/** The entries of a snapshot's manifests (spec: `manifest_entry`), including those of deleted files. */
+/**
+ * The entries of the manifests of one snapshot or of all snapshots (spec: `manifest_entry`), including the entries of
+ * deleted files.
+ *
+ * @param scope the snapshots whose entries are shown
+ */
 final class EntriesTable private (override val name: String, scope: FileScope) extends MetadataTable {
-  override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
+  override def showsOneSnapshot: Boolean = scope == FileScope.OneSnapshot
 
   override def schema(table: Table): Schema = {
     val file = new ContentFileColumns(new PartitionStruct(table.metadata)).fields
@@ -41,7 +46,7 @@ final class EntriesTable private (override val name: String, scope: FileScope) e
 
 object EntriesTable {
   val all: Seq[EntriesTable] = Seq(
-    new EntriesTable("entries", FileScope.OfSnapshot),
-    new EntriesTable("all_entries", FileScope.OfHistory)
+    new EntriesTable("entries", FileScope.OneSnapshot),
+    new EntriesTable("all_entries", FileScope.AllSnapshots)
   )
 }

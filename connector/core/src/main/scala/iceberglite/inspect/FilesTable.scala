@@ -7,16 +7,17 @@ import iceberglite.table.Table
 import iceberglite.tree.{MetadataTree, SeenParts}
 
 /**
- * The live files of a snapshot.
+ * The live files of one snapshot or of all snapshots.
  *
- * @param contents the content types to show
+ * @param contents the kinds of manifests whose files are shown: data, deletes or both
+ * @param scope the snapshots whose files are shown
  */
 final class FilesTable private (
     override val name: String,
     contents: Seq[ManifestContent],
     scope: FileScope
 ) extends MetadataTable {
-  override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
+  override def showsOneSnapshot: Boolean = scope == FileScope.OneSnapshot
 
   override def schema(table: Table): Schema = {
     val fields = new ContentFileColumns(new PartitionStruct(table.metadata)).fields
@@ -37,22 +38,23 @@ object FilesTable {
   private val deletes = Seq(ManifestContent.Deletes)
 
   val all: Seq[FilesTable] = Seq(
-    new FilesTable("files", ManifestContent.all, FileScope.OfSnapshot),
-    new FilesTable("data_files", data, FileScope.OfSnapshot),
-    new FilesTable("delete_files", deletes, FileScope.OfSnapshot),
-    new FilesTable("all_files", ManifestContent.all, FileScope.OfHistory),
-    new FilesTable("all_data_files", data, FileScope.OfHistory),
-    new FilesTable("all_delete_files", deletes, FileScope.OfHistory)
+    new FilesTable("files", ManifestContent.all, FileScope.OneSnapshot),
+    new FilesTable("data_files", data, FileScope.OneSnapshot),
+    new FilesTable("delete_files", deletes, FileScope.OneSnapshot),
+    new FilesTable("all_files", ManifestContent.all, FileScope.AllSnapshots),
+    new FilesTable("all_data_files", data, FileScope.AllSnapshots),
+    new FilesTable("all_delete_files", deletes, FileScope.AllSnapshots)
   )
 }
 
-/** Selects the snapshots whose files a metadata table shows. A manifest that several snapshots share is read once. */
+/** Selects the snapshots whose files a metadata table shows. */
 sealed private[inspect] trait FileScope {
+  /** Returns the entries of the manifests. The entries of a manifest that several snapshots share are returned once. */
   def entries(table: Table, snapshot: Option[Snapshot], contents: Seq[ManifestContent]): Iterator[ManifestEntry]
 }
 
 private[inspect] object FileScope {
-  case object OfSnapshot extends FileScope {
+  case object OneSnapshot extends FileScope {
     override def entries(
         table: Table,
         snapshot: Option[Snapshot],
@@ -63,7 +65,7 @@ private[inspect] object FileScope {
     }
   }
 
-  case object OfHistory extends FileScope {
+  case object AllSnapshots extends FileScope {
     override def entries(
         table: Table,
         snapshot: Option[Snapshot],

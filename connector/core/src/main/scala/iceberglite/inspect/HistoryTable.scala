@@ -12,7 +12,7 @@ import iceberglite.table.Table
  */
 object HistoryTable extends MetadataTable {
   override val name = "history"
-  override val isOfSnapshot = false
+  override val showsOneSnapshot = false
 
   private val columns = Schema(
     0,

@@ -14,15 +14,20 @@ import iceberglite.tree.{PartitionSpecs, SnapshotFiles}
 private[inspect] object ManifestColumns {
 
   /**
-   * The columns of `manifests`. As in Apache Iceberg, all columns are required, except for fields of partition
-   * summaries that may be unknown.
+   * The columns of `manifests`. As in Apache Iceberg, all columns are required, and the fields `contains_nan`,
+   * `lower_bound` and `upper_bound` of partition summaries are optional.
    */
   val ofSnapshot: Vector[NestedField] = columns(NestedField.required(_, _, _), nanRequired = false)
 
   /** The columns of `all_manifests`. As in Apache Iceberg, the required columns differ from those of `manifests`. */
   val ofHistory: Vector[NestedField] = columns(NestedField.optional(_, _, _), nanRequired = true)
 
-  /** Returns the columns. @param field creates the fields that are required in only one of the two tables */
+  /**
+   * Returns the columns of one of the two metadata tables.
+   *
+   * @param field creates the fields that are required in only one of the two tables
+   * @param nanRequired whether `contains_nan` is required
+   */
   private def columns(field: (Int, String, Type) => NestedField, nanRequired: Boolean): Vector[NestedField] = Vector(
     NestedField.required(14, "content", IntType, "0: data, 1: deletes"),
     NestedField.required(1, "path", StringType),
@@ -52,16 +57,16 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
   private val sources = PartitionSpecs.sources(metadata, metadata.schema)
 
   /**
-   * Returns the values of [[ManifestColumns.ofSnapshot]]. Counts that a version 1 list lacks are computed from the
-   * manifest.
+   * Returns the values of [[ManifestColumns.ofSnapshot]]. If a manifest list of version 1 has no file counts, the
+   * entries of the manifest are counted.
    */
   def ofSnapshot(m: ManifestFile): Vector[Any] = {
-    val known = for (added <- m.addedFilesCount; existing <- m.existingFilesCount; deleted <- m.deletedFilesCount)
+    val stored = for (added <- m.addedFilesCount; existing <- m.existingFilesCount; deleted <- m.deletedFilesCount)
       yield Vector(added, existing, deleted)
-    val counts = known.getOrElse(countEntries(m))
-    val none = Vector(0, 0, 0)
+    val counts = stored.getOrElse(countEntries(m))
+    val zeros = Vector(0, 0, 0)
     (Vector(m.content.code, m.path, m.length, m.partitionSpecId, m.addedSnapshotId) ++
-      (if (m.content == ManifestContent.Data) counts ++ none else none ++ counts)) :+
+      (if (m.content == ManifestContent.Data) counts ++ zeros else zeros ++ counts)) :+
       summaries(m)((summary, _) => summary.containsNan).getOrElse(Vector.empty)
   }
 
@@ -100,7 +105,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       val spec = metadata.specsById.getOrElse(m.partitionSpecId, PartitionSpec.Unpartitioned)
       val types = spec.partitionType(sources).fields.map(_.fieldType)
       partitions.zip(spec.fields.zip(types)).zipWithIndex.map { case ((summary, (field, fieldType)), ordinal) =>
-        // If all values are null, the bound is the text "null", as in partition paths and in Apache Iceberg.
+        // If the partition field has only null values, the bounds are shown as "null", as in Apache Iceberg.
         def human(bound: Option[ByteBuffer]): Option[String] = fieldType match {
           case p: PrimitiveType =>
             Some(bound.flatMap(SingleValue.decodeValid(p, _)).fold("null")(field.transform.toHuman))

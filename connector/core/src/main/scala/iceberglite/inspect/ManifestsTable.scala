@@ -8,7 +8,7 @@ import iceberglite.tree.MetadataTree
 /** The manifests of a snapshot. */
 object ManifestsTable extends MetadataTable {
   override val name = "manifests"
-  override val isOfSnapshot = true
+  override val showsOneSnapshot = true
 
   override def schema(table: Table): Schema = Schema(0, ManifestColumns.ofSnapshot)
 

@@ -6,10 +6,13 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, StringType, TimestampTzType}
 import iceberglite.table.Table
 
-/** The metadata files of the table, the current one last, each with its current snapshot. */
+/**
+ * The current metadata file of the table and the previous metadata files in the metadata log. The current file is the
+ * last row. Each row has the snapshot that was current when the file was written.
+ */
 object MetadataLogEntriesTable extends MetadataTable {
   override val name = "metadata_log_entries"
-  override val isOfSnapshot = false
+  override val showsOneSnapshot = false
 
   private val columns = Schema(
     0,
@@ -29,13 +32,13 @@ object MetadataLogEntriesTable extends MetadataTable {
     val current = MetadataLogEntry(metadata.lastUpdatedMs, table.metadataLocation)
     (metadata.metadataLog :+ current).iterator.map { e =>
       val latest = metadata.snapshotLog.filter(_.timestampMs <= e.timestampMs).lastOption.map(_.snapshotId)
-      val known = latest.flatMap(metadata.snapshotsById.get)
+      val snapshot = latest.flatMap(metadata.snapshotsById.get)
       MetadataRow.of(
         Micros.ofMillis(e.timestampMs),
         e.metadataFile,
         latest,
-        known.flatMap(_.schemaId),
-        known.map(_.sequenceNumber)
+        snapshot.flatMap(_.schemaId),
+        snapshot.map(_.sequenceNumber)
       )
     }
   }

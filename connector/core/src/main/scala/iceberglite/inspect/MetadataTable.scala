@@ -9,11 +9,12 @@ import iceberglite.table.Table
  * required field is not wrapped. The class of the value depends on the type of the field:
  *
  *  - boolean, int, long, float, double, string: `Boolean`, `Int`, `Long`, `Float`, `Double`, `String`
- *  - decimal: `java.math.BigDecimal` of the type's scale; uuid: `java.util.UUID`
+ *  - decimal: `java.math.BigDecimal` with the type's scale; uuid: `java.util.UUID`
  *  - date: `Int`, days since 1970-01-01; time: `Long`, microseconds since midnight
- *  - timestamp, timestamptz: `Long`, microseconds since 1970-01-01 (UTC); with _ns: nanoseconds
+ *  - timestamp, timestamptz: `Long`, microseconds since 1970-01-01 (UTC)
+ *  - timestamp_ns, timestamptz_ns: `Long`, nanoseconds since 1970-01-01 (UTC)
  *  - fixed, binary and all types for which Spark 3.5 has no values: a read-only `java.nio.ByteBuffer`
- *  - list: `Vector`, map: `Map`, struct: `MetadataRow`; optional elements and values are also `Option`s
+ *  - list: `Vector`, map: `Map`, struct: `MetadataRow`; optional list elements and optional map values are `Option`s
  */
 final case class MetadataRow(values: Vector[Any])
 
@@ -27,18 +28,19 @@ trait MetadataTable {
   /** The name of the metadata table in SQL, such as `snapshots`. */
   def name: String
 
+  /** Returns the columns of the metadata table, which may depend on the schema and the specs of the table. */
   def schema(table: Table): Schema
 
   /**
    * Returns the rows, with a value for each field of the schema.
    *
-   * @param snapshot the snapshot to show; ignored by metadata tables that show all snapshots; absent for a table
-   *   without snapshots
+   * @param snapshot the snapshot to show; absent for a table without snapshots. Metadata tables that show the whole
+   *   history ignore this parameter
    */
   def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow]
 
-  /** Returns whether the rows depend on the snapshot, so that time travel applies. */
-  def isOfSnapshot: Boolean
+  /** Returns whether the rows describe one snapshot, which time travel can select, and not the whole history. */
+  def showsOneSnapshot: Boolean
 }
 
 object MetadataTables {

@@ -6,7 +6,7 @@ import iceberglite.spec.types.Literal
 import iceberglite.spec.types.Type.StructType
 import iceberglite.tree.UnifiedPartition
 
-/** The column `partition` of metadata tables that list files of all specs of a table. */
+/** The column `partition` of metadata tables. It is a struct with the partition fields of all specs of the table. */
 final class PartitionStruct(metadata: TableMetadata) {
   private val unified = new UnifiedPartition(metadata)
 

@@ -12,7 +12,7 @@ import iceberglite.table.Table
 /** The totals of each partition of each spec in a snapshot. An unpartitioned table has a single row. */
 object PartitionsTable extends MetadataTable {
   override val name = "partitions"
-  override val isOfSnapshot = true
+  override val showsOneSnapshot = true
 
   private val measures: Vector[NestedField] = Vector(
     NestedField.required(2, "record_count", LongType, "Number of rows in data files"),
@@ -38,7 +38,7 @@ object PartitionsTable extends MetadataTable {
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
     val partition = new PartitionStruct(table.metadata)
     val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
-    FileScope.OfSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
+    FileScope.OneSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
       val row = partition.row(e.file.specId, e.file.partition)
       sums.getOrElseUpdate((e.file.specId, row), new PartitionSums).add(e, table.metadata.snapshotsById.get)
     }
@@ -50,22 +50,24 @@ object PartitionsTable extends MetadataTable {
 
 /** Sums over the files of a partition. */
 final private class PartitionSums {
-  private val files = Content.all.map(_ -> new Array[Long](2)).toMap
+  /** For each content, the number of records and the number of files. */
+  private val totals = Content.all.map(_ -> new Array[Long](2)).toMap
   private var dataBytes = 0L
-  private var updated: Option[Snapshot] = None
+  private var lastUpdate: Option[Snapshot] = None
 
   def add(e: ManifestEntry, snapshotOf: Long => Option[Snapshot]): Unit = {
-    val ofContent = files(e.file.content)
-    ofContent(0) += e.file.recordCountOrZero
-    ofContent(1) += 1
+    val recordsAndFiles = totals(e.file.content)
+    recordsAndFiles(0) += e.file.recordCountOrZero
+    recordsAndFiles(1) += 1
     if (e.file.content == Content.Data) dataBytes += e.file.fileSizeInBytes
-    e.snapshotId.flatMap(snapshotOf).foreach(updateLast)
+    e.snapshotId.flatMap(snapshotOf).foreach(recordUpdate)
   }
 
-  private def updateLast(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
+  private def recordUpdate(snapshot: Snapshot): Unit =
+    if (lastUpdate.forall(_.timestampMs < snapshot.timestampMs)) lastUpdate = Some(snapshot)
 
   def values: Vector[Any] = {
-    val Seq(data, positions, equality) = Content.all.map(files)
+    val Seq(data, positions, equality) = Content.all.map(totals)
     Vector(
       data(0),
       data(1).toInt,
@@ -74,8 +76,8 @@ final private class PartitionSums {
       positions(1).toInt,
       equality(0),
       equality(1).toInt,
-      updated.map(s => Micros.ofMillis(s.timestampMs)),
-      updated.map(_.snapshotId)
+      lastUpdate.map(s => Micros.ofMillis(s.timestampMs)),
+      lastUpdate.map(_.snapshotId)
     )
   }
 }

@@ -6,7 +6,8 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
 import iceberglite.spec.types.Type.{LongType, StructType}
 
 /**
- * The column `readable_metrics`. It has a struct with counts and bounds for each primitive column, by its full name.
+ * The column `readable_metrics` of metadata tables. It contains a struct with counts and bounds for each primitive
+ * column of the table. The name of the struct is the full name of the column.
  */
 final private[inspect] class ReadableMetrics(table: Schema) {
   private val columns: Vector[(String, NestedField, PrimitiveType)] = table.byId.values.toVector.flatMap { f =>
@@ -16,17 +17,17 @@ final private[inspect] class ReadableMetrics(table: Schema) {
     }
   }.sortBy { case (name, field, _) => (name, field.id) }
 
-  /** Returns the field. @param nextId generates ids that the other fields of the metadata table do not have */
+  /** Returns the column. @param nextId generates ids that the other fields of the metadata table do not have */
   def field(nextId: () => Int): NestedField = {
     val structs = columns.map { case (name, _, columnType) =>
-      NestedField.optional(nextId(), name, StructType(parts(columnType, nextId)), s"Metrics of column $name")
+      NestedField.optional(nextId(), name, StructType(metrics(columnType, nextId)), s"Metrics of column $name")
     }
     NestedField.optional(nextId(), "readable_metrics", StructType(structs), "Column metrics in readable form")
   }
 
-  private def parts(columnType: PrimitiveType, nextId: () => Int): Vector[NestedField] = Vector(
+  private def metrics(columnType: PrimitiveType, nextId: () => Int): Vector[NestedField] = Vector(
     NestedField.optional(nextId(), "column_size", LongType, "Size on disk in bytes"),
-    NestedField.optional(nextId(), "value_count", LongType, "Number of values, including null and NaN"),
+    NestedField.optional(nextId(), "value_count", LongType, "Number of values, including including null and NaN"),
     NestedField.optional(nextId(), "null_value_count", LongType, "Number of null values"),
     NestedField.optional(nextId(), "nan_value_count", LongType, "Number of NaN values"),
     NestedField.optional(nextId(), "lower_bound", BoundValues.boundType(columnType), "Lower bound"),

@@ -8,10 +8,10 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.table.Table
 
-/** Branches and tags. */
+/** The branches and tags of the table. */
 object RefsTable extends MetadataTable {
   override val name = "refs"
-  override val isOfSnapshot = false
+  override val showsOneSnapshot = false
 
   private val columns = Schema(
     0,

@@ -6,10 +6,10 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.{LongType, MapType, StringType, TimestampTzType}
 import iceberglite.table.Table
 
-/** The snapshots in the table's metadata, in the order of the metadata. */
+/** The snapshots in the table's metadata, in the order in which the metadata file lists them. */
 object SnapshotsTable extends MetadataTable {
   override val name = "snapshots"
-  override val isOfSnapshot = false
+  override val showsOneSnapshot = false
 
   private val columns = Schema(
     0,

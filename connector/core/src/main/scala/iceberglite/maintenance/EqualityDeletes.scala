@@ -18,8 +18,8 @@ import iceberglite.table.action.ConvertDeletes
 import iceberglite.tree.{MetadataPool, MetadataTree}
 
 /**
- * The equality deletes of a snapshot, and the data files that they apply to. They can be converted to deletion vectors
- * or, before version 3, to position delete files.
+ * The equality deletes of a snapshot, and the data files that they apply to. The equality deletes can be converted to
+ * deletion vectors or, in tables of format version 2, to position delete files.
  *
  * @param files all live equality delete files, including those that do not apply to any data file
  * @param tasks the data files that at least one of `files` applies to, each as a whole file with all of its deletes
@@ -32,7 +32,7 @@ final class EqualityDeletes private (
     to: SnapshotTarget
 ) {
 
-  /** Returns the conversion to position deletes. It is serializable, so that tasks can run it. */
+  /** Returns the conversion to position deletes. */
   def conversion: DeleteConversion = DeleteConversion(
     table.io,
     table.metadata.specsById,
@@ -44,15 +44,19 @@ final class EqualityDeletes private (
     DeleteFileProperties.of(table.properties)
   )
 
-  /** Returns the commit action. @param found the new delete files; none for data files without deleted rows */
-  def action(found: Vector[ContentFile]): ConvertDeletes = {
+  /**
+   * Returns the action that commits the conversion.
+   *
+   * @param added the new delete files; data files without deleted rows have none
+   */
+  def action(added: Vector[ContentFile]): ConvertDeletes = {
     val byPath = tasks.map(t => t.file.path -> t).toMap
     val replaced = for {
-      vector <- found if vector.isDeletionVector
+      vector <- added if vector.isDeletionVector
       dataFile <- vector.referencedDataFile.toVector
       delete <- byPath(dataFile).deletes if delete.isVector
     } yield delete.file
-    new ConvertDeletes(files, replaced, found, snapshot.snapshotId, to)
+    new ConvertDeletes(files, replaced, added, snapshot.snapshotId, to)
   }
 }
 
@@ -77,11 +81,12 @@ object EqualityDeletes {
 }
 
 /**
- * Finds the deleted rows of data files and writes their positions to new delete files. Serializable, so that tasks can
- * run it.
+ * Finds the deleted rows of data files and writes their positions to new delete files. Serializable, so that Spark
+ * tasks can run the conversion.
  *
  * @param schema schema of the table
- * @param usesDeletionVectors whether to write deletion vectors; these include all earlier deletes of the data files
+ * @param usesDeletionVectors whether to write deletion vectors and not position delete files. A new deletion vector
+ *   contains all deleted rows of its data file, including those of earlier delete files
  * @param format format of position delete files
  * @param properties table properties for position delete files
  */
@@ -95,7 +100,7 @@ final case class DeleteConversion(
     properties: Map[String, String]
 ) {
 
-  /** The file extension of the written files. */
+  /** Returns the end of the names of the written files. */
   def extension: String = if (usesDeletionVectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
 
   /**
@@ -107,12 +112,12 @@ final case class DeleteConversion(
    */
   def write(tasks: Vector[FileScanTask], cacheAccess: DeleteCacheAccess, newPath: () => String): Vector[ContentFile] = {
     val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Columns, filtered = false, cacheAccess)
-    val found = tasks.map { t =>
+    val deletedRows = tasks.map { t =>
       DeletedRows(t.file.path, t.file.specId, t.file.partition, positions(rows, t))
     }.filterNot(_.positions.isEmpty)
-    if (found.isEmpty) Vector.empty
-    else if (usesDeletionVectors) DeletionVectorFiles.write(io, newPath(), found)
-    else writePositions(found, newPath)
+    if (deletedRows.isEmpty) Vector.empty
+    else if (usesDeletionVectors) DeletionVectorFiles.write(io, newPath(), deletedRows)
+    else writePositions(deletedRows, newPath)
   }
 
   private def positions(rows: TableRows, task: FileScanTask): DeletionVector = {
@@ -126,11 +131,11 @@ final case class DeleteConversion(
     builder.result()
   }
 
-  private def writePositions(found: Vector[DeletedRows], newPath: () => String): Vector[ContentFile] = {
+  private def writePositions(deletedRows: Vector[DeletedRows], newPath: () => String): Vector[ContentFile] = {
     val files = new PositionDeleteFiles(io, format, properties)
     val written = Vector.newBuilder[ContentFile]
     try {
-      found.foreach { deleted =>
+      deletedRows.foreach { deleted =>
         val (writtenFile, _) = files.write(newPath(), Vector((deleted.dataFile, deleted.positions)), Long.MaxValue)
         written += writtenFile.positionDeletes(deleted.specId, deleted.partition, Some(deleted.dataFile))
       }

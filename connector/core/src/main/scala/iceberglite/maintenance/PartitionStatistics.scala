@@ -12,7 +12,7 @@ import iceberglite.tree.UnifiedPartition
  * The contents of one partition of one spec in a snapshot: a row of a partition statistics file (spec: "Partition
  * Statistics File"). Counts that are optional in a file of version 1 or 2 are absent if the file omits them.
  *
- * @param partition in the order of the unified partition type; `None` is null
+ * @param partition the partition values, in the order of the unified partition type; `None` is null
  * @param totalRecordCount the number of rows after all deletes; absent if they were not counted
  * @param lastUpdatedAt the commit time of the last snapshot that added or removed a file of the partition, in
  *   milliseconds since the epoch
@@ -52,7 +52,10 @@ object PartitionStatistics {
     case _ => java.lang.Boolean.compare(a.isDefined, b.isDefined)
   }
 
-  /** Sums the entries of a snapshot's manifests, including deleted ones, in any order. Not thread-safe. */
+  /**
+   * Sums the manifest entries of a snapshot, in any order. Entries of deleted files are not counted, but they determine
+   * when a partition was last updated. Not thread-safe.
+   */
   final class Sums(unified: UnifiedPartition, snapshotOf: Long => Option[Snapshot]) {
     private val byPartition = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
 
@@ -69,7 +72,7 @@ object PartitionStatistics {
       this
     }
 
-    /** Returns the sorted rows. A partition that lost its last file in this snapshot is included, with zero counts. */
+    /** Returns the sorted rows. A partition whose last file was deleted in the snapshot has a row with zero counts. */
     def result(): Vector[PartitionStatistics] = byPartition.iterator.map { case ((specId, tuple), sum) =>
       sum.result(unified.values(specId, tuple), specId)
     }.toVector.sorted(ordering)
@@ -87,7 +90,7 @@ final private class PartitionSum {
   private var (dataRecords, dataFiles, dataBytes) = (0L, 0, 0L)
   private var (positionRecords, positionFiles, vectors) = (0L, 0, 0)
   private var (equalityRecords, equalityFiles) = (0L, 0)
-  private var updated: Option[Snapshot] = None
+  private var lastUpdate: Option[Snapshot] = None
 
   def add(file: ContentFile): Unit = file.content match {
     case Content.Data =>
@@ -111,14 +114,15 @@ final private class PartitionSum {
     vectors += that.vectors
     equalityRecords += that.equalityRecords
     equalityFiles += that.equalityFiles
-    that.updated.foreach(recordUpdate)
+    that.lastUpdate.foreach(recordUpdate)
   }
 
-  def recordUpdate(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
+  def recordUpdate(snapshot: Snapshot): Unit =
+    if (lastUpdate.forall(_.timestampMs < snapshot.timestampMs)) lastUpdate = Some(snapshot)
 
   /**
-   * Returns the row. The total record count is omitted even for partitions without deletes, where it is known, because
-   * Apache Iceberg does not change the old count when it updates a file incrementally.
+   * Returns the row. The total record count is omitted, even for partitions without deletes, for which it is known. The
+   * reason is that Apache Iceberg does not correct an existing count when it updates the statistics incrementally.
    */
   def result(partition: Vector[Option[Literal]], specId: Int): PartitionStatistics = PartitionStatistics(
     partition,
@@ -131,8 +135,8 @@ final private class PartitionSum {
     Some(equalityRecords),
     Some(equalityFiles),
     totalRecordCount = None,
-    updated.map(_.timestampMs),
-    updated.map(_.snapshotId),
+    lastUpdate.map(_.timestampMs),
+    lastUpdate.map(_.snapshotId),
     vectors
   )
 }

@@ -16,9 +16,9 @@ private[maintenance] object PartitionStatisticsColumns {
   /**
    * A column of the file.
    *
-   * @param requiredFrom the first version whose files must have a value
-   * @param since the first version whose files have the column
-   * @param value returns the value to write; null for null
+   * @param requiredFrom the first format version in which the column is required; absent if it is always optional
+   * @param since the first format version in which the column exists
+   * @param value returns the value to write, or an `Option` of it
    */
   final private case class Column(
       id: Int,
@@ -31,8 +31,8 @@ private[maintenance] object PartitionStatisticsColumns {
   ) {
     def field(version: FormatVersion): NestedField = {
       val required = requiredFrom.exists(version >= _)
-      // A file of an older version does not have the column. The default is 0, because the counted files did not exist
-      // in that version.
+      // Files of older versions do not have the column. The default is 0, because deletion vectors, which the column
+      // counts, do not exist in these versions.
       val default = if (since > V1) Some(OfPrimitive(IntLiteral(0))) else None
       NestedField(id, name, columnType, required, Some(doc), initialDefault = default, writeDefault = default)
     }
@@ -99,16 +99,16 @@ private[maintenance] object PartitionStatisticsColumns {
       LongType,
       None,
       V1,
-      "The snapshot that last updated it",
+      "The snapshot that last updated the partition",
       _.lastUpdatedSnapshotId
     ),
     Column(13, "dv_count", IntType, Some(V3), V3, "Deletion vectors", _.dvCount)
   )
 
-  /** Returns the columns of a file of a format version. */
+  /** Returns the columns of a file for a table of the given format version. */
   def schema(unified: StructType, version: FormatVersion): Schema = Schema(
     0,
-    NestedField.required(PartitionId, PartitionName, unified, PartitionDoc) +: written(version).map(_.field(version))
+    NestedField.required(PartitionId, PartitionName, unified, PartitionDoc) +: columnsOf(version).map(_.field(version))
   )
 
   /** Returns the columns to read from a file of any version. */
@@ -117,7 +117,7 @@ private[maintenance] object PartitionStatisticsColumns {
       measures.map(c => if (c.since > V1) c.field(V3) else c.field(V2))
   )
 
-  private def written(version: FormatVersion): Vector[Column] = measures.filter(version >= _.since)
+  private def columnsOf(version: FormatVersion): Vector[Column] = measures.filter(version >= _.since)
 
   /** Returns a row of a file with the columns of [[schema]]. */
   def record(row: PartitionStatistics, unified: StructType, version: FormatVersion): Record = {
@@ -125,7 +125,7 @@ private[maintenance] object PartitionStatisticsColumns {
       case (Some(value), NestedField(_, _, t: PrimitiveType, _, _, _, _)) => RecordValues.primitive(value, t)
       case _ => null
     }
-    val values = written(version).map(_.value(row) match {
+    val values = columnsOf(version).map(_.value(row) match {
       case Some(value) => value
       case None => null
       case value => value
@@ -136,7 +136,7 @@ private[maintenance] object PartitionStatisticsColumns {
   /**
    * Converts a row that was read with [[readColumns]].
    *
-   * @throws UnreadableFile a value is missing that every version requires
+   * @throws UnreadableFile the row has no value in a column that is required in all versions
    */
   def statistics(record: Record, unified: StructType, file: String): PartitionStatistics = {
     def int(id: Int): Option[Int] = Option(record(id - 1)).map { case v: Integer => v.intValue }

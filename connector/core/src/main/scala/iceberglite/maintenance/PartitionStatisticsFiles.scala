@@ -23,16 +23,16 @@ object PartitionStatisticsFiles {
   def compute(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Vector[PartitionStatistics] = {
     val unified = unifiedOf(metadata)
     val tree = MetadataTree.at(snapshot, TreeTable(metadata.location, io, metadata))
-    def sums = new PartitionStatistics.Sums(unified, metadata.snapshotsById.get)
-    val ofParts = MetadataPool.map(tree.parts)(tree.entries(_).foldLeft(sums)(_ += _))
-    ofParts.foldLeft(sums)(_ ++= _).result()
+    def newSums = new PartitionStatistics.Sums(unified, metadata.snapshotsById.get)
+    val sumsByPart = MetadataPool.map(tree.parts)(tree.entries(_).foldLeft(newSums)(_ += _))
+    sumsByPart.foldLeft(newSums)(_ ++= _).result()
   }
 
   /**
    * Writes the statistics of a snapshot, in the table's format of data files. The file is not used until
    * `SetPartitionStatistics` adds it to the table metadata.
    *
-   * @param unique part of the file name, to distinguish it from other files of the snapshot
+   * @param unique a part of the file name that distinguishes the file from other files of the snapshot
    * @return absent for a snapshot without files
    */
   def write(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, unique: UUID): Option[PartitionStatisticsFile] =
@@ -71,7 +71,7 @@ object PartitionStatisticsFiles {
     val unified = unifiedOf(metadata).structType
     val path = file.statisticsPath
     val format = FileFormat.all.find(f => f != FileFormat.Puffin && path.endsWith(f.extension)).getOrElse(
-      throw UnreadableFile(path, "partition statistics", "Its name does not tell its format: .parquet, .orc or .avro")
+      throw UnreadableFile(path, "partition statistics", "Its name does not end with .parquet, .orc or .avro")
     )
     val source = DataSource(io, path, file.fileSizeInBytes)
     val rows = DataFormats.of(format).read(source, PartitionStatisticsColumns.readColumns(unified))
@@ -81,5 +81,5 @@ object PartitionStatisticsFiles {
 
   private def unifiedOf(metadata: TableMetadata): UnifiedPartition =
     if (metadata.specs.exists(_.isPartitioned)) new UnifiedPartition(metadata)
-    else throw ValidationFailed("An unpartitioned table has no partition statistics: its partitions have no fields")
+    else throw ValidationFailed("An unpartitioned table has no partition statistics, because its specs have no fields")
 }

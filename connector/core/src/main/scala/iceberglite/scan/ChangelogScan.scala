@@ -50,7 +50,7 @@ final case class ChangelogScan(
   }
 }
 
-/** The changes of a single commit. */
+/** Finds the changed rows of a single commit. */
 final private class CommitChanges(
     files: SnapshotChanges,
     snapshot: Snapshot,
@@ -85,13 +85,14 @@ final private class CommitChanges(
     val (addedIndex, removedIndex) = (files.index(commitDeletes.added), files.index(commitDeletes.removed))
     def applies(deletes: DeleteIndex, task: FileScanTask): Boolean =
       deletes.assignDeletes(Vector(task)).head.deletes.nonEmpty
-    commit.kept(commitDeletes.dataFiles).filter(t => applies(addedIndex, t) || applies(removedIndex, t))
+    commit.keptFiles(commitDeletes.dataFiles).filter(t => applies(addedIndex, t) || applies(removedIndex, t))
   }
 
   /**
-   * Returns the changes to a file that exists before and after the commit. A row is deleted if an added delete file
-   * applies to it and no earlier delete file did. The rows of a removed delete file reappear unless other deletes apply
-   * to them. Usually other deletes apply, because a deletion vector was replaced by another one.
+   * Returns the changes to a file that exists before and after the commit. The commit deleted a row if an added delete
+   * file applies to the row and no earlier delete file did. The rows of a removed delete file are inserted again unless
+   * other deletes apply to them. Usually other deletes apply, because commits replace a deletion vector with a larger
+   * one.
    */
   private def changes(file: FileScanTask, before: DeleteIndex, after: DeleteIndex): Vector[FileScanTask] = {
     val (fileBefore, fileAfter) = (before.assignDeletes(Vector(file)).head, after.assignDeletes(Vector(file)).head)
@@ -104,7 +105,7 @@ final private class CommitChanges(
   }
 
   private def difference(all: Vector[DeleteFile], others: Vector[DeleteFile]): Vector[DeleteFile] = {
-    val known = others.map(_.location).toSet
-    all.filterNot(d => known(d.location))
+    val otherLocations = others.map(_.location).toSet
+    all.filterNot(d => otherLocations(d.location))
   }
 }

@@ -58,8 +58,8 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
     catch { case e: ExecutionException => throw e.getCause }
 
   /**
-   * Adds a value. If it has an idle time, a background thread drops the value after this time, because executors share
-   * their memory between jobs.
+   * Adds a value. If the limits have an idle time, a background thread drops the value when it has not been used for
+   * this time, because executors share their memory between jobs.
    */
   private def put(key: AnyRef, value: AnyRef, bytes: Long, limits: LruCache.Limits): Unit = {
     values.put(key, value, bytes, limits)
@@ -67,7 +67,7 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
       sweepIn(limits.idleMs)
   }
 
-  /** Drops values that have not been used for their idle time. */
+  /** Drops the values that have not been used for their idle time. */
   private[scan] def dropIdle(): Unit = values.dropIdle()
 
   private def sweepIn(delayMs: Long): Unit = {
@@ -88,8 +88,8 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
 object DeleteCache {
 
   /**
-   * The default limits. A file that is too large for the cache is read by each task, and its equality deletes are
-   * spilled to disk.
+   * The default limits. Each task reads a file that is too large for the cache again, and spills the file's equality
+   * deletes to disk.
    */
   val DefaultLimits: LruCache.Limits = LruCache.Limits(64L << 20, 128L << 20, 10L * 60 * 1000)
 

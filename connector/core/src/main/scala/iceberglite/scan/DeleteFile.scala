@@ -11,15 +11,17 @@ import iceberglite.spec.types.NestedField
  */
 final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: Vector[EqualityColumn]) {
 
-  /** Returns whether it is a deletion vector (spec version 3: "Deletion vectors"). */
+  /** Returns whether the delete file is a deletion vector (spec version 3: "Deletion vectors"). */
   def isVector: Boolean = file.isDeletionVector
 
   def isEquality: Boolean = file.content == Content.EqualityDeletes
 
-  /** Returns whether it applies to a single data file only. */
+  /** Returns whether the delete file is known to apply to a single data file. */
   def appliesToOneFile: Boolean = isVector || file.referencedDataFile.isDefined
 
-  /** Returns the number of bytes to read. For a deletion vector, this is its part of the file. */
+  /**
+   * Returns the number of bytes to read: for a deletion vector, its size in the Puffin file; otherwise, the file size.
+   */
   def storedBytes: Long = file.contentSizeInBytes.filter(_ => isVector).getOrElse(file.fileSizeInBytes)
 
   /**
@@ -29,8 +31,8 @@ final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: V
   def withoutMetrics: DeleteFile = copy(file = file.copy(metrics = Metrics.Empty))
 
   /**
-   * The identity of a delete file. The offset is needed because a Puffin file may contain the deletion vectors of
-   * several data files.
+   * The path of the file and the offset of the content in the file, which together identify a delete file. The offset
+   * is needed because a Puffin file may contain the deletion vectors of several data files.
    */
   def location: (String, Option[Long]) = (file.path, file.contentOffset)
 
@@ -45,8 +47,8 @@ object DeleteFile {
 /**
  * A column that equality deletes compare.
  *
- * @param path the fields from the top-level column to the compared field. Each struct is reduced to the next field of
- *   the path. A compared top-level column is the only element
+ * @param path the fields from the top-level column to the compared field, both included. Each struct on the path
+ *   contains only the next field of the path. If the compared field is a top-level column, the path has one element
  */
 final case class EqualityColumn(path: Vector[NestedField]) {
   def column: NestedField = path.head

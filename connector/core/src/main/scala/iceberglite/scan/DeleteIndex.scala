@@ -13,10 +13,11 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
  *
  *   - a deletion vector applies to the data file that it references, which must be in the same partition and must not
  *     be newer;
- *   - without a vector, position delete files apply if they are in the same partition (spec and values) and their data
- *     sequence number is not lower than the file's; those that reference one data file apply only to that file;
- *   - equality delete files apply if they are newer than the data, and in the same partition or of an unpartitioned
- *     spec.
+ *   - if the data file has no deletion vector, position delete files apply if they are in the same partition (the same
+ *     spec and values) and their data sequence number is not lower than that of the data file; position delete files
+ *     that reference one data file apply only to that file;
+ *   - equality delete files apply if their data sequence number is higher than that of the data file, and if they are
+ *     in the same partition or have an unpartitioned spec.
  *
  * Delete files whose metrics exclude the data file are omitted. Thread-safe.
  *
@@ -33,8 +34,8 @@ final private[scan] class DeleteIndex private (
   val isEmpty: Boolean = vectors.isEmpty && byDataFile.isEmpty && byPartition.isEmpty && global.isEmpty
 
   /**
-   * Returns the tasks with their deletes. Only one lookup is made for files of the same manifest and partition, which
-   * share the partition tuple.
+   * Returns the tasks with their deletes. Files of the same manifest and partition share the partition tuple, so that
+   * the deletes of the partition are looked up only once for all of them.
    */
   def assignDeletes(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
     val byTuple = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
@@ -120,13 +121,13 @@ private[scan] object DeleteIndex {
   }
 
   private def incomplete(vector: DeleteFile, field: String): InvalidMetadata =
-    InvalidMetadata(vector.file.path, s"$$.$field", "The entry of a deletion vector must have it")
+    InvalidMetadata(vector.file.path, s"$$.$field", "The manifest entry of a deletion vector must have this field")
 
   private def duplicate(path: String, first: DeleteFile, second: DeleteFile): InvalidMetadata = InvalidMetadata(
     second.file.path,
     "$.referenced_data_file",
-    s"The data file $path has two deletion vectors in one snapshot: $first and $second. Roll back to a snapshot with " +
-      "one, or rewrite the data file with the engine that wrote them"
+    s"The data file $path has two deletion vectors in one snapshot: $first and $second. Roll back to a snapshot in " +
+      "which the file has one vector, or rewrite the data file with the engine that wrote the vectors"
   )
 }
 
@@ -136,8 +137,8 @@ final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber
   private var keyRanges: List[(EqualityKey, KeyRanges)] = Nil
 
   /**
-   * Returns the ranges of the file's values in the columns of a key. They are cached in a list, because most tables
-   * have only one key.
+   * Returns the ranges of the file's values in the columns of a key. The ranges are cached in a list and not in a map,
+   * because most tables have only one key.
    */
   def keys(key: EqualityKey): KeyRanges = keyRanges.find(_._1 eq key).map(_._2).getOrElse {
     val ranges = key.overlap.keysOf(file)
@@ -146,8 +147,8 @@ final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber
   }
 
   /**
-   * Fails if the delete file is in another partition than the data file that it references. It could not apply to the
-   * data file, so one of the two entries is wrong.
+   * Fails if the delete file is in another partition than the data file that it references. Delete files apply only to
+   * data of their own partition, so one of the two manifest entries is wrong.
    */
   def requireSamePartition(delete: DeleteFile): Unit =
     if (delete.file.specId != file.specId || delete.file.partition != file.partition) throw InvalidMetadata(

@@ -46,24 +46,24 @@ final class DeleteReader(
 
   private def requireReadable(delete: DeleteFile): Unit = if (delete.file.keyMetadata.isDefined) throw Unsupported(
     s"encrypted delete file ${delete.file.path}",
-    "This release has no keys; read the table with an engine that has"
+    "This release cannot decrypt files; read the table with an engine that supports encryption"
   )
 
-  private def shared[V <: AnyRef](part: AnyRef, weigh: V => Long)(load: => V): V =
-    cacheAccess.cache.valueOf[V](CacheKey(cacheAccess.storageKey, part), cacheAccess.limits, weigh)(load)
+  private def cached[V <: AnyRef](content: AnyRef, weigh: V => Long)(load: => V): V =
+    cacheAccess.cache.valueOf[V](CacheKey(cacheAccess.storageKey, content), cacheAccess.limits, weigh)(load)
 
   private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector = deletes.map { d =>
-    if (d.isVector) shared[DeletionVector](d.location, _.bytes)(DeletionVectorFiles.read(io, d.file))
+    if (d.isVector) cached[DeletionVector](d.location, _.bytes)(DeletionVectorFiles.read(io, d.file))
     else if (canCache(d.file)) cachedPositions(d.file).of(dataFile)
     else read(d.file, Some(dataFile)).of(dataFile)
   }.foldLeft(DeletionVector.Empty)(_ union _)
 
   private def cachedPositions(entry: ContentFile): FilePositions =
-    shared[FilePositions](entry.path, _.bytes)(read(entry, None))
+    cached[FilePositions](entry.path, _.bytes)(read(entry, None))
 
   /**
-   * Returns whether the file's positions may be cached, estimated from the file's row count. The positions of a larger
-   * file are read for one data file at a time, so that a task does not hold all of them in memory.
+   * Returns whether the file's positions fit into the cache, estimated from the file's row count. From a larger file, a
+   * task reads the positions for one data file at a time, so that it does not hold all positions in memory.
    */
   private def canCache(entry: ContentFile): Boolean =
     entry.recordCount * DeleteReader.MaxPositionBytes <= cacheAccess.limits.maxEntryBytes
@@ -83,15 +83,15 @@ final class DeleteReader(
       }
       val position = row(1).asInstanceOf[java.lang.Long].longValue
       if (position < 0)
-        throw UnreadableFile(entry.path, "position delete file", s"It names the row $position of $path")
+        throw UnreadableFile(entry.path, "position delete file", s"It has the negative position $position for $path")
       last.foreach(_ += position)
     }
     new FilePositions(builders.mapValues(_.result()).toMap.map(identity))
   }
 
   /**
-   * Fails if the delete file refers to a data file that its manifest entry excludes, because it is then not the file
-   * that was committed.
+   * Fails if the delete file refers to a data file that the bounds or the `referenced_data_file` of its manifest entry
+   * exclude, because the file is then not the one that was committed.
    */
   private def requireWithinBounds(entry: ContentFile, path: String): Unit = {
     val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))
@@ -107,13 +107,13 @@ final class DeleteReader(
   }
 
   private def keysOf(columns: Vector[EqualityColumn], deletes: Vector[DeleteFile]): DeletedKeys = {
-    val parts = deletes.map(d => shared[KeySet]((d.file.path, columns, nameMapping), _.bytes)(read(d.file, columns)))
+    val parts = deletes.map(d => cached[KeySet]((d.file.path, columns, nameMapping), _.bytes)(read(d.file, columns)))
     val inMemory = parts.collect { case keys: InMemoryKeys => keys }
     val isSmall = inMemory.map(_.bytes).sum <= cacheAccess.limits.maxEntryBytes / 2
     if (parts.size == 1 || inMemory.size < parts.size || !isSmall) new DeletedKeys(columns, parts)
     else {
       // The keys of all files are merged into one set, so that each row is tested once and not once per file.
-      val union = shared[KeySet]((deletes.map(_.file.path), columns, nameMapping), _.bytes) {
+      val union = cached[KeySet]((deletes.map(_.file.path), columns, nameMapping), _.bytes) {
         val builder = newKeys(columns)
         inMemory.foreach(builder ++= _)
         builder.result()
@@ -160,8 +160,8 @@ final private class FilePositions(positions: Map[String, DeletionVector]) {
   val bytes: Long = positions.iterator.map { case (path, vector) => path.length * 2L + 100L + vector.bytes }.sum
 }
 
-/** Key of a cached value. @param part identifies one delete file, or several delete files whose keys were merged */
-final private case class CacheKey(storageKey: AnyRef, part: AnyRef)
+/** Key of a cached value. @param content identifies one delete file, or several delete files whose keys were merged */
+final private case class CacheKey(storageKey: AnyRef, content: AnyRef)
 
 private object DeleteReader {
 

@@ -30,10 +30,11 @@ private[scan] object FileConstants {
     }
 
   /**
-   * Returns the file's partition as a struct of the partition fields of several specs. Fields of other specs are null.
+   * Returns the file's partition as a struct with the partition fields of several specs. Fields that the file's spec
+   * does not have are null.
    */
-  def partition(struct: StructType, spec: PartitionSpec, partition: PartitionTuple): Record = {
-    val byId = spec.fields.map(_.fieldId).zip(partition.values).toMap
+  def partition(struct: StructType, spec: PartitionSpec, tuple: PartitionTuple): Record = {
+    val byId = spec.fields.map(_.fieldId).zip(tuple.values).toMap
     new Record(struct.fields.map { f =>
       (byId.get(f.id).flatten, f.fieldType) match {
         case (Some(value), t: PrimitiveType) => RecordValues.primitive(value, t)

@@ -57,8 +57,8 @@ final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, so
    */
   def mightHavePartition(part: PartSummary): Boolean = summaries.mightMatch(part)
 
-  /** Returns the filter on the rows of a partition. It is computed on each call; [[byPartition]] returns a cache. */
-  def in(partition: PartitionTuple): PartitionFilter =
+  /** Computes the filter on the rows of a partition. [[byPartition]] returns a cache of these filters. */
+  def forPartition(partition: PartitionTuple): PartitionFilter =
     new PartitionFilter(if (partitions(partition)) residuals.of(partition) else AlwaysFalse)
 
   /** Creates a cache of the filters on the rows of partitions. */
@@ -84,12 +84,13 @@ final class PartitionFilter(val residual: Expression) {
 }
 
 /**
- * Caches the filters of partitions. Tuples are compared by reference. Files of one part and partition share the tuple,
- * and are often adjacent. Not thread-safe.
+ * Caches the filters of partitions. Partition tuples are compared by reference, because files of the same part and
+ * partition share the tuple. The last filter is kept separately, because these files are often adjacent. Not
+ * thread-safe.
  */
 final class PartitionFilters private[scan] (filter: SpecFilter, bound: Expression) {
   private val everything = new PartitionFilter(AlwaysTrue)
-  private val known = new IdentityHashMap[PartitionTuple, PartitionFilter]
+  private val cached = new IdentityHashMap[PartitionTuple, PartitionFilter]
   private var lastTuple = PartitionTuple.Empty
   private var last = everything
 
@@ -98,7 +99,7 @@ final class PartitionFilters private[scan] (filter: SpecFilter, bound: Expressio
     else if ((tuple eq lastTuple) && (last ne everything)) last
     else {
       lastTuple = tuple
-      last = known.computeIfAbsent(tuple, t => filter.in(t))
+      last = cached.computeIfAbsent(tuple, t => filter.forPartition(t))
       last
     }
 }

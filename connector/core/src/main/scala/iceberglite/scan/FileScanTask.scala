@@ -30,8 +30,8 @@ final case class FileScanTask(
   def isWholeFile: Boolean = start == 0 && length >= file.fileSizeInBytes
 
   /**
-   * Returns an upper limit of the file's live rows: the record count minus the number of rows in deletion vectors. It
-   * is 0 if the entry has no valid record count.
+   * Returns an upper limit of the file's live rows: the record count minus the number of rows in deletion vectors. The
+   * limit is 0 if the manifest entry has no valid record count.
    */
   def liveRecords: Long = {
     val candidates = change.flatMap(_.deletesOfChangedRows).fold(file.recordCount)(FileScanTask.vectorRecords)
@@ -39,13 +39,14 @@ final case class FileScanTask(
   }
 
   /**
-   * Returns a lower limit of the live rows that match the filter, according to metadata. It is 0 if there is a residual
-   * filter, or if a delete applies whose number of deleted rows in this file is unknown.
+   * Returns a lower limit of the live rows that match the filter, according to metadata. The limit is 0 for a split, if
+   * there is a residual filter, or if a delete file applies for which the number of rows that it deletes in this data
+   * file is unknown.
    */
   def guaranteedRecords: Long =
     if (residual == AlwaysTrue && isWholeFile && deletes.forall(_.isVector)) liveRecords else 0L
 
-  /** Returns the estimated number of rows in the split, assuming that they are evenly distributed. */
+  /** Returns the estimated number of rows in the split, assuming that the file's rows are evenly distributed. */
   def estimatedRows: Long =
     if (isWholeFile) liveRecords
     else (liveRecords.toDouble * length / math.max(1L, file.fileSizeInBytes)).round

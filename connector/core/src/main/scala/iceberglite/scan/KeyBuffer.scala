@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Arrays, UUID}
 
 /**
- * A buffer for the key of a row as bytes. Equal keys have equal bytes. [[KeySet]] stores and looks up keys in this
- * form. The buffer is reused for each row. Not thread-safe.
+ * A buffer that contains the key of a row as bytes. Equal keys have equal bytes. [[KeySet]] stores and looks up keys in
+ * this form. The buffer is reused for each row. Not thread-safe.
  */
 final class KeyBuffer {
   private var buffer: Array[Byte] = new Array[Byte](64)
@@ -50,7 +50,11 @@ final class KeyBuffer {
     System.arraycopy(value, 0, buffer, offset, value.length)
   }
 
-  /** @return the position in [[array]] at which the caller must write `length` bytes */
+  /**
+   * Appends the length of a byte sequence, and reserves space for the bytes.
+   *
+   * @return the position in [[array]] at which the caller must write `length` bytes
+   */
   def putLength(length: Int): Int = {
     putTag(KeyBuffer.Value)
     val offset = reserve(Integer.BYTES)
@@ -74,7 +78,8 @@ final class KeyBuffer {
       val offset = putLength(v.remaining)
       v.duplicate().get(buffer, offset, v.remaining)
       ()
-    case other => throw new IllegalArgumentException(s"Keys are no ${other.getClass.getSimpleName}")
+    case other =>
+      throw new IllegalArgumentException(s"A key cannot contain values of the class ${other.getClass.getName}")
   }
 
   private[scan] def set(source: Array[Byte], from: Int, length: Int): Unit = {
@@ -83,7 +88,7 @@ final class KeyBuffer {
     System.arraycopy(source, from, buffer, 0, length)
   }
 
-  /** Returns whether the value is null; only for keys of a single column of integers. */
+  /** Returns whether the value is null. May be called only if the key is that of a single column stored as a long. */
   private[scan] def isNull: Boolean = buffer(0) == KeyBuffer.Null
 
   private[scan] def long: Long = numbers.getLong(1)

@@ -10,16 +10,17 @@ import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * The columns of `equality_ids` (spec: "Equality Delete Files"). The specification forbids float and double, but Flink
- * writes such columns if they are part of an upsert key, and Apache Iceberg reads them. Therefore this class accepts
- * them. A column that was dropped from the table is still compared. Its type is taken from the schemas that contain it,
- * and it is optional because later files do not have it.
+ * Finds the columns of `equality_ids` (spec: "Equality Delete Files"). The specification forbids columns of type float
+ * and double, but this class accepts such columns, because Flink writes them if they are part of an upsert key, and
+ * Apache Iceberg reads them. A column that was dropped from the table is still compared. The type of a dropped column
+ * is taken from the schemas that contain the column. A dropped column is optional, because files that were written
+ * after the drop do not contain it.
  *
  * @param current the schema of the scan
  * @param schemas all schemas of the table
  */
 final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
-  private val known = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, EqualityKey]]
+  private val keysByIds = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, EqualityKey]]
 
   /**
    * Returns the key columns of an equality delete file. Files with the same `equality_ids` share an instance.
@@ -29,11 +30,11 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
   def of(deletes: ContentFile): EqualityKey = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
 
   /**
-   * Like [[of]], but returns invalid `equality_ids` as `Left`, because they are an error only if the deletes apply to a
-   * data file.
+   * Returns the key columns of an equality delete file, or the error if its `equality_ids` are invalid. The error is
+   * returned and not thrown, because invalid ids matter only if the deletes apply to a data file.
    */
   def keyOf(deletes: ContentFile): Either[InvalidMetadata, EqualityKey] =
-    known.computeIfAbsent(
+    keysByIds.computeIfAbsent(
       deletes.equalityIds,
       ids =>
         try Right(new EqualityKey(columns(ids, deletes)))
@@ -42,7 +43,7 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
 
   private def columns(ids: Vector[Int], deletes: ContentFile): Vector[EqualityColumn] =
     if (ids.nonEmpty) ids.map(column(_, deletes))
-    else throw invalid(deletes, "An equality delete file must name its delete columns")
+    else throw invalid(deletes, "It is empty, but an equality delete file must have at least one delete column")
 
   private def column(id: Int, deletes: ContentFile): EqualityColumn = {
     val found = ReadColumns.path(current, id).orElse(dropped(id))
@@ -53,14 +54,14 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
     }
     found.last.fieldType match {
       case t @ VariantType => throw notAKey(deletes, found, s"is a $t")
-      case _: NestedType => throw notAKey(deletes, found, "has parts")
+      case _: NestedType => throw notAKey(deletes, found, "is a struct, a list or a map")
       case _: PrimitiveType => EqualityColumn(found)
     }
   }
 
   /**
-   * Returns the path of a dropped column. If it had several types, the widest type is used, because all files can be
-   * read with it.
+   * Returns the path of a dropped column. If the column had several types, the path has the widest type, because all
+   * files can be read as this type.
    */
   private def dropped(id: Int): Option[Vector[NestedField]] = {
     val paths = schemas.sortBy(-_.schemaId).flatMap(ReadColumns.path(_, id))
@@ -71,7 +72,8 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
 
   private def notAKey(deletes: ContentFile, path: Vector[NestedField], reason: String): InvalidMetadata = invalid(
     deletes,
-    s"The delete column ${path.map(_.name).mkString(".")} (field id ${path.last.id}) $reason; such columns cannot be compared. " +
+    s"The delete column ${path.map(_.name).mkString(".")} (field id ${path.last.id}) $reason; " +
+      "the values of such columns cannot be compared. " +
       "Rewrite the table's deletes with the engine that wrote them"
   )
 
@@ -80,7 +82,7 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
 }
 
 /**
- * The columns that equality delete files compare. The metrics of these columns exclude data files to which the deletes
+ * The columns that equality delete files compare. The metrics of these columns show to which data files the deletes
  * cannot apply.
  */
 final private[scan] class EqualityKey(val columns: Vector[EqualityColumn]) {
@@ -89,8 +91,8 @@ final private[scan] class EqualityKey(val columns: Vector[EqualityColumn]) {
   val overlap: KeyOverlap = new KeyOverlap(compared)
 
   /**
-   * Returns the metrics of the key columns. The metrics of other columns are not used, because rows with the same key
-   * may have different values.
+   * Returns the metrics of the key columns in a delete file. The metrics of other columns are not used, because a
+   * deleted row may have other values in these columns than the delete file.
    */
   def metricsOf(deletes: ContentFile): Metrics = deletes.metrics.only(ids)
 }

@@ -18,7 +18,7 @@ sealed trait KeySet {
 /** A set of keys in memory. It can be merged into another set. */
 sealed private[scan] trait InMemoryKeys extends KeySet {
 
-  /** @param key a buffer that contains the current key whenever `f` is evaluated */
+  /** Evaluates `f` once for each key. @param key a buffer that contains the current key whenever `f` is evaluated */
   def foreach(key: KeyBuffer)(f: => Unit): Unit
 }
 
@@ -46,7 +46,8 @@ final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) exten
 
 private[scan] object LongKeys {
 
-  def isFor(columns: Vector[EqualityColumn]): Boolean = columns match {
+  /** Returns whether [[LongKeys]] can store the keys of these columns. */
+  def canStore(columns: Vector[EqualityColumn]): Boolean = columns match {
     case Vector(only) => isStoredAsLong(only.field)
     case _ => false
   }
@@ -66,8 +67,8 @@ final private[scan] class BytesKeys extends InMemoryKeys {
   private var starts = new Array[Int](16)
   private var hashes = new Array[Long](16)
   private var count = 0
-  // The slots of the hash table. A slot contains the ordinal of a key, starting at 1, or 0 if it is free. At most half
-  // of the slots are used.
+  // The slots of the hash table. A slot contains the ordinal of a key, starting at 1, or 0 if the slot is free. At most
+  // half of the slots are used.
   private var slots = new Array[Int](64)
 
   def size: Int = count
@@ -133,7 +134,7 @@ final private[scan] class BytesKeys extends InMemoryKeys {
   }
 }
 
-/** Keys that do not fit into memory; see [[SpilledFile]]. */
+/** A set of keys that do not fit into memory and are stored in a [[SpilledFile]]. */
 final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
   override def isEmpty: Boolean = file.count == 0
   override def bytes: Long = file.bytes
@@ -143,12 +144,12 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
 /**
  * Collects any number of keys. Not thread-safe.
  *
- * @param maxBytes memory limit in bytes; more keys are spilled to a file
- * @param directory directory of that file
+ * @param maxBytes memory limit in bytes; keys that exceed it are spilled to a file
+ * @param directory directory of the spill file
  */
 final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxBytes: Long, directory: String) {
   private val key = new KeyBuffer
-  private val usesLongs = LongKeys.isFor(columns)
+  private val usesLongs = LongKeys.canStore(columns)
   private val runBytes = math.max(maxBytes, KeySetBuilder.MinRunBytes)
   private var longs = new LongSet
   private var hasNull = false
@@ -158,7 +159,7 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
   /**
    * Adds a key.
    *
-   * @param values its values in the order of the columns, with the Java types of [[iceberglite.data.Record]]
+   * @param values the key's values in the order of the columns, with the Java types of [[iceberglite.data.Record]]
    */
   def +=(values: Array[AnyRef]): Unit = {
     key.clear()
@@ -200,6 +201,6 @@ final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxByte
 
 private object KeySetBuilder {
 
-  /** The minimum size of a run in bytes, so that a low memory limit does not lead to a file for every few keys. */
+  /** The minimum size of a run in bytes, so that runs are not tiny files if the memory limit is low. */
   val MinRunBytes: Long = 16L << 10
 }

@@ -18,7 +18,8 @@ import iceberglite.tree.{FilePart, MetadataPool, MetadataTrees, PartFilter, Part
 /**
  * Selects the files of a scan from the parts of a metadata tree. Serializable, so that executors can read parts.
  *
- * @param schemas all schemas of the table, for the columns of equality deletes
+ * @param schemas all schemas of the table, which define the columns of equality deletes
+ * @param bound the filter, bound to `schema`
  * @param read a condition that all rows to be read satisfy. The rows to be read may include rows that do not match the
  *   filter
  */
@@ -49,7 +50,7 @@ final class PartReader private (
 
   @transient private lazy val filter = new FileFilter(bound, specs)
   @transient private[scan] lazy val keys: KeyColumns = new KeyColumns(schema, schemas)
-  @transient private lazy val relevant = new DeleteFileFilter(read, keys)
+  @transient private lazy val mayDeleteReadRows = new DeleteFileFilter(read, keys)
 
   override def mightMatch(part: PartSummary): Boolean = filter.mightMatch(part)
 
@@ -60,17 +61,20 @@ final class PartReader private (
   /**
    * Returns the delete files of a part that may apply to the files that the scan reads. Delete files of partitions
    * without matching rows are omitted, because the scan does not read data of these partitions.
+   *
+   * @param oldest the lowest data sequence number of the data files that are read
    */
   private[scan] def deletes(part: FilePart, entries: Iterator[ManifestEntry], oldest: Long): Vector[ManifestEntry] = {
     val partitions = filter.of(part).byPartition
     entries.filter { e =>
-      e.isLive && !partitions.of(e.file.partition).isEmpty && e.sequenceNumber.forall(_ >= oldest) && relevant(e.file)
+      e.isLive && !partitions.of(e.file.partition).isEmpty && e.sequenceNumber.forall(_ >= oldest) &&
+      mayDeleteReadRows(e.file)
     }.toVector
   }
 
   /**
-   * Reads a part and encodes the entries that the scan needs, to be sent to the JVM that plans the scan. Called on
-   * executors, which do not cache manifests.
+   * Reads a part and encodes the entries that the scan needs, so that an executor can send them to the JVM that plans
+   * the scan. The part is not read from a cache, because executors do not cache manifests.
    *
    * @param oldest for a part with deletes, the lowest data sequence number of the data files that are read
    */
@@ -93,7 +97,7 @@ final class PartReader private (
 
 private object PartReader {
 
-  /** Returns an entry that inherits no values. */
+  /** Returns an entry that has its own sequence numbers and inherits no values from a manifest. */
   def entry(file: ContentFile, dataSequenceNumber: Long): ManifestEntry =
     ManifestEntry(EntryStatus.Existing, Some(0L), Some(dataSequenceNumber), Some(dataSequenceNumber), file)
 }

@@ -3,7 +3,13 @@ package iceberglite.scan
 import iceberglite.spec.file.ManifestEntry
 import iceberglite.spec.partition.PartitionSpec
 
-/** The files of a part that a scan reads; `pruned` counts the other live files of the part. */
+/**
+ * The files of a part that a scan reads.
+ *
+ * @param pruned the number of live files of the part that the scan does not read
+ * @param records the number of rows in the files to read, including deleted rows
+ * @param bytes the total size of the files to read, in bytes
+ */
 final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
 
 private[scan] object PlannedPart {

@@ -27,8 +27,8 @@ object ReadColumns {
     }
 
   /**
-   * Returns the path to a field, from the top-level column to the field itself. Each struct is reduced to the next
-   * field of the path. Absent if the schema has no such field.
+   * Returns the path to a field, from the top-level column to the field itself; absent if the schema has no such field.
+   * Each struct on the path is reduced to the next field of the path.
    */
   def path(schema: Schema, id: Int): Option[Vector[NestedField]] = schema.byId.get(id).map { field =>
     val outer = Iterator.iterate(schema.parents.get(id))(_.flatMap(schema.parents.get)).takeWhile(_.isDefined).flatten
@@ -50,16 +50,16 @@ object ReadColumns {
    */
   def ordinalPath(path: Vector[NestedField], read: Vector[NestedField]): Vector[Int] = {
     val ordinal = read.indexWhere(_.id == path.head.id)
-    val inside = if (path.size == 1) Vector.empty else ordinalPath(path.tail, partsOf(read(ordinal)))
+    val inside = if (path.size == 1) Vector.empty else ordinalPath(path.tail, subfieldsOf(read(ordinal)))
     ordinal +: inside
   }
 
-  private def partsOf(field: NestedField): Vector[NestedField] = field.fieldType match {
+  private def subfieldsOf(field: NestedField): Vector[NestedField] = field.fieldType match {
     case StructType(fields) => fields
-    case _ => throw new IllegalArgumentException(s"$field is no struct")
+    case _ => throw new IllegalArgumentException(s"The field $field is not a struct")
   }
 
-  /** Returns the value at a position; null if an enclosing struct is null. */
+  /** Returns the value at an ordinal path; null if an enclosing struct is null. */
   private[scan] def valueAt(row: Record, ordinalPath: Array[Int]): AnyRef = {
     var value: AnyRef = row
     var i = 0

@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-/** The type of a row's change. An update consists of a delete and an insert. `name` is the value in the changelog. */
+/** The type of a change to a row. An update of a row is shown as a delete and an insert. */
 sealed abstract class ChangeType extends Product with Serializable {
   def name: String
 }
@@ -14,7 +14,8 @@ object ChangeType {
 }
 
 /**
- * The change that a commit made to the rows of a task. It does not apply to rows that the task's delete files delete.
+ * The change that a commit made to the rows of a task. Rows that the task's delete files delete are not part of the
+ * change.
  *
  * @param ordinal the number of the commit in the changelog, starting at 0
  * @param snapshotId the snapshot of the commit

@@ -31,11 +31,11 @@ final class DeletedKeys(val columns: Vector[EqualityColumn], val sets: Vector[Ke
   def isEmpty: Boolean = sets.forall(_.isEmpty)
 
   /**
-   * Returns a function that returns whether a row is deleted. The function is not thread-safe.
+   * Returns a predicate that is true for deleted rows. The predicate is not thread-safe.
    *
    * @param read the columns of the rows
    */
-  def in(read: Vector[NestedField]): Record => Boolean = {
+  def toPredicate(read: Vector[NestedField]): Record => Boolean = {
     val keyOf = new KeyExtractor(columns, read)
     val key = new KeyBuffer
     row => {
@@ -46,7 +46,7 @@ final class DeletedKeys(val columns: Vector[EqualityColumn], val sets: Vector[Ke
   }
 }
 
-/** Extracts the key from rows. It returns the same record instance every time. */
+/** Extracts the key of a row. Each call returns the same record instance with new values. */
 final private[scan] class KeyExtractor(columns: Vector[EqualityColumn], read: Vector[NestedField])
     extends (Record => Record) {
   private val ordinalPaths: Array[Array[Int]] = columns.map(c => ReadColumns.ordinalPath(c.path, read).toArray).toArray

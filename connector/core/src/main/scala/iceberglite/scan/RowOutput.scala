@@ -12,8 +12,9 @@ import iceberglite.spec.types.Type.StructType
 final private[scan] class RowOutput(requested: Vector[NestedField], task: FileScanTask) {
 
   /**
-   * The columns to read. Positions are read to compute row ids. In a file without a first row id, the lineage columns
-   * are null, even if they are stored.
+   * The columns to read from the file. The position column is added if row ids are requested, because row ids are
+   * computed from positions. In a file without a first row id, the row lineage columns are not read, because they are
+   * null even if the file stores them.
    */
   val stored: Vector[NestedField] = {
     val needed = requested.flatMap { f =>
@@ -23,7 +24,7 @@ final private[scan] class RowOutput(requested: Vector[NestedField], task: FileSc
         case _ => Vector(f)
       }
     }
-    needed.foldLeft(Vector.empty[NestedField])((done, f) => if (done.exists(_.id == f.id)) done else done :+ f)
+    needed.foldLeft(Vector.empty[NestedField])((kept, f) => if (kept.exists(_.id == f.id)) kept else kept :+ f)
   }
 
   def of(read: Vector[NestedField], isDeleted: Record => Boolean): Record => Record =
@@ -66,7 +67,7 @@ final private[scan] class RowOutput(requested: Vector[NestedField], task: FileSc
     }
   }
 
-  /** Removes the fields of structs that were read only for deletes and filters. They follow the requested fields. */
+  /** Removes the struct fields that were read only for deletes and filters; these come after the requested fields. */
   private def narrowed(requested: Type, read: Type): AnyRef => AnyRef = (requested, read) match {
     case (StructType(fields), StructType(all)) if requested != read =>
       val parts = fields.zip(all).map { case (f, r) => narrowed(f.fieldType, r.fieldType) }.toArray

@@ -5,8 +5,8 @@ import iceberglite.spec.expr.Expression
 /**
  * The files that a scan has to read.
  *
- * @param tasks one per file, in the order of the manifests and of their entries
- * @param filter the scan's filter, bound
+ * @param tasks one task for each file, in the order of the manifests and of their entries
+ * @param filter the scan's filter, bound to the scan's schema
  * @param statsToKeep the metrics that the files retain
  */
 final case class ScanPlan(
@@ -17,18 +17,18 @@ final case class ScanPlan(
 )
 
 /**
- * Statistics of the planning.
+ * Statistics about the planning of a scan.
  *
  * @param totalManifests number of data manifests of the snapshot
  * @param skippedManifests number of data manifests that were not read, because they have no live files, because their
- *   partition summaries exclude them, or because enough rows were found before
- * @param totalFiles number of live data files of the snapshot; absent if a manifest that was not read does not have the
- *   count
+ *   partition summaries exclude them, or because the manifests before them have enough rows for the limit
+ * @param totalFiles number of live data files of the snapshot; absent if the manifest list has no file counts for a
+ *   manifest that was not read
  * @param deleteFiles number of delete files that apply to the files of the plan
- * @param deletedRecords number of rows of `resultRecords` that deletion vectors delete; other deletes are not included,
- *   because their number of rows is unknown
+ * @param deletedRecords number of rows of `resultRecords` that deletion vectors delete; rows that other delete files
+ *   delete are not included, because their number is unknown
  * @param prunedFiles number of files in the read manifests that the scan does not read, because their partition or
- *   metrics exclude them, or because enough rows were found before
+ *   metrics exclude them, or because the files before them have enough rows for the limit
  */
 final case class ScanReport(
     table: String,

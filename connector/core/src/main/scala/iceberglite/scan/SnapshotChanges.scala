@@ -7,8 +7,8 @@ import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, TreeTable}
 
 /**
- * Finds the data and delete files that commits added and removed. Files without rows that match a filter are omitted.
- * Thread-safe.
+ * Finds the data and delete files that commits added and removed. Files that have no rows that match the filter,
+ * according to metadata, are omitted. Thread-safe.
  *
  * @param bound the filter, bound to the table's schema
  */
@@ -48,16 +48,16 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
      *
      * @param paths if present, only files with these paths are returned
      */
-    def kept(paths: Option[Set[String]]): Vector[FileScanTask] = {
+    def keptFiles(paths: Option[Set[String]]): Vector[FileScanTask] = {
       def isKept(e: ManifestEntry): Boolean = e.isLive && !isAdded(e) && paths.forall(_.contains(e.file.path))
       val read = data.filter(p => p.hasLiveFiles && reader.mightMatch(p))
       read.flatMap(p => reader.select(p, files.entries(p).filter(isKept)).tasks)
     }
 
     /**
-     * Returns the deletes before and after the commit.
+     * Returns the delete files before and after the commit.
      *
-     * @param oldestData the lowest data sequence number of the files to which they may apply
+     * @param oldestData the lowest data sequence number of the data files to which the delete files may apply
      */
     def deletesFor(oldestData: Long): SnapshotDeletes = {
       def isRead(part: FilePart): Boolean = part.sequenceNumber >= oldestData && reader.mightMatch(part)
@@ -80,7 +80,9 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
 /**
  * The delete files before and after a commit.
  *
- * @param older delete files that existed before and remain
+ * @param older the delete files that exist both before and after the commit
+ * @param added the delete files that the commit added
+ * @param removed the delete files that the commit removed
  */
 final private[scan] case class SnapshotDeletes(
     older: Vector[ManifestEntry],

@@ -20,10 +20,10 @@ object RangeStart {
   final case class AfterTime(epochMs: Long) extends RangeStart
 }
 
-/** The last commit of an incremental read. */
+/** The last commit of an incremental read; it is included in the read. */
 sealed trait RangeEnd {
 
-  /** The read option that sets the end, for messages. */
+  /** Returns the read option that sets the end, as text for error messages. */
   def option: String
 }
 object RangeEnd {
@@ -115,8 +115,8 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
 
   private def requireStartBefore(start: RangeStart, end: RangeEnd, last: Option[Snapshot]): Unit = (start, end) match {
     case (RangeStart.AfterTime(from), RangeEnd.With(id)) => last.filter(_.timestampMs < from).foreach { snapshot =>
-        val until = s"end-snapshot-id=$id, of ${Instant.ofEpochMilli(snapshot.timestampMs)}"
-        throw InvalidArgument("start-timestamp", from.toString, s"It is later than $until")
+        val end = s"end-snapshot-id=$id, which was committed at ${Instant.ofEpochMilli(snapshot.timestampMs)}"
+        throw InvalidArgument("start-timestamp", from.toString, s"It is later than $end")
       }
     case _ => ()
   }
@@ -126,7 +126,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
       throw InvalidArgument(
         "end-snapshot-id",
         snapshot.snapshotId.toString,
-        s"The snapshot is not in the history of $name; leave one of them out"
+        s"The snapshot is not in the history of $name; omit either the branch or the option"
       )
     }
     snapshot
@@ -137,7 +137,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     throw NotFound(
       ObjectKind.Snapshot,
       s"$id ($which-snapshot-id)",
-      "It has expired, or never was. The metadata table `snapshots` lists the existing ones"
+      "It has expired or never existed. The metadata table `snapshots` lists the existing snapshots"
     )
   )
 
@@ -156,14 +156,14 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
       "start-snapshot-id",
       start.snapshotId.toString,
       if (follows) s"It is newer than $end; swap start and end"
-      else s"It is no ancestor of $end. The metadata table `history` lists the ancestors"
+      else s"It is not an ancestor of $end. The metadata table `history` lists the ancestors"
     )
   }
 
   /**
    * Returns the history of a snapshot.
    *
-   * @throws InvalidArgument snapshots from the time have expired
+   * @throws InvalidArgument the snapshots that were current at this time have expired
    */
   private def historyOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
     val history = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
@@ -171,8 +171,8 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
       throw InvalidArgument(
         option,
         epochMs.toString,
-        s"The snapshots of ${Instant.ofEpochMilli(epochMs)} have expired; the oldest that is left, ${oldest.snapshotId}, is of " +
-          s"${Instant.ofEpochMilli(oldest.timestampMs)}"
+        s"The snapshots of ${Instant.ofEpochMilli(epochMs)} have expired; the oldest existing snapshot " +
+          s"${oldest.snapshotId} was committed at ${Instant.ofEpochMilli(oldest.timestampMs)}"
       )
     }
     history

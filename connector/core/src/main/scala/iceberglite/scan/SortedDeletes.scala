@@ -8,13 +8,14 @@ import java.util.concurrent.atomic.AtomicReferenceArray
 import iceberglite.spec.file.{ContentFile, KeyRanges, ManifestEntry}
 import iceberglite.spec.schema.MetadataColumns
 
-/** A delete file in a [[DeleteIndex]]. Its metrics rule out data files that it cannot apply to. */
+/** A delete file in a [[DeleteIndex]]. The file's metrics show to which data files it cannot apply. */
 sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
   val file: ContentFile = entry.file
   protected val sequenceNumber: Long = entry.sequenceNumber.getOrElse(0L)
 
   /**
-   * The highest data sequence number of files to which the deletes apply. They also apply to files with lower numbers.
+   * The highest data sequence number of data files to which the deletes apply. The deletes also apply to data files
+   * with lower numbers.
    */
   def newestData: Long
 
@@ -23,7 +24,7 @@ sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
   def mayApplyTo(data: DeleteTarget): Boolean
 }
 
-/** A position delete file. The bounds of `file_path` exclude data files. */
+/** A position delete file. The bounds of `file_path` show to which data files it cannot apply. */
 final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDelete(entry) {
   override val delete: DeleteFile = DeleteFile(file, sequenceNumber, Vector.empty)
 
@@ -34,8 +35,9 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
   private val last: Option[Array[Byte]] = file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).map(bytes)
 
   /**
-   * The path of the data file to which the deletes apply, if they apply to a single one. This is the referenced data
-   * file or, without one, the path if its lower and upper bounds are equal. Bounds of paths are never truncated.
+   * The path of the data file to which the deletes apply, if they apply to a single data file. The path is the
+   * `referenced_data_file`. If this field is absent and the lower and upper bounds of `file_path` are equal, the bounds
+   * are the path, because writers never truncate bounds of `file_path`.
    */
   val dataFile: Option[String] = file.referencedDataFile.orElse {
     first.filter(low => last.exists(Arrays.equals(low, _))).map(new String(_, UTF_8))
@@ -87,8 +89,8 @@ final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) 
   private val newestData: Array[Long] = deletes.map(_.newestData)
 
   /**
-   * For each index, a cached list of all deletes from this index on. Data files to which all of these apply share the
-   * list.
+   * For each index, a cached list of all deletes from this index on. Data files to which all of these deletes apply
+   * share the list.
    */
   private val shared = new AtomicReferenceArray[Vector[DeleteFile]](deletes.length)
 
@@ -112,7 +114,8 @@ final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) 
   }
 
   /**
-   * Returns the index of the first delete that applies to data with this sequence number; all later ones apply as well.
+   * Returns the index of the first delete that applies to data with this sequence number. All later deletes apply as
+   * well.
    */
   private def firstFor(sequenceNumber: Long): Int = {
     var from = 0

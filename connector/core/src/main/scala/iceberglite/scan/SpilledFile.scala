@@ -11,9 +11,11 @@ import scala.collection.mutable.ArrayBuffer
 import iceberglite.spec.IcebergError.StorageFailed
 
 /**
- * Keys in a file on the local disk, sorted by their hashes. The first hash of each page and a Bloom filter are in
- * memory, so that lookups of rows that are not deleted rarely read the file. The directory entry of the file is already
- * deleted; the operating system frees the space when the file is closed.
+ * A file on the local disk that contains keys, sorted by their hashes. The first hash of each page and a Bloom filter
+ * are in memory, so that lookups of rows that are not deleted rarely read the file. The directory entry of the file is
+ * already deleted; the operating system frees the space when the file is closed.
+ *
+ * A page is a group of adjacent keys that is read as a unit.
  *
  * @param pages the first hash of each page
  * @param offsets the start of each page and, as the last element, the end of the last page
@@ -72,7 +74,7 @@ final private[scan] class SpilledFile(
   }
 }
 
-/** A Bloom filter of hashes. */
+/** A Bloom filter of hashes. @param expected the expected number of hashes */
 final private[scan] class HashFilter(expected: Long, maxBytes: Long) {
   private val words: Array[Long] = {
     val wordCount = math.min(expected * HashFilter.BitsPerKey / 64 + 1, maxBytes / 8)
@@ -105,7 +107,7 @@ private object HashFilter {
 }
 
 /**
- * Writes keys to sorted runs, and merges these into one file.
+ * Writes keys to temporary files, each of which is a sorted run, and merges these runs into one file.
  *
  * @param maxBytes memory limit in bytes; the Bloom filter uses at most half of it
  */
@@ -137,13 +139,13 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
       val index = merge(merged)
       new SpilledFile(new RandomAccessFile(merged, "r"), index.count, index.pages, index.offsets, index.filter)
     } finally {
-      // The open file can be read after its directory entry was deleted.
+      // The open file can still be read after its directory entry is deleted.
       merged.delete()
       discard()
     }
   }
 
-  /** Merges the runs written so far into one, to limit the number of open files. */
+  /** Merges the runs that have been written so far into a single run, to limit the number of open files. */
   private def joinRuns(): Unit = {
     val joined = newFile()
     val count =
@@ -169,12 +171,12 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
       val heads = new PriorityQueue[Run](math.max(1, open.size), (a: Run, b: Run) => a.compareHead(b))
       open.filter(_.advance()).foreach(heads.add)
       val result = new MergedRuns(new HashFilter(written, maxBytes / 2))
-      var before = Array.emptyByteArray
+      var previousKey = Array.emptyByteArray
       while (!heads.isEmpty) {
         val run = heads.poll()
         // Two runs may contain the same key.
-        if (result.count == 0 || !Arrays.equals(before, run.key)) result.add(out, run.hash, run.key)
-        before = run.key
+        if (result.count == 0 || !Arrays.equals(previousKey, run.key)) result.add(out, run.hash, run.key)
+        previousKey = run.key
         if (run.advance()) heads.add(run)
       }
       result.end()
@@ -192,8 +194,8 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
     catch {
       case e: IOException =>
         discard()
-        val reason = s"${e.getMessage}. Equality deletes that are too many for memory go there: make room, or give " +
-          "the cache of executors more memory"
+        val reason = s"${e.getMessage}. Equality deletes that do not fit into memory are written to this directory. " +
+          "Free disk space, or increase the memory of the executors' cache of delete files"
         throw StorageFailed("write deleted keys to", directory, reason, Some(e))
     }
 }
@@ -223,7 +225,7 @@ private object KeySpill {
         hash = in.readLong()
         key = new Array[Byte](in.readInt())
         in.readFully(key)
-      } catch { case _: EOFException => throw new EOFException(s"${written.file} was cut off") }
+      } catch { case _: EOFException => throw new EOFException(s"The file ${written.file} was cut off") }
       true
     }
 

@@ -23,13 +23,13 @@ object Splits {
       lookback: Int
   ): Vector[Vector[FileScanTask]] = {
     check(targetSize, openCost, lookback)
-    pack(tasks.iterator.flatMap(splitsOf(_, targetSize)), targetSize, openCost, lookback)
+    pack(tasks.iterator.flatMap(split(_, targetSize)), targetSize, openCost, lookback)
   }
 
   /**
-   * Combines single row groups, including those of files smaller than the target size. A group can then combine a large
-   * row group of one file with smaller ones of other files. The disadvantage is that more files are opened by several
-   * tasks.
+   * Splits files at every row group and combines the row groups into groups, including the row groups of files smaller
+   * than the target size. A group can then combine a large row group of one file with smaller row groups of other
+   * files. The disadvantage is that more files are opened by several tasks.
    */
   def ofRowGroups(
       tasks: Vector[FileScanTask],
@@ -48,9 +48,9 @@ object Splits {
   }
 
   /**
-   * Returns the weight of a file or split in bytes: its length and that of the delete files that apply only to this
-   * data file, but at least the cost of opening these files. Delete files that apply to several data files are not
-   * included, because they are read once for all of these.
+   * Returns the weight of a file or split in bytes: the total length of the split and of the delete files that apply
+   * only to this data file, but at least the cost of opening these files. Delete files that apply to several data files
+   * are not included, because they are read once for all of these data files.
    */
   def weight(task: FileScanTask, openCost: Long): Long = {
     val deletes = task.deletes.iterator.filter(_.appliesToOneFile)
@@ -77,7 +77,7 @@ object Splits {
     val bins = Vector.fill(groups)(new Bin)
     val targetSize = math.max(1L, (total + groups - 1) / groups)
     var before = 0L
-    tasks.iterator.flatMap(splitsOf(_, targetSize)).foreach { piece =>
+    tasks.iterator.flatMap(split(_, targetSize)).foreach { piece =>
       // The position of the split's middle in all files determines its group.
       val middle = before + piece.length / 2
       bins(math.min(groups - 1L, middle / targetSize).toInt).tasks += piece
@@ -87,10 +87,10 @@ object Splits {
   }
 
   /**
-   * Returns the splits of a task. A split has at most the target size, but at least one row group or stripe. Avro files
-   * are split at any offset, because metadata has no offsets of their blocks, which are small.
+   * Returns the splits of a task. A split has at most the target size, unless a single row group or stripe is larger.
+   * Avro files are split at multiples of the target size, because metadata has no offsets of their blocks.
    */
-  private[scan] def splitsOf(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
+  private[scan] def split(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
     if (task.length <= targetSize) Iterator.single(task)
     else {
       val cuts = rowGroups(task).getOrElse(evenOffsets(task, targetSize))
@@ -98,7 +98,7 @@ object Splits {
     }
 
   private def rowGroupSplits(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
-    rowGroups(task).fold(splitsOf(task, targetSize))(cuts => splitsAt(task, cuts :+ task.end))
+    rowGroups(task).fold(split(task, targetSize))(cuts => splitsAt(task, cuts :+ task.end))
 
   private def splitsAt(task: FileScanTask, ends: Vector[Long]): Iterator[FileScanTask] =
     (task.start +: ends.init).iterator.zip(ends.iterator).map { case (start, end) =>
@@ -106,8 +106,8 @@ object Splits {
     }
 
   /**
-   * Returns the offsets of the row groups or stripes within the task. Offsets that are not in order, or not within the
-   * file, are ignored.
+   * Returns the offsets of the row groups or stripes within the task; absent if the file's `split_offsets` are missing,
+   * not in ascending order or not within the file.
    */
   private def rowGroups(task: FileScanTask): Option[Vector[Long]] = {
     val offsets = task.file.splitOffsets
@@ -118,8 +118,9 @@ object Splits {
   }
 
   /**
-   * Returns boundaries at multiples of the target size. They need not be boundaries of row groups, because readers
-   * select row groups and stripes by their middle, and blocks by their start.
+   * Returns boundaries at multiples of the target size. The boundaries need not be those of row groups, because a
+   * reader of a split reads the row groups and stripes whose middle is in the split, and the blocks whose start is in
+   * it.
    */
   private def evenOffsets(task: FileScanTask, targetSize: Long): Vector[Long] =
     Iterator.iterate(task.start + targetSize)(_ + targetSize).takeWhile(_ < task.end).toVector
@@ -138,6 +139,7 @@ object Splits {
     ends.toVector
   }
 
+  /** A group that is being filled with splits. */
   final private class Bin {
     val tasks: ArrayBuffer[FileScanTask] = ArrayBuffer.empty
     var weight = 0L
@@ -162,18 +164,18 @@ object Splits {
    * closed.
    */
   private def pack(
-      splitsOf: Iterator[FileScanTask],
+      splits: Iterator[FileScanTask],
       targetSize: Long,
       openCost: Long,
       lookback: Int
   ): Vector[Vector[FileScanTask]] = {
     val groups = Vector.newBuilder[Vector[FileScanTask]]
     val open = ArrayBuffer.empty[Bin]
-    splitsOf.foreach { piece =>
+    splits.foreach { piece =>
       val weight = Splits.weight(piece, openCost)
-      val fitting = firstWith(open, targetSize - weight)
-      val bin = if (fitting < open.size) open(fitting) else new Bin
-      if (fitting == open.size) open += bin
+      val binIndex = firstBinUpTo(targetSize - weight, open)
+      val bin = if (binIndex < open.size) open(binIndex) else new Bin
+      if (binIndex == open.size) open += bin
       bin.tasks += piece
       bin.weight += weight
       if (open.size > lookback) groups += open.remove(fullest(open)).result()
@@ -182,10 +184,13 @@ object Splits {
     groups.result()
   }
 
-  /** Returns the index of the first bin with at most this weight, or the number of open bins if there is none. */
-  private def firstWith(open: ArrayBuffer[Bin], weight: Long): Int = {
+  /**
+   * Returns the index of the first open bin that weighs at most `maxWeight`, or the number of open bins if all bins are
+   * heavier.
+   */
+  private def firstBinUpTo(maxWeight: Long, open: ArrayBuffer[Bin]): Int = {
     var i = 0
-    while (i < open.size && open(i).weight > weight) i += 1
+    while (i < open.size && open(i).weight > maxWeight) i += 1
     i
   }
 

@@ -9,7 +9,7 @@ sealed trait StatsToKeep extends Product with Serializable {
   def of(file: ContentFile): ContentFile
 
   /** Returns whether the metrics of all these fields are retained. @param ids field ids */
-  def has(ids: Set[Int]): Boolean
+  def hasAll(ids: Set[Int]): Boolean
 
   /** Returns a copy that also retains the metrics of additional fields. @param more field ids */
   def and(more: Set[Int]): StatsToKeep
@@ -20,10 +20,10 @@ sealed trait StatsToKeep extends Product with Serializable {
 
 object StatsToKeep {
 
-  /** Retains all metrics. Metrics that were read from a manifest also retain its decoded blocks in memory. */
+  /** Retains all metrics. The metrics of a manifest entry also retain the decoded blocks of the manifest in memory. */
   case object All extends StatsToKeep {
     override def of(file: ContentFile): ContentFile = file
-    override def has(ids: Set[Int]): Boolean = true
+    override def hasAll(ids: Set[Int]): Boolean = true
     override def and(more: Set[Int]): StatsToKeep = this
     override private[scan] def forParts(parts: Vector[PartSummary]): StatsToKeep = this
   }
@@ -37,7 +37,7 @@ object StatsToKeep {
     override def of(file: ContentFile): ContentFile =
       if (file.metrics eq Metrics.Empty) file else file.copy(metrics = file.metrics.only(ids))
 
-    override def has(others: Set[Int]): Boolean = others.subsetOf(ids)
+    override def hasAll(others: Set[Int]): Boolean = others.subsetOf(ids)
 
     override def and(more: Set[Int]): StatsToKeep = copy(ids = ids ++ more)
 

@@ -14,7 +14,7 @@ import iceberglite.storage.FileIO
  * Reads the rows of a task one by one, in any file format. Columns are matched by field id. Deleted rows are omitted
  * or, if `_deleted` is requested, marked. Not thread-safe.
  *
- * @param schema the scan's schema, for the columns of residual filters
+ * @param schema the scan's schema, which contains the columns of residual filters
  * @param requested the requested columns, with structs reduced to the requested fields, including metadata columns
  * @param filtered whether to omit rows that do not match a task's residual filter
  * @param cacheAccess the cache of decoded delete files; by default, a cache that only this reader uses
@@ -39,10 +39,10 @@ final class TableRows(
    * @throws InvalidArgument the task is a split of a file, which is not supported here
    */
   def of(task: FileScanTask): RecordIterator = {
-    if (task.start != 0) throw InvalidArgument("start", task.start.toString, "A file is read row by row as a whole")
+    if (task.start != 0) throw InvalidArgument("start", task.start.toString, "Only whole files can be read row by row")
     if (task.file.keyMetadata.isDefined) throw Unsupported(
       s"encrypted data file ${task.file.path}",
-      "This release has no keys; read the table with an engine that has"
+      "This release cannot decrypt files; read the table with an engine that supports encryption"
     )
     val deletes = deleteReader.of(task.file.path, task.deletes)
     val deletesOfChangedRows = task.change.flatMap(_.deletesOfChangedRows).map(deleteReader.of(task.file.path, _))
@@ -85,16 +85,16 @@ final class TableRows(
     else Vector.empty
 
   private def deleted(deletes: RowDeletes, read: Vector[NestedField]): Record => Boolean = {
-    val keys = deletes.keys.filterNot(_.isEmpty).map(_.in(read)).toArray
+    val keys = deletes.keys.filterNot(_.isEmpty).map(_.toPredicate(read)).toArray
     val position = read.indexWhere(_.id == MetadataColumns.Position.id)
     row =>
       !deletes.positions.isEmpty && deletes.positions.isDeleted(TableRows.long(row(position))) || keys.exists(_(row))
   }
 
   private def residual(task: FileScanTask, read: Vector[NestedField]): Option[Record => Boolean] =
-    if (filtered && task.residual != AlwaysTrue) Some(matching(task.residual, read)) else None
+    if (filtered && task.residual != AlwaysTrue) Some(toPredicate(task.residual, read)) else None
 
-  private def matching(residual: Expression, read: Vector[NestedField]): Record => Boolean =
+  private def toPredicate(residual: Expression, read: Vector[NestedField]): Record => Boolean =
     Evaluate.rows[Record](
       residual,
       id => {

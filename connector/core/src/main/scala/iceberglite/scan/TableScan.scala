@@ -13,15 +13,15 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
 /**
  * A scan of one snapshot of a table.
  *
- * @param table the table, with the schema that the filter's columns refer to: the current one, or that of an old
- *   snapshot
+ * @param table the table, with the schema that the filter's columns refer to: the current schema, or the schema of an
+ *   old snapshot
  * @param snapshot the snapshot to scan; `None` for a table without snapshots, which has no files
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
  * @param cache cache of decoded manifests
  * @param statsToKeep the metrics that the files of the plan retain
  * @param cluster reads the parts of the tree on executors if there are many of them; absent to read them in this JVM
- * @param wholeFiles whether all rows of the selected files are read, including those that do not match the filter; if
- *   so, all deletes of these files are needed
+ * @param wholeFiles whether all rows of the selected files are read, including rows that do not match the filter. If
+ *   they are, the plan contains all deletes of these files; if not, it omits deletes that cannot delete matching rows
  */
 final case class TableScan(
     table: TreeTable,
@@ -79,9 +79,11 @@ final case class TableScan(
   }
 
   /**
-   * Reads parts in batches, doubling the number of parts, until there are enough rows.
+   * Reads parts in batches until the files found so far are guaranteed to contain enough matching rows. The number of
+   * parts that have been read doubles with each batch.
    *
-   * @return the parts that were read, and their tasks
+   * @param rows the sufficient number of matching rows
+   * @return the parts that were read, the files that were selected from these parts, and the tasks of the plan
    */
   private def firstOf(
       parts: Vector[FilePart],
@@ -112,12 +114,16 @@ final case class TableScan(
   /**
    * Returns the index of the deletes that may apply to the planned files.
    *
-   * @param oldest the lowest data sequence number of these files
+   * @param oldest the lowest data sequence number of the planned files
    */
   private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): DeleteIndex = {
     val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reader.mightMatch(p))
     live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { part =>
-      throw InvalidMetadata(part.path, "$.content", s"${table.name} is of format version 1, which has no delete files")
+      throw InvalidMetadata(
+        part.path,
+        "$.content",
+        s"The table ${table.name} has format version 1, which does not allow delete files"
+      )
     }
     if (live.isEmpty) DeleteIndex.Empty
     else DeleteIndex.of(files.deletes(live, oldest), table.metadata.specsById, files.reader.keys)
@@ -159,7 +165,10 @@ object TableScan {
     deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.recordCountOrZero - t.liveRecords).sum
   )
 
-  /** Returns the number of delete files. Tasks share the deletes of their partition by reference. */
+  /**
+   * Returns the number of distinct delete files. Delete files are compared by reference, because tasks of the same
+   * partition share them.
+   */
   private def deleteFiles(tasks: Vector[FileScanTask]): Long = {
     val distinct = new IdentityHashMap[DeleteFile, DeleteFile]
     var last = Vector.empty[DeleteFile]

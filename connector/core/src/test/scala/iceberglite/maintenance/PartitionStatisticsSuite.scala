@@ -219,7 +219,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
           PartitionStatisticsFile(1L, s"${table.location}/$name", 9)
         )
       }
-      assert(read("stats.csv").reason.contains("does not tell its format"))
+      assert(read("stats.csv").reason.contains("does not end with .parquet"))
       table.io.write(s"${table.location}/s.parquet", "PAR1 PAR1".getBytes)
       assert(read("s.parquet").file.endsWith("s.parquet"))
     }

@@ -158,7 +158,7 @@ private[iceberglite] object ReferenceTables {
     val columns = MetadataTables.all.map(t => t -> columnsOf(t))
     columns.map(_._2).distinct.flatMap { same =>
       val tables = columns.filter(_._2 == same).map(_._1)
-      val (ofSnapshot, ofHistory) = tables.partition(_.isOfSnapshot)
+      val (ofSnapshot, ofHistory) = tables.partition(_.showsOneSnapshot)
       Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
         scope(tables, ofSnapshot, "Rows of one snapshot") ++ scope(tables, ofHistory, "Rows of the whole history") ++
         Seq("") ++ columnTable(same) ++ Seq("")

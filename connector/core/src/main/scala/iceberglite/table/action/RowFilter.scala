@@ -53,7 +53,8 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
     }
   }
 
-  private def filterOf(file: ContentFile): PartitionFilter = files.of(specs.byId(file.specId)).in(file.partition)
+  private def filterOf(file: ContentFile): PartitionFilter =
+    files.of(specs.byId(file.specId)).forPartition(file.partition)
 
   private def byMetrics(rows: PartitionFilter, file: ContentFile): Match =
     if (rows.allMatch(file)) Match.AllRows

@@ -28,7 +28,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     extends PinnableTable {
   private val resolved = source()
 
-  if (travel != TimeTravel.Latest && !view.isOfSnapshot) {
+  if (travel != TimeTravel.Latest && !view.showsOneSnapshot) {
     throw InvalidArgument(
       s"time travel of $name",
       travel.selector,

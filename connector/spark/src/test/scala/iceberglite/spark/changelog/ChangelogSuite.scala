@@ -213,9 +213,9 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(read("start-snapshot-id" -> ids(1).toString) == (20L until 40L))
     assert(read() == (20L until 40L))
     val gone = intercept[Exception](read("start-snapshot-id" -> ids(0).toString)).getMessage
-    assert(gone.contains("It has expired, or never was"), gone)
+    assert(gone.contains("It has expired or never existed"), gone)
     val early = intercept[Exception](read("start-timestamp" -> "1")).getMessage
-    assert(early.contains("have expired; the oldest that is left"), early)
+    assert(early.contains("have expired; the oldest existing snapshot"), early)
   }
 
   test("invalid ranges are rejected with the reason") {

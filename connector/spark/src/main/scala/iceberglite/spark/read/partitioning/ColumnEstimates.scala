@@ -74,7 +74,7 @@ private[read] object ColumnEstimates {
   /** Estimates the statistics of one column. @param sketched the number of distinct values from a sketch */
   private def estimate(files: ScanFiles, column: NestedField, sketched: => Option[Long]): Option[ColumnEstimate] =
     column.fieldType match {
-      case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.statsToKeep.has(Set(column.id)) =>
+      case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.statsToKeep.hasAll(Set(column.id)) =>
         val stats = files.plan.tasks.map(new ColumnStatsByFile(ScanColumn(Vector(column), t), files.table.metadata))
         val rows = files.plan.report.liveRecords
         for {

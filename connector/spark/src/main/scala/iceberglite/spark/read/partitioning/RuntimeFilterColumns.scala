@@ -28,7 +28,7 @@ private[read] object RuntimeFilterColumns {
       val fields = fieldsOf(Vector(column))
       fields.exists(f => sources.contains(f.id)) ||
       fields.exists { f =>
-        !files.plan.statsToKeep.has(Set(f.id)) || haveDistinctRanges(
+        !files.plan.statsToKeep.hasAll(Set(f.id)) || haveDistinctRanges(
           new ColumnStatsByFile(f, files.table.metadata),
           sample
         )

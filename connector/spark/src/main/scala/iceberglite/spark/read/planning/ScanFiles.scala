@@ -111,7 +111,7 @@ final private[iceberglite] class ScanFiles private (
    * @param ids the ids of the columns
    */
   def withMetricsOf(ids: Set[Int]): ScanFiles =
-    if (plan.statsToKeep.has(ids)) this
+    if (plan.statsToKeep.hasAll(ids)) this
     else
       copyWith(filter, metricsColumns ++ ids)
 
@@ -189,7 +189,7 @@ final private[iceberglite] class ScanFiles private (
    */
   def tasksWith(bound: Expression): Vector[FileScanTask] =
     if (bound == AlwaysTrue) plan.tasks
-    else if (plan.statsToKeep.has(bound.fieldIds) || limit != RowLimit.Unlimited) {
+    else if (plan.statsToKeep.hasAll(bound.fieldIds) || limit != RowLimit.Unlimited) {
       val filter = filterOf(bound)
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {
