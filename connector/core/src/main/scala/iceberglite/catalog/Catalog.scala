@@ -15,10 +15,10 @@ import iceberglite.table.{
 }
 
 /**
- * A catalog, which finds tables by name and commits their metadata. To add a catalog type, implement this trait and add
- * its [[CatalogFamily]] to [[Catalogs.all]].
+ * A catalog, which finds tables by name and commits their metadata. To add a catalog type, implement this trait and
+ * [[CatalogFamily]], and add the family to [[Catalogs.all]].
  *
- * An operation that a catalog does not support throws `Unsupported`; the message names an alternative.
+ * An operation that a catalog does not support throws `Unsupported` with a message that names an alternative.
  */
 trait Catalog extends Committer with AutoCloseable {
 
@@ -29,10 +29,10 @@ trait Catalog extends Committer with AutoCloseable {
   /** The properties of the catalog. */
   def properties: Map[String, String]
 
-  /** Whether a table can also be identified by its path. This requires that the path alone determines the table. */
+  /** Whether users can also identify a table by its path, because the path alone determines the table. */
   def allowsPaths: Boolean = false
 
-  /** Lists namespaces. @return the namespaces directly below; for an empty parent, the top-level ones */
+  /** Returns the namespaces directly below `parent`; if `parent` is empty, the top-level namespaces. */
   def listNamespaces(parent: Vector[String]): Vector[Vector[String]]
   def namespaceExists(namespace: Vector[String]): Boolean
 
@@ -47,7 +47,7 @@ trait Catalog extends Committer with AutoCloseable {
    * Drops a namespace.
    *
    * @return false if the namespace does not exist
-   * @throws iceberglite.spec.IcebergError.ValidationFailed it is not empty
+   * @throws iceberglite.spec.IcebergError.ValidationFailed the namespace is not empty
    */
   def dropNamespace(namespace: Vector[String]): Boolean
 
@@ -58,7 +58,7 @@ trait Catalog extends Committer with AutoCloseable {
   /**
    * Drops a table.
    *
-   * @param purge whether to delete its files too; rejected if the table's `gc.enabled` is false
+   * @param purge whether to delete the table's files too; rejected if the table's property `gc.enabled` is false
    * @return false if the table does not exist
    */
   def drop(id: TableIdentifier, purge: Boolean): Boolean
@@ -79,8 +79,8 @@ trait Catalog extends Committer with AutoCloseable {
   protected def environment: Environment
 
   /**
-   * Returns the last part of the default location of a new table. It has a unique suffix if `unique-table-location` is
-   * true.
+   * Returns the last part of the default location of a new table. The part has a unique suffix if the catalog property
+   * `unique-table-location` is true.
    *
    * @param directory the table's name, in a form that is valid in a path
    */
@@ -96,7 +96,7 @@ trait Catalog extends Committer with AutoCloseable {
   /** Creates a table. @throws iceberglite.spec.IcebergError.AlreadyExists the table exists */
   def create(id: TableIdentifier, creation: TableCreation): Table = stage(id, creation, StageMode.Create).commit()
 
-  /** Begins to create or replace a table; nothing is visible before the staged table is committed. */
+  /** Begins to create or replace a table. Readers see the change only after the staged table is committed. */
   def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     val base = loadIfExists(id)
     StagedTable.begin(

@@ -48,7 +48,7 @@ object CatalogProperties {
     S3Settings.isKnown(key) || prefixes.filterNot(_ == CatalogProperty.S3).exists(p => key.startsWith(p.prefix))
 
   /**
-   * Rejects keys that are similar to known ones, and keys of Apache Iceberg that must not be ignored.
+   * Rejects keys that are probably misspelled, and keys of Apache Iceberg that must not be ignored.
    *
    * @param catalog the catalog's name, for the message
    * @return the keys that have no effect, each with its warning
@@ -63,7 +63,7 @@ object CatalogProperties {
     }
   }
 
-  /** Returns the warning for an unknown key. @throws InvalidArgument the key is similar to a known one */
+  /** Returns the warning for an unknown key. @throws InvalidArgument the key is similar to a known key */
   private def unknown(catalog: String, key: String): String = {
     Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { similar =>
       throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $similar?")

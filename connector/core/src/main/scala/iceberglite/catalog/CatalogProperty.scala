@@ -21,7 +21,11 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
 
   /** Returns the value of a required property. @param catalog the catalog's name, for the message */
   def require(catalog: String, properties: Map[String, String], example: String): String = in(properties).getOrElse(
-    throw InvalidArgument(s"$key of catalog $catalog", "none", s"$doc. Set it, for example to $example")
+    throw InvalidArgument(
+      s"$key of catalog $catalog",
+      "none",
+      s"The property is required ($doc). Set it, for example to $example"
+    )
   )
 
   /**
@@ -37,17 +41,18 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
     parser(text).getOrElse(throw InvalidArgument(s"$key of catalog $catalog", text, expected))
   }
 
+  /** Parses the value as true or false. Returns false if the property has neither a value nor a default. */
   def flag(catalog: String, properties: Map[String, String]): Boolean =
     parse(catalog, properties, "It must be true or false")(text => Try(text.toBoolean).toOption).contains(true)
 
-  /** Parses a whole number. */
+  /** Parses the value as a whole number. */
   def number(catalog: String, properties: Map[String, String], minimum: Long = Long.MinValue): Option[Long] = {
-    val expected = "It must be a whole number" + (if (minimum == Long.MinValue) "" else s", $minimum or more")
+    val expected = "It must be a whole number" + (if (minimum == Long.MinValue) "" else s" of at least $minimum")
     parse(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= minimum))
   }
 }
 
-/** A group of keys with a common prefix, which is removed before the keys are used. */
+/** A group of keys with a common prefix. The prefix is removed before the keys are used. */
 final case class PropertyPrefix(prefix: String, doc: String) {
 
   /** Returns the properties with the prefix, by their keys without the prefix. */
@@ -137,7 +142,7 @@ object CatalogProperty {
     "Comma-separated list of directories that belong to one table: owned-locations.<namespace>.<table>"
   )
 
-  /** Returns the locations that tables may own in addition to those of the catalog. */
+  /** Returns the locations that tables own in addition to the locations that the catalog assigns to them. */
   def ownedLocations(properties: Map[String, String]): table.OwnedLocations = {
     def parseLocations(text: String) =
       text.split(',').map(_.trim).filter(_.nonEmpty).map(iceberglite.catalog.Warehouse.of).toVector

@@ -14,9 +14,9 @@ import iceberglite.table._
 /**
  * Drops a file-system table. Deletes the files in the table's directory that its metadata refers to, its metadata
  * files, and the directories that become empty. Other files are kept and reported, because they may belong to another
- * table. PURGE also deletes the files that the table owns in other locations, see [[OwnedPaths]].
+ * table. PURGE also deletes the files that the table owns in other locations; see [[OwnedPaths]].
  *
- * @param ownership the locations that the table owns; its own directory follows from its name or path
+ * @param ownership the table's directory and the other locations that the table owns
  */
 final private[catalog] class DropDirectory(io: FileIO, table: String, ownership: TableOwnership) {
   private val location = ownership.directory.getOrElse(table)
@@ -24,7 +24,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private val versions = new VersionedTable(io, location, table)
 
   /**
-   * Drops the table. A table whose metadata is damaged can be dropped, but not purged; its data files remain.
+   * Drops the table. A table whose metadata is damaged can be dropped, but not purged, and its data files are kept.
    *
    * @return false if the table does not exist
    * @throws ValidationFailed the directory may contain files of other tables
@@ -39,15 +39,15 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       val ownMetadata = metadataFiles.filter(MetadataFiles.isMetadataName)
       val owned = if (purge) ownership else ownership.copy(locations = OwnedLocations.Empty)
       version.foreach(PurgeTable(io, table, _, owned, metadataFolder = Some(metadata)))
-      // When the version files are deleted, another writer can create the table again. The files of the new table must
-      // not be deleted.
+      // Once the version files are deleted, another writer can create the table again. Therefore only metadata files
+      // that were listed before are deleted, because a later file may belong to the new table.
       io.delete(TableLocations.inside(metadata, "version-hint.text"))
       ownMetadata.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
       EmptyDirectories.removeAll(io, location).foreach { remaining =>
         DropDirectory.log.warn(Redaction(
           s"Dropping $table kept files in $location that its metadata does not refer to, for example $remaining. " +
-            "They may be left over from failed writes, or belong to another table: delete the directory if nobody " +
-            "needs them"
+            "The files may be left over from failed writes, or belong to another table. Delete the directory if its " +
+            "files are not needed"
         ))
       }
     }
@@ -57,8 +57,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private def metadataFiles: Vector[String] = io.list(metadata).filterNot(_.isDirectory).map(_.path)
 
   /**
-   * Rejects symbolic links. If the directory is a link, or is below a link to a sibling directory, the location is only
-   * a second name of another table's directory.
+   * Rejects symbolic links. If the table's directory is a link, or is below a link to a sibling of the link, the
+   * location may be only a second name of another table's directory.
    */
   private def rejectSymbolicLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
     val ancestors = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
@@ -80,8 +80,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     StoragePath.of(io.realDirectory(directory.text), io.defaultFileSystem)
 
   /**
-   * Rejects a directory with metadata files of a catalog that stores pointers: the table must be dropped in that
-   * catalog.
+   * Rejects a directory with metadata files of a catalog that stores pointers, because the table must be dropped in
+   * that catalog.
    */
   private def rejectPointerCatalogMetadata(): Unit =
     metadataFiles.find { path =>
@@ -89,14 +89,15 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     }.foreach { path =>
       throw ValidationFailed(
         s"Cannot drop table $table: its directory $location has metadata of a catalog that stores a pointer to the " +
-          s"newest metadata file ($path). Drop the table in that catalog, and delete what is left there, first"
+          s"newest metadata file ($path). First drop the table in that catalog, and delete its remaining metadata files"
       )
     }
 
   private def rejectIfGcDisabled(version: TableVersion): Unit =
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
-      s"Cannot drop table $table: its property ${TableProperty.Gc.key} is false, so that other tables may use its files, " +
-        s"and in a file-system catalog dropping the table deletes its files in $location. Set the property to true first"
+      s"Cannot drop table $table: its property ${TableProperty.Gc.key} is false, because other tables may use its " +
+        s"files, but dropping a table of a file-system catalog deletes its files in $location. Set the property to " +
+        "true first"
     )
 }
 

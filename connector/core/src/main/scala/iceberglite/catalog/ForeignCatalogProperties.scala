@@ -7,7 +7,7 @@ import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 object ForeignCatalogProperties {
   private val Kind = "property"
   private val Identity =
-    "Another identity would be used than the one configured. Set the credentials of the file system: "
+    "Storage would be accessed with other credentials than configured. Set the credentials of the file system: "
   private val OnS3 = Identity + "s3.access-key-id and s3.secret-access-key, or hadoop.fs.s3a.aws.credentials.provider"
   private val HadoopGcs = Identity + "hadoop.fs.gs.auth.*"
   private val HadoopAzure = Identity + "hadoop.fs.azure.*"
@@ -21,8 +21,9 @@ object ForeignCatalogProperties {
       Seq(
         rejected(
           "lock-impl",
-          "Commits take no lock, as they create the metadata file exclusively, but writers that rely on the lock could " +
-            "overwrite them. Remove it if no other writer needs the lock, or use a jdbc, rest or hive catalog",
+          "Commits take no lock, because they create the metadata file exclusively, but writers that rely on the " +
+            "lock could overwrite them. Remove it if no other writer needs the lock, or use a jdbc, rest or hive " +
+            "catalog",
           "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
         ),
         rejected(
@@ -40,12 +41,12 @@ object ForeignCatalogProperties {
 
   private val general: Seq[ForeignSetting] = Seq(
     warned("lock-impl", "Catalogs of this type commit without a lock manager, also in Apache Iceberg"),
-    warned("lock.*", "No lock manager is used: commits are exclusive without one"),
+    warned("lock.*", "No lock manager is used, because commits are exclusive without a lock"),
     warned("metrics-reporter-impl", "Metrics are shown in Spark's SQL tab and by EXPLAIN; no reporter class is loaded"),
     warned("cache.case-sensitive", "Names of cached tables are case-sensitive", "true"),
     accepted("client-pool-cache-keys", "A catalog shares its connections with no other catalog or session"),
     warned("auth.session-timeout-ms", "The session of a catalog with its REST server lasts as long as the catalog"),
-    warned("suppress-permission-error", "A directory that the user may not list is an error", "false"),
+    warned("suppress-permission-error", "If the user may not list a directory, the operation fails", "false"),
     warned("view-default.*", "Views cannot be created in this release"),
     warned("view-override.*", "Views cannot be created in this release"),
     rejected("encryption.*", NoEncryption),
@@ -125,7 +126,10 @@ object ForeignCatalogProperties {
 
   private val forEveryType = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)
 
-  /** All settings, for the documentation. Settings of a single catalog type are listed with that type. */
+  /**
+   * Returns all settings, for the documentation. Each setting has the catalog type that it is limited to; the type is
+   * absent for settings of all catalog types.
+   */
   def all: Seq[(Option[String], ForeignSetting)] =
     byType.toSeq.sortBy(_._1).flatMap { case (kind, settings) => settings.all.map(Some(kind) -> _) } ++
       forEveryType.all.map(None -> _)
@@ -136,16 +140,16 @@ object ForeignCatalogProperties {
   private[catalog] def isListed(key: String): Boolean = forEveryType.find(key).isDefined
 
   /**
-   * Returns the warning for a property, if there is one.
+   * Returns the warning for a property, if there is a warning.
    *
    * @param kind the value of `type`
-   * @throws iceberglite.spec.IcebergError.Unsupported for a property that must not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported the property must not be ignored
    */
   private[catalog] def warning(catalog: String, kind: String, key: String, value: String): Option[String] =
     if (isOfKind(kind, key)) warningOfKind(catalog, kind, key, value)
     else forEveryType.warning(key, value, where(catalog))
 
-  /** Returns the warning about a property that is unsupported in this catalog type only, if there is one. */
+  /** Returns the warning for a property that is unsupported only in this catalog type, if there is a warning. */
   private[catalog] def warningOfKind(catalog: String, kind: String, key: String, value: String): Option[String] =
     byType.get(kind).flatMap(_.warning(key, value, where(catalog)))
 

@@ -9,8 +9,8 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * A catalog of tables in directories below a warehouse. A namespace is a directory, and a table is a directory that
- * contains `metadata/`. The catalog requires only a file system that can create a file exclusively.
+ * A catalog of tables in directories below a warehouse directory. A namespace is a directory, and a table is a
+ * directory that contains `metadata/`. The file system must be able to create a file only if it does not exist.
  *
  * @param warehouse the warehouse directory, without a trailing slash
  */
@@ -46,7 +46,11 @@ final class HadoopCatalog(
     if (userProperties.nonEmpty) throw noProperties(namespace, userProperties.keySet)
     val directory = directoryOf(namespace)
     if (io.exists(directory)) {
-      throw AlreadyExists(ObjectKind.Namespace, fullName(namespace), "Use the existing one, or choose another name")
+      throw AlreadyExists(
+        ObjectKind.Namespace,
+        fullName(namespace),
+        "Use the existing namespace, or choose another name"
+      )
     }
     Warehouse.using(warehouse)(io.makeDirectory(directory))
   }
@@ -66,7 +70,7 @@ final class HadoopCatalog(
       if (contents.nonEmpty) {
         val (shown, more) = contents.splitAt(MaxShownNames)
         throw ValidationFailed(
-          s"Cannot drop namespace ${fullName(namespace)}: its directory $directory is not empty. It holds " +
+          s"Cannot drop namespace ${fullName(namespace)}: its directory $directory is not empty. It contains " +
             shown.mkString(", ") + (if (more.isEmpty) "" else s" and ${more.size} more")
         )
       }
@@ -97,19 +101,22 @@ final class HadoopCatalog(
     if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
   }
 
-  /** Drops a table and always deletes its files: without metadata files, the table's directory would be a namespace. */
+  /**
+   * Drops a table and always deletes its files, because the catalog would list a table's directory without metadata
+   * files as a namespace.
+   */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
     new DropDirectory(io, fullName(id), ownershipOf(id))(purge)
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
     s"renaming ${fullName(from)} to $to",
-    "In a file-system catalog the directory determines the name; create the new table from the old one, or use a " +
-      "JDBC catalog"
+    "In a file-system catalog, the directory determines the name of a table. Create a new table from the old table, " +
+      "or use a JDBC catalog"
   )
 
   override def register(id: TableIdentifier, metadataFile: String): Table = throw Unsupported(
     s"registering $metadataFile as ${fullName(id)}",
-    "In a file-system catalog the directory determines the table; open it by its path, or use a JDBC catalog"
+    "In a file-system catalog, the directory determines the table. Open the table by its path, or use a JDBC catalog"
   )
 
   override def defaultLocation(id: TableIdentifier): String =
@@ -120,17 +127,17 @@ final class HadoopCatalog(
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
-  /** Rejects another location, because this catalog finds a table only in the directory with its name. */
+  /** Rejects any other location than the default, because this catalog finds a table only in this directory. */
   private def rejectLocationChange(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     val expected = base.fold(defaultLocation(id))(_.location)
     if (next.location != expected) throw Unsupported(
       s"the location ${next.location} for ${fullName(id)}",
-      s"In a file-system catalog it can only be $expected; omit LOCATION, or use a JDBC catalog"
+      s"In a file-system catalog, the location can only be $expected. Omit LOCATION, or use a JDBC catalog"
     )
     next.properties.get(TableProperty.MetadataPath.key).foreach { path =>
       throw Unsupported(
         s"${TableProperty.MetadataPath.key}=$path for ${fullName(id)}",
-        "In a file-system catalog metadata stays below the table's location"
+        "In a file-system catalog, metadata is always in the table's location. Remove the property"
       )
     }
   }
@@ -140,7 +147,7 @@ final class HadoopCatalog(
 
   private def isTable(directory: String): Boolean = new VersionedTable(io, directory, directory).exists
 
-  /** Returns the directories in a namespace, by name, without hidden ones. */
+  /** Returns the names and paths of the directories in a namespace, sorted by name. Hidden directories are omitted. */
   private def directories(namespace: Vector[String]): Vector[(String, String)] = {
     val directory = directoryOf(namespace)
     val names = io.list(directory).filter(_.isDirectory).map(file => nameOf(file.path))
@@ -152,13 +159,14 @@ final class HadoopCatalog(
   private def directoryOf(namespace: Vector[String]): String =
     namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checkName("namespace", level)))
 
-  /** Checks a part of a name: it must not lead out of its directory, or to a directory that listings omit. */
+  /** Rejects a part of a name that refers to another directory, or to a hidden directory, which listings omit. */
   private def checkName(kind: String, part: String): String =
     if (part.isEmpty || part.startsWith(".") || part.exists(c => c == '/' || c < ' ')) {
       throw InvalidArgument(
         kind,
         s"'$part'",
-        "In a file-system catalog it is a directory name: not empty, without a slash or a leading dot"
+        "In a file-system catalog, the name is also a directory name. It must not be empty, contain a slash or " +
+          "control characters, or start with a dot"
       )
     } else part
 
@@ -170,7 +178,7 @@ final class HadoopCatalog(
   private def noProperties(namespace: Vector[String], keys: Set[String]): Unsupported = Unsupported(
     s"Set namespace properties ${keys.toVector.sorted.mkString(", ")} of ${fullName(namespace)}: a file-system " +
       "catalog keeps no namespace properties, so this is not supported",
-    "Remove them, or use a JDBC catalog"
+    "Remove the properties, or use a JDBC catalog"
   )
 
   private def fullName(namespace: Vector[String]): String = (name +: namespace).mkString(".")

@@ -2,7 +2,10 @@ package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
-/** Interprets class names of Apache Iceberg in a catalog's configuration, so that it can be migrated unchanged. */
+/**
+ * Interprets class names of Apache Iceberg in a catalog's configuration, so that users can keep a configuration that
+ * they wrote for Apache Iceberg.
+ */
 private[catalog] object IcebergClassNames {
   private val Package = "org.apache.iceberg"
 
@@ -14,8 +17,8 @@ private[catalog] object IcebergClassNames {
   )
 
   /**
-   * Hadoop's file systems replace these classes. [[iceberglite.storage.S3Settings]] supports the settings of
-   * `S3FileIO`.
+   * The `FileIO` classes that Hadoop's file systems replace. [[iceberglite.storage.S3Settings]] supports the settings
+   * of `S3FileIO`.
    */
   private val replacedFileIOs: Set[String] =
     Set(s"$Package.hadoop.HadoopFileIO", s"$Package.io.ResolvingFileIO", s"$Package.aws.s3.S3FileIO")
@@ -24,9 +27,9 @@ private[catalog] object IcebergClassNames {
    * Returns the type of catalog that a configuration selects by `type` or `catalog-impl`.
    *
    * @param name the name of the catalog, for messages
-   * @param known the supported types, for messages
+   * @param supported the supported types, for messages
    */
-  def kindOf(name: String, properties: Map[String, String], known: String): String =
+  def kindOf(name: String, properties: Map[String, String], supported: String): String =
     CatalogProperty.CatalogImpl.in(properties) match {
       case None => CatalogProperty.Type.require(name, properties, "hadoop").toLowerCase
       case Some(impl) =>
@@ -34,27 +37,31 @@ private[catalog] object IcebergClassNames {
           impl,
           throw Unsupported(
             s"${CatalogProperty.CatalogImpl.key}=$impl in catalog $name",
-            s"Classes of other implementations are not loaded. Remove it, and set type to one of $known"
+            s"Classes of other implementations are not loaded. Remove it, and set type to one of $supported"
           )
         )
         CatalogProperty.Type.in(properties).filterNot(_.equalsIgnoreCase(kind)).foreach { other =>
-          throw InvalidArgument(s"type of catalog $name", other, s"catalog-impl says $kind; keep one of the two")
+          throw InvalidArgument(
+            s"type of catalog $name",
+            other,
+            s"It contradicts catalog-impl, which selects the type $kind; remove one of the two properties"
+          )
         }
         kind
     }
 
-  /** Returns the type in an unchecked configuration; empty if there is none. */
+  /** Returns the catalog type in a configuration that has not been checked yet; empty if it has no known type. */
   def kindIfKnown(properties: Map[String, String]): String =
     CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
       .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)
 
-  /** Checks the property `io-impl`. @throws Unsupported it names a class that Hadoop's file systems do not replace */
+  /** Checks the property `io-impl`. @throws Unsupported the class is not one that Hadoop's file systems replace */
   def checkFileIO(name: String, properties: Map[String, String]): Unit =
     CatalogProperty.FileIOImpl.in(properties).filterNot(replacedFileIOs).foreach { impl =>
       throw Unsupported(
         s"${CatalogProperty.FileIOImpl.key}=$impl in catalog $name",
-        "Files are read and written by Hadoop's file systems. Remove it, and set what the file system needs with the " +
-          s"prefix ${CatalogProperty.Hadoop.prefix}, such as hadoop.fs.gs.project.id"
+        "Files are read and written by Hadoop's file systems. Remove it, and set the properties of the file system " +
+          s"with the prefix ${CatalogProperty.Hadoop.prefix}, such as hadoop.fs.gs.project.id"
       )
     }
 }

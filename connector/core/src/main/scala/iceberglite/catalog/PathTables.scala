@@ -8,8 +8,9 @@ import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table._
 
 /**
- * Tables that are identified by a path: a directory that contains `metadata/` or, read-only, one metadata file. The
- * identifier of such a table has the path as its name and no namespace.
+ * Loads and commits tables that are identified by a path: the path of a directory that contains `metadata/`, or the
+ * path of one metadata file, which can only be read. The identifier of such a table has the path as its name and no
+ * namespace.
  */
 final class PathTables(io: FileIO, environment: Environment = Environment.system) extends Committer {
 
@@ -29,7 +30,10 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     rejectMetadataFile(id)
     val location = creation.location.getOrElse(id.name)
     if (location != id.name) {
-      throw Unsupported(s"the location $location for the table at ${id.name}", "The path is its location; omit it")
+      throw Unsupported(
+        s"the location $location for the table at ${id.name}",
+        "The path is the table's location; omit LOCATION"
+      )
     }
     StagedTable.begin(
       CommitTarget(id, id.name, io, this),
@@ -49,13 +53,14 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
 
   /**
-   * Returns the locations that the table owns. It has no name in a catalog, so it owns nothing in `owned-locations`.
+   * Returns the locations that the table owns. These do not include directories in `owned-locations`, because the table
+   * has no name in a catalog.
    */
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(Some(id.name), Vector(id.name), hasVersionNames = true)
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id.name).getOrElse(
-    throw NotFound(ObjectKind.Table, id.name, "There is no metadata directory with *.metadata.json files at this path")
+    throw NotFound(ObjectKind.Table, id.name, "The path has no metadata directory with *.metadata.json files")
   )
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
@@ -72,7 +77,8 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
 
   /**
-   * Returns the newest metadata file of a table whose catalog stores a pointer. It is probably the pointer's target.
+   * Returns the newest metadata file of a table whose catalog stores a pointer to the current metadata file. The newest
+   * file is probably the current file.
    */
   private def newestOfCatalog(path: String): Option[TableVersion] = {
     val files = io.list(TableLocations.inside(path, "metadata"))
@@ -87,18 +93,21 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   private def rejectMetadataFile(id: TableIdentifier): Unit = if (MetadataFiles.version(id.name).isDefined) {
     throw Unsupported(
       s"changing a table by its metadata file ${id.name}",
-      "A metadata file is one read-only version; open the table's directory or its name in a catalog"
+      "A metadata file is a read-only version of a table; open the table by its directory or by its name in a catalog"
     )
   }
 
   private def rejectLocationChange(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     if (base.exists(_.location != next.location)) {
-      throw Unsupported(s"the location ${next.location} for the table at ${id.name}", "A table by path cannot move")
+      throw Unsupported(
+        s"the location ${next.location} for the table at ${id.name}",
+        "The location of a table that is identified by its path cannot change"
+      )
     }
     next.properties.get(TableProperty.MetadataPath.key).foreach { path =>
       throw Unsupported(
         s"${TableProperty.MetadataPath.key}=$path for the table at ${id.name}",
-        "Metadata of a table by path stays below it"
+        "The metadata of a table that is identified by its path is always in this path. Remove the property"
       )
     }
   }

@@ -1,11 +1,11 @@
 package iceberglite.catalog
 
 /**
- * The entry in which a catalog stores the location of the newest metadata file of one table or view (spec: "Metastore
- * Tables"). It changes only by compare-and-swap; [[PointerSwap]] implements commits with it.
+ * The catalog entry that stores the location of the newest metadata file of one table or view (spec: "Metastore
+ * Tables"). The entry changes only by compare-and-swap. [[PointerSwap]] implements commits with a pointer.
  *
- * A call that throws an `IcebergError` other than `CommitStateUnknown` had no effect; the new metadata file is then
- * deleted.
+ * If a method throws an `IcebergError` other than `CommitStateUnknown`, the pointer is unchanged, and the caller may
+ * delete the new metadata file.
  *
  * @tparam V the metadata with its file location: a `TableVersion` or a `ViewState`
  */
@@ -31,12 +31,14 @@ sealed trait PointerMove
 object PointerMove {
   case object Succeeded extends PointerMove
 
-  /** The move had no effect: the pointer has another location, was removed or, for a creation, already exists. */
+  /**
+   * The pointer was not changed: for a swap, it has another location or was removed; for a creation, it already exists.
+   */
   case object Conflict extends PointerMove
 
-  /** The move had no effect because the catalog was busy; a retry may succeed. */
+  /** The pointer was not changed, because the catalog was busy; a retry may succeed. */
   final case class Busy(reason: String) extends PointerMove
 
-  /** The outcome is unknown, because the response did not arrive. */
+  /** The outcome is unknown, because the response of the catalog did not arrive. */
   final case class Unknown(cause: Throwable) extends PointerMove
 }

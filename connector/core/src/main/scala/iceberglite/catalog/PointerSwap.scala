@@ -21,14 +21,15 @@ private[catalog] trait PointerTarget[V] {
 }
 
 /**
- * The commit of a catalog with pointers: writes the new metadata file, then moves the pointer to it.
+ * Commits in a catalog that stores pointers: writes the new metadata file, and then moves the pointer to this file.
  *
  * A commit has one of three results: it succeeded; or it failed, and its file is deleted; or its outcome is unknown,
- * and no file is deleted. After a lost response, the same move is retried. If the first attempt had no effect, the
- * retry performs the move; otherwise, the pointer's current file shows whether the first attempt succeeded.
+ * and no file is deleted. If the response to a move is lost, the same move is retried. If the first attempt had no
+ * effect, the retry moves the pointer. If the retry fails, the pointer's current metadata file shows whether the first
+ * attempt succeeded.
  *
  * @param name the name of the table or view, for messages
- * @param warehouse the location of tables, for the message if files cannot be written
+ * @param warehouse the location of tables, for the error message if files cannot be written
  */
 final private[catalog] class PointerSwap[V](
     name: String,
@@ -59,7 +60,7 @@ final private[catalog] class PointerSwap[V](
         case Right(Conflict) => if (!hasSucceeded) throw conflict("the catalog now points to another metadata file")
         case Right(Busy(reason)) => throw conflict(s"the catalog is busy ($reason)")
         case Right(Unknown(cause)) => retryMove(cause)
-        case Left(known: CommitStateUnknown) => throw known
+        case Left(unknownState: CommitStateUnknown) => throw unknownState
         case Left(error: IcebergError) =>
           deleteNewFile()
           throw error
@@ -75,7 +76,7 @@ final private[catalog] class PointerSwap[V](
           throw failure
       }
 
-    /** Retries the move. From here on, an earlier attempt may have succeeded, or may still succeed. */
+    /** Retries the move after an attempt that may have succeeded, or may still succeed. */
     @tailrec
     private def retryMove(cause: Throwable): Unit = move() match {
       case Right(Succeeded) => ()
@@ -90,8 +91,9 @@ final private[catalog] class PointerSwap[V](
       catch { case failure: Throwable => Left(failure) }
 
     /**
-     * Whether this commit succeeded although the catalog reported a conflict. A driver with its own retries may report
-     * a conflict with its own first attempt. Other writers may have committed since; then their log lists the new file.
+     * Whether this commit succeeded although the catalog reported a conflict. The catalog's driver may have retried a
+     * successful request, so that the request conflicts with itself. If other writers have committed since then, the
+     * metadata logs of their files list the new file.
      */
     private def hasSucceeded: Boolean = orUnknown {
       val current = pointer.read()
@@ -99,8 +101,9 @@ final private[catalog] class PointerSwap[V](
     }
 
     /**
-     * Whether an earlier attempt succeeded: the pointer is at the new file, or another commit is based on it. Another
-     * commit on the same base proves that all attempts failed and cannot succeed any more.
+     * Whether an earlier attempt succeeded: the pointer is at the new file, or another commit is based on the new file.
+     * If another commit is based on this commit's base, all attempts of this commit have failed, and no attempt can
+     * succeed any more.
      */
     private def earlierAttemptSucceeded(): Boolean = orUnknown {
       val current = pointer.read()
@@ -108,7 +111,7 @@ final private[catalog] class PointerSwap[V](
         val log = current.fold(Vector.empty[String])(withLog)
         val isRuledOut = base.exists(b => log.contains(target.location(b)))
         if (!log.contains(newFile) && !isRuledOut) {
-          val reason = current.fold("it is no longer in the catalog")(path => s"the catalog points to $path")
+          val reason = current.fold(s"$name is no longer in the catalog")(path => s"the catalog points to $path")
           throw unknown(new IllegalStateException(reason))
         }
         log.contains(newFile)
@@ -118,8 +121,8 @@ final private[catalog] class PointerSwap[V](
     private def isBase(path: String): Boolean = base.exists(target.location(_) == path)
 
     /**
-     * Returns `path` and the files in its metadata log. If the file is missing, other commits have replaced and deleted
-     * it; then the pointer's current file is read instead.
+     * Returns `path` and the files in the metadata log of this file. If the file cannot be read and the pointer has
+     * moved, other commits have replaced and deleted the file, and the pointer's current file is used instead.
      */
     @tailrec
     private def withLog(path: String): Vector[String] = Try(path +: target.log(io, path)) match {
@@ -133,7 +136,7 @@ final private[catalog] class PointerSwap[V](
     private def orUnknown[A](check: => A): A =
       try check
       catch {
-        case known: CommitStateUnknown => throw known
+        case unknownState: CommitStateUnknown => throw unknownState
         case NonFatal(e) => throw unknown(e)
       }
 

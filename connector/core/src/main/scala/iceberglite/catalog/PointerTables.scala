@@ -30,8 +30,8 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   }
 
   /**
-   * Loads the metadata file at `path`. If that fails and the pointer has moved, the file was replaced by a later
-   * commit; the new file is loaded.
+   * Loads the metadata file at `path`. If the file cannot be read and the pointer has moved, a later commit replaced
+   * the file, and the pointer's current file is loaded instead.
    */
   @tailrec
   private def load(pointer: Pointer[TableVersion], path: Option[String]): Option[TableVersion] =
@@ -45,7 +45,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
     }
 
   /**
-   * Commits; see [[Committer.commit]].
+   * Commits a change of a table; see [[Committer.commit]].
    *
    * @param name the table's name, for messages
    * @param ownership returns the locations that a version of the table owns; called only if metadata files have expired
@@ -75,7 +75,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   }
 
   /**
-   * Creates a pointer to an existing metadata file, which is never deleted.
+   * Creates a pointer to an existing metadata file. The file is not deleted if the registration fails.
    *
    * @throws AlreadyExists an object with the name exists
    */

@@ -20,7 +20,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
     pointer.read().map(path => ViewState(MetadataFiles.readView(io, path), path))
 
   /**
-   * Commits; see [[ViewCatalog.commitView]].
+   * Commits a change of a view; see [[ViewCatalog.commitView]].
    *
    * @param name the name of the view, for messages
    */
@@ -36,7 +36,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
     try swap.commit(base, state)
     catch {
       case _: CommitConflict if base.isEmpty && pointer.read().isDefined =>
-        throw AlreadyExists(ObjectKind.View, name, "Replace it, drop it first, or choose another name")
+        throw AlreadyExists(ObjectKind.View, name, "Replace the view, drop it first, or choose another name")
     }
     state
   }
@@ -51,7 +51,10 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
 
 private[catalog] object PointerViews {
 
-  /** Returns the codec. Unlike table metadata, view metadata is compressed by default, as in Apache Iceberg. */
+  /**
+   * Returns the compression codec of a view's metadata files. Unlike table metadata, view metadata is compressed by
+   * default, as in Apache Iceberg.
+   */
   private def codecOf(view: ViewMetadata): MetadataCodec =
     view.properties.get(TableProperty.MetadataCodec.key).fold[MetadataCodec](MetadataCodec.Gzip)(MetadataCodec.of)
 

@@ -4,14 +4,14 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.slf4j.LoggerFactory
 
-/** Logs each warning about a setting once. */
+/** Logs each warning about a setting only once. */
 final class SettingWarnings {
   private val logged = ConcurrentHashMap.newKeySet[String]
 
-  /** Logs a message once for a key. @param key the key of the setting */
+  /** Logs the first message for a key, and ignores later messages for this key. @param key the key of the setting */
   def once(key: String, message: String): Unit = if (logged.add(key)) SettingWarnings.log.warn(message)
 
-  /** Logs a constant message once. */
+  /** Logs a message once. */
   def once(message: String): Unit = once(message, message)
 }
 
@@ -21,6 +21,6 @@ object SettingWarnings {
   private val log = LoggerFactory.getLogger(LoggerName)
   private val catalogs = new ConcurrentHashMap[String, SettingWarnings]
 
-  /** Returns the warnings of a catalog, for all sessions of the process. */
+  /** Returns the logger of the warnings for a catalog. All sessions of the process share it. */
   def ofCatalog(name: String): SettingWarnings = catalogs.computeIfAbsent(name, _ => new SettingWarnings)
 }

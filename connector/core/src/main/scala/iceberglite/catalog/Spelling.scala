@@ -6,7 +6,7 @@ object Spelling {
   /**
    * Returns the most similar known word. It differs in at most two letters, or in one letter if either word is short.
    *
-   * @return absent for a known word, and if no word is similar
+   * @return absent if `word` is a known word, or if no known word is similar
    */
   def closest(word: String, known: Iterable[String]): Option[String] = {
     val lower = word.toLowerCase
@@ -14,7 +14,10 @@ object Spelling {
     if (known.exists(_ == word) || similar.isEmpty) None else Some(similar.minBy(_.swap)._1)
   }
 
-  /** Returns the maximum distance of two similar words. Two changes in a word of four letters make a different word. */
+  /**
+   * Returns the maximum distance of two similar words. The distance is lower for short words, because two changes in a
+   * word of four letters usually result in a different word.
+   */
   private def tolerance(a: String, b: String): Int = if (math.min(a.length, b.length) <= 4) 1 else 2
 
   /** Returns the number of letters that must be inserted, deleted, changed, or swapped with their neighbor. */

@@ -14,8 +14,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   private val hintFile = TableLocations.inside(directory, "version-hint.text")
 
   /**
-   * Whether the table exists: it has a version hint or a metadata file, including one of a catalog that stores
-   * pointers.
+   * Whether the table exists: the metadata directory contains a version hint or a metadata file. Metadata files of
+   * catalogs that store pointers also count.
    */
   def exists: Boolean = io.exists(hintFile) || names().nonEmpty
 
@@ -33,29 +33,33 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /**
-   * Whether a version is the newest. If versions are deleted, a forward scan can stop at a gap; a listing confirms the
-   * newest version. If the next version is listed, it was committed after the scan, so there is no gap.
+   * Whether a version is the newest. If commits delete old versions, a forward scan can stop at a gap in the version
+   * numbers, so that a listing must confirm the result. If the listing contains the next version, there is no gap: the
+   * next version was committed after the scan, and the scanned version was the newest.
    */
   private def isNewest(version: TableVersion): Boolean =
     !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) || {
-      val found = numberIn(version.metadataLocation)
-      val versions = names().flatMap(numberIn)
-      versions.forall(n => found.exists(n <= _)) || found.exists(n => versions.contains(n + 1))
+      val number = numberIn(version.metadataLocation)
+      val listed = names().flatMap(numberIn)
+      listed.forall(n => number.exists(n <= _)) || number.exists(n => listed.contains(n + 1))
     }
 
-  /** Returns the newest version by a listing, without the hint. */
+  /** Lists the metadata directory and returns the newest version, without reading the hint. */
   def newestByListing(): Option[TableVersion] = newestByListing(VersionFiles.MaxListings)
 
   def pathOf(number: Int, codec: MetadataCodec): String =
     TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
 
-  /** Returns the version in a file's name; names with a UUID belong to catalogs that store pointers. */
+  /**
+   * Returns the version number in a file name; absent for names with a UUID, which belong to catalogs that store
+   * pointers.
+   */
   def numberIn(path: String): Option[Int] =
     if (path.substring(path.lastIndexOf('/') + 1).startsWith("v")) MetadataFiles.version(path) else None
 
   /**
-   * Returns the content of the hint: a number or, from other engines, a metadata file's name with or without its
-   * extension.
+   * Returns the version number in the hint. The hint contains the number or, if another engine wrote the hint, the name
+   * of a metadata file with or without its extension.
    */
   def hint(): Option[Int] = {
     val text =
@@ -64,13 +68,13 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     text.flatMap(t => Try(t.stripPrefix("v").toInt).toOption.orElse(MetadataFiles.version(t)).filter(_ > 0))
   }
 
-  /** Writes the hint asynchronously, because an outdated hint is also valid. */
+  /** Writes the hint asynchronously. The commit need not wait, because readers also accept an outdated hint. */
   def writeHint(number: Int): Unit = io.replaceAsync(hintFile, number.toString.getBytes("UTF-8"))
 
   /**
-   * Removes the temporary files of killed writers. A file is removed if it is more than a day older than the new file
-   * `newFile`, by the storage's clock. If its writer is still active, that writer fails without effect and retries its
-   * commit.
+   * Removes the temporary files of killed writers. A temporary file is removed if it is more than a day older than
+   * `newFile`, by the storage's clock. If the writer of a removed file is still active, its commit fails without effect
+   * and is retried.
    */
   def removeStale(newFile: String): Unit = {
     val entries = io.list(directory)
@@ -93,8 +97,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   /**
    * Returns the content of a file; `None` only if the file does not exist. If the read fails but the file exists
-   * afterwards, the read is retried: if commits delete old versions, a delayed writer can briefly create a deleted
-   * version again.
+   * afterwards, the read is retried. This can happen if commits delete old versions, because a delayed writer can
+   * briefly create a deleted version again.
    */
   def ifExists[A](path: String)(read: => A): Option[A] = {
     @tailrec def attempt(retries: Int): Option[A] = {
@@ -110,19 +114,25 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /**
-   * Reads a version under any of its possible file names. The last name is that of early releases of Apache Iceberg.
+   * Reads a version under any of its possible file names. The last of these names is used by early releases of Apache
+   * Iceberg.
    */
   private def read(number: Int): Option[TableVersion] = {
     val names = MetadataCodec.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCodec.Plain) + ".gz")
     names.iterator.map(readIfExists).collectFirst { case Some(version) => version }
   }
 
-  /** Scans forward from a version, for a limited number of steps. */
+  /**
+   * Scans forward from a version, for a limited number of steps. Returns the path of the newest version.
+   *
+   * @param found the path of the version with this number; absent at the start of the scan
+   */
   @tailrec
   private def scanForward(number: Int, found: Option[String], steps: Int): Option[String] =
     MetadataCodec.all.map(pathOf(number + 1, _)).find(io.exists) match {
       case None => found
-      // The hint is too far behind. A listing is faster, and also finds versions after a gap of deleted files.
+      // The hint is far behind the newest version. A listing is faster, and also finds versions after a gap of deleted
+      // files.
       case Some(_) if steps == 0 => newestListedPath()
       case newer => scanForward(number + 1, newer, steps - 1)
     }
@@ -132,18 +142,20 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
   }
 
-  /** Whether a table may exist. The hint is written after the commit, so the directory may exist without it. */
+  /** Whether a table may exist. A new table can have a directory but no hint, because commits write the hint last. */
   private def mayExist: Boolean = io.exists(hintFile) || io.exists(directory)
 
   /**
-   * Finds the newest version by listings. With concurrent commits and deletes, a listed file may be missing when it is
-   * read, and a listing may miss new files: list again.
+   * Finds the newest version by listings. The directory is listed again if no version could be read, because during
+   * concurrent commits and deletes, a listed file may be missing when it is read, and a listing may miss new files.
+   *
+   * @param remaining the number of listings that are still allowed
    */
   @tailrec
   private def newestByListing(remaining: Int): Option[TableVersion] = {
     val found = newestListedPath()
     val version = found.flatMap(readIfExists)
-    // Stop earlier for a table that may never have existed than for one that has just disappeared.
+    // Empty listings have a higher cost, so that the search for a table that probably never existed ends earlier.
     val cost = if (found.isEmpty) VersionFiles.EmptyListingCost else 1
     if (version.isDefined || remaining < cost || found.isEmpty && !mayExist) version
     else newestByListing(remaining - cost)
@@ -152,19 +164,19 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
 private[catalog] object VersionFiles {
 
-  /** The pattern of temporary files in local and HDFS-like storages. */
+  /** The pattern of the names of temporary files in local and HDFS-like storages. */
   private val Temporary = """\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp""".r
   private val StaleMs = 24L * 60 * 60 * 1000
 
   /** The number of versions to try individually before the directory is listed. */
   private val MaxSteps = 16
 
-  /** The maximum number of listings of a directory whose files change. */
+  /** The maximum number of times that a directory is listed while its files change. */
   private val MaxListings = 50
 
   /** The maximum number of retries if a file exists but could not be read. */
   private val MaxRereads = 3
 
-  /** The number of listings as which a listing without a version counts. */
+  /** The cost of a listing that contains no version; a listing with a version has the cost 1. */
   private val EmptyListingCost = 5
 }

@@ -12,15 +12,15 @@ import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 
 /**
- * A file-system table (spec: "File System Tables"). Creating the file of version V, which can succeed only once,
- * commits that version. `version-hint.text` is written later and may be outdated, missing or invalid.
+ * A file-system table (spec: "File System Tables"). A writer commits version V by creating the file of version V, which
+ * only one writer can create. `version-hint.text` is written after the commit, and may be outdated, missing or invalid.
  *
  * @param table the name of the table, for messages
  */
 final private[catalog] class VersionedTable(io: FileIO, location: String, table: String) {
   private val files = new VersionFiles(io, location)
 
-  /** Whether the table exists, see [[VersionFiles.exists]]. */
+  /** Whether the table exists; see [[VersionFiles.exists]]. */
   def exists: Boolean = files.exists
 
   def newest(): Option[TableVersion] = files.newest()
@@ -28,7 +28,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   /** Commits `next` as the version after `base`. */
   def commit(base: Option[TableVersion], next: NextVersion): TableVersion = {
     val number = base.fold(1)(b => numberOf(b) + 1)
-    // All commits on one base must compete for one name, so the codec of the base applies, not that of the change.
+    // Concurrent commits on the same base must create the same file name, which depends on the codec. Therefore the
+    // codec of the base applies, even if the change sets another codec.
     val codec = MetadataCodec.of(
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
     )
@@ -71,7 +72,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     throw AlreadyExists(
       ObjectKind.Table,
       s"$table in $location",
-      s"$name there belongs to a catalog that stores a pointer to the newest metadata file; use it, or another location"
+      s"Its metadata file $name belongs to a catalog that stores a pointer to the newest metadata file. Use the " +
+        "table through that catalog, or choose another location"
     )
   }
 
@@ -89,13 +91,14 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Creates the file. If the response is unclear, the content of the file shows which commit created it.
+   * Creates the file. If it is unclear whether the call succeeded, the content of the file shows which commit created
+   * the file.
    *
-   * @return false if another commit has the name
+   * @return false if another commit created the file
    */
   private def createFile(path: String, contents: Array[Byte]): Boolean = tryCreate(path, contents) match {
     case Right(true) => true
-    // A storage with its own retries may report a conflict with its own first attempt.
+    // A storage that retries a successful request may report that the file already exists.
     case Right(false) => isOwnFile(path, contents).getOrElse(false)
     case Left(failed: StorageFailed) => isOwnFile(path, contents).getOrElse(throw failed)
     case Left(unclear: CommitStateUnknown) => retryCreate(path, contents, unclear)
@@ -105,8 +108,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Retries the creation with the same name and content. If the call succeeds, the file exists, and its content shows
-   * which commit created it.
+   * Retries the creation with the same name and content. If the file exists afterwards, its content shows which commit
+   * created the file. If not, the outcome is unknown.
    */
   private def retryCreate(path: String, contents: Array[Byte], failure: Throwable): Boolean =
     isOwnFile(path, contents).getOrElse {
@@ -118,7 +121,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     try Right(io.createExclusively(path, contents))
     catch { case e: Throwable => Left(e) }
 
-  /** Whether a file belongs to this commit; `None` if it does not exist. */
+  /** Whether this commit created the file; `None` if the file does not exist. */
   private def isOwnFile(path: String, contents: Array[Byte]): Option[Boolean] =
     orUnknown(path)(files.ifExists(path)(io.read(path)).map(Arrays.equals(_, contents)))
 
@@ -126,22 +129,22 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   private def orUnknown[A](path: String)(check: => A): A =
     try check
     catch {
-      case known: CommitStateUnknown => throw known
-      case e: Throwable => throw unknown(path, s"it cannot be read (${e.getMessage})", Some(e))
+      case unknownState: CommitStateUnknown => throw unknownState
+      case e: Throwable => throw unknown(path, s"the table's metadata cannot be read (${e.getMessage})", Some(e))
     }
 
   private def unknown(path: String, reason: String, cause: Option[Throwable]): CommitStateUnknown =
     CommitStateUnknown(table, path, reason, cause)
 
   /**
-   * Rejects a base that is no longer the newest version of the table. Version numbers alone do not show this: a table
-   * that was dropped and created again reuses them, and deleted versions leave them free. Therefore an old base is
-   * checked before the commit.
+   * Rejects a base that is no longer the newest version of the table. The version number of the base is not sufficient
+   * to detect this, because a table that was dropped and created again reuses the numbers, and because the numbers of
+   * deleted versions are free. Therefore the metadata file of an old base is read again before the commit.
    */
   private def rejectOutdatedBase(base: TableVersion, next: TableMetadata): Unit = {
     val hasNewerVersion = deletesOldVersions(base) && highest(base).exists(_ > numberOf(base))
     if (hasNewerVersion || isOldBase(base, next) && !isSame(base, files.readIfExists(base.metadataLocation))) {
-      throw CommitConflict(table, s"${base.metadataLocation} is not the newest version, or was changed")
+      throw CommitConflict(table, s"${base.metadataLocation} is no longer the newest version, or was changed")
     }
   }
 
@@ -156,50 +159,51 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     TableProperty.of(TableProperty.DeleteAfterCommit, base.metadata.properties)
 
   /**
-   * Returns the highest version. If commits delete old versions, a delayed writer can reset the hint to a deleted
-   * version, so the directory is listed. Otherwise, the hint is recent enough.
+   * Returns the highest version number. If commits delete old versions, the directory is listed, because a delayed
+   * writer can reset the hint to a deleted version. Otherwise, the hint is recent enough.
    */
   private def highest(base: TableVersion): Option[Int] =
     if (deletesOldVersions(base)) files.newestListedPath().flatMap(files.numberIn) else files.hint()
 
   /**
-   * Withdraws a commit on an outdated base. The file name can be free because its version was deleted long ago; the
-   * commit would then fork the history. Therefore it is kept only if the newest version follows it.
+   * Withdraws a commit on an outdated base. A commit on such a base can succeed if the next version was committed and
+   * deleted long ago, so that its file name is free. The commit would then fork the history. Therefore the commit is
+   * kept only if the newest version is based on it.
    */
   private def withdrawIfOvertaken(base: TableVersion, committed: TableVersion, number: Int): Unit = {
-    val overtaken = orUnknown(committed.metadataLocation) {
+    val isOvertaken = orUnknown(committed.metadataLocation) {
       (deletesOldVersions(base) || isOldBase(base, committed.metadata)) && highest(base).exists(_ > number) &&
       files.newestByListing().exists(newest =>
         !follows(newest, base, committed).getOrElse(throw logTooShort(newest, committed))
       )
     }
-    if (overtaken) {
+    if (isOvertaken) {
       Cleanup.delete(io, Vector(committed.metadataLocation))
-      throw CommitConflict(table, s"the table has long moved on from version ${number - 1}")
+      throw CommitConflict(table, s"version ${number - 1} is outdated, and later versions were already deleted")
     }
   }
 
   /**
-   * Withdraws a commit if the table was dropped, and possibly created again, after the base was read: the commit would
-   * restore deleted metadata, or belong to another table. The check compares the UUID in the base's file, and not
-   * timestamps, because clocks differ and the timestamp of the base may be in the future.
+   * Withdraws a commit if the table was dropped, and possibly created again, after the base was read. The commit would
+   * restore deleted metadata, or overwrite metadata of another table. The check compares the UUID in the base's file,
+   * and not timestamps, because clocks differ and the timestamp of the base may be in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, committed: TableVersion, number: Int): Unit = {
-    val replaced = orUnknown(committed.metadataLocation) {
+    val isReplaced = orUnknown(committed.metadataLocation) {
       !isUnreplaced(base) && !files.newestByListing().exists(isLaterVersion(_, base, committed))
     }
-    if (replaced) {
+    if (isReplaced) {
       Cleanup.delete(io, Vector(committed.metadataLocation))
       throw CommitConflict(
         table,
-        s"version ${number - 1} no longer exists, or belongs to another table that was created in its place"
+        s"version ${number - 1} no longer exists, or belongs to another table that was created in the same directory"
       )
     }
   }
 
   /**
-   * Whether a version was committed on top of this one. Later commits may have deleted the base's file, and the log of
-   * the newest version may no longer go back to this one: then the outcome is unknown, unless it is another table.
+   * Whether the newest version is a later version than this commit and is based on it. If the newest version belongs to
+   * the same table, but its metadata log no longer goes back to this commit, the outcome of this commit is unknown.
    */
   private def isLaterVersion(newest: TableVersion, base: TableVersion, committed: TableVersion): Boolean = {
     val uuids = base.metadata.uuid ++ newest.metadata.uuid
@@ -209,8 +213,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Whether the base's file still exists and belongs to the table. Tables of format version 1 may have no UUID; then
-   * the update time is compared.
+   * Whether the base's file still exists and belongs to the same table. If the table has no UUID, which is possible in
+   * format version 1, the update time is compared.
    */
   private def isUnreplaced(base: TableVersion): Boolean = base.metadata.uuid match {
     case None => isSame(base, files.readIfExists(base.metadataLocation))
@@ -224,8 +228,9 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   )
 
   /**
-   * Whether `newest` is, or is based on, the version of this commit. If the commit added snapshots, `newest` must
-   * contain one of them; otherwise, its metadata log must list the commit. `None` if the log does not go back that far.
+   * Whether `newest` is the version of this commit or is based on this version. If the commit added snapshots, `newest`
+   * must contain one of them. If not, the metadata log of `newest` must list the commit; the result is `None` if the
+   * log does not go back that far.
    */
   private def follows(newest: TableVersion, base: TableVersion, committed: TableVersion): Option[Boolean] = {
     val added = committed.metadata.snapshotsById.keySet -- base.metadata.snapshotsById.keySet
@@ -241,12 +246,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
 
 private[catalog] object VersionedTable {
 
-  /** The number of commits after which the temporary files of killed writers are removed. */
+  /** The interval, in versions, at which commits remove the temporary files of killed writers. */
   private val CleanupInterval = 10
 
   /**
-   * The age from which a base is also checked before the commit, in milliseconds. This prevents readers from seeing a
-   * version that would be withdrawn.
+   * The age in milliseconds from which a base is checked not only after but also before the commit. The earlier check
+   * prevents readers from seeing a version that is withdrawn after the commit.
    */
   private val OldBaseMs = 5000L
 }

@@ -17,18 +17,19 @@ import iceberglite.tree.{FilePart, MetadataPool, MetadataTree, SeenParts, TreeTa
 
 /**
  * Deletes the files that a table's metadata refers to, for `DROP TABLE ... PURGE`. Files that the table does not own
- * are kept, see [[OwnedPaths]].
+ * are kept; [[OwnedPaths]] defines which files a table owns.
  */
 object PurgeTable {
 
   /**
    * Deletes the files. A file that cannot be deleted, or a manifest that cannot be read, does not prevent the deletion
-   * of the others.
+   * of the other files.
    *
    * @param table the table's name, for messages
    * @param ownership the table's directories according to the catalog, determined before it dropped the table
-   * @param metadataFolder metadata folder of a file-system table. The metadata files in it are deleted first, so that
-   *   readers do not find a table without its data. The caller deletes the remaining files of the folder
+   * @param metadataFolder metadata folder of a file-system table; absent for tables of other catalogs. The version
+   *   files in this folder are deleted first, so that readers do not find a table without its data. The caller deletes
+   *   the remaining files of the folder
    * @return the number of deleted files, and the files that were kept, which are also logged
    */
   def apply(
@@ -52,12 +53,12 @@ object PurgeTable {
       owned.reasonToKeep(version.metadataLocation)
       io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }
-    val ofParts = MetadataPool.map(reachable.flatMap(_.parts))(part => deletion(contentPaths(io, part)))
-    // The data is deleted first, so that after a failure the metadata still lists the remaining files for another
-    // attempt.
-    val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
+    val contentReports = MetadataPool.map(reachable.flatMap(_.parts))(part => deletion(contentPaths(io, part)))
+    // Data and delete files are deleted before the metadata. If the deletion fails, the metadata still lists the
+    // remaining files, and the purge can be repeated.
+    val metadataPaths = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
-    val report = (ofParts :+ deletion(ofMetadata)).reduce(_ ++ _)
+    val report = (contentReports :+ deletion(metadataPaths)).reduce(_ ++ _)
     report.warn(s"Purging $table")
     report
   }
@@ -71,8 +72,8 @@ object PurgeTable {
     // The manifests of an encrypted table cannot be read, so it is unknown which files belong to the table.
     Encryption.reject(version.metadata)
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
-      s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, as other tables may use its files. " +
-        "Drop it without PURGE, or set the property to true first"
+      s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, because other tables may use its " +
+        "files. Drop the table without PURGE, or set the property to true first"
     )
   }
 

@@ -62,7 +62,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(!catalog.dropNamespace(Vector("db", "t")), "it is a table's directory")
     Seq(Vector("db", "t", "metadata"), Vector("db"), Vector("files")).foreach { namespace =>
       val error = intercept[ValidationFailed](catalog.dropNamespace(namespace))
-      assert(error.getMessage.contains("is not empty. It holds "), namespace)
+      assert(error.getMessage.contains("is not empty. It contains "), namespace)
     }
     assert(tree(directory) == before && other.table(table.id).metadata == table.metadata)
   }
