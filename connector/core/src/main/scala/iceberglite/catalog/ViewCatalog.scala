@@ -14,10 +14,10 @@ trait ViewCatalog { self: Catalog =>
   def loadView(id: TableIdentifier): ViewState
 
   /**
-   * Applies a change to a view if it is still at `base`; `None` creates the view.
+   * Applies a change to a view if the view's newest state is still `base`. If `base` is `None`, creates the view.
    *
    * @throws iceberglite.spec.IcebergError.AlreadyExists a table or view with the name exists
-   * @throws iceberglite.spec.IcebergError.CommitConflict another change came first, and this one was removed
+   * @throws iceberglite.spec.IcebergError.CommitConflict another change came first; this change has no effect
    * @throws iceberglite.spec.IcebergError.CommitStateUnknown the outcome is unknown; no file is deleted
    */
   def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState

@@ -76,7 +76,7 @@ class CatalogSuite extends AnyFunSuite {
     intercept[AlreadyExists](catalog.createNamespace(Vector("db"), Map.empty))
     catalog.create(Id, unpartitioned())
     val error = intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
-    assert(error.getMessage.contains("It holds t"))
+    assert(error.getMessage.contains("It contains t"))
     catalog.drop(Id, purge = false)
     assert(catalog.dropNamespace(Vector("db")))
     assert(!catalog.dropNamespace(Vector("db")) && !catalog.namespaceExists(Vector("db")))

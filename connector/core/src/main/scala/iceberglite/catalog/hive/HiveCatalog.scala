@@ -81,7 +81,7 @@ final class HiveCatalog private (
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
     tables.reload(tablePointer(id), known).getOrElse(throw notFound(HiveKind.IcebergTable, id))
 
-  /** Loads the table. If another kind of object has the name, the error is reported before data is written. */
+  /** Loads the table. Fails if another kind of object has the name, so that the error occurs before data is written. */
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = {
     val found = tables.load(tablePointer(id))
     if (found.isEmpty) metastore.rejectExisting(id, fullName(id))
@@ -92,7 +92,7 @@ final class HiveCatalog private (
     if (purge) dropAndPurge(id)
     else tableExists(id) && metastore.drop(HiveKind.IcebergTable, id, fullName(id)).isDefined
 
-  /** Drops a table and purges exactly the dropped version, even with concurrent commits. */
+  /** Drops a table and purges its last version, even if the table was changed after it was loaded. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
     PurgeTable.requireGcEnabled(fullName(id), version)
     val owned = ownership(id, version)
@@ -124,7 +124,8 @@ final class HiveCatalog private (
     TableLocations.inside(namespaces.location(database(id.namespace)), directory)
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // Users can set the location of a database with SQL, so only a default location is known to belong to the catalog.
+    // The table owns its directory only if the database has its default location. Users can set any other location of
+    // the database with SQL, and such a location may also contain files of other catalogs.
     if (namespaces.hasDefaultLocation(database(id.namespace), io.defaultFileSystem))
       Try(locationOf(id, id.name)).toOption
     else None,
@@ -186,7 +187,10 @@ final class HiveCatalog private (
   private def viewPointer(id: TableIdentifier): Pointer[ViewState] =
     metastore.pointer(HiveKind.IcebergView, id, fullName(id))
 
-  /** Lists names. An empty result may mean that the database does not exist. */
+  /**
+   * Returns the identifiers of the listed names. If there are none, checks that the namespace exists, because the
+   * Metastore also returns an empty list for a missing database.
+   */
   private def listIdentifiers(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
     val found = if (namespace.size == 1) names(namespace.head) else Vector.empty
     if (found.isEmpty) requireNamespace(namespace)
@@ -198,7 +202,7 @@ final class HiveCatalog private (
     else throw InvalidArgument(
       "namespace",
       s"'${namespace.mkString(".")}'",
-      "The namespaces of a Hive Metastore are its databases: they have one level and are not nested"
+      "The namespaces of a Hive Metastore are its databases, which have one level"
     )
 
   /**
@@ -220,7 +224,8 @@ final class HiveCatalog private (
   private def noNamespace(namespace: Vector[String]): NotFound = namespaces.noNamespace(namespace.mkString("."))
 
   private def notFound(kind: HiveKind[_], id: TableIdentifier): NotFound = {
-    def advice = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
+    def advice =
+      s"SHOW ${kind.noun.toUpperCase}S lists the ${kind.noun}s of the namespace ${(name +: id.namespace).mkString(".")}"
     val conflict =
       metastore.otherKind(id).map(what => s"There is a $what with this name, which is not an Iceberg ${kind.noun}")
     NotFound(kind.objectKind, fullName(id), conflict.getOrElse(advice))
@@ -270,8 +275,7 @@ object HiveCatalog extends CatalogFamily {
     if (Try(Class.forName(ClientClass, false, getClass.getClassLoader)).isFailure) throw NotFound(
       ObjectKind.Class,
       s"$ClientClass, which catalog $name needs",
-      "It comes with Spark distributions that have Hive, in the jars hive-metastore, hive-common, hive-serde, " +
-        "hive-shims and libthrift: use such a distribution, or add the jars of Hive 2.3.9 to the class path of the " +
-        "session"
+      "Use a Spark distribution with Hive, which contains the jars hive-metastore, hive-common, hive-serde, " +
+        "hive-shims and libthrift, or add these jars of Hive 2.3.9 to the class path of the session"
     )
 }

@@ -11,12 +11,17 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type._
 
 /**
- * Converts a table's columns and location for Hive. They are not used for reads; the metadata file is authoritative.
+ * Converts a table's columns and location for Hive. This connector does not read these values, because the metadata
+ * file is authoritative.
  */
 private[hive] object HiveColumns {
   private val Mr = "org.apache.iceberg.mr.hive"
 
-  /** Returns the storage descriptor. @param engine whether Hive may read the table, with Apache Iceberg's classes */
+  /**
+   * Returns the storage descriptor.
+   *
+   * @param engine whether Hive may read the table; if so, the descriptor names Apache Iceberg's classes for Hive
+   */
   def storage(schema: Schema, location: String, engine: Boolean): StorageDescriptor = {
     val (input, output, serialization) =
       if (engine) (s"$Mr.HiveIcebergInputFormat", s"$Mr.HiveIcebergOutputFormat", s"$Mr.HiveIcebergSerDe")

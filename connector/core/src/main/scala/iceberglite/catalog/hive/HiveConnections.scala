@@ -16,8 +16,9 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.Environment
 
 /**
- * Connections to a Hive Metastore with Hive's own client, which supports Kerberos, TLS and several servers. Unlike in
- * Hive's retrying client, calls are not retried automatically: a retried update could undo another writer's update.
+ * A pool of connections to a Hive Metastore. The connections use Hive's own client, which supports Kerberos, TLS and
+ * several servers. Unlike in Hive's retrying client, updates are not retried automatically, because a retried update
+ * could undo an update of another writer.
  *
  * @param size maximum number of open connections
  * @param idleMs time after which an unused connection is closed
@@ -65,7 +66,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
     } finally permits.release()
   }
 
-  /** Runs calls that may be executed twice. They are retried once if the connection broke. */
+  /** Runs calls that may be executed twice. If the connection breaks, the calls are retried once. */
   def withRetry[A](calls: IMetaStoreClient => A): A =
     try use(calls)
     catch { case failure: TException if HiveFailure.isConnectionLost(failure) => use(calls) }
@@ -97,7 +98,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
     if (!isPooled) closeQuietly(client)
   }
 
-  /** Closes a broken connection, and idle ones, which are probably broken too. */
+  /** Closes a broken connection and all idle connections, because these are probably broken too. */
   private def discard(client: IMetaStoreClient): Unit = {
     val others = synchronized {
       val connections = idle
@@ -132,7 +133,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
         throw StorageFailed("connect to", s"the Hive Metastore $uri", HiveFailure.text(e).linesIterator.next(), Some(e))
     }
 
-  /** Renews the Kerberos ticket from the keytab, for long sessions. */
+  /** Renews the Kerberos ticket from the keytab, because the ticket may expire in a long session. */
   private def renewTicket(): Unit =
     if (UserGroupInformation.isSecurityEnabled && UserGroupInformation.isLoginKeytabBased) {
       UserGroupInformation.getLoginUser.checkTGTAndReloginFromKeytab()

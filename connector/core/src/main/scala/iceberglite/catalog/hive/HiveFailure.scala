@@ -9,7 +9,10 @@ import iceberglite.spec.IcebergError.StorageFailed
 /** Interprets failures of calls to the Metastore. */
 private[hive] object HiveFailure {
 
-  /** Whether the connection broke, so that the outcome is unknown. Some calls of Hive's client wrap this failure. */
+  /**
+   * Whether the connection broke, so that the outcome is unknown. Some methods of Hive's client wrap this failure in a
+   * `MetaException`.
+   */
   def isConnectionLost(failure: Throwable): Boolean = failure match {
     case _: TTransportException => true
     case wrapped: MetaException => text(wrapped).contains("TTransportException")

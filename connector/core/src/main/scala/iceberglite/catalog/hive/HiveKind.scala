@@ -12,18 +12,19 @@ import iceberglite.spec.ObjectKind
 import iceberglite.spec.view.ViewRepresentation
 import iceberglite.table.{TableIdentifier, TableVersion, ViewState}
 
-/** A kind of Iceberg object in the Metastore, table or view, and its representation there. */
+/** A kind of Iceberg object in the Metastore (table or view), and its representation as a table of the Metastore. */
 sealed private[catalog] trait HiveKind[V] {
 
-  /** The name for messages. */
+  /** The kind of object in error messages. */
   def objectKind: ObjectKind
 
-  /** The name for messages: `table`. */
+  /** The name of the kind in messages, such as `table`. */
   def noun: String = objectKind.noun
 
-  /** The value of `table_type`. */
+  /** The value of the Metastore table's parameter `table_type`. */
   def marker: String
 
+  /** Whether a table of the Metastore represents an object of this kind. */
   def matches(table: Table): Boolean
   def locationOf(state: V): String
   def properties(state: V): Map[String, String]
@@ -54,7 +55,7 @@ private[catalog] object HiveKind {
 
     override def newTable(id: TableIdentifier, state: TableVersion, seconds: Int): Table = {
       val table = newHiveTable(id, properties(state), seconds, TableType.EXTERNAL_TABLE)
-      // The table type alone does not make the table external.
+      // Hive treats a table as external only if it has this parameter, regardless of the table type.
       table.putToParameters("EXTERNAL", "TRUE")
       table
     }
@@ -95,7 +96,8 @@ private[catalog] object HiveKind {
     }
 
     /**
-     * Returns the view's SQL text for users of the Metastore: in Hive's dialect or, if absent, in the first dialect.
+     * Returns the view's SQL text that is shown to users of the Metastore: the text in Hive's dialect or, if the view
+     * has none, the text in the first dialect.
      */
     private def query(state: ViewState): Option[String] = {
       val version = state.metadata.currentVersion

@@ -35,7 +35,8 @@ final private[hive] class HiveLocks(
    *
    * @param name the name of the table, for messages
    * @return the reason why the lock was not acquired, in which case `body` did not run; or the result of `body`
-   * @throws StorageFailed the thread was interrupted while it waited, or there is no connection; `body` did not run
+   * @throws StorageFailed the thread was interrupted while it waited for the lock, or no connection could be opened;
+   *   `body` did not run
    * @throws Unsupported the Metastore does not support locks
    */
   def withLock[A](database: String, table: String, name: String)(body: AcquiredLock => A): Either[String, A] = {
@@ -46,7 +47,7 @@ final private[hive] class HiveLocks(
       body(lock)
     }
     try TableLocks.withLock(key, settings.acquire.timeoutMs)(new LockSession(database, table, name).withLock(run))
-        .getOrElse(Left(s"another thread of this process held it for ${settings.acquire.timeoutMs} ms"))
+        .getOrElse(Left(s"another thread of this process held the lock for ${settings.acquire.timeoutMs} ms"))
     catch {
       case interrupted: InterruptedException if !running =>
         Thread.currentThread.interrupt()
@@ -55,7 +56,8 @@ final private[hive] class HiveLocks(
   }
 
   /**
-   * One lock, from its request to its release. The `agent` identifies the lock on the server if the response was lost.
+   * One lock, from its request to its release. If the response to the request is lost, `agent` identifies the lock on
+   * the server.
    */
   final private class LockSession(database: String, table: String, name: String) {
     private val agent = s"Iceberg-${environment.uuid()}"
@@ -98,17 +100,17 @@ final private[hive] class HiveLocks(
       state match {
         case LockState.ACQUIRED => Right(())
         case LockState.WAITING =>
-          if (!retryPolicy.waitForNext()) Left(s"other writers held its lock for ${settings.acquire.timeoutMs} ms")
+          if (!retryPolicy.waitForNext()) Left(s"other writers held the lock for ${settings.acquire.timeoutMs} ms")
           else queryState(id) match {
             case Right(next) => awaitAcquired(id, next, retryPolicy)
             case Left(reason) => Left(reason)
           }
-        case other => Left(s"the request for its lock ended in the state $other")
+        case other => Left(s"the request for the lock ended in the state $other")
       }
 
     private def queryState(id: Long): Either[String, LockState] =
       try Right(connections.withRetry(_.checkLock(id)).getState)
-      catch { case failure: TException => Left(s"waiting for its lock failed (${HiveFailure.text(failure)})") }
+      catch { case failure: TException => Left(s"waiting for the lock failed (${HiveFailure.text(failure)})") }
 
     private def unlock(id: Long): Unit = connections.withRetry(_.unlock(id))
 
@@ -123,7 +125,10 @@ final private[hive] class HiveLocks(
       request
     }
 
-    /** Finds the lock on the server after a lost response. Otherwise, the lock could remain and block other writers. */
+    /**
+     * Finds the lock on the server after the response to the request was lost. A lock that is not found could not be
+     * released, and would block other writers.
+     */
     private def findLock(): Option[(Long, LockState)] = {
       val filter = new ShowLocksRequest
       filter.setDbname(database)
@@ -139,22 +144,25 @@ private[hive] object HiveLocks {
   final private case class Responded(result: Either[String, (Long, LockState)]) extends LockResponse
   final private case class NoResponse(failure: TException) extends LockResponse
 
-  /** A part of the error message of a Metastore without transaction tables, regardless of its database. */
-  private val NoTable = "HIVE_LOCKS"
+  /**
+   * The name of the lock table. It is part of the error message of a Metastore without transaction tables, for any kind
+   * of database.
+   */
+  private val LockTable = "HIVE_LOCKS"
 
   private def reasonOf(error: TException): String = {
     val text = HiveFailure.text(error)
-    if (text.contains(NoTable)) throw Unsupported(
-      s"the lock of this Hive Metastore, whose database lacks the table $NoTable ($text)",
-      "Create the tables for transactions with Hive's schematool, or use a Metastore that has them"
+    if (text.contains(LockTable)) throw Unsupported(
+      s"the lock of this Hive Metastore, whose database lacks the table $LockTable ($text)",
+      "Create the tables for transactions with Hive's schematool, or use a Metastore that has these tables"
     )
     text
   }
 }
 
 /**
- * An acquired lock. The server expires it if this process does not renew it in time, for example because the process
- * was suspended. A heartbeat request detects this.
+ * An acquired lock. If this process does not renew the lock in time, for example because the process was suspended, the
+ * server drops the lock. The response to the next heartbeat request then reports the loss.
  */
 final private[hive] class AcquiredLock(id: Long, connections: HiveConnections, environment: Environment) {
   import AcquiredLock._
@@ -171,7 +179,10 @@ final private[hive] class AcquiredLock(id: Long, connections: HiveConnections, e
       case error: TException if HiveFailure.isResponse(error) => confirmedLoss = Some(HiveFailure.text(error))
     }
 
-  /** Returns the reason why the lock may be lost, if any. Sends a heartbeat if the last confirmation is too old. */
+  /**
+   * Returns the reason why the lock may be lost; `None` if the lock is held. Sends a heartbeat if the last confirmation
+   * is too old.
+   */
   def lossReason(): Option[String] = {
     val age = environment.nowMs() - confirmedMs
     if (confirmedLoss.isDefined || age >= 0 && age < FreshMs) confirmedLoss

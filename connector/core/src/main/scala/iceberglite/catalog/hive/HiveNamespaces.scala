@@ -43,13 +43,13 @@ final private[catalog] class HiveNamespaces(
   /** Creates a database. @throws AlreadyExists the database exists */
   def create(name: String, properties: Map[String, String]): Unit = convertingFailure(s"create the namespace $name") {
     def alreadyExists =
-      AlreadyExists(ObjectKind.Namespace, s"$catalog.$name", "Use the existing one, or choose another name")
+      AlreadyExists(ObjectKind.Namespace, s"$catalog.$name", "Use the existing namespace, or choose another name")
     val database = toDatabase(name, properties)
     try connections.use(_.createDatabase(database))
     catch {
       case _: AlreadyExistsException => throw alreadyExists
       case error: InvalidObjectException =>
-        throw InvalidArgument("namespace", name, s"The Hive Metastore rejected it: ${HiveFailure.text(error)}")
+        throw InvalidArgument("namespace", name, s"The Hive Metastore rejected the name: ${HiveFailure.text(error)}")
       case error: TException if HiveFailure.isConnectionLost(error) && find(name).isDefined => ()
     }
   }
@@ -64,11 +64,11 @@ final private[catalog] class HiveNamespaces(
     convertingFailure(s"change the namespace $name")(connections.withRetry(_.alterDatabase(name, database)))
   }
 
-  /** Drops a database. @throws ValidationFailed it is not empty */
+  /** Drops a database. @return false if the database does not exist. @throws ValidationFailed it is not empty */
   def drop(name: String): Boolean = find(name).isDefined && {
     val tables = objects.names(name)
     def notEmpty(contents: String) =
-      ValidationFailed(s"Cannot drop namespace $catalog.$name: it is not empty. It holds $contents")
+      ValidationFailed(s"Cannot drop namespace $catalog.$name: it is not empty. It contains $contents")
     if (tables.nonEmpty) throw notEmpty(tables.mkString(", "))
     convertingFailure(s"drop the namespace $name") {
       try {
@@ -77,15 +77,15 @@ final private[catalog] class HiveNamespaces(
         true
       } catch {
         case _: NoSuchObjectException => false
-        case _: InvalidOperationException => throw notEmpty("something that was created concurrently, or functions")
+        case _: InvalidOperationException => throw notEmpty("functions, or objects that were created concurrently")
         case error: TException if HiveFailure.isConnectionLost(error) && find(name).isEmpty => true
       }
     }
   }
 
   /**
-   * Whether a database has its default location, in the catalog's warehouse or, if the catalog has none, the
-   * Metastore's.
+   * Whether a database has its default location: in the catalog's warehouse or, if the catalog has no warehouse, in
+   * that of the Metastore.
    */
   def hasDefaultLocation(name: String, defaultFileSystem: String): Boolean = {
     def pathOf(location: String) = StoragePath.of(location, defaultFileSystem)
@@ -102,7 +102,11 @@ final private[catalog] class HiveNamespaces(
   /** Returns the location of a database's tables. @throws NotFound the database does not exist */
   def location(name: String): String =
     properties(name).getOrElse(throw noNamespace(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
-      throw InvalidArgument("location of a table", "none", s"Database $name has no location: specify one with LOCATION")
+      throw InvalidArgument(
+        "location of a table",
+        "none",
+        s"The database $name has no location. Specify the table's location with LOCATION"
+      )
     )
 
   def noNamespace(name: String): NotFound =

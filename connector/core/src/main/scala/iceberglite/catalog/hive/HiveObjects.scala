@@ -9,7 +9,7 @@ import org.apache.thrift.TException
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.TableIdentifier
 
-/** Reads and writes the tables of the Metastore, of all formats. The Metastore's names are case-insensitive. */
+/** Reads and writes tables of all formats in the Metastore. The Metastore's names are case-insensitive. */
 final private[hive] class HiveObjects(connections: HiveConnections) {
 
   def find(id: TableIdentifier): Option[Table] =
@@ -20,8 +20,8 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     }
 
   /**
-   * Returns the names of the tables of one kind. The filter uses `like`, because not all databases of servers support
-   * `=` for long texts.
+   * Returns the names of the tables of one kind. The filter uses `like`, because some databases of Metastores do not
+   * support `=` for long texts.
    */
   def namesOfKind(database: String, kind: HiveKind[_]): Vector[String] = query("list tables") {
     _.listTableNamesByFilter(
@@ -53,7 +53,8 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   /**
    * Replaces a table, possibly with another name.
    *
-   * @param expected a parameter's value that the server compares with the current one, if it supports this
+   * @param expected the key and the value of a table parameter. A server that supports compare-and-swap rejects the
+   *   change if the parameter has another value; other servers ignore it
    * @throws TException the server rejects it or does not respond
    */
   def alter(id: TableIdentifier, table: Table, expected: Option[(String, String)] = None): Unit = {
@@ -84,7 +85,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     HiveFailure.toStorageFailed(what, connections.uri, failure)
 }
 
-/** The location of a table of the Metastore. @param isTable whether it is an Iceberg table, and not a view */
+/** The location of a table of the Metastore. @param isTable whether it is an Iceberg table, and not an Iceberg view */
 final private[catalog] case class HiveTableLocation(
     id: TableIdentifier,
     directory: Option[String],

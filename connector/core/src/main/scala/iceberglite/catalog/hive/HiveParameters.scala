@@ -8,8 +8,9 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.{TableVersion, ViewState}
 
 /**
- * The parameters that mark a table of the Metastore as an Iceberg table or view, as Apache Iceberg writes them. Only
- * the location of the metadata file is read back; the other parameters are for users and for Hive.
+ * The parameters of Iceberg tables and views in the Metastore, as Apache Iceberg writes them. This connector reads only
+ * the parameters with the kind of object and the location of the metadata file. The other parameters are for users and
+ * for Hive.
  */
 private[hive] object HiveParameters {
   val TypeKey = "table_type"
@@ -24,8 +25,8 @@ private[hive] object HiveParameters {
   /** Prevents the server from listing all files of the table to count them. */
   val NoStatistics: (String, String) = "DO_NOT_UPDATE_STATS" -> "true"
 
-  /** Table properties that have another name in Hive. */
-  private val translated = Map("gc.enabled" -> "external.table.purge")
+  /** The Hive names of table properties that have another name in Hive. */
+  private val hiveNames = Map("gc.enabled" -> "external.table.purge")
 
   private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HiveParameters")
 
@@ -33,7 +34,7 @@ private[hive] object HiveParameters {
   def engine(properties: Map[String, String], settings: HiveSettings): Boolean =
     properties.get(EngineKey).fold(settings.engine)(_.equalsIgnoreCase("true"))
 
-  /** Returns a table's new parameters. @param before the current parameters, including those of Hive and other tools */
+  /** Returns a table's new parameters. @param before the current parameters, including parameters of other tools */
   def ofTable(
       before: Map[String, String],
       base: Option[TableVersion],
@@ -67,10 +68,10 @@ private[hive] object HiveParameters {
   }
 
   private def toHive(properties: Map[String, String]): Map[String, String] =
-    (properties - OwnerKey).map { case (key, value) => translated.getOrElse(key, key) -> value }
+    (properties - OwnerKey).map { case (key, value) => hiveNames.getOrElse(key, key) -> value }
 
   private def removedKeys(base: Option[Map[String, String]], next: Map[String, String]): Set[String] =
-    (base.getOrElse(Map.empty).keySet -- next.keySet).map(key => translated.getOrElse(key, key))
+    (base.getOrElse(Map.empty).keySet -- next.keySet).map(key => hiveNames.getOrElse(key, key))
 
   private def pointers(kind: String, base: Option[String], next: String): Map[String, String] =
     Map(TypeKey -> kind, LocationKey -> next) ++ base.map(PreviousKey -> _)
@@ -93,7 +94,9 @@ private[hive] object HiveParameters {
   }
 
   /**
-   * Parts of the metadata, for users of the Metastore only. @param max maximum number of characters of each part
+   * Returns parameters that show parts of the metadata to users of the Metastore.
+   *
+   * @param max maximum number of characters of each parameter
    */
   final private class SummaryParameters(max: Long) {
     import SummaryParameters._

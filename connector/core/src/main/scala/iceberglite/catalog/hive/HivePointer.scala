@@ -41,7 +41,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
         resultOf(objects.create(table)) {
           case _: AlreadyExistsException => objects.find(id).fold[PointerMove](PointerMove.Conflict)(resultIfTaken)
           case _: NoSuchObjectException =>
-            throw NotFound(ObjectKind.Namespace, id.namespace.mkString("."), "Create it first")
+            throw NotFound(ObjectKind.Namespace, id.namespace.mkString("."), "Create the namespace first")
         }
     }
   }
@@ -60,8 +60,8 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   }
 
   /**
-   * Runs a move with the lock, unless the table or the configuration disables the lock. Moves of views always use the
-   * lock, because it cannot be tested safely whether the server compares the values of views.
+   * Runs a move with the lock, unless the table or the configuration disables the lock. Moves of view pointers always
+   * use the lock, because a safe test whether the server compares values is possible only with a table.
    */
   private def withLock(properties: Map[String, String])(move: Option[AcquiredLock] => PointerMove): PointerMove = {
     val locked = properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
@@ -70,11 +70,11 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   }
 
   private def alterWithLock(lock: AcquiredLock)(alter: => PointerMove): PointerMove = lock.lossReason() match {
-    case Some(reason) => PointerMove.Busy(s"its lock was lost before the commit: $reason")
+    case Some(reason) => PointerMove.Busy(s"the lock was lost before the commit: $reason")
     case None => alter match {
         // If the lock was lost, another writer may have acquired it and overwritten the new value.
         case PointerMove.Succeeded => lock.lossReason().fold[PointerMove](PointerMove.Succeeded) { reason =>
-            PointerMove.Unknown(new IllegalStateException(s"its lock was lost during the commit: $reason"))
+            PointerMove.Unknown(new IllegalStateException(s"the lock was lost during the commit: $reason"))
           }
         case other => other
       }
@@ -87,8 +87,8 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     } catch { case failure: TException => throw objects.storageFailed(s"ask how to commit $name", failure) }
 
   /**
-   * Alters a table. If the server rejects the new columns because their types are incompatible with the old ones, the
-   * old columns are kept; they are not used for reads.
+   * Alters a table. If the server rejects the new columns because their types are incompatible with those of the old
+   * columns, the old columns are kept. This is possible because the Metastore's columns are not used for reads.
    */
   private def alter(table: Table, changed: Table, expected: Option[(String, String)]): PointerMove =
     resultOf(objects.alter(id, changed, expected)) {
@@ -130,6 +130,6 @@ private[catalog] object HivePointer {
   /** Returns the error if another kind of object has the name. */
   private[hive] def alreadyExists(table: Table, name: String): IcebergError = {
     val existingKind = HiveKind.all.find(_.matches(table)).fold[ObjectKind](ObjectKind.ForeignTable)(_.objectKind)
-    AlreadyExists(existingKind, name, "Drop it first or choose another name")
+    AlreadyExists(existingKind, name, "Drop the existing object first, or choose another name")
   }
 }

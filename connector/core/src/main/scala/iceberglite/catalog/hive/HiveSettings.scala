@@ -8,8 +8,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.{Environment, RetryPolicy}
 
 /**
- * The timeout of an operation and the pauses between its attempts, in milliseconds. The pauses increase from `minMs` to
- * `maxMs`.
+ * The timeout of an operation and the pauses between its attempts, in milliseconds. The pauses increase with each
+ * attempt, from `minMs` to `maxMs`.
  */
 final private[hive] case class RetryTimes(timeoutMs: Long, minMs: Long, maxMs: Long) {
   def newPolicy(environment: Environment): RetryPolicy =
@@ -64,7 +64,7 @@ private[catalog] object HiveSettings {
 
   private def number(conf: Configuration, key: String, default: Long): Long = read(conf, key)(default) { text =>
     val number = Try(text.toLong).toOption.filter(_ >= 0)
-    number.getOrElse(throw InvalidArgument(key, text, "It must be a number, 0 or more"))
+    number.getOrElse(throw InvalidArgument(key, text, "It must be a whole number of at least 0"))
   }
 
   private def flag(conf: Configuration, key: String, default: Boolean): Boolean = read(conf, key)(default) { text =>

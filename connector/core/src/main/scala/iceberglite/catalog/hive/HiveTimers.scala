@@ -5,19 +5,19 @@ import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFutur
 import iceberglite.storage.DaemonThreads
 import iceberglite.table.Cleanup
 
-/** Background tasks: renewing locks and closing idle connections. */
+/** Runs background tasks that renew locks and close idle connections. */
 private[hive] object HiveTimers {
 
-  /** The number of threads. There are several, because a blocked heartbeat must not delay other heartbeats. */
+  /** The number of threads. More than one is needed, so that a blocked heartbeat does not delay other heartbeats. */
   private val Threads = 2
   private lazy val timers: ScheduledExecutorService =
     Executors.newScheduledThreadPool(Threads, new DaemonThreads("hive"))
 
-  /** Repeats work until it is cancelled. @param millis the interval; the first run is after half of it */
+  /** Repeats work until it is cancelled. @param millis the interval; the first run starts after half of the interval */
   def every(millis: Long, what: String)(work: => Unit): ScheduledFuture[_] =
     timers.scheduleWithFixedDelay(() => Cleanup.quietly(what)(work), millis / 2, millis, TimeUnit.MILLISECONDS)
 
-  /** Runs work once. @param millis the delay */
+  /** Runs work once. @param millis the delay before the work starts */
   def once(millis: Long, what: String)(work: => Unit): Unit = {
     timers.schedule((() => Cleanup.quietly(what)(work)): Runnable, millis, TimeUnit.MILLISECONDS)
     ()

@@ -8,7 +8,7 @@ import iceberglite.catalog.Pointer
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.{Environment, TableIdentifier}
 
-/** The operations on a Hive Metastore that a catalog needs; other packages do not use Hive's classes. */
+/** The operations on a Hive Metastore that a catalog needs. Only this package uses Hive's classes. */
 final private[catalog] class Metastore private (
     connections: HiveConnections,
     objects: HiveObjects,
@@ -41,7 +41,7 @@ final private[catalog] class Metastore private (
   /**
    * Removes a table or view from the Metastore; its files are kept.
    *
-   * @return the location of its metadata file; `None` if there is no object of this kind
+   * @return the location of the removed object's metadata file; `None` if there is no object of this kind
    */
   def drop(kind: HiveKind[_], id: TableIdentifier, name: String): Option[String] = withLock(id, name, "drop") {
     objects.find(id).flatMap(kind.location).filter { _ =>
@@ -56,9 +56,8 @@ final private[catalog] class Metastore private (
   }
 
   /**
-   * Renames a table or view; its files are kept in place. The Metastore replaces the whole object, so a concurrent
-   * commit would be undone. Therefore the lock is acquired; if locks are disabled, the caller must prevent concurrent
-   * commits.
+   * Renames a table or view; its files are not moved. The lock is acquired, because the Metastore replaces the whole
+   * object and would undo a concurrent commit. If locks are disabled, the user must prevent concurrent commits.
    *
    * @return false if there is no object of this kind
    * @throws iceberglite.spec.IcebergError.AlreadyExists an object with the new name exists

@@ -9,8 +9,8 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.TableIdentifier
 
 /**
- * Tests whether a Metastore supports compare-and-swap of a table parameter. Releases before Hive 2.3.10 and 4.0 do not
- * support it, and the version that a Metastore reports does not show it.
+ * Tests whether a Metastore supports compare-and-swap of a table parameter. Hive supports it in 2.3.10 and from 4.0 on.
+ * The test is needed because the version that a Metastore reports does not show whether the release supports it.
  */
 final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
   @volatile private var isSupported = false
@@ -35,8 +35,8 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
   }
 
   private def unsupported: Unsupported = Unsupported(
-    s"commits without the lock of the Hive Metastore $uri: it does not compare the current value, so commits would " +
-      "be lost",
+    s"commits without the lock of the Hive Metastore $uri: the Metastore does not support compare-and-swap, so " +
+      "concurrent commits could be lost",
     s"Remove ${HiveSettings.LockEnabled} and the table property ${HiveParameters.LockKey}, or use Hive 2.3.10, or " +
       "4.0 or later"
   )
@@ -44,7 +44,7 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
 
 private[hive] object SwapSupport {
 
-  /** Whether a response means that the current value is not the expected one. */
+  /** Whether the server rejected a change because the current value is not the expected value. */
   def isModified(error: TException): Boolean = {
     val text = HiveFailure.text(error)
     text.contains("has been modified") && text.contains(s"key '${HiveParameters.LocationKey}'")

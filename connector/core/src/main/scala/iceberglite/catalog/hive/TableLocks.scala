@@ -3,7 +3,10 @@ package iceberglite.catalog.hive
 import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 
-/** Locks within this process, one for each table. A thread acquires one before it requests the Metastore's lock. */
+/**
+ * Locks within this process, one for each table. A thread acquires the table's lock before it requests the Metastore's
+ * lock, so that threads of one process do not compete in the Metastore.
+ */
 private[hive] object TableLocks {
   final private class TableLock {
     val lock = new ReentrantLock(true)
@@ -42,7 +45,7 @@ private[hive] object TableLocks {
       key,
       { (_, tableLock) =>
         tableLock.users -= 1
-        // The map removes the entry for null.
+        // The map removes the entry if this function returns null.
         Some(tableLock).filter(_.users > 0).orNull
       }
     )

@@ -21,9 +21,9 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * A catalog of tables and views in a database. A row for each of them contains the location of the newest metadata file
- * (spec: "Metastore Tables"). The layout is that of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog. A commit
- * updates the row.
+ * A catalog that stores tables and views in a database. Each table or view has a row that contains the location of its
+ * newest metadata file (spec: "Metastore Tables"). A commit updates the row. The layout of the database is that of
+ * PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
  *
  * @param warehouse the location of tables without an explicit location
  */
@@ -75,7 +75,7 @@ final class JdbcCatalog private (
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
     def alreadyExists =
-      AlreadyExists(ObjectKind.Namespace, fullName(namespace), "Use the existing one, or choose another name")
+      AlreadyExists(ObjectKind.Namespace, fullName(namespace), "Use the existing namespace, or choose another name")
     val text = JdbcNames.newNamespace(namespace)
     if (namespaceExists(namespace)) throw alreadyExists
     var attempts = 0
@@ -98,7 +98,8 @@ final class JdbcCatalog private (
       val contents = kinds.flatMap(names(_, namespace)) ++ listNamespaces(namespace).map(_.last)
       if (contents.nonEmpty) {
         throw ValidationFailed(
-          s"Cannot drop namespace ${fullName(namespace)}: it is not empty. It holds ${contents.sorted.mkString(", ")}"
+          s"Cannot drop namespace ${fullName(namespace)}: it is not empty. It contains " +
+            contents.sorted.mkString(", ")
         )
       }
       session.withRetries("drop a namespace")(namespaces.delete(JdbcNames.join(namespace)))
@@ -122,7 +123,7 @@ final class JdbcCatalog private (
       throw AlreadyExists(
         ObjectKind.View,
         fullName(id),
-        "Tables and views cannot have the same name: drop it first or choose another"
+        "A table and a view cannot have the same name. Drop the view first, or choose another name"
       )
     }
     super.stage(id, creation, mode)
@@ -138,7 +139,10 @@ final class JdbcCatalog private (
       }
     }
 
-  /** Drops a table and purges exactly the dropped version, even with concurrent commits and renames. */
+  /**
+   * Drops a table and purges its last version. The row is deleted only if it has the location of the loaded version. If
+   * a concurrent commit or rename has changed the row, the drop is repeated.
+   */
   @tailrec
   private def dropAndPurge(id: TableIdentifier): Boolean = loadIfExists(id) match {
     case None => false
@@ -184,8 +188,9 @@ final class JdbcCatalog private (
   }
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // A name that is not a valid directory name has no default location. Users can set the location of a namespace with
-    // SQL, so only a default location is known to belong to the catalog.
+    // The table owns its directory only if the namespace has its default location. Users can set any other location of
+    // the namespace with SQL, and such a location may also contain files of other catalogs. A table whose name is not a
+    // valid directory name has no default location.
     if (propertiesOf(id.namespace).contains("location")) None else Try(locationOf(id, id.name)).toOption,
     id.namespace :+ id.name,
     locations,
@@ -195,8 +200,9 @@ final class JdbcCatalog private (
   )
 
   /**
-   * Returns the other tables in the database, including those of its other catalogs. Their metadata files state their
-   * locations. The default directories of the tables and views of this catalog are also included.
+   * Returns the other tables in the database, including tables of other catalogs that use the database. Each table is
+   * returned with the location in its metadata file. Tables and views of this catalog are also returned with their
+   * default directory.
    */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = otherRows(id, rows.all()).flatMap { row =>
     val directory = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
@@ -256,10 +262,15 @@ final class JdbcCatalog private (
       try rows.rename(kind, JdbcNames.join(from.namespace), from.name, JdbcNames.join(to.namespace), to.name)
       catch {
         case e: SQLException if SqlState.isDuplicate(e) =>
-          throw AlreadyExists(ObjectKind.TableOrView, fullName(to), "Drop it first or choose another name")
+          throw AlreadyExists(
+            ObjectKind.TableOrView,
+            fullName(to),
+            "Drop the existing object first, or choose another name"
+          )
       }
     }
-    // If the new name refers to the same metadata file, an earlier attempt whose response was lost renamed the object.
+    // If no row was renamed but the new name refers to the same metadata file, an earlier attempt, whose response was
+    // lost, has already renamed the object.
     if (count == 0 && !pointer[String](kind, to, identity).read().contains(location)) throw notFound(kind, from)
   }
 
@@ -288,7 +299,7 @@ final class JdbcCatalog private (
   private def requireViews(): Unit = if (!hasViews) {
     throw Unsupported(
       s"views in catalog $name, whose database has the layout V0",
-      s"Set ${JdbcProperty.SchemaVersion.key}=V1 once: it adds the column that views need to the catalog's tables"
+      s"Set ${JdbcProperty.SchemaVersion.key}=V1 once, which adds the column that views need to the catalog's tables"
     )
   }
 
@@ -307,7 +318,11 @@ final class JdbcCatalog private (
 
   private def notFound(kind: RowKind, id: TableIdentifier): NotFound = {
     val command = if (kind == RowKind.Table) "SHOW TABLES" else "SHOW VIEWS"
-    NotFound(kind.objectKind, fullName(id), s"$command lists those of ${fullName(id.namespace)}")
+    NotFound(
+      kind.objectKind,
+      fullName(id),
+      s"$command lists the ${kind.noun}s of the namespace ${fullName(id.namespace)}"
+    )
   }
 
   private def noNamespace(namespace: Vector[String]): NotFound =
@@ -329,7 +344,7 @@ object JdbcCatalog extends CatalogFamily {
     val url = new JdbcUrl(uri, JdbcProperty.ofDriver(properties))
     if (!uri.startsWith("jdbc:")) {
       // The value may contain a password.
-      val reason = "A JDBC catalog needs a URL that begins with jdbc:, such as jdbc:postgresql://host/database"
+      val reason = "The URI of a JDBC catalog must begin with jdbc:, such as jdbc:postgresql://host/database"
       throw InvalidArgument(s"uri of catalog $name", uri.takeWhile(c => c != ':' && c != '/') + "...", reason)
     }
     val warehouse = CatalogProperty.Warehouse.require(name, properties, "file:///data/warehouse")

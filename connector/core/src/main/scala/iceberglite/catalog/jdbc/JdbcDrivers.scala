@@ -15,7 +15,10 @@ import iceberglite.spec.ObjectKind
 private[catalog] object JdbcDrivers {
 
   /**
-   * A known database with the default settings of its driver. They set timeouts, so that a dead connection is detected.
+   * A known database. The default settings of its driver include timeouts, so that a dead connection is detected.
+   *
+   * @param prefix the beginning of its URLs
+   * @param jar the Maven coordinates of the driver's jar, for messages
    */
   final private case class KnownDatabase(prefix: String, driver: String, jar: String, defaults: Map[String, String])
 
@@ -45,14 +48,14 @@ private[catalog] object JdbcDrivers {
   /**
    * Returns the driver for a URL.
    *
-   * @throws NotFound with the name of the missing jar
+   * @throws NotFound the driver is not in the session; the message names the missing jar
    */
   def driver(url: JdbcUrl): Driver = {
     val loaders = Seq(Thread.currentThread.getContextClassLoader, getClass.getClassLoader).flatMap(Option(_)).distinct
     val byName = for (loader <- loaders; k <- of(url); driver <- newInstanceOf(k.driver, loader)) yield driver
     val registeredDriver = loaders.flatMap(registeredDrivers).find(d => Try(d.acceptsURL(url.text)).getOrElse(false))
     byName.headOption.orElse(registeredDriver).getOrElse {
-      val jar = of(url).fold("its jar")(k => s"the jar of ${k.jar}")
+      val jar = of(url).fold("the jar of the driver")(k => s"the jar of ${k.jar}")
       throw NotFound(
         ObjectKind.JdbcDriver,
         url.toString,

@@ -9,7 +9,11 @@ private[catalog] object JdbcNames {
   /** Joins a namespace's levels by dots. @throws InvalidArgument a level is empty or contains a dot */
   def join(namespace: Vector[String]): String = {
     namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
-      throw InvalidArgument("namespace", s"'$level'", "In a JDBC catalog a level must not be empty or contain a dot")
+      throw InvalidArgument(
+        "namespace",
+        s"'$level'",
+        "In a JDBC catalog, a level of a namespace must not be empty or contain a dot"
+      )
     }
     checkCharacters("namespace", namespace.mkString("."))
   }
@@ -36,10 +40,14 @@ private[catalog] object JdbcNames {
     ()
   }
 
-  /** Checks a name that is used as a directory in a default location: it must not lead out of the warehouse. */
+  /** Rejects a directory name in a default location if the location would be outside the warehouse. */
   def checkDirectoryName(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {
-      throw InvalidArgument(kind, s"'$name'", "It is used as a directory name: it must not have a slash or be . or ..")
+      throw InvalidArgument(
+        kind,
+        s"'$name'",
+        "The name is also a directory name. It must not contain a slash, and must not be . or .."
+      )
     } else name
 
   private def checkLength(kind: String, name: String): String = {

@@ -3,8 +3,8 @@ package iceberglite.catalog.jdbc
 import java.sql.SQLException
 
 /**
- * The properties of a catalog's namespaces. A namespace that was created has at least [[JdbcNamespaces.Exists]].
- * Reading `tables.layout` creates missing catalog tables.
+ * The properties of a catalog's namespaces. A namespace that was created has at least the marker property
+ * [[JdbcNamespaces.Exists]]. The methods evaluate `tables.layout`, because this creates missing catalog tables.
  */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
@@ -31,8 +31,9 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   /**
    * Creates a namespace.
    *
-   * @param isRetry whether this is a retry: an existing namespace with the same properties then counts as created
-   * @return false if another writer has created it
+   * @param isRetry whether the call is a retry. In a retry, an existing namespace with the same properties counts as
+   *   created
+   * @return false if another writer has created the namespace
    */
   def create(namespace: String, properties: Map[String, String], isRetry: Boolean): Boolean = {
     val _ = tables.layout
@@ -46,7 +47,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   def alter(namespace: String, set: Map[String, String], remove: Set[String]): Unit = {
     val _ = tables.layout
     session.inTransaction { statements =>
-      // Use the same order in all transactions, to avoid deadlocks.
+      // The keys have the same order in all transactions, to avoid deadlocks.
       (remove ++ set.keySet - Exists._1).toVector.sorted.foreach { key =>
         statements.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace AND property_key = ?", catalog, namespace, key)
       }

@@ -51,19 +51,19 @@ final private[catalog] class JdbcPointer[V](
       case failure: LostConnection => Unknown(failure.getCause)
       case busy: SQLException if SqlState.isBusy(busy) => Busy(busy.getMessage)
       case tooLong: SQLException if SqlState.isTooLong(tooLong) =>
-        val reason = s"It is longer than the catalog database supports (${tooLong.getMessage})"
+        val reason = s"The location is too long for the catalog database (${tooLong.getMessage})"
         throw InvalidArgument("metadata location", locationOf(next), s"$reason. Choose another location for $fullName")
       case error: Exception => throw session.toIcebergError(s"commit $fullName", error)
     }
 
-  /** Rejects a table with the name of a view, and vice versa. */
+  /** Rejects a new table with the name of a view, and a new view with the name of a table. */
   private def rejectOtherKind(): Unit =
     RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
-      if (session.withRetries("look for what has a name")(rows.location(other, namespace, name)).isDefined) {
+      if (session.withRetries(s"look for a ${other.noun}")(rows.location(other, namespace, name)).isDefined) {
         throw AlreadyExists(
           other.objectKind,
           fullName,
-          "Tables and views cannot have the same name: drop it first or choose another"
+          s"A table and a view cannot have the same name. Drop the ${other.noun} first, or choose another name"
         )
       }
     }

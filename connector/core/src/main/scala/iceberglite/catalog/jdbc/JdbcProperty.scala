@@ -3,7 +3,7 @@ package iceberglite.catalog.jdbc
 import iceberglite.catalog.CatalogProperty
 import iceberglite.spec.property.Declarations
 
-/** The properties of a JDBC catalog; others that begin with `jdbc.` are passed to the JDBC driver. */
+/** The properties of a JDBC catalog. Other properties that begin with `jdbc.` are passed to the JDBC driver. */
 object JdbcProperty {
   private val declared = new Declarations[CatalogProperty]
 
@@ -45,7 +45,10 @@ object JdbcProperty {
     RetryableStates.in(properties).toSet[String].flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
 }
 
-/** The layout of the catalog tables: whether rows distinguish tables and views. */
+/**
+ * The layout of the catalog tables. In the layout V1, rows have a type, which distinguishes tables and views. In the
+ * layout V0, all rows are tables.
+ */
 sealed trait JdbcLayout
 object JdbcLayout {
   case object V0 extends JdbcLayout

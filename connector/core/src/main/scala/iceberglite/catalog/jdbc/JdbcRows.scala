@@ -2,16 +2,16 @@ package iceberglite.catalog.jdbc
 
 import iceberglite.spec.ObjectKind
 
-/** The kind of a row of `iceberg_tables`. @param condition the SQL condition for the kind, if rows have a type */
+/** The kind of a row in `iceberg_tables`. @param condition the SQL condition for rows of this kind in the layout V1 */
 sealed abstract private[catalog] class RowKind(val objectKind: ObjectKind, val value: String, val condition: String) {
 
-  /** The name for messages: `table`. */
+  /** The name of the kind in messages, such as `table`. */
   def noun: String = objectKind.noun
 }
 
 private[catalog] object RowKind {
 
-  /** Rows without a type are tables. */
+  /** The kind of tables. Rows without a type are tables, because writers of the layout V0 set no type. */
   case object Table extends RowKind(ObjectKind.Table, "TABLE", "(iceberg_type = 'TABLE' OR iceberg_type IS NULL)")
   case object View extends RowKind(ObjectKind.View, "VIEW", "iceberg_type = 'VIEW'")
   val all: Seq[RowKind] = Seq(Table, View)
@@ -19,7 +19,7 @@ private[catalog] object RowKind {
 
 /**
  * The rows of a catalog's tables and views. Unless stated otherwise, rows of other catalogs (column `catalog_name`) are
- * ignored. Reading `tables.layout` creates missing catalog tables.
+ * ignored. The methods evaluate `tables.layout`, because this creates missing catalog tables.
  */
 final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcRows._
@@ -36,7 +36,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     name
   )(row => Option(row.getString(1))).headOption.flatten
 
-  /** Inserts a row. @throws SQLException an integrity violation, if a row with the name exists */
+  /** Inserts a row. @throws SQLException a row with the name exists (an integrity violation), or the insert failed */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
     val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
     session.update(

@@ -19,9 +19,9 @@ final private[catalog] class NoConnection(cause: Throwable, val isTransient: Boo
 
 /**
  * A pool of connections to a catalog's database. Connections are opened when threads need them, up to a limit, and
- * replaced if they break. Statements are few and short.
+ * replaced if they break. A small pool is sufficient, because a catalog runs few and short statements.
  *
- * @param retryable SQLSTATEs of this database that indicate a lost connection, in addition to the standard ones
+ * @param retryable SQLSTATEs that indicate a lost connection, in addition to the standard SQLSTATEs
  */
 final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: Set[String], environment: Environment)
     extends AutoCloseable {
@@ -57,11 +57,11 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /**
-   * Runs statements on one connection; each is a separate transaction.
+   * Runs statements on one connection. Each statement is a separate transaction.
    *
-   * @throws LostConnection the outcome is unknown
-   * @throws NoConnection nothing was done
-   * @throws SQLException an error of the database: the failed statement had no effect
+   * @throws LostConnection the connection broke, so the outcome of the last statement is unknown
+   * @throws NoConnection no connection could be opened, so no statement was executed
+   * @throws SQLException the database reported an error; the failed statement had no effect
    */
   private def use[A](statements: JdbcStatements => A): A = {
     // The wait ignores interrupts, so that the operation has a definite result.
@@ -91,12 +91,12 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /**
-   * Retries an operation after a broken connection, and for a limited time while the server is unavailable or busy.
+   * Runs an operation. Retries it once if the connection breaks, and for a limited time while the server is unavailable
+   * or busy.
    *
    * @param what the operation, for the message
-   * @param idempotent whether the operation may be executed twice; if not, it is not retried after an
-   *   unknown outcome
-   * @throws StorageFailed all retries failed, or the database rejected it
+   * @param idempotent whether the operation may be executed twice; if not, it is not retried after an unknown outcome
+   * @throws StorageFailed all retries failed, or the database rejected the operation
    */
   def withRetries[A](what: String, idempotent: Boolean = true)(body: => A): A = {
     lazy val retryPolicy = new RetryPolicy(
@@ -120,7 +120,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     attempt(isRetry = false)
   }
 
-  /** Waits for a limited time for a connection. */
+  /** Waits for a limited time until a connection can be opened. */
   def awaitServer(): Unit = withRetries("connect")(use(_ => ()))
 
   private def isTransient(failure: Throwable): Boolean = failure match {
@@ -152,7 +152,10 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     discardIdle()
   }
 
-  /** Returns a connection to the pool, never with an open transaction: later statements would not be committed. */
+  /**
+   * Returns a connection to the pool. A connection with an open transaction is closed, because its later statements
+   * would not be committed.
+   */
   private def returnToPool(connection: Connection): Unit = {
     if (Try(connection.getAutoCommit).getOrElse(false)) idle.addFirst(connection) else Try(connection.close())
     if (closed) discardIdle()
@@ -172,7 +175,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     url.settings(JdbcDrivers.defaults(url)).foreach { case (key, value) => properties.setProperty(key, value) }
     try {
       val connection = Option(jdbcDriver.connect(url.text, properties))
-        .getOrElse(throw new SQLException(s"${jdbcDriver.getClass.getName} does not take this URL"))
+        .getOrElse(throw new SQLException(s"${jdbcDriver.getClass.getName} does not accept this URL"))
       hasConnected = true
       connection
     } catch {
@@ -192,7 +195,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
 private[catalog] object JdbcSession {
   private val AliveSeconds = 5
 
-  /** The number of retries is not limited, only their total time, during which a server may restart. */
+  /** The number of retries is not limited. Their total time is limited, but long enough for a server to restart. */
   private val MaxRetries = Int.MaxValue
   private val MinWaitMs = 100L
   private val MaxWaitMs = 2000L

@@ -6,9 +6,10 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.ObjectKind
 
 /**
- * The two catalog tables in the layout of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog.
+ * The two catalog tables in the database, which have the layout of PyIceberg's SqlCatalog and Apache Iceberg's
+ * JdbcCatalog.
  *
- * @param createMissing whether missing tables are created; otherwise, they are an error
+ * @param createMissing whether missing tables are created; if not, a missing table is an error
  * @param requested the layout that the user requests; `None` keeps the layout of existing tables
  */
 final private[catalog] class JdbcTables(
@@ -19,7 +20,7 @@ final private[catalog] class JdbcTables(
 ) {
   import JdbcTables._
 
-  /** The layout of the database; creates missing tables first. */
+  /** The layout of the catalog tables. The first evaluation creates missing tables and the requested column. */
   lazy val layout: JdbcLayout = {
     val columns = if (requested.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
     val missing = Seq(Tables -> s"$columns$TablesKey", Namespaces -> CreateNamespaces)
@@ -38,7 +39,7 @@ final private[catalog] class JdbcTables(
       throw NotFound(
         ObjectKind.Table,
         table,
-        s"Catalog $catalog has $key=false: create the table, or remove the property"
+        s"Catalog $catalog does not create it, because $key is false. Create the table, or remove the property"
       )
     }
     createUnlessExists(table, "catalog_name")(create)

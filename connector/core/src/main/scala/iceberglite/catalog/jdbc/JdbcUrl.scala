@@ -16,13 +16,13 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
 
   val isSqlite: Boolean = text.startsWith("jdbc:sqlite:")
 
-  /** Returns the URL without parameters and user, which may contain a password. */
+  /** Returns the URL without its parameters and its user, because these may contain a password. */
   override def toString: String = {
     val withoutParameters = text.takeWhile(c => c != '?' && c != ';')
     if (text.contains('@') && !isSqlite) text.split(':').take(2).mkString("", ":", ":***") else withoutParameters
   }
 
-  /** Returns the settings of the driver, including those of `defaults` that the URL does not set. */
+  /** Returns the settings of the driver, and the settings in `defaults` that the URL does not set. */
   def settings(defaults: Map[String, String]): Map[String, String] =
     defaults.filterNot(d => text.contains(d._1)) ++ settings
 
@@ -30,7 +30,7 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
   def redacted(message: String): String =
     secrets.foldLeft(message.replace(text, toString))((shown, secret) => shown.replace(secret, Mask))
 
-  /** Returns a failure without secrets; if its causes contain secrets, they are removed. */
+  /** Returns a failure without secrets. If a message contains a secret, the result has no causes. */
   def redacted(failure: SQLException): SQLException =
     if (messages(failure).forall(m => redacted(m) == m)) failure
     else new SQLException(redacted(String.valueOf(failure.getMessage)), failure.getSQLState, failure.getErrorCode)

@@ -5,35 +5,38 @@ import java.sql.SQLException
 
 import scala.util.Try
 
-/** Interprets errors of databases: by SQLSTATE, which standard drivers provide, and by SQLite's own codes. */
+/** Interprets errors of databases. Most drivers report an SQLSTATE; SQLite's driver reports SQLite's own codes. */
 private[catalog] object SqlState {
 
   /**
-   * SQLite's primary result codes: the database is busy or locked, a constraint is violated, or a general error such as
-   * a missing table.
+   * The result codes of SQLite if the database is busy or locked, if a constraint is violated, and for general errors
+   * such as a missing table.
    */
   private val SqliteBusy = Set(5, 6)
   private val SqliteConstraint = 19
   private val SqliteError = 1
 
-  /** PostgreSQL: a lock was not available in time. */
+  /** PostgreSQL's SQLSTATE if a lock was not available in time. */
   private val Locked = "55P03"
 
-  /** MySQL's code for the same error, which has no specific SQLSTATE. */
+  /** MySQL's error code if a lock was not available in time. MySQL has no specific SQLSTATE for this error. */
   private val MySqlLocked = 1205
 
-  /** Statement completion unknown (standard); the server is shutting down, or was shut down (PostgreSQL). */
+  /**
+   * The SQLSTATEs after which the outcome of a statement is unknown. The first is a standard state; with the others,
+   * PostgreSQL reports that the server is shutting down or has crashed.
+   */
   private val OutcomeUnknown = Set("40003", "57P01", "57P02")
 
-  /** The server is starting, or has reached its maximum number of connections (PostgreSQL, MySQL). */
+  /** The SQLSTATEs of PostgreSQL and MySQL if the server is starting, or has reached its maximum connection count. */
   private val Unavailable = Set("57P03", "53300", "08004")
 
-  /** The table or column does not exist: PostgreSQL, MySQL, Derby. */
+  /** The SQLSTATEs of PostgreSQL, MySQL and Derby if a table or column does not exist. */
   private val Missing = Set("42P01", "42703", "42S02", "42S22", "42X05", "42X04")
 
   /**
-   * Whether the database aborted the statement in favor of another transaction: nothing was done, and a retry may
-   * succeed.
+   * Whether the database aborted the statement because of another transaction. The statement had no effect, and a retry
+   * may succeed.
    */
   def isBusy(e: SQLException): Boolean =
     if (isSqlite(e)) SqliteBusy(e.getErrorCode & 0xff)

@@ -6,7 +6,7 @@ import java.util.Base64
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** The authentication with a server. An instance also stores the state that it acquires, such as a token. */
+/** The authentication with a server. An instance also stores the acquired state, such as a token. */
 private[catalog] trait Auth {
 
   /**
@@ -17,12 +17,13 @@ private[catalog] trait Auth {
   def authenticate(call: HttpCall, tableToken: Option[String]): HttpCall
 
   /**
-   * Discards rejected credentials, after the server rejected a request. @return whether a retry may use other
-   * credentials
+   * Discards the credentials after the server rejected them.
+   *
+   * @return whether a retry may use other credentials
    */
   def renew(): Boolean = false
 
-  /** Secrets that messages must not show, in addition to those in the configuration. */
+  /** Returns secrets that messages must not show, in addition to the secrets in the configuration. */
   def secrets: Vector[String] = Vector.empty
 }
 
@@ -89,7 +90,7 @@ private[catalog] object Auth {
       throw InvalidArgument(
         s"${property.key} of catalog ${settings.catalog}",
         "none",
-        "Basic authentication requires it"
+        "Basic authentication requires this property"
       )
     )
 }

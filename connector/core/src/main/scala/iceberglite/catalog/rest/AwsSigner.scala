@@ -23,8 +23,8 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     val keys = pair.flatMap(settings.text(_))
     if (keys.size == 1) throw InvalidArgument(
       s"${pair.map(_.key).mkString(" and ")} of catalog ${settings.catalog}",
-      "one of them",
-      "Set both, or neither to use those of the AWS environment"
+      "only one is set",
+      "Set both properties, or neither of them to use the credentials of the AWS environment"
     )
     keys match {
       case Seq(key, secret) => new AWSStaticCredentialsProvider(
@@ -60,9 +60,9 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     request.setResourcePath(call.uri.getRawPath)
     parameters(call.uri).foreach { case (name, value) => request.addParameter(name, value) }
     call.headers.foreach { case (name, value) => request.addHeader(name, value) }
-    // Makes the signer add the hash of the body, which servers expect.
+    // With this header, the signer adds the hash of the body, which servers expect.
     request.addHeader(ContentHash, "required")
-    // The parameters of a POST without a body would be treated as its body.
+    // The content must be set, because the signer would treat the parameters of a POST without content as its body.
     request.setContent(new ByteArrayInputStream(call.body.getOrElse(Array.emptyByteArray)))
     request
   }

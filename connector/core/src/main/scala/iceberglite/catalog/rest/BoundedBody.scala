@@ -30,13 +30,13 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
     if (isCancelled) subscription.cancel() else subscription.request(Long.MaxValue)
   }
 
-  override def onNext(parts: util.List[ByteBuffer]): Unit = if (!result.isDone) {
-    if (bytes.size.toLong + parts.asScala.iterator.map(_.remaining.toLong).sum > maxBytes) {
+  override def onNext(buffers: util.List[ByteBuffer]): Unit = if (!result.isDone) {
+    if (bytes.size.toLong + buffers.asScala.iterator.map(_.remaining.toLong).sum > maxBytes) {
       result.completeExceptionally(BoundedBody.tooLong(maxBytes))
       cancel()
-    } else parts.asScala.foreach { part =>
-      val copy = new Array[Byte](part.remaining)
-      part.get(copy)
+    } else buffers.asScala.foreach { buffer =>
+      val copy = new Array[Byte](buffer.remaining)
+      buffer.get(copy)
       bytes.write(copy, 0, copy.length)
     }
   }
@@ -51,7 +51,7 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
     ()
   }
 
-  /** Stops reading, and closes the connection. */
+  /** Stops reading the body, and closes the connection. */
   def cancel(): Unit = {
     val subscription = synchronized {
       cancelled = true

@@ -9,8 +9,8 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidMetadata}
  */
 private[catalog] object CommitOutcome {
 
-  /** Replaces the name of the metadata file in messages, because the server chooses the name. */
-  val ServerFile = "the file that the server wrote for it"
+  /** The text that replaces the name of the metadata file in messages, because the server chooses the name. */
+  val ServerFile = "the metadata file that the server wrote"
 
   /**
    * Determines the outcome.
@@ -53,7 +53,8 @@ private[catalog] object CommitOutcome {
     else server.client.toIcebergError(request.what, errorResponse)
 
   /**
-   * Whether the outcome is unknown after an error of the server or of a proxy. The OpenAPI description excludes 501.
+   * Whether the outcome is unknown after an error of the server or of a proxy. After the status 501, the commit has
+   * failed, because the OpenAPI description defines this status as an unsupported request.
    */
   private def isOutcomeUnknown(errorResponse: ErrorResponse): Boolean =
     errorResponse.status >= 500 && errorResponse.status != 501 ||

@@ -19,8 +19,8 @@ import iceberglite.catalog.rest.SendResult.{NoResponse, NotSent, Responded}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Sends requests with the client of the JDK. It follows no redirects, because credentials must be sent only to the
- * configured server; the duration of requests and the size of responses are limited.
+ * Sends requests with the HTTP client of the JDK. Redirects are not followed, because credentials must be sent only to
+ * the configured server. The duration of requests and the size of responses are limited.
  *
  * @param maxBytes maximum size of a response body, before and after decompression, in bytes
  */
@@ -36,7 +36,7 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
       val port = settings.optionalNumber(RestProperty.ProxyPort, 1).filter(_ < 65536).getOrElse(throw InvalidArgument(
         s"${RestProperty.ProxyPort.key} of catalog ${settings.catalog}",
         "none",
-        s"${RestProperty.ProxyHost.key} is set: set the port too"
+        s"The port is required, because ${RestProperty.ProxyHost.key} is set"
       ))
       builder.proxy(ProxySelector.of(new InetSocketAddress(host, port.toInt)))
     }
@@ -71,7 +71,7 @@ final private[catalog] class JdkTransport(settings: RestSettings, maxBytes: Int 
     call.headers.foreach { case (name, value) =>
       try builder.setHeader(name, value)
       catch {
-        // The message of the JDK would show the value.
+        // The JDK's exception is not used as the cause, because its message shows the value, which may be a secret.
         case _: IllegalArgumentException => throw InvalidArgument(
             s"header $name of catalog ${settings.catalog}".replaceAll("\\p{Cntrl}", "?"),
             "(not shown)",

@@ -5,23 +5,24 @@ import java.util
 import iceberglite.table.{TableIdentifier, TableVersion}
 
 /**
- * A cache of tables with their ETags. If the server reports a table as unchanged, it does not send the metadata again.
+ * A cache of tables with their ETags. A request with the ETag of a cached table is answered without the metadata if the
+ * table is unchanged.
  *
- * @param capacity maximum number of tables; the least recently used one is removed first
+ * @param capacity maximum number of tables; the least recently used table is removed first
  */
 final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, nowMs: () => Long) {
   import LoadedTables.Entry
 
   private val entries = new util.LinkedHashMap[(TableIdentifier, Boolean), Entry](16, 0.75f, true)
 
-  /** Returns a cached table. @param refsOnly whether it was loaded only with the snapshots of references */
+  /** Returns a cached table. @param refsOnly whether the table has only the snapshots of branches and tags */
   def get(id: TableIdentifier, refsOnly: Boolean): Option[Entry] = synchronized {
     Option(entries.get((id, refsOnly))).filter(e =>
       nowMs() - e.loadedMs < expirationMs && e.expiresMs.forall(_ > nowMs())
     )
   }
 
-  /** Caches a table. @param expiresMs the expiration of its storage credentials, after which it must be loaded again */
+  /** Caches a table. @param expiresMs the time at which its storage credentials expire and it must be loaded again */
   def put(id: TableIdentifier, refsOnly: Boolean, etag: String, version: TableVersion, expiresMs: Option[Long]): Unit =
     synchronized {
       entries.put((id, refsOnly), Entry(etag, version, nowMs(), expiresMs))

@@ -3,8 +3,8 @@ package iceberglite.catalog.rest
 import iceberglite.spec.IcebergError
 
 /**
- * Sends requests for objects that may not exist. A 404 response of a proxy is an error, because it does not mean that
- * the object was dropped.
+ * Sends requests for objects that may not exist. A 404 response of a proxy is an error, because it does not show
+ * whether the catalog has the object.
  */
 private[catalog] object Lookup {
 
@@ -28,7 +28,10 @@ private[catalog] object Lookup {
       case Outcome.Unknown(reason) => throw server.client.storageFailed(request.what, reason)
     }
 
-  /** Whether the object is missing. A response to HEAD has no body with an error type. */
+  /**
+   * Whether the response means that the object does not exist. Responses of the catalog have a body with an error type,
+   * except for responses to HEAD requests, which have no body.
+   */
   private def isMissing(errorResponse: ErrorResponse, request: RestRequest): Boolean =
     errorResponse.status == 404 && (errorResponse.isFromCatalog || request.endpoint.method == "HEAD")
 }

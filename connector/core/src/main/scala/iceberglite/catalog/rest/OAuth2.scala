@@ -30,7 +30,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
   override def secrets: Vector[String] = synchronized(current.map(_.token).toVector)
 
-  /** Discards a rejected token, so that the next request gets a new one. This is only possible with a credential. */
+  /** Discards a rejected token, so that the next request gets a new token. Requires a credential. */
   override def renew(): Boolean = synchronized {
     if (credential.isDefined) current = None
     credential.isDefined
@@ -45,7 +45,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
     current.map(_.token)
   }
 
-  /** Whether the token must be refreshed, early enough that it is still valid when a request arrives. */
+  /** Whether the token expires so soon that it may be invalid when a request arrives. */
   private def needsRefresh(existing: CurrentToken): Boolean =
     refreshEnabled && !existing.refreshFailed && existing.expiry.exists { e =>
       e.atMs - environment.nowMs() <= math.min(MaxEarlyMs, e.lifetimeMs / 10)
@@ -58,7 +58,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
       else credential.map(fetchToken)
         .getOrElse(if (exchangeEnabled && !isValid) exchangeToken(old) else old.copy(refreshFailed = true))
     } catch {
-      // Some servers do not support token exchange; this does not matter while the old token is valid.
+      // Some servers do not support token exchange. The old token can be used until it expires.
       case _: IcebergError if credential.isDefined => fetchToken(credential.get)
       case _: IcebergError if isValid => old.copy(refreshFailed = true)
     }
@@ -125,7 +125,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
       throw InvalidArgument(
         s"${RestProperty.TokenServer.key} of catalog ${settings.catalog}",
         text,
-        "It is not an HTTP URI"
+        "It must be an HTTP URI, or a path on the REST server"
       )
     )
   }
@@ -151,7 +151,7 @@ private[catalog] object OAuth2 {
   /**
    * The current token.
    *
-   * @param refreshFailed whether it could not be refreshed, so that no further refresh is attempted
+   * @param refreshFailed whether a refresh of the token failed, so that no further refresh is attempted
    */
   final private case class CurrentToken(token: String, expiry: Option[Expiry], refreshFailed: Boolean) {
     override def toString: String = "CurrentToken"

@@ -9,7 +9,7 @@ import scala.util.Try
 import iceberglite.catalog.rest.SendResult.{NoResponse, NotSent, Responded}
 import iceberglite.table.Environment
 
-/** Whether a request may be retried. */
+/** Determines in which cases a request may be retried. */
 sealed private[catalog] trait RetryMode
 
 private[catalog] object RetryMode {
@@ -18,8 +18,8 @@ private[catalog] object RetryMode {
   case object Always extends RetryMode
 
   /**
-   * The request has requirements, which fail in a retry if an earlier attempt succeeded. After such a failure, the
-   * caller must check whether the earlier attempt succeeded.
+   * The request has requirements. If an attempt succeeds, the requirements fail in all later attempts. Therefore, if a
+   * requirement fails in a retry, the caller must check whether an earlier attempt succeeded.
    */
   case object Guarded extends RetryMode
 
@@ -33,15 +33,18 @@ sealed private[catalog] trait Outcome
 private[catalog] object Outcome {
   final case class Succeeded(response: RestResponse) extends Outcome
 
-  /** A rejection. @param earlierOutcomeUnknown whether an earlier attempt may have succeeded */
+  /** The last attempt was rejected. @param earlierOutcomeUnknown whether an earlier attempt may have succeeded */
   final case class Rejected(response: RestResponse, earlierOutcomeUnknown: Boolean) extends Outcome
+  /** No attempt was sent, for example because there was no connection. */
   final case class Unsent(reason: String) extends Outcome
+
+  /** An attempt may have succeeded, but there was no response to the last attempt. */
   final case class Unknown(reason: String) extends Outcome
 }
 
 /**
- * Sends requests, and retries those that were rejected temporarily or failed in transit. The pause before a retry
- * doubles each time, or is longer if the server requests it.
+ * Sends requests. Retries a request if the server rejected it temporarily, or if the connection failed. The pause
+ * before a retry doubles each time, or is longer if the server requests a longer pause.
  */
 final private[catalog] class RequestSender(settings: RestSettings, transport: Transport, environment: Environment) {
   import Outcome._
@@ -113,7 +116,7 @@ final private[catalog] class RequestSender(settings: RestSettings, transport: Tr
           false
       }
 
-  /** Returns the requested wait in milliseconds; the header has seconds or a time. */
+  /** Returns the pause in milliseconds that the server requests with `Retry-After`, in seconds or as a time. */
   private def retryAfter(response: RestResponse): Option[Long] =
     response.headers.get("retry-after").map(_.trim).flatMap { text =>
       Try(text.toLong).toOption.filter(_ >= 0).map(seconds =>

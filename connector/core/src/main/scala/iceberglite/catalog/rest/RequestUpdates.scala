@@ -5,9 +5,9 @@ import iceberglite.spec.update.MetadataUpdate
 import iceberglite.spec.update.MetadataUpdate._
 
 /**
- * Converts updates to the form that servers accept. For a server, [[MetadataUpdate.LastAdded]] refers only to an object
- * that the same commit adds. Therefore a schema, spec or sort order that the table already has is not sent, and later
- * updates refer to it by its id.
+ * Converts updates to the form that servers accept. Servers accept [[MetadataUpdate.LastAdded]] only as a reference to
+ * an object that the same commit adds. Therefore a schema, spec or sort order that the table already has is not sent,
+ * and later updates refer to this object by its id.
  */
 private[catalog] object RequestUpdates {
 
@@ -28,7 +28,12 @@ private[catalog] object RequestUpdates {
   private case object SpecKind extends Kind
   private case object SortOrderKind extends Kind
 
-  /** Converts one update. @param known the kinds whose last added object the table already had */
+  /**
+   * Converts one update.
+   *
+   * @param known the kinds of objects for which the table already had the object that was added last
+   * @return the update to send, if any, and the new value of `known`
+   */
   private def convert(
       update: MetadataUpdate,
       before: TableMetadata,

@@ -6,8 +6,8 @@ import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**
- * A catalog of tables and views on a server with the Iceberg REST protocol. The server writes the metadata; a commit
- * sends the updates and their requirements.
+ * A catalog of tables and views on a server with the Iceberg REST protocol. The catalog sends updates and their
+ * requirements to the server, and the server writes the metadata files.
  */
 final class RestCatalog private (
     val name: String,
@@ -19,7 +19,7 @@ final class RestCatalog private (
 ) extends Catalog
     with ViewCatalog {
 
-  /** The connection, which is opened on first use: a session may have catalogs that it never uses. */
+  /** The connection to the server. It is opened on first use, because a session may never use some of its catalogs. */
   private lazy val server: RestServer = RestServer.connect(initialClient, transport, environment)
 
   private val namespaces = new RestNamespaces(name, () => server)
@@ -48,8 +48,8 @@ final class RestCatalog private (
   override def tableExists(id: TableIdentifier): Boolean = tables.exists(id)
 
   /**
-   * Returns a table. With `snapshot-loading-mode=REFS`, it has only the snapshots of branches and tags; [[load]]
-   * returns all of them.
+   * Returns a table. With `snapshot-loading-mode=REFS`, the table has only the snapshots of branches and tags; [[load]]
+   * returns a version with all snapshots.
    */
   override def table(id: TableIdentifier): Table =
     tableAt(id, tables.load(id, initialClient.settings.onlyRefs).getOrElse(throw tables.notFound(id)))
@@ -57,7 +57,8 @@ final class RestCatalog private (
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.notFound(id))
 
   /**
-   * Returns the server's current version. If `known` has only the snapshots of branches and tags, so has the result.
+   * Returns the server's current version. If `known` has only the snapshots of branches and tags, the result also has
+   * only these.
    */
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
     tables.load(id, refsOnly = !known.hasAllSnapshots).getOrElse(throw tables.notFound(id))
@@ -75,7 +76,10 @@ final class RestCatalog private (
    */
   def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
-  /** Stages a table. The server determines its location, its properties, and the access to its files. */
+  /**
+   * Stages a table. For a new table, the server determines the location, adds properties, and grants access to the
+   * files.
+   */
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     val base = loadIfExists(id)
     val requested = withCatalogProperties(creation)
@@ -100,8 +104,8 @@ final class RestCatalog private (
   }
 
   /**
-   * Drops a table. By default, this process deletes the files of a purged table; `rest-catalog-purge` leaves it to the
-   * server.
+   * Drops a table. By default, this process deletes the files of a purged table. If `rest-catalog-purge` is set, the
+   * server deletes the files.
    */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
     val versionToPurge = if (purge) loadIfExists(id) else None
@@ -114,7 +118,7 @@ final class RestCatalog private (
     dropped
   }
 
-  /** Returns the locations that the table owns. They include its location, because the server has chosen it. */
+  /** Returns the locations that the table owns, including the table's location, because the server has chosen it. */
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
     Some(version.metadata.location),
     id.namespace :+ id.name,
@@ -127,8 +131,8 @@ final class RestCatalog private (
     tableAt(id, tables.register(id, metadataFile))
 
   /**
-   * Returns the location in the properties of the namespace, if set; otherwise the server chooses it when a table is
-   * created.
+   * Returns a location below the `location` of the namespace. If the namespace has no such property, returns a
+   * placeholder, because the server chooses the location when a table is created.
    */
   override def defaultLocation(id: TableIdentifier): String =
     namespaces.load(id.namespace).get("location")
@@ -153,7 +157,7 @@ final class RestCatalog private (
 object RestCatalog extends CatalogFamily {
   override val catalogType: String = "rest"
 
-  /** A placeholder for a location until the server has determined it, equivalent to no location. */
+  /** A placeholder for a location that the server has not determined yet. It is treated like an absent location. */
   private val UndeterminedLocation = "unplaced"
 
   override def open(

@@ -114,7 +114,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
     Lookup.findOr(lazyServer(), request) {
       case r if r.status == 409 || r.errorType == "NamespaceNotEmptyException" =>
         val children = Try(tables(namespace).map(_.name) ++ list(namespace).map(_.last)).getOrElse(Vector.empty)
-        val contents = if (children.isEmpty) s" ${r.message}" else s" It holds ${children.sorted.mkString(", ")}"
+        val contents = if (children.isEmpty) s" ${r.message}" else s" It contains ${children.sorted.mkString(", ")}"
         ValidationFailed(s"Cannot drop namespace ${name(namespace)}: it is not empty.$contents")
     }.isDefined
   }

@@ -54,7 +54,7 @@ class HiveCatalogSuite extends HiveTests {
     intercept[AlreadyExists](catalog.register(Id, mine.metadataLocation))
     assert(!catalog.drop(Id, purge = false) && !catalog.drop(Id, purge = true))
     val error = intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
-    assert(error.getMessage.contains("It holds mine, t"))
+    assert(error.getMessage.contains("It contains mine, t"))
     assert(hive.stored().getSd.getSerdeInfo.getSerializationLib.contains("Parquet"))
   }
 

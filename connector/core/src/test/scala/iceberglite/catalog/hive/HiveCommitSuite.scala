@@ -54,8 +54,8 @@ class HiveCommitSuite extends HiveTests {
     val held = lock(hive.client)
     val files = hive.files(".metadata.json")
     val error = intercept[CommitConflict](append(table, "x"))
-    assert(error.getMessage.contains("other writers held its lock for 50 ms"))
-    assert(intercept[StorageFailed](catalog.rename(Id, other)).getMessage.contains("other writers held its lock"))
+    assert(error.getMessage.contains("other writers held the lock for 50 ms"))
+    assert(intercept[StorageFailed](catalog.rename(Id, other)).getMessage.contains("other writers held the lock"))
     intercept[StorageFailed](catalog.drop(Id, purge = true))
     assert(hive.files(".metadata.json") == files && catalog.table(Id).metadata == table.metadata)
     assert(locks(hive.client) == 1, "abandoned lock requests are withdrawn")
@@ -93,7 +93,7 @@ class HiveCommitSuite extends HiveTests {
     }
     proxy.next("get_table", Meanwhile(() => releaseLock()))
     val error = intercept[CommitConflict](append(table, "x"))
-    assert(error.getMessage.contains("its lock was lost before the commit"))
+    assert(error.getMessage.contains("the lock was lost before the commit"))
     assert(hive.files(".metadata.json") == files && hive.open().table(Id).metadata == table.metadata)
   }
 

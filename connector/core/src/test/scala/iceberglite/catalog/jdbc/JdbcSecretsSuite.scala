@@ -59,7 +59,7 @@ class JdbcSecretsSuite extends JdbcTests {
 
   test("a URL that is not a JDBC URL is not shown, because PyIceberg URLs may contain a password") {
     val error = intercept[InvalidArgument](open(s"postgresql+psycopg2://user:$Secret@host/db"))
-    assert(error.getMessage.contains("uri of catalog lite") && error.getMessage.contains("begins with jdbc:"))
+    assert(error.getMessage.contains("uri of catalog lite") && error.getMessage.contains("begin with jdbc:"))
     assertNoSecret(error)
   }
 

@@ -280,7 +280,7 @@ class RestProtocolSuite extends AnyFunSuite {
       stub.on("GET /v1/namespaces")(json("""{"namespaces":[]}"""))
       stub.on("GET /v1/namespaces/db/tables")(json("""{"identifiers":[{"namespace":["db"],"name":"t"}]}"""))
       val error = intercept[ValidationFailed](stub.catalog().dropNamespace(Vector("db")))
-      assert(error.getMessage.contains("lite.db") && error.getMessage.contains("It holds t"))
+      assert(error.getMessage.contains("lite.db") && error.getMessage.contains("It contains t"))
     }
   }
 
