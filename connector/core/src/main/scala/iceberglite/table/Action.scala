@@ -5,19 +5,19 @@ import iceberglite.spec.metadata.TableMetadata
 
 /**
  * A step of a transaction that changes a table. [[changeFor]] returns the metadata updates for a base version of the
- * table. If another commit came first, the transaction calls it again with the newer base. The action may then reuse
- * the files that it has already written. An instance belongs to a single transaction.
+ * table. If another writer commits first, the transaction calls [[changeFor]] again with the newer base, and the action
+ * may reuse the files that it has already written. An instance belongs to a single transaction.
  */
 trait Action {
 
   /**
-   * Returns the updates that take `base` to the new state, and their requirements. If there are no updates, there is
-   * nothing to commit.
+   * Returns the updates that change `base` to the new state, and their requirements. If there are no updates, nothing
+   * is committed.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict a concurrent change conflicts with the action; retrying cannot
-   *   help
-   * @throws iceberglite.spec.IcebergError.ValidationFailed the change would make the table invalid; retrying cannot
-   *   help
+   * @throws iceberglite.spec.IcebergError.CommitConflict a concurrent change conflicts with the action, so that a retry
+   *   would fail as well
+   * @throws iceberglite.spec.IcebergError.ValidationFailed the change would make the table invalid, so that a retry
+   *   would fail as well
    */
   def changeFor(base: TableMetadata, context: CommitContext): Change
 

@@ -29,23 +29,23 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   private val ancestry = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
 
   /**
-   * Returns the snapshots that were committed after the given one, newest first; without an id, all snapshots of the
-   * branch.
+   * Returns the snapshots of the branch that were committed after the given snapshot, newest first. If `snapshotId` is
+   * absent, returns all snapshots of the branch.
    *
    * @throws ValidationFailed the snapshot is not in the branch's history
    */
   def commitsSince(snapshotId: Option[Long]): Vector[Snapshot] = {
     snapshotId.filterNot(id => ancestry.exists(_.snapshotId == id)).foreach { id =>
       throw ValidationFailed(
-        s"Cannot tell what happened to ${context.table} since snapshot $id: it is not in the branch's history. " +
-          "Run the statement again",
+        s"Cannot determine the changes to ${context.table} since snapshot $id, because it is not in the branch's " +
+          "history. Run the statement again",
         isConflict = true
       )
     }
     ancestry.takeWhile(s => !snapshotId.contains(s.snapshotId))
   }
 
-  /** Like [[commitsSince]], without the snapshots that this transaction itself has added so far. */
+  /** Returns the result of [[commitsSince]] without the snapshots that this transaction itself has added. */
   def concurrentCommits(snapshotId: Option[Long]): Vector[Snapshot] =
     commitsSince(snapshotId).filterNot(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
@@ -61,20 +61,20 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   def liveSpecIds(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
     .filter(p => p.content == content && p.hasLiveFiles).map(_.specId).toSet
 
-  /** Returns the live entries at the head that `isWanted` accepts. Parts that `where` rejects are not read. */
+  /** Returns the live entries at the head that `accepts` accepts. Parts that `where` rejects are not read. */
   def liveEntries(
       content: ManifestContent,
       where: PartFilter
-  )(isWanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
-    liveEntriesAt(parent, content, where)(isWanted)
+  )(accepts: ManifestEntry => Boolean): Vector[ManifestEntry] =
+    liveEntriesAt(parent, content, where)(accepts)
 
-  /** Like [[liveEntries]], for an earlier snapshot. */
+  /** Returns the live entries at a snapshot that `accepts` accepts. Parts that `where` rejects are not read. */
   def liveEntriesAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
-      isWanted: ManifestEntry => Boolean
+      accepts: ManifestEntry => Boolean
   ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>
     val files = filesOf(s)
     val parts = files.parts.filter(p => p.content == content && p.hasLiveFiles && where.mightMatch(p))
-    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && isWanted(e)).toVector).flatten
+    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && accepts(e)).toVector).flatten
   }
 
   private def filesOf(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table)

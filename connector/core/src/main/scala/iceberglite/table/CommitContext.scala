@@ -37,8 +37,8 @@ object Environment {
  * The properties of a commit that its actions share.
  *
  * @param table the table's full name, for messages
- * @param commitId unique id of the commit. It is written to the summary of every snapshot of the commit, so that a
- *   retry can recognize them
+ * @param commitId unique id of the commit. The id is written to the summary of every snapshot of the commit, so that a
+ *   retry can recognize the commit's own snapshots
  * @param summary entries that the engine adds to the summary of every snapshot, such as `engine-name` and
  *   `spark.app.id`
  */

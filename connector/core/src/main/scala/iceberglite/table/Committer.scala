@@ -40,7 +40,7 @@ final case class Change(updates: Vector[MetadataUpdate], requirements: Vector[Re
  */
 final case class TableChange(id: TableIdentifier, base: TableVersion, change: Change)
 
-/** Swaps a table's metadata atomically. Catalogs implement it. */
+/** Loads a table's metadata, and replaces it atomically. Catalogs implement this trait. */
 trait Committer {
 
   /**
@@ -62,7 +62,7 @@ trait Committer {
   @nowarn("cat=unused-params") // unused by catalogs that do not store the location
   def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
 
-  /** Returns the table's directories as known from sources other than its metadata; see [[OwnedPaths]]. */
+  /** Returns the directories that the table owns according to the catalog, not to its metadata; see [[OwnedPaths]]. */
   @nowarn("cat=unused-params") // unused by default
   def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership.unknown(id)
 }

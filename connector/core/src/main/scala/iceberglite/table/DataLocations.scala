@@ -10,7 +10,7 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.spec.types.Murmur3
 
 /**
- * Locations of new data files of a table. Serializable, for use in tasks.
+ * Locations of new data files of a table. Serializable, so that Spark tasks can use the locations.
  *
  * @param directory directory of data files
  * @param spread the layout of hash directories for object storage; absent if there is one directory per partition
@@ -40,8 +40,8 @@ object DataLocations {
     properties.get(Provider).foreach { name =>
       throw Unsupported(
         s"the location provider $name",
-        s"Remove $Provider from the table's properties; ${TableProperty.ObjectStorage} and ${TableProperty.DataPath} " +
-          "say where files go"
+        s"Remove $Provider from the table's properties. ${TableProperty.ObjectStorage} and ${TableProperty.DataPath} " +
+          "determine the locations of data files"
       )
     }
     val location = withoutSlash(tableLocation)
@@ -87,13 +87,13 @@ object DataLocations {
     private[iceberglite] def directories(name: String): String = {
       val bytes = name.getBytes(UTF_8)
       val hash = Murmur3.hashBytes(bytes, 0, bytes.length)
-      // Twenty bits, including leading zeros: 0101/1001/1010/01101110.
+      // The directories are the last twenty bits of the hash, including leading zeros, such as 0101/1001/1010/01101110.
       val bits = Integer.toBinaryString(hash | Int.MinValue).takeRight(20)
-      val parts = Seq(bits.take(4), bits.slice(4, 8), bits.slice(8, 12), bits.drop(12)).mkString("/")
+      val hashDirectories = Seq(bits.take(4), bits.slice(4, 8), bits.slice(8, 12), bits.drop(12)).mkString("/")
       context match {
-        case Some(own) => s"$parts/$own/$name"
-        case None if withPartition => s"$parts/$name"
-        case None => s"$parts-$name"
+        case Some(tablePath) => s"$hashDirectories/$tablePath/$name"
+        case None if withPartition => s"$hashDirectories/$name"
+        case None => s"$hashDirectories-$name"
       }
     }
   }
@@ -104,7 +104,7 @@ object DataLocations {
  *
  * @param partitionId Spark's partition id
  * @param taskId id of the task attempt
- * @param operationId id of the write, part of the names of all its files
+ * @param operationId id of the write. The names of all files of the write contain it
  */
 final class DataFileNames(partitionId: Int, taskId: Long, operationId: String, extension: String) {
   private var count = 0

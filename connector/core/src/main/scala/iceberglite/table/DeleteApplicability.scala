@@ -13,9 +13,9 @@ import iceberglite.spec.types.PrimitiveType
 private[table] object DeleteApplicability {
 
   /**
-   * Returns the path of the data file to which a position delete file applies, if it applies to a single one. This is
-   * the referenced data file or, without one, the path if its lower and upper bounds are equal. Bounds of paths are
-   * never truncated.
+   * Returns the path of the data file to which a position delete file applies, if it applies to a single data file. The
+   * path is the `referenced_data_file`. If this field is absent and the lower and upper bounds of `file_path` are
+   * equal, the bounds are the path, because writers never truncate bounds of `file_path`.
    */
   def dataFile(file: ContentFile): Option[String] =
     if (file.content != Content.PositionDeletes) None
@@ -24,8 +24,8 @@ private[table] object DeleteApplicability {
     }
 
   /**
-   * Returns one of the data files that the deletes may apply to, if any. Sequence numbers are not compared, because
-   * callers pass only data files that existed when the deletes were committed.
+   * Returns one of the data files that a delete file may apply to; `None` if it applies to none of them. Sequence
+   * numbers are not compared, because callers pass only data files that existed when the delete file was committed.
    *
    * @param data the data files, by path
    */
@@ -35,7 +35,7 @@ private[table] object DeleteApplicability {
       case Content.Data => None
       case Content.PositionDeletes => dataFile(file) match {
           case Some(path) => data.get(path)
-          case None => data.values.find(d => isInSamePartition(d) && within(file, d.path))
+          case None => data.values.find(d => isInSamePartition(d) && isWithinPathBounds(file, d.path))
         }
       case Content.EqualityDeletes =>
         lazy val keys = keysOf(file, base)
@@ -45,8 +45,8 @@ private[table] object DeleteApplicability {
   }
 
   /**
-   * Returns the keys of the equality delete columns that the schema still has. Keys with fewer columns match at least
-   * as many rows.
+   * Returns the ranges of the equality delete columns that the schema still has. Columns that were dropped can be
+   * ignored, because keys with fewer columns match at least as many rows.
    */
   private def keysOf(file: ContentFile, base: TableMetadata): KeyOverlap =
     new KeyOverlap(base.schema.fields.filter(f => file.equalityIds.contains(f.id)).filter(_.fieldType match {
@@ -61,7 +61,7 @@ private[table] object DeleteApplicability {
   def mayBeGlobal(part: PartSummary, base: TableMetadata): Boolean =
     part.content == ManifestContent.Deletes && base.specsById.get(part.specId).forall(!_.isPartitioned)
 
-  private def within(file: ContentFile, path: String): Boolean = {
+  private def isWithinPathBounds(file: ContentFile, path: String): Boolean = {
     val bytes = path.getBytes(UTF_8)
     low(file).forall(Arrays.compareUnsigned(_, bytes) <= 0) && high(file).forall(Arrays.compareUnsigned(_, bytes) >= 0)
   }

@@ -7,7 +7,7 @@ import iceberglite.spec.Redaction
 /** The reason why a file that table metadata refers to was not deleted. */
 sealed trait KeptReason {
 
-  /** Completes the sentence "Kept, because ...". */
+  /** Returns the reason as the end of a log message about the kept files ("they"). */
   def text: String
 }
 
@@ -15,10 +15,10 @@ object KeptReason {
 
   case object Outside extends KeptReason {
     override def text: String =
-      "they are outside of the directories that the table owns; the catalog's setting owned-locations adds directories"
+      "they are outside the directories that the table owns; the catalog property owned-locations adds directories"
   }
 
-  /** Storage systems may interpret the path differently, so it is unclear which file would be deleted. */
+  /** Storage systems may interpret the path in different ways, so it is unclear which file would be deleted. */
   case object UnclearPath extends KeptReason {
     override def text: String =
       "their paths are relative, begin with two slashes, or contain the steps . or .. or control characters"
@@ -36,11 +36,11 @@ object KeptReason {
     override def text: String = s"another table in $directory refers to them"
   }
 
-  /** The directory is known only from the table's metadata. */
+  /** Only the table's metadata, which may be forged, states that the directory belongs to the table. */
   final case class Unproven(directory: String) extends KeptReason {
     override def text: String =
-      s"only the table's metadata says that $directory is its directory, and the table's current metadata file is not " +
-        "in the metadata folder there"
+      s"only the table's metadata states that $directory belongs to the table, and the metadata folder of this " +
+        "directory does not contain the table's current metadata file"
   }
 
   final case class Unchecked(directory: String, failure: String) extends KeptReason {
@@ -53,7 +53,7 @@ object KeptReason {
   }
 
   case object NotDeleted extends KeptReason {
-    override def text: String = "the storage did not delete them, as the log says"
+    override def text: String = "the storage could not delete them; the log contains the errors"
   }
 }
 
@@ -64,6 +64,7 @@ final case class RetainedFiles(reason: KeptReason, count: Long, example: String)
  * The result of a cleanup.
  *
  * @param deleted the number of files that were deleted or were already missing
+ * @param kept the files that were not deleted, by reason
  */
 final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
   def ++(that: DeletionReport): DeletionReport = {

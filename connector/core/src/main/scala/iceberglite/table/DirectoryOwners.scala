@@ -5,7 +5,8 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 
 /**
- * Finds other tables in or around a directory, by the metadata folders in the file system and by the catalog.
+ * Finds other tables whose directory is a given directory, or contains it. The tables are found by the metadata folders
+ * in the file system and by the catalog.
  *
  * @param version the version of the table whose files are checked
  */
@@ -30,8 +31,8 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isVisibleTable)
 
   /**
-   * Returns whether a directory belongs to a table. The credentials may not permit listing a directory above that of
-   * the table. In this case, the failure is logged, and the directory is assumed to belong to no table.
+   * Returns whether a directory belongs to a table. If the directory cannot be listed, the failure is logged, and the
+   * directory is assumed to belong to no table, because credentials often do not permit listing parent directories.
    */
   private def isVisibleTable(directory: StoragePath): Boolean = {
     var found = false
@@ -43,16 +44,17 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   def isTable(directory: StoragePath): Boolean = isTableCache.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
 
   /**
-   * Returns the other tables with metadata files in the directory's metadata folder, or whose directory it is according
-   * to the catalog.
+   * Returns the other tables that have metadata files in the directory's metadata folder, or that own the directory
+   * according to the catalog.
    */
   def otherTables(directory: StoragePath): Vector[OtherTable] =
     (tablesInFolder(directory) ++ Seq(directory, resolveLinks(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**
    * Finds other tables by the UUIDs in the metadata files that are not in this table's metadata log. Only the newest
-   * files are read, because the current metadata file of a table in use is one of these. In the folder of a JDBC, Hive
-   * or REST table, files named `v<N>.metadata.json` belong to another table, even if they have the same UUID.
+   * files are read, because the current metadata file of a table in use is one of the newest files. In the folder of a
+   * JDBC, Hive or REST table, files named `v<N>.metadata.json` belong to another table, even if they have the same
+   * UUID.
    */
   private def tablesInFolder(directory: StoragePath): Vector[OtherTable] = {
     val (byVersion, byUuid) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
@@ -73,7 +75,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
 private[table] object DirectoryOwners {
   private val Metadata = "metadata"
 
-  /** The maximum number of metadata files outside of the table's log that are read. */
+  /** The maximum number of metadata files that are read in a folder, without those in the table's metadata log. */
   private val NewestFiles = 10
 
   private def isMetadata(path: String): Boolean =

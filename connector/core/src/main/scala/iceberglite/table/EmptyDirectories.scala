@@ -5,16 +5,16 @@ import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.tree.MetadataPool
 
 /**
- * Removes the empty directories of a table that was dropped or whose creation failed. A file-system catalog would list
- * them as a namespace. Files are never removed, because another writer may create a table in the same directory
- * concurrently. Object stores have no directories, so nothing is removed there.
+ * Removes the empty directories of a table that was dropped or whose creation failed, because a file-system catalog
+ * would list them as a namespace. Files are never removed, because another writer may create a table in the same
+ * directory concurrently. In object stores, nothing is removed, because they have no directories.
  */
 private[iceberglite] object EmptyDirectories {
 
   /**
    * Removes the empty directories of a table.
    *
-   * @param location the table's directory, as known from sources other than its metadata
+   * @param location the table's directory according to its name or the catalog, and not to its metadata
    */
   def removeFor(io: FileIO, location: String, table: TableMetadata): Unit =
     Cleanup.quietly(s"remove the empty directories of $location") {

@@ -13,7 +13,7 @@ import iceberglite.table.Environment
 /**
  * A request to a server.
  *
- * @param what the purpose of the request, for messages: `load table lite.db.t`
+ * @param what the purpose of the request, for messages, such as `load table lite.db.t`
  * @param retryMode whether the request may be retried; by default, all requests except POST may be retried
  */
 final private[catalog] case class RestRequest(
@@ -123,14 +123,16 @@ final private[catalog] class RestClient private (
     )
   }
 
-  /** Returns the error for a rejection without a specific meaning. */
+  /** Returns the error for a rejection that has no specific meaning for the request. */
   def toIcebergError(what: String, errorResponse: ErrorResponse): IcebergError = errorResponse.status match {
     case 400 | 409 | 422 =>
-      ValidationFailed(s"Cannot $what: the REST catalog at $address rejected it: ${textOf(errorResponse)}")
+      ValidationFailed(s"Cannot $what: the REST catalog at $address rejected the request: ${textOf(errorResponse)}")
     case 404 if errorResponse.isFromCatalog =>
       NotFound(RestClient.resourceKind(errorResponse.errorType), what, s"$address says: ${textOf(errorResponse)}")
-    case 406 => Unsupported(s"to $what", s"The REST catalog at $address does not support it: ${textOf(errorResponse)}")
-    case _ => storageFailed(what, s"it returned ${textOf(errorResponse)}.${RestClient.advice(errorResponse.status)}")
+    case 406 =>
+      Unsupported(s"to $what", s"The REST catalog at $address does not support the request: ${textOf(errorResponse)}")
+    case _ =>
+      storageFailed(what, s"the server returned ${textOf(errorResponse)}.${RestClient.advice(errorResponse.status)}")
   }
 
   def storageFailed(what: String, reason: String): StorageFailed =
@@ -140,7 +142,7 @@ final private[catalog] class RestClient private (
     s"${errorResponse.status}${if (errorResponse.isFromCatalog) s" ${errorResponse.errorType}" else ""}" +
       (if (errorResponse.message.isEmpty) "" else s": ${errorResponse.message}")
 
-  /** Returns a text of a server or a library in one line of limited length, without known secrets. */
+  /** Returns a server's or a library's text as a single line of limited length, without known secrets. */
   private def redacted(text: String, moreSecrets: Vector[String] = Vector.empty): String = {
     val plain = text.replaceAll("\\p{Cntrl}+", " ").trim
     val clean =
@@ -154,7 +156,8 @@ final private[catalog] class RestClient private (
     else {
       val target = response.headers.get("location").flatMap(l => Try(settings.server.resolve(l)).toOption)
         .filter(u => Option(u.getHost).isDefined).map(u => s" to ${RestSettings.redacted(u)}").getOrElse("")
-      s" The server redirected$target; not followed, because credentials are sent only to the configured server"
+      s" The server redirected the request$target. The redirect was not followed, because credentials are sent only " +
+        "to the configured server"
     }
 
   /** Returns the name of a response for messages. */
@@ -166,7 +169,10 @@ private[catalog] object RestClient {
   private val Agent = "iceberg-lite"
   private val MaxMessageLength = 1000
 
-  /** The minimum length of secrets to hide: hiding shorter ones would make messages unreadable, and protect nothing. */
+  /**
+   * The minimum length of secrets that messages hide. Shorter secrets are not hidden, because they also occur by chance
+   * in other text.
+   */
   private val MinSecretLength = 4
 
   private def resourceKind(errorType: String): ObjectKind = errorType match {
@@ -179,7 +185,7 @@ private[catalog] object RestClient {
 
   private def advice(status: Int): String = status match {
     case 401 | 419 => " Check token, credential or rest.auth.* of the catalog"
-    case 403 => " The user lacks the permission for this; ask the administrator of the server"
+    case 403 => " The user lacks the permission for this request; ask the administrator of the server"
     case s if s / 100 == 3 => " Set uri to the location of the catalog"
     case 404 => " There is no REST catalog at this location; check uri"
     case 429 => " The server is overloaded; try again later"

@@ -55,7 +55,10 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
       page.next match {
         case None => items ++ page.items
         case Some(next) if seen(next) =>
-          throw server.client.storageFailed(request.what, "it returns pages without end; its paging is broken")
+          throw server.client.storageFailed(
+            request.what,
+            "the server returned the same page token twice, so the listing would not end"
+          )
         case Some(next) => fetch(next, seen + next, items ++ page.items)
       }
     }
@@ -90,7 +93,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
     )
     lazyServer().send(request) {
       case r if r.status == 409 =>
-        AlreadyExists(ObjectKind.Namespace, name(namespace), "Use the existing one, or choose another name")
+        AlreadyExists(ObjectKind.Namespace, name(namespace), "Use the existing namespace, or choose another name")
       case r if r.status == 404 && r.isFromCatalog => noNamespace(namespace.dropRight(1))
     }
     ()
@@ -120,7 +123,7 @@ final private[catalog] class RestNamespaces(catalog: String, lazyServer: () => R
   }
 
   def noNamespace(namespace: Vector[String]): NotFound =
-    NotFound(ObjectKind.Namespace, name(namespace), "Create it first, or check the name with SHOW NAMESPACES")
+    NotFound(ObjectKind.Namespace, name(namespace), "Create the namespace, or check the name with SHOW NAMESPACES")
 
   private def name(namespace: Vector[String]): String = (catalog +: namespace).mkString(".")
 }

@@ -9,7 +9,8 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.TableIdentifier
 
 /**
- * The paths of a server. Names are percent-encoded completely, so that a name can change neither the path nor a header.
+ * The paths of requests to a server. All special characters of names are percent-encoded, so that a name can change
+ * neither the structure of the path nor a header.
  *
  * @param prefix the prefix of all paths, from the server's configuration
  * @param separator the separator of namespace levels, percent-encoded
@@ -37,20 +38,20 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
   def transaction: String = s"$root/transactions/commit"
 
   private def name(id: TableIdentifier): String = {
-    if (id.name.isEmpty) throw InvalidArgument("table name", id.toString, "It is empty")
+    if (id.name.isEmpty) throw InvalidArgument("table name", id.toString, "The name must not be empty")
     segment(id.name)
   }
 
-  /** Returns the levels of a namespace as one path segment. */
+  /** Returns the levels of a namespace as a single path segment. */
   private def encode(levels: Vector[String]): String = checkLevels(levels).map(segment).mkString(separator)
 
   /**
-   * Returns the levels as the value of a query parameter, which is percent-encoded together with the other parameters.
+   * Returns the levels of a namespace as the value of a query parameter. The value is not percent-encoded yet.
    */
   def parameter(levels: Vector[String]): String = checkLevels(levels).mkString(decodedSeparator)
 
   private def checkLevels(levels: Vector[String]): Vector[String] = {
-    if (levels.isEmpty) throw InvalidArgument("namespace", "", "A table must be in a namespace; specify one")
+    if (levels.isEmpty) throw InvalidArgument("namespace", "", "A table must be in a namespace; specify its namespace")
     levels.foreach { level =>
       if (level.isEmpty) throw InvalidArgument("namespace", levels.mkString("."), "One of its levels is empty")
       if (level.contains(decodedSeparator)) {
@@ -75,7 +76,7 @@ private[catalog] object RestPaths {
   def percentEncode(text: String): String =
     text.getBytes(UTF_8).map(b => if (Unreserved(b)) b.toChar.toString else "%%%02X".format(b & 0xff)).mkString
 
-  /** Returns `?a=b&c=d`, or an empty string. */
+  /** Returns the query of a URI, such as `?a=b&c=d`; empty if there are no parameters. */
   def query(parameters: Vector[(String, String)]): String =
     if (parameters.isEmpty) "" else s"?${formEncode(parameters)}"
 

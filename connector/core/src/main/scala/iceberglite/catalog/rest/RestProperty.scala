@@ -132,7 +132,10 @@ object RestProperty {
 
   val Header: PropertyPrefix = PropertyPrefix("header.", "Header of every request to a REST server")
 
-  /** The key for sigv4 in releases of Apache Iceberg before `rest.auth.type`, which some servers still send. */
+  /**
+   * The key that enables sigv4 in releases of Apache Iceberg without `rest.auth.type`. Some servers still send this key
+   * in their configuration.
+   */
   private[catalog] val OldSigV4 = "rest.sigv4-enabled"
 
   /** All properties, in the order of the documentation. */

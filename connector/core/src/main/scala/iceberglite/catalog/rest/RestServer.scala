@@ -11,7 +11,7 @@ import iceberglite.table.Environment
 /**
  * A server with its loaded configuration.
  *
- * @param supportsIdempotencyKeys whether it supports the header Idempotency-Key
+ * @param supportsIdempotencyKeys whether the server supports the header `Idempotency-Key`
  */
 final private[catalog] class RestServer private (
     val client: RestClient,
@@ -25,8 +25,8 @@ final private[catalog] class RestServer private (
   def has(endpoint: Endpoint): Boolean = endpoints(endpoint)
 
   /**
-   * Checks that the server has the endpoint. If the server supports it, adds an idempotency key, so that the request
-   * may be retried.
+   * Checks that the server has the endpoint of a request. If the server supports idempotency keys, adds such a key to a
+   * request that changes something, so that the request may be retried.
    */
   def prepare(request: RestRequest): RestRequest = {
     if (!has(request.endpoint)) {
@@ -48,7 +48,7 @@ final private[catalog] class RestServer private (
       : RestResponse =
     client.send(prepare(request))(errors)
 
-  /** Returns a UUID of version 7 (RFC 9562), as the protocol requires: it begins with the time. */
+  /** Returns a UUID of version 7 (RFC 9562), which begins with the current time. The protocol requires this version. */
   private def newUuid7(): String = {
     val random = environment.uuid()
     val high = (environment.nowMs() << 16) | 0x7000L | (random.getMostSignificantBits & 0x0fffL)
@@ -77,8 +77,8 @@ private[catalog] object RestServer {
   ).map(_.key).toSet
 
   /**
-   * Loads the server's configuration. The user's properties take precedence over its defaults, but not over its
-   * overrides.
+   * Loads the server's configuration. The user's properties take precedence over the defaults in this configuration,
+   * but not over its overrides.
    */
   def connect(initialClient: RestClient, transport: RestSettings => Transport, environment: Environment): RestServer = {
     val settings = initialClient.settings
@@ -94,8 +94,8 @@ private[catalog] object RestServer {
         NotFound(
           ObjectKind.Warehouse,
           warehouse,
-          s"The REST catalog at ${initialClient.address} says: ${initialClient.textOf(r)}. Set warehouse to an " +
-            "existing one"
+          s"The REST catalog at ${initialClient.address} says: ${initialClient.textOf(r)}. Set the property " +
+            "warehouse to an existing warehouse"
         )
     }
     val config = RestResponseJson.config(initialClient.responseName(request), response.body)
@@ -138,7 +138,7 @@ private[catalog] object RestServer {
     } throw InvalidArgument(
       s"$key of catalog ${settings.catalog}",
       value.takeWhile(_ != '?'),
-      s"The server at ${RestSettings.redacted(settings.server)} sends it, and it is another server. If you trust " +
-        s"that server, set $key yourself"
+      s"The configuration of the server at ${RestSettings.redacted(settings.server)} contains this address of " +
+        s"another server. If you trust the other server, set $key in the session"
     )
 }

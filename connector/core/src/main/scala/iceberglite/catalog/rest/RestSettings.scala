@@ -24,7 +24,7 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
   def optionalNumber(property: CatalogProperty, minimum: Long): Option[Long] =
     property.number(catalog, properties, minimum)
 
-  /** Returns the value of a property with a default. */
+  /** Returns the number in a property that has a default value. */
   def number(property: CatalogProperty, minimum: Long): Long = optionalNumber(property, minimum).getOrElse(minimum)
 
   val onlyRefs: Boolean = text(RestProperty.SnapshotLoading).map(_.toUpperCase) match {
@@ -37,12 +37,12 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
     if (!mode.equalsIgnoreCase("client")) {
       throw Unsupported(
         s"${RestProperty.ScanPlanning.key}=$mode of catalog $catalog",
-        "Scans are planned by the client, not by the server; set it to client"
+        "Scans are planned by the client, and cannot be planned by the server. Set the property to client"
       )
     }
   }
 
-  /** Secrets that messages and logs must not show. */
+  /** Returns the secrets that messages and logs must not show. */
   def secrets: Vector[String] = {
     val keys = Seq(
       RestProperty.Token,

@@ -14,7 +14,7 @@ import iceberglite.table._
 /**
  * The tables of a server.
  *
- * @param io the catalog's access to files; a table for which the server vends credentials has its own `FileIO`
+ * @param io the catalog's access to files. A table for which the server vends credentials has another `FileIO`
  */
 final private[catalog] class RestTables(
     catalog: String,
@@ -45,7 +45,7 @@ final private[catalog] class RestTables(
       case Some(RestResponse(304, _, _)) =>
         Some(cached.map(_.version).getOrElse(throw server.client.storageFailed(
           request.what,
-          "it returned 304 for a request without ETag"
+          "the server returned the status 304 for a request without an ETag"
         )))
       case Some(response) => Some(readLoaded(server, id, request, response, refsOnly))
     }
@@ -66,7 +66,7 @@ final private[catalog] class RestTables(
     val responseName = server.client.responseName(request)
     val table = RestResponseJson.table(responseName, response.body)
     val location = table.metadataLocation.getOrElse(
-      throw InvalidMetadata(responseName, "$.metadata-location", "It is missing, although the table is committed")
+      throw InvalidMetadata(responseName, "$.metadata-location", "The field is missing, although the table exists")
     )
     val access = TableAccess.of(table, io)
     val version = TableVersion(table.metadata, location, access.io, hasAllSnapshots = !refsOnly)
@@ -126,14 +126,14 @@ final private[catalog] class RestTables(
 
   private def creationErrors(id: TableIdentifier): PartialFunction[ErrorResponse, iceberglite.spec.IcebergError] = {
     case r if r.status == 409 =>
-      AlreadyExists(ObjectKind.Table, name(id), "Drop it first, replace it, or choose another name")
+      AlreadyExists(ObjectKind.Table, name(id), "Drop the table first, replace it, or choose another name")
     case r if r.status == 404 && r.isFromCatalog => noNamespace(id, r)
   }
 
   private def noNamespace(id: TableIdentifier, errorResponse: ErrorResponse): NotFound = {
     val namespace = (catalog +: id.namespace).mkString(".")
     if (errorResponse.errorType == "NoSuchNamespaceException")
-      NotFound(ObjectKind.Namespace, namespace, "Create it first, or check the name")
+      NotFound(ObjectKind.Namespace, namespace, "Create the namespace first, or check its name")
     else NotFound(ObjectKind.Resource, name(id), s"The server says: ${errorResponse.message}")
   }
 
@@ -162,7 +162,8 @@ final private[catalog] class RestTables(
     )
     try {
       server.send(request) {
-        case r if r.status == 409 => AlreadyExists(ObjectKind.Table, name(to), "Drop it first or choose another name")
+        case r if r.status == 409 =>
+          AlreadyExists(ObjectKind.Table, name(to), "Drop the existing object first, or choose another name")
         case r if r.errorType == "NoSuchTableException" => notFound(from)
         case r if r.status == 404 && r.isFromCatalog => noNamespace(to, r)
       }
@@ -170,7 +171,7 @@ final private[catalog] class RestTables(
     } finally Seq(from, to).foreach(invalidate)
   }
 
-  /** Commits; see [[Committer.commit]]. */
+  /** Commits a change of a table; see [[Committer.commit]]. */
   def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val server = lazyServer()
     val body = RestRequestJson.commitTable(commitOf(id, base, change))
@@ -192,7 +193,7 @@ final private[catalog] class RestTables(
     response.fold(identity, readCommitted(server, id, base, request, _))
   }
 
-  /** Whether an earlier attempt of this change created the existing table: then, they have the same UUID. */
+  /** Whether an earlier attempt of this change created the existing table. If so, the table has the change's UUID. */
   private def createdByThisChange(id: TableIdentifier, change: Change): Boolean = {
     val assignedUuid = change.updates.collectFirst { case AssignUuid(uuid) => uuid }
     assignedUuid.isDefined && load(id, refsOnly = false).flatMap(_.metadata.uuid) == assignedUuid
@@ -213,7 +214,7 @@ final private[catalog] class RestTables(
     if (errorResponse.earlierOutcomeUnknown && !addsSnapshot) {
       CommitStateUnknown(name(id), CommitOutcome.ServerFile, reason, None)
     } else if (base.isEmpty && errorResponse.errorType == "AlreadyExistsException") {
-      AlreadyExists(ObjectKind.Table, name(id), "Drop it first, replace it, or choose another name")
+      AlreadyExists(ObjectKind.Table, name(id), "Drop the table first, replace it, or choose another name")
     } else CommitConflict(name(id), reason)
   }
 
@@ -227,14 +228,16 @@ final private[catalog] class RestTables(
     val responseName = server.client.responseName(request)
     val table = RestResponseJson.table(responseName, response.body)
     val location =
-      table.metadataLocation.getOrElse(throw InvalidMetadata(responseName, "$.metadata-location", "It is missing"))
+      table.metadataLocation.getOrElse(
+        throw InvalidMetadata(responseName, "$.metadata-location", "The field is missing")
+      )
     val version = TableVersion(table.metadata, location, base.flatMap(_.io))
     // A commit response contains no storage credentials, so a table with vended credentials is not cached here.
     if (version.io.isEmpty) response.headers.get("etag").foreach(cache.put(id, refsOnly = false, _, version, None))
     version
   }
 
-  /** Commits to several tables atomically. */
+  /** Commits changes of several tables atomically. */
   def commitAll(changes: Vector[TableChange]): Unit = {
     val server = lazyServer()
     val names = changes.map(c => name(c.id)).mkString(", ")
@@ -258,7 +261,11 @@ final private[catalog] class RestTables(
   }
 
   def notFound(id: TableIdentifier): NotFound =
-    NotFound(ObjectKind.Table, name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
+    NotFound(
+      ObjectKind.Table,
+      name(id),
+      s"The REST catalog at ${lazyServer().client.address} has no table with this name"
+    )
 
   private def commitOf(id: TableIdentifier, base: Option[TableVersion], change: Change): TableCommit = TableCommit(
     nameOf(id),

@@ -25,7 +25,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     readView(server, request, Lookup.find(server, request).getOrElse(throw notFound(id)))
   }
 
-  /** Commits; see [[iceberglite.catalog.ViewCatalog.commitView]]. */
+  /** Commits a change of a view; see [[iceberglite.catalog.ViewCatalog.commitView]]. */
   def commit(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     change.requirements.foreach(_.check(base.map(_.metadata), name(id)))
     val server = lazyServer()
@@ -40,7 +40,7 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
     CommitOutcome.readResponse(name(id))(readView(server, request, response))
   }
 
-  /** Returns the request that creates a view. The server builds the view from its parts, and assigns a UUID. */
+  /** Returns the request that creates a view. The server creates the view from these values, and assigns a UUID. */
   private def createRequest(server: RestServer, id: TableIdentifier, change: ViewChange): RestRequest = {
     def requirePart[A](what: String)(pick: PartialFunction[Any, A]): A =
       change.updates.collectFirst(pick).getOrElse(
@@ -88,10 +88,14 @@ final private[catalog] class RestViews(catalog: String, lazyServer: () => RestSe
   }
 
   private def alreadyExists(id: TableIdentifier): AlreadyExists =
-    AlreadyExists(ObjectKind.View, name(id), "Replace it, drop it first, or choose another name")
+    AlreadyExists(ObjectKind.View, name(id), "Replace the view, drop it first, or choose another name")
 
   private def notFound(id: TableIdentifier): IcebergError =
-    NotFound(ObjectKind.View, name(id), s"The REST catalog at ${lazyServer().client.address} has none with this name")
+    NotFound(
+      ObjectKind.View,
+      name(id),
+      s"The REST catalog at ${lazyServer().client.address} has no view with this name"
+    )
 
   private def noNamespace(id: TableIdentifier, errorResponse: ErrorResponse): IcebergError =
     NotFound(

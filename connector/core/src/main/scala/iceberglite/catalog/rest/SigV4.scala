@@ -4,12 +4,13 @@ import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
 import iceberglite.spec.ObjectKind
 import iceberglite.table.Environment
 
-/** Signs requests for AWS, with the SDK of `hadoop-aws`. */
+/** Authentication with AWS Signature Version 4, which uses the AWS SDK that `hadoop-aws` contains. */
 private[catalog] object SigV4 {
 
   /**
-   * Creates the authentication. @param delegate additional authentication; its header `Authorization` is renamed to
-   * `Original-Authorization`
+   * Creates the authentication.
+   *
+   * @param delegate additional authentication; its header `Authorization` is renamed to `Original-Authorization`
    */
   def apply(settings: RestSettings, delegate: Auth, environment: Environment): Auth = {
     val signer =
@@ -18,8 +19,8 @@ private[catalog] object SigV4 {
         case _: LinkageError => throw NotFound(
             ObjectKind.Library,
             "the AWS SDK",
-            s"${RestProperty.AuthType.key}=sigv4 of catalog ${settings.catalog} needs it: add the jars of " +
-              "org.apache.hadoop:hadoop-aws:3.3.4 and com.amazonaws:aws-java-sdk-bundle:1.12.262 to the session"
+            s"${RestProperty.AuthType.key}=sigv4 of catalog ${settings.catalog} requires this library. Add the jars " +
+              "of org.apache.hadoop:hadoop-aws:3.3.4 and com.amazonaws:aws-java-sdk-bundle:1.12.262 to the session"
           )
       }
     new SigV4Auth(signer, delegate, settings)

@@ -17,14 +17,14 @@ private[catalog] object TableAccess {
   private val ExpiresAtMs = "s3.session-token-expires-at-ms"
 
   /**
-   * Whether a setting from the server is used. Other settings are not passed to the file systems, because Hadoop
-   * settings can name classes.
+   * Whether a setting from the server is passed to the file systems. Only known S3 settings are passed, because other
+   * Hadoop settings could name classes to load.
    */
   private def isAccepted(key: String): Boolean = S3Settings.isVended(key)
 
   /**
-   * Merges the settings of a table from the server with those of the catalog. If there are several credentials, the one
-   * for the table's location is used.
+   * Returns the access with the settings that the server sent for a table, in addition to the settings of the catalog.
+   * If the server sent several credentials, the credential for the table's location is used.
    */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
     val config = table.config ++

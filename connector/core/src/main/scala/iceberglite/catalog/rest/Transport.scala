@@ -3,7 +3,7 @@ package iceberglite.catalog.rest
 import java.net.URI
 
 /**
- * An outgoing request. Its text form omits headers, which may contain secrets.
+ * An outgoing request. `toString` omits the headers, because they may contain secrets.
  *
  * @param body the body; the headers contain its content type
  */
@@ -26,7 +26,7 @@ final private[catalog] case class HttpCall(
   override def toString: String = s"$method ${RestSettings.redacted(uri)}"
 }
 
-/** A response. @param headers the headers by lower-case name; of repeated headers, only the first */
+/** A response. @param headers the headers by lower-case name; if a header is repeated, only its first value */
 final private[catalog] case class RestResponse(status: Int, headers: Map[String, String], body: Array[Byte]) {
   override def toString: String = s"$status with ${body.length} bytes"
 }
