@@ -5,11 +5,11 @@ import iceberglite.spec.file.{ManifestContent, ManifestEntry}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.tree.PartFilter
 
-/** Which concurrent changes a write tolerates (spec: "Optimistic Concurrency"). */
+/** Determines which concurrent changes a write tolerates (spec: "Optimistic Concurrency"). */
 sealed abstract class IsolationLevel(val name: String)
 object IsolationLevel {
 
-  /** Tolerates neither added nor removed rows that match the write's filter. */
+  /** Tolerates no concurrent changes that add or remove rows that match the write's filter. */
   case object Serializable extends IsolationLevel("serializable")
 
   /** Tolerates rows that were added concurrently. The write is consistent with the snapshot that it read. */
@@ -24,7 +24,8 @@ object IsolationLevel {
 }
 
 /**
- * Accepts the files that a write reads or replaces. It is used to find concurrent changes that conflict with the write.
+ * Accepts the files that a write reads or replaces. A commit uses the filter to find concurrent changes that conflict
+ * with the write.
  */
 trait ConflictFilter extends PartFilter {
 
@@ -34,7 +35,7 @@ trait ConflictFilter extends PartFilter {
    */
   def mightMatch(entry: ManifestEntry): Boolean
 
-  /** Description for messages: `where ...`. */
+  /** Returns a description of the rows for messages, such as `where id = 1`. */
   def description: String
 }
 
@@ -86,7 +87,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
       val verb = if (change.isRemoved) "removed" else if (change.isData) "added" else "added the delete file"
       throw ValidationFailed(
         s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot " +
-          s"${change.snapshot.snapshotId} $verb ${file.path}, which may hold rows ${rowFilter.description}. " +
+          s"${change.snapshot.snapshotId} $verb ${file.path}, which may contain rows ${rowFilter.description}. " +
           "Run the statement again",
         isConflict = true
       )
@@ -99,8 +100,8 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     else Some(if (change.isData) AddedRows else AddedDeletes)
 
   /**
-   * Returns the paths of the data files that match the write's filter and to which concurrent deletes apply. Deletes of
-   * a single data file conflict with a write only if the data file matches its filter.
+   * Returns the paths of the data files that match the write's filter and to which concurrent deletes apply. If a
+   * delete file applies to a single data file, it conflicts with the write only if the data file matches the filter.
    */
   private def affectedFiles(
       conflicts: Vector[FileChange],

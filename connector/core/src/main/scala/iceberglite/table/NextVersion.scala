@@ -7,8 +7,8 @@ import iceberglite.spec.update.MetadataUpdate
 /**
  * The next metadata of a table, for committers that write metadata files themselves.
  *
- * @param expired metadata files that were removed from the metadata log and can be deleted after the commit. They must
- *   be deleted with [[OwnedDeletion]], because the log may name files of other tables
+ * @param expired metadata files that were removed from the metadata log and can be deleted after the commit. Callers
+ *   must delete these files with [[OwnedDeletion]], because the log may name files of other tables
  */
 final case class NextVersion(metadata: TableMetadata, expired: Vector[String])
 
@@ -36,8 +36,8 @@ object NextVersion {
   }
 
   /**
-   * Returns the timestamp of a commit on `base`. It is never before the last update, even if the clock of this machine
-   * is behind that of the previous writer.
+   * Returns the timestamp of a commit on `base`. The timestamp is never before that of the last update, even if the
+   * clock of this machine is behind the clock of the previous writer.
    */
   def commitTime(base: TableMetadata, nowMs: Long): Long = math.max(nowMs, base.lastUpdatedMs)
 }

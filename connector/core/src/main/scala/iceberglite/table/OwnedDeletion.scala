@@ -14,18 +14,18 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   /**
    * Deletes metadata files that were removed from the metadata log.
    *
-   * @param version the table's version; only files in the folder of its current metadata file are deleted
+   * @param version the current version of the table; only files in the folder of its metadata file are deleted
    * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`
    */
   def deleteExpired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
     deleteUnlessKept(paths) { path =>
       owned.reasonToKeepOwnMetadata(path).orElse {
-        val written =
+        val isOwnMetadata =
           isInSameFolder(path, version.metadataLocation) && hasExpectedName(path, hasVersionNames) && hasUuid(
             path,
             version
           )
-        if (written) None else Some(KeptReason.NotItsMetadata)
+        if (isOwnMetadata) None else Some(KeptReason.NotItsMetadata)
       }
     }
 

@@ -10,10 +10,10 @@ import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
  * Decides which files a table may delete. Metadata may refer to any file for reading, but a user who can write metadata
  * must not be able to cause the deletion of another owner's files. Therefore a table owns only
  *
- *   - the directory that is known from sources other than its metadata, and the directories that the catalog's settings
- *     assign to the table;
- *   - the location in its metadata, if its current metadata file is in the metadata folder there and neither the file
- *     system nor the catalog has another table at, below or above this location.
+ *   - the directory that the catalog, or the table's name or path, determines, and the directories that the catalog's
+ *     settings assign to the table;
+ *   - the location in its metadata, if the metadata folder of this location contains the table's current metadata file,
+ *     and neither the file system nor the catalog has another table at, below or above this location.
  *
  * In all of these directories, files of other tables are not deleted. These are the files in a nested directory with a
  * metadata folder, and the files that another table in the same directory refers to. Table properties such as
@@ -29,7 +29,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   private lazy val ownedDirectories: Vector[OwnedDirectory] = {
     val known = (ownership.directory.toVector ++ ownership.locations.of(ownership.names)).flatMap(directoryOf).distinct
-    // If names contain dots, two tables could have the same directory below a prefix.
+    // If a name contains a dot, the table owns nothing below prefixes, because two tables could have the same
+    // directory.
     val prefixes =
       if (ownership.names.exists(_.contains('.'))) Vector.empty
       else ownership.locations.prefixes.flatMap(owners.pathOf)
@@ -42,8 +43,9 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   def reasonToKeep(path: String): Option[KeptReason] = reason(path, isOwnMetadata = false)
 
   /**
-   * Like [[reasonToKeep]], for a metadata file with this table's UUID. In a directory that the catalog knows, other
-   * tables are not looked up, which saves storage requests in every commit.
+   * Returns why a metadata file with this table's UUID is kept; absent if the table may delete it. Unlike in
+   * [[reasonToKeep]], other tables in the directory are not looked up if the catalog determines the directory. This
+   * saves storage requests in every commit.
    */
   def reasonToKeepOwnMetadata(path: String): Option[KeptReason] = reason(path, isOwnMetadata = true)
 
@@ -69,8 +71,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     owners.pathOf(path).exists(file => owners.pathOf(folder).exists(f => resolveLinks(f) == resolveLinks(file.parent)))
 
   /**
-   * Keeps a metadata file that is the current one of another table. If a table was registered twice, or renamed, one
-   * table's log can contain the other's current metadata file.
+   * Returns why a metadata file is kept if it is the current metadata file of another table. If a table was registered
+   * twice, or renamed, the metadata log of one table can contain the current metadata file of the other table.
    */
   private def reasonIfUsedByOther(owned: OwnedDirectory, file: StoragePath): Option[KeptReason] =
     owned.keepOnFailure {
@@ -96,8 +98,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     resolved.computeIfAbsent(directory, owners.resolveLinks(_))
 
   /**
-   * Looks for a nested table between the directory and the file. Partition and hash directories are skipped, because a
-   * table can have as many of these as files.
+   * Returns why a file is kept if it is in the directory of a nested table. Partition and hash directories are not
+   * checked, because a table can have as many of these directories as files.
+   *
+   * @param depth the number of leading elements of the file's path that form the table's directory
    */
   private def reasonIfNestedTable(depth: Int, file: StoragePath): Option[KeptReason] =
     (depth + 1).until(file.names.size).map(n => file.copy(names = file.names.take(n)))
@@ -108,8 +112,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   sealed abstract private class OwnedDirectory(val directory: StoragePath) {
 
     /**
-     * Returns whether the directory contains the file. A table at the root of a bucket owns only `data` and `metadata`
-     * there.
+     * Returns whether the directory contains the file. If a table's directory is the root of a bucket, the table owns
+     * only the directories `data` and `metadata` in the bucket.
      */
     def contains(file: StoragePath): Boolean =
       file.isBelow(directory) && (directory.names.nonEmpty || file.names.headOption.exists(TopDirectories))
@@ -136,15 +140,15 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
     final protected def reasonIfEnclosed(directory: StoragePath): Option[KeptReason] =
       Seq(directory, resolveLinks(directory)).distinct.flatMap(owners.enclosingTable(_)).headOption
-        .map(around => KeptReason.InOtherTable(around.text, s"it has a metadata folder and contains $directory"))
+        .map(outer => KeptReason.InOtherTable(outer.text, s"it has a metadata folder and contains $directory"))
 
     final protected def reasonIfShared(directory: StoragePath): Option[KeptReason] =
       owners.otherTables(directory).headOption.map(other => KeptReason.InOtherTable(directory.text, other.name))
   }
 
   /**
-   * A directory known from sources other than the metadata. Only files that other tables in this directory refer to are
-   * kept.
+   * A directory that the catalog, or the table's name or path, determines. Only files that other tables in this
+   * directory refer to are kept.
    */
   final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
     override def reasonToKeepMetadata: Option[KeptReason] = None
@@ -153,7 +157,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
     override lazy val reasonToKeepAll: Option[KeptReason] =
       keepOnFailure(reasonIfEnclosed(directory).orElse(overlappingTable).orElse {
-        // Evaluated here, so that all files are kept if the evaluation fails.
+        // The set is evaluated inside `keepOnFailure`, so that all files are kept if the evaluation fails.
         filesOfOtherTables
         None
       })
@@ -218,7 +222,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
 object OwnedPaths {
 
-  /** Returns the checks for a table. @param version the version of the table; the table may just have been dropped */
+  /** Returns the checks for a table. @param version the last version of the table, which may have been dropped since */
   def of(io: FileIO, version: TableVersion, ownership: TableOwnership): OwnedPaths =
     new OwnedPaths(io, version, ownership)
 
@@ -227,6 +231,6 @@ object OwnedPaths {
 
   private def isHash(name: String): Boolean = Hash.pattern.matcher(name).matches
 
-  /** Returns whether the directory is a partition or hash directory, as writers create them for data files. */
+  /** Returns whether a directory has the name of a partition or hash directory, which writers create for data files. */
   private def isLayout(name: String): Boolean = name.contains('=') || isHash(name)
 }

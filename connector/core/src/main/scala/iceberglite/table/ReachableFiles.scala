@@ -3,7 +3,7 @@ package iceberglite.table
 import iceberglite.storage.FileIO
 import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts, TreeTable}
 
-/** All files that a version of a table refers to, directly or through its snapshots. */
+/** Lists all files that a version of a table refers to, directly or through its snapshots. */
 private[iceberglite] object ReachableFiles {
 
   /**
@@ -20,7 +20,7 @@ private[iceberglite] object ReachableFiles {
     files ++ reachable.flatMap(_.metadata) ++ namedInMetadataFile(version)
   }
 
-  /** Returns the metadata file itself and the files that it names directly. */
+  /** Returns the metadata file and the files that it names directly. */
   def namedInMetadataFile(version: TableVersion): Vector[String] = {
     val metadata = version.metadata
     metadata.snapshots.flatMap(_.manifestList) ++ metadata.statistics.map(_.statisticsPath) ++

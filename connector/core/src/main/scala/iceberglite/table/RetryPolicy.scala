@@ -3,12 +3,12 @@ package iceberglite.table
 import iceberglite.spec.property.TableProperty
 
 /**
- * Limits on retries, with exponential backoff. Each wait is shortened by a random fraction, so that two writers that
- * conflicted do not retry at the same time.
+ * Limits the number and the time of retries, and waits between them with exponential backoff. Each wait is shortened by
+ * a random fraction, so that two writers that conflicted do not retry at the same time.
  *
  * @param retries the maximum number of retries after the first attempt
- * @param totalMs the maximum total time in milliseconds, measured both as time since the start and as the sum of all
- *   waits. No retry begins later
+ * @param totalMs the maximum total time in milliseconds. No retry begins if the time since the start, or the sum of all
+ *   waits, has reached it
  */
 final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs: Long, environment: Environment) {
   private val startedMs = environment.nowMs()
@@ -20,7 +20,7 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
     val remainingMs = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
     if (retriesUsed >= retries || remainingMs <= 0) false
     else {
-      // The shift is limited so that it cannot overflow; the maximum wait is reached long before.
+      // The shift is limited, so that it cannot overflow. The maximum wait is reached long before this limit.
       val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(retriesUsed, 30))).toLong
       retriesUsed += 1
       val pause = math.min(remainingMs, (full * (0.5 + environment.randomFraction() / 2)).toLong)

@@ -7,8 +7,8 @@ import iceberglite.spec.property.TableProperty
 import iceberglite.tree.WrittenTree
 
 /**
- * The summary of a snapshot (spec: "Snapshots"; the counts are those of Apache Iceberg). Counts of zero are omitted.
- * Totals are always included if they are known.
+ * Creates the summary of a snapshot (spec: "Snapshots"). The counts are defined as in Apache Iceberg. Counts of zero
+ * are omitted, but totals of zero are included.
  */
 object SnapshotSummary {
   val AddedDataFiles = "added-data-files"
@@ -61,8 +61,8 @@ object SnapshotSummary {
   /**
    * Returns the summary of a new snapshot.
    *
-   * @param base provides the specs, the types of partition values and the table's properties
-   * @param engine the engine's entries about itself and the job; they cannot override a count
+   * @param base the table metadata, which contains the specs and the properties
+   * @param engine entries that the engine adds about itself and the job; these entries cannot override a count
    */
   def of(
       operation: Operation,
@@ -108,8 +108,8 @@ object SnapshotSummary {
   }
 
   /**
-   * Returns the size of the content. For a deletion vector, this is the size of its blob, because its file may contain
-   * the vectors of several data files.
+   * Returns the size of a file in bytes. For a deletion vector, returns the size of its blob, because its Puffin file
+   * may contain the vectors of several data files.
    */
   private def size(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
 
@@ -138,8 +138,8 @@ object SnapshotSummary {
     files.groupBy(f => (f.specId, f.partition))
 
   /**
-   * Returns the totals of the new snapshot, computed from those of its parent. A total is omitted if the parent does
-   * not have it or has a negative value.
+   * Returns the totals of the new snapshot, computed from the totals of its parent. A total is omitted if it is absent
+   * or negative in the parent, or if the result would be negative.
    */
   private def totalsAfter(parent: Option[Snapshot], changes: Map[String, String]): Map[String, String] = {
     def change(key: String): Long = changes.get(key).fold(0L)(_.toLong)

@@ -4,13 +4,13 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.ObjectKind
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 
-/** Where a new snapshot is committed (spec: "Snapshot References"). */
+/** Determines to which branch a new snapshot is committed (spec: "Snapshot References"). */
 sealed trait SnapshotTarget {
 
   /**
    * Returns the parent of the new snapshot.
    *
-   * @throws NotFound there is no such branch; `main` always exists
+   * @throws NotFound the branch does not exist; `main` always exists
    * @throws InvalidArgument the reference is a tag
    */
   def head(base: TableMetadata): Option[Snapshot]
@@ -27,7 +27,7 @@ object SnapshotTarget {
     override def head(base: TableMetadata): Option[Snapshot] = base.refs.get(name) match {
       case Some(branch: SnapshotRef.Branch) => Some(base.snapshot(branch.snapshotId))
       case Some(tag: SnapshotRef.Tag) =>
-        throw InvalidArgument("branch", name, s"It is a ${tag.kind}, which nothing is written to")
+        throw InvalidArgument("branch", name, s"It is a ${tag.kind}, and only branches can be written to")
       case None if name == SnapshotRef.Main => None
       case None if create => base.currentSnapshot
       case None =>
@@ -36,8 +36,8 @@ object SnapshotTarget {
   }
 
   /**
-   * No branch. The snapshot is based on the head of `main` and added to the table, but readers do not see it until it
-   * is cherry-picked (write-audit-publish).
+   * The new snapshot is staged and belongs to no branch. It is based on the head of `main` and added to the table, but
+   * readers do not see it until it is cherry-picked (write-audit-publish).
    */
   case object Staged extends SnapshotTarget {
     override def head(base: TableMetadata): Option[Snapshot] = base.currentSnapshot

@@ -39,8 +39,8 @@ final private class FixedChange(change: Change) extends MetadataAction {
 }
 
 /**
- * A table that is being created or replaced. Everything written through [[table]] becomes visible with [[commit]], in
- * one commit. Until then, other readers and writers do not see the changes.
+ * A table that is being created or replaced. [[commit]] makes everything that was written through [[table]] visible in
+ * a single commit. Other readers and writers do not see the changes before that commit.
  *
  * @param table the table with its future metadata, for writers
  */
@@ -52,33 +52,34 @@ final class StagedTable private[table] (
     base: Option[TableVersion],
     environment: Environment
 ) {
-  private var ended = false
+  private var isEnded = false
 
   /**
    * Creates or replaces the table together with everything that was written to it.
    *
-   * @param summary entries that the engine adds to the snapshots' summaries, besides those of the writes
+   * @param summary entries that the engine adds to the summary of each snapshot, in addition to the entries of the
+   *   writes
    */
   def commit(summary: Map[String, String] = Map.empty): Table = {
     val transaction = new Transaction(target, start, base, staged.summary ++ summary, environment)
     staged.actions.foreach(transaction.add)
     try {
       val committed = transaction.commit()
-      ended = true
+      isEnded = true
       committed
     } catch {
       case unknown: CommitStateUnknown =>
-        ended = true
+        isEnded = true
         throw unknown
     }
   }
 
   /**
-   * Ends the operation without a commit and deletes the written data files. It has no effect after a commit that
-   * succeeded or has an unknown outcome.
+   * Ends the operation without a commit and deletes the written data files. After a commit that succeeded or has an
+   * unknown outcome, this method has no effect.
    */
-  def abort(): Unit = if (!ended) {
-    ended = true
+  def abort(): Unit = if (!isEnded) {
+    isEnded = true
     Cleanup.delete(target.io, staged.actions.flatMap(_.writtenFiles).map(_.path))
     if (base.isEmpty) EmptyDirectories.removeFor(target.io, table.location, table.metadata)
   }
@@ -90,7 +91,8 @@ object StagedTable {
    * Begins to create or replace a table.
    *
    * @param base the table to replace, if it exists
-   * @throws iceberglite.spec.IcebergError.AlreadyExists, NotFound according to the start's mode
+   * @throws iceberglite.spec.IcebergError.AlreadyExists the table exists, but `start` requires that it does not
+   * @throws iceberglite.spec.IcebergError.NotFound the table does not exist, but `start` requires that it does
    */
   def begin(
       target: CommitTarget,

@@ -26,9 +26,9 @@ final class Table(
   def location: String = metadata.location
 
   /**
-   * Returns the input for reading and writing the metadata trees of the table.
+   * Returns the table in the form that reading and writing metadata trees requires.
    *
-   * @param schema the current schema, or that of an old snapshot
+   * @param schema the current schema, or the schema of an old snapshot
    */
   def tree(schema: Schema = metadata.schema): TreeTable = TreeTable(name, io, metadata, schema)
   def schema: Schema = metadata.schema
@@ -55,7 +55,7 @@ final class Table(
   /** Returns whether the table is being created or replaced and is not visible yet. */
   def isStaged: Boolean = committer.isInstanceOf[StagedCommitter]
 
-  /** Returns whether the table is staged to replace an existing one. */
+  /** Returns whether the table is staged to replace an existing table. */
   def isReplacement: Boolean = committer match {
     case staged: StagedCommitter => staged.replaces
     case _ => false

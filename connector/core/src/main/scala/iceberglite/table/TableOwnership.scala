@@ -13,15 +13,15 @@ import iceberglite.tree.MetadataPool
 /**
  * Another table that a catalog knows.
  *
- * @param metadataLocation absent if it is not an Iceberg table
+ * @param metadataLocation the current metadata file; absent if the table is not an Iceberg table
  */
 final case class OtherTable(name: String, directory: StoragePath, metadataLocation: Option[String])
 
 object OtherTable {
 
   /**
-   * Returns a table in the given directory; absent if the path is ambiguous, because storage systems may interpret it
-   * differently.
+   * Returns a table in the given directory; absent if storage systems may interpret the path of the directory in
+   * different ways.
    */
   def at(io: FileIO, name: String, directory: String, metadataLocation: Option[String]): Option[OtherTable] =
     StoragePath.of(directory, io.defaultFileSystem).map(OtherTable(name, _, metadataLocation))
@@ -38,15 +38,16 @@ object OtherTable {
 /**
  * The directories that the metadata of another table refers to. Any file in these directories may belong to that table.
  *
- * @param name for messages
+ * @param name the name of the table, for messages
  */
 final case class TableClaims(name: String, uuid: Option[UUID], directories: Vector[StoragePath])
 
 object TableClaims {
 
   /**
-   * Returns the claims of the listed tables, from their metadata. Concurrent commits may replace and delete metadata
-   * files. If a file cannot be read, the table is listed again. It is omitted if the catalog no longer lists it.
+   * Returns the claims of the listed tables, from their metadata. If a metadata file cannot be read, a concurrent
+   * commit may have replaced and deleted it. Therefore the tables are listed again, and the new metadata file is read.
+   * A table that the catalog no longer lists is omitted.
    *
    * @param listed the name and the current metadata file of each table; evaluated again after a failure
    * @throws iceberglite.spec.IcebergError a metadata file that is still current cannot be read
@@ -66,7 +67,10 @@ object TableClaims {
         val names = replaced.map(_._1._1).toSet
         val remaining = current.filter(t => names(t._1)).toVector
         if (remaining.isEmpty) found
-        else if (attempts == 0) throw Unsupported("reading tables that change all the time", "Try it again later")
+        else if (attempts == 0) throw Unsupported(
+          s"reading the metadata of tables that change continuously (${names.toVector.sorted.mkString(", ")})",
+          "Run the statement again later"
+        )
         else complete(found, remaining, attempts - 1)
       }
     }
@@ -89,29 +93,28 @@ object TableClaims {
         TableProperty.ObjectStoragePath,
         TableProperty.FolderStoragePath
       )
-    val named = metadata.location +: properties.flatMap(p => metadata.properties.get(p.key))
+    val locations = metadata.location +: properties.flatMap(p => metadata.properties.get(p.key))
     val metadataFiles =
       metadataLocation +: (metadata.metadataLog.map(_.metadataFile) ++ metadata.snapshots.flatMap(_.manifestList))
     val folders = metadataFiles.flatMap(OtherTable.of(io, name, _)).map(_.directory)
-    val directories = named.flatMap(StoragePath.of(_, io.defaultFileSystem)) ++ folders
+    val directories = locations.flatMap(StoragePath.of(_, io.defaultFileSystem)) ++ folders
     TableClaims(name, metadata.uuid, directories.distinct.toVector)
   }
 }
 
 /**
- * The directories of a table, as known from sources other than its metadata. The metadata is not trusted, because a
- * writer may have set locations that belong to another owner.
+ * The directories that a table owns according to the catalog, or to the table's name or path. The table's metadata is
+ * not used, because a user who can write metadata may have set locations that belong to another owner.
  *
  * @param directory the table's directory according to its path or its name in the catalog; for a REST catalog, the
  *   location in the metadata that the server returned; absent if it is unknown
  * @param names the levels of the namespace, followed by the table's name
- * @param locations further directories, from the catalog's settings
+ * @param locations additional directories in the catalog's settings
  * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, as in file-system tables
  * @param others returns the catalog's other tables whose directory is equal to a given directory, or above or below it
- * @param claims returns the directories that the metadata of the catalog's other tables names. It reads all of this
- *   metadata, so it is called only if a table's location is known solely from its own metadata
- * @param currentMetadata returns those current metadata files of the catalog's other tables that have the given file
- *   name
+ * @param claims returns the directories that the metadata of the catalog's other tables names. The function is called
+ *   only if a table's location is known solely from its own metadata, because it reads the metadata of all other tables
+ * @param currentMetadata returns the current metadata files of the catalog's other tables that have the given file name
  */
 final case class TableOwnership(
     directory: Option[String],
@@ -136,6 +139,7 @@ object TableOwnership {
  * @param directories the directories of single tables, by the full table name `<namespace>.<table>`
  */
 final case class OwnedLocations(prefixes: Vector[String], directories: Map[String, Vector[String]]) {
+  /** Returns the directories of a single table. @param names the levels of the namespace and the table's name */
   def of(names: Vector[String]): Vector[String] = directories.getOrElse(names.mkString("."), Vector.empty)
 }
 

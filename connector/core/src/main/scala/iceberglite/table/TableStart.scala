@@ -14,7 +14,8 @@ import iceberglite.spec.update.{MetadataUpdate, Requirement}
  * A table to be created, as a user describes it.
  *
  * @param schema the columns; their field ids are replaced by newly assigned ids
- * @param location if absent, the catalog's default location; a replaced table keeps its location
+ * @param location the location; if absent, a new table has the catalog's default location, and a replaced table keeps
+ *   its location
  * @param properties the user's properties, which may include `format-version`
  * @param caseSensitive whether `partitioning` and `order` match column names exactly
  */
@@ -31,7 +32,7 @@ final case class TableCreation(
 }
 
 /**
- * Whether a table with the name must not exist (`Create`), must exist (`Replace`), or may exist (`CreateOrReplace`).
+ * Determines whether the table must not exist (`Create`), must exist (`Replace`), or may exist (`CreateOrReplace`).
  */
 sealed trait StageMode
 object StageMode {
@@ -41,7 +42,7 @@ object StageMode {
 }
 
 /**
- * The initial state of a transaction, to which its actions are applied. It is an existing table, or a table that the
+ * The initial state of a transaction, to which its actions are applied: an existing table, or a table that the
  * transaction creates or replaces.
  */
 trait TableStart {
@@ -67,7 +68,8 @@ object TableStart {
     override def mayCreate: Boolean = false
 
     override def initialState(table: String, base: Option[TableMetadata], nowMs: Long): InitialState = {
-      val metadata = base.getOrElse(throw NotFound(ObjectKind.Table, table, "It was dropped in the meantime"))
+      val metadata =
+        base.getOrElse(throw NotFound(ObjectKind.Table, table, "The table was dropped after it was loaded"))
       val requirements = uuid.map(Requirement.AssertTableUuid).toVector
       requirements.foreach(_.check(base, table))
       InitialState(metadata, Change(Vector.empty, requirements))
@@ -78,7 +80,7 @@ object TableStart {
    * A table that is created or replaced.
    *
    * @param defaultLocation the location of a new table if the creation does not set a location
-   * @param uuid the UUID of a new table; a replaced table keeps its own
+   * @param uuid the UUID of a new table; a replaced table keeps its UUID
    */
   final class Creation(creation: TableCreation, mode: StageMode, defaultLocation: String, uuid: UUID)
       extends TableStart {
@@ -87,9 +89,9 @@ object TableStart {
     override def initialState(table: String, base: Option[TableMetadata], nowMs: Long): InitialState =
       (base, mode) match {
         case (Some(_), StageMode.Create) =>
-          throw AlreadyExists(ObjectKind.Table, table, "Drop it first, replace it, or choose another name")
+          throw AlreadyExists(ObjectKind.Table, table, "Drop the table first, replace it, or choose another name")
         case (None, StageMode.Replace) =>
-          throw NotFound(ObjectKind.Table, table, "CREATE OR REPLACE creates a missing table")
+          throw NotFound(ObjectKind.Table, table, "Use CREATE OR REPLACE, which creates a missing table")
         case (None, _) =>
           val updates = creation.at(creation.location.getOrElse(defaultLocation)).creation(uuid)
           InitialState(MetadataUpdate.create(updates, nowMs), Change(updates, Vector(Requirement.AssertCreate)))

@@ -13,13 +13,14 @@ import iceberglite.storage.{FileIO, MetadataFiles}
 final case class CommitTarget(id: TableIdentifier, name: String, io: FileIO, committer: Committer)
 
 /**
- * A change to a table that is applied completely or not at all. It consists of actions. Each action is applied to the
- * result of the previous one.
+ * A change to a table that is applied completely or not at all. The change consists of actions. Each action is applied
+ * to the result of the previous action.
  *
  * Only this class retries commits (spec: "Commit Conflict Resolution and Retry"). If another commit came first, the
- * transaction waits, reloads the table, applies the actions again and commits. After a definite failure, the actions
- * delete the files that they wrote. If the outcome is unknown, the transaction checks the table; if the outcome stays
- * unknown, no file is deleted. An instance commits once.
+ * transaction waits, reloads the table, applies the actions again and commits. If the commit has definitely failed, the
+ * actions delete the files that they wrote. If the outcome is unknown, the transaction checks whether the table
+ * contains the commit. If the outcome is still unknown after these checks, no file is deleted. An instance commits only
+ * once.
  */
 final class Transaction private[table] (
     target: CommitTarget,
@@ -42,8 +43,8 @@ final class Transaction private[table] (
    * Commits all actions.
    *
    * @return the table as it was committed
-   * @throws CommitConflict other commits came first until the retries were exhausted, or another commit conflicts; the
-   *   files of the actions are deleted
+   * @throws CommitConflict other commits came first in all attempts, or a concurrent change conflicts with an action;
+   *   the files of the actions are deleted
    * @throws CommitStateUnknown the outcome is unknown; no file is deleted, and the caller must not delete its data
    *   files
    */
@@ -65,8 +66,8 @@ final class Transaction private[table] (
     private var interrupted = false
 
     /**
-     * Runs the attempts. If only the snapshots of branches and tags are loaded, the table is reloaded first, because
-     * concurrent changes could be missed.
+     * Runs the attempts. If the base has only the snapshots of branches and tags, the table is reloaded first, because
+     * the actions must find concurrent changes in all snapshots.
      */
     def run(): TableVersion =
       try attempt(if (base.forall(_.hasAllSnapshots)) base else abandonOnFailure(reload()))
@@ -91,7 +92,7 @@ final class Transaction private[table] (
 
     /**
      * Returns the change to a base version. If a file of an outdated base cannot be read, snapshot expiration may have
-     * deleted it. In this case, the newest version is returned, to be used as the base instead.
+     * deleted the file. In this case, returns the newest version, which the caller must use as the base instead.
      */
     private def changeOrReload(attemptBase: Option[TableVersion]): Either[Option[TableVersion], Change] =
       abandonOnFailure {
@@ -105,8 +106,8 @@ final class Transaction private[table] (
       }
 
     /**
-     * Applies the start and then each action. Requirements that are met only as a result of an earlier action are
-     * dropped, because the base does not meet them.
+     * Computes the initial state and applies each action to it. Requirements that are met only as a result of an
+     * earlier action are dropped, because the committer checks the requirements on the base, which does not meet them.
      */
     private def applyActions(attemptBase: Option[TableMetadata]): TableStart.InitialState = {
       val now = attemptBase.fold(environment.nowMs())(NextVersion.commitTime(_, environment.nowMs()))
@@ -143,30 +144,30 @@ final class Transaction private[table] (
       }
 
     /**
-     * Checks whether a commit with an unknown outcome succeeded. If the table contains the commit, it succeeded. If
-     * another commit replaced the same base, the result is a conflict. In all other cases the check is repeated within
-     * the limits of `commit.status-check.*`; after that, the outcome stays unknown.
+     * Checks whether a commit with an unknown outcome succeeded. If the table contains the commit, the commit
+     * succeeded. If another commit replaced the same base, the result is a conflict. In all other cases, the check is
+     * repeated within the limits of `commit.status-check.*`. After the last check, the outcome is reported as unknown.
      */
     private def resolveUnknown(
         unknown: CommitStateUnknown,
         attemptBase: Option[TableVersion]
     ): Either[CommitConflict, TableVersion] = {
       // The interrupt flag is cleared during the check, because java.nio closes the channels of an interrupted thread.
-      // It is set again at the end.
+      // The flag is set again at the end of the commit.
       if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
       val checks = RetryPolicy.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
       @tailrec
       def check(): Either[CommitConflict, TableVersion] = {
-        val seen =
+        val loaded =
           try Right(committer.load(target.id))
           catch { case NonFatal(e) => Left(e) }
-        seen match {
+        loaded match {
           case Right(version) if containsThisCommit(version) || Transaction.hadFile(version, unknown.metadataFile) =>
             Right(version)
-          case Right(version) if Transaction.excludes(version, unknown.metadataFile, attemptBase) =>
+          case Right(version) if Transaction.isRuledOut(version, unknown.metadataFile, attemptBase) =>
             // The committer did not delete the file, because it did not know the outcome.
             Cleanup.delete(target.io, Vector(unknown.metadataFile))
-            Left(CommitConflict(target.name, s"others committed before ${unknown.metadataFile}"))
+            Left(CommitConflict(target.name, s"other writers committed before ${unknown.metadataFile}"))
           // The commit is not visible yet, but the request may still be in progress.
           case _ if waitForRetry(checks) => check()
           case Right(_) => throw unknown
@@ -190,8 +191,8 @@ final class Transaction private[table] (
       }
 
     /**
-     * Returns whether a snapshot of the table belongs to this commit. If so, the commit succeeded, but its response was
-     * lost.
+     * Returns whether a snapshot of the table belongs to this commit. If so, the commit succeeded, although its
+     * response was lost or reported a failure.
      */
     private def containsThisCommit(version: TableVersion): Boolean =
       version.metadata.snapshots.exists(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
@@ -206,7 +207,7 @@ final class Transaction private[table] (
         case missing @ (_: NotFound | _: ValidationFailed) => abandonOnFailure(throw missing)
         case failure: Throwable =>
           val reason = s"${conflict.getMessage}, and the table cannot be loaded (${failure.getMessage})"
-          throw CommitStateUnknown(target.name, "a file that it wrote", reason, Some(failure))
+          throw CommitStateUnknown(target.name, "the metadata file that it wrote", reason, Some(failure))
       }
 
     private def reload(): Option[TableVersion] =
@@ -218,9 +219,9 @@ final class Transaction private[table] (
       version
     }
 
-    /** Runs a step before the commit. If it fails, the files of all actions are deleted. */
-    private def abandonOnFailure[A](part: => A): A =
-      try part
+    /** Runs a step that ends the transaction if it fails. On failure, the files of all actions are deleted. */
+    private def abandonOnFailure[A](step: => A): A =
+      try step
       catch {
         case failure: Throwable =>
           actions.foreach(a => Cleanup.quietly("tidy up after a failed commit")(a.abandoned(context)))
@@ -241,17 +242,17 @@ object Transaction {
   )
 
   /**
-   * Returns whether a metadata file is or was the current one of the table. A file name that consists only of the
-   * version number may belong to another commit.
+   * Returns whether a metadata file is or was the current metadata file of the table. Returns false for a file name
+   * that consists only of the version number, because another commit may have written a file with this name.
    */
   private def hadFile(version: TableVersion, metadataFile: String): Boolean =
     isUnique(metadataFile) && filesOf(version).contains(metadataFile)
 
   /**
-   * Returns whether another commit replaced the base. In this case, this metadata file can no longer become the current
-   * one.
+   * Returns whether another commit replaced the base, so that the given metadata file can no longer become the table's
+   * current metadata file.
    */
-  private def excludes(version: TableVersion, metadataFile: String, base: Option[TableVersion]): Boolean =
+  private def isRuledOut(version: TableVersion, metadataFile: String, base: Option[TableVersion]): Boolean =
     isUnique(metadataFile) && !filesOf(version).contains(metadataFile) &&
       base.exists(b => version.metadata.metadataLog.exists(_.metadataFile == b.metadataLocation))
 

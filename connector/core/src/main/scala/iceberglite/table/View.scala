@@ -9,5 +9,5 @@ import iceberglite.spec.view.ViewMetadata
  */
 final case class ViewState(metadata: ViewMetadata, metadataLocation: String)
 
-/** The updates of a commit to a view, and the requirements that must still hold. */
+/** The updates of a commit to a view, and the requirements that the view must meet at commit time. */
 final case class ViewChange(updates: Vector[ViewUpdate], requirements: Vector[ViewRequirement])

@@ -72,7 +72,7 @@ class BranchActionsSuite extends AnyFunSuite {
     val s = summary(table)
     assert((s("operation"), s("source-snapshot-id"), s("published-wap-id")) == (("append", staged.toString, "w1")))
     assert(s("added-data-files") == "1")
-    assert(rejection(t.commit(new CherryPick(staged))).contains("was made of it already"))
+    assert(rejection(t.commit(new CherryPick(staged))).contains("it was already picked as snapshot"))
     assert(rejection(t.commit(new PublishChanges("w1"))).contains("already"))
   }
 
@@ -81,7 +81,7 @@ class BranchActionsSuite extends AnyFunSuite {
     stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     t.commit(new PublishChanges("w1"))
     val second = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c2")), Staged))
-    assert(rejection(t.commit(new PublishChanges("w1"))).contains("Cherry-pick that one"))
+    assert(rejection(t.commit(new PublishChanges("w1"))).contains("Cherry-pick one"))
     t.append(fileOf("d", "d1"))
     assert(rejection(t.commit(new CherryPick(second))).contains("published the WAP id w1 already"))
     intercept[NotFound](t.commit(new PublishChanges("w2")))
@@ -90,7 +90,7 @@ class BranchActionsSuite extends AnyFunSuite {
   test("an ancestor cannot be cherry-picked") {
     val t = filled
     val first = t.table.metadata.snapshots.head.snapshotId
-    assert(rejection(t.commit(new CherryPick(first))).contains("ancestor already"))
+    assert(rejection(t.commit(new CherryPick(first))).contains("already an ancestor"))
   }
 
   test("a partition overwrite is applied again if its partitions have not changed", CommitRules.staged) {
@@ -116,7 +116,7 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(id(t.commit(new CherryPick(staged))) == staged)
     val late = stage(t, "x", new DeleteFiles(category("b"), to = Staged))
     t.append(fileOf("c", "c1"))
-    assert(rejection(t.commit(new CherryPick(late))).contains("no append and no dynamic overwrite"))
+    assert(rejection(t.commit(new CherryPick(late))).contains("neither an append nor a dynamic overwrite"))
   }
 
   test("a cherry-pick that conflicts is retried, and becomes a new snapshot instead of a fast-forward") {

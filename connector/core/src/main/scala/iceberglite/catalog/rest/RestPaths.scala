@@ -70,7 +70,7 @@ private[catalog] object RestPaths {
   private val EncodedText = "(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9._~-])+"
   private val Unreserved = (('A' to 'Z') ++ ('a' to 'z') ++ ('0' to '9') ++ "-._~").map(_.toByte).toSet
 
-  /** Returns text as one path segment. The segments `.` and `..` are encoded, because they would change the path. */
+  /** Returns a path segment. The segments `.` and `..` are also encoded, because they would change the path. */
   def segment(text: String): String = if (text == "." || text == "..") text.replace(".", "%2E") else percentEncode(text)
 
   def percentEncode(text: String): String =

@@ -139,6 +139,6 @@ private[catalog] object RestServer {
       s"$key of catalog ${settings.catalog}",
       value.takeWhile(_ != '?'),
       s"The configuration of the server at ${RestSettings.redacted(settings.server)} contains this address of " +
-        s"another server. If you trust the other server, set $key in the session"
+        s"another server. If you trust the other server, set $key in the properties of the catalog"
     )
 }

@@ -11,8 +11,8 @@ import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Tr
 
 /**
  * Applies the changes of a snapshot, which is staged or belongs to another branch, to a branch. If the snapshot's
- * parent is the head of the branch, the branch is fast-forwarded; otherwise the changes are applied again in a new
- * snapshot. This is possible for appends, and for overwrites of partitions that have not changed since. A branch
+ * parent is the head of the branch, the branch is fast-forwarded. If not, the changes are applied again in a new
+ * snapshot, which is possible for appends, and for overwrites of partitions that have not changed since. A branch
  * accepts each snapshot, and each write-audit-publish id, only once.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
@@ -53,8 +53,8 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
         throw NotFound(ObjectKind.WapId, wapId, s"No snapshot of ${context.table} was written with spark.wap.id=$wapId")
       case several => throw ValidationFailed(
           s"Cannot publish the WAP id $wapId: the snapshots ${several.map(_.snapshotId).mkString(", ")} of " +
-            s"${context.table} were written with it, and only one may be published. Cherry-pick that one, and give " +
-            "every write an id of its own"
+            s"${context.table} were written with this id, and it is unclear which one to publish. Cherry-pick one " +
+            "of them by its snapshot id, and use another WAP id for each write"
         )
     }
 
@@ -73,18 +73,18 @@ private[action] object CherryPick {
       head: Option[Snapshot],
       context: CommitContext
   ): Unit = {
-    def refuse(why: String): Nothing =
-      throw ValidationFailed(s"Cannot cherry-pick snapshot ${source.snapshotId} of ${context.table}: $why")
+    def refuse(reason: String): Nothing =
+      throw ValidationFailed(s"Cannot cherry-pick snapshot ${source.snapshotId} of ${context.table}: $reason")
     val wapId = source.summary.get(SnapshotSummary.WapId)
     head.iterator.flatMap(base.ancestors).foreach { s =>
       def hasEntry(key: String, value: String): Boolean = s.summary.get(key).contains(value)
-      if (s.snapshotId == source.snapshotId) refuse("it is an ancestor already")
+      if (s.snapshotId == source.snapshotId) refuse("it is already an ancestor of the branch's head")
       if (hasEntry(SnapshotSummary.SourceSnapshotId, source.snapshotId.toString)) {
-        refuse(s"snapshot ${s.snapshotId} was made of it already")
+        refuse(s"it was already picked as snapshot ${s.snapshotId}")
       }
-      if (origin(s, base) == origin(source, base)) refuse(s"snapshot ${s.snapshotId} has done the same already")
+      if (origin(s, base) == origin(source, base)) refuse(s"snapshot ${s.snapshotId} already contains its changes")
       wapId.filter(id => hasEntry(SnapshotSummary.WapId, id) || hasEntry(SnapshotSummary.PublishedWapId, id))
-        .foreach(id => refuse(s"snapshot ${s.snapshotId} has published the WAP id $id already"))
+        .foreach(id => refuse(s"snapshot ${s.snapshotId} has already published the WAP id $id"))
     }
   }
 
@@ -101,7 +101,7 @@ private[action] object CherryPick {
     }
   }
 
-  /** Adds a new snapshot that applies the changes of another one. */
+  /** Adds a new snapshot that applies the changes of the picked snapshot. */
   final private class ReapplySnapshot(snapshotId: Long, to: SnapshotTarget) extends SnapshotAction(to) {
     private var source: Option[Snapshot] = None
 
@@ -123,8 +123,8 @@ private[action] object CherryPick {
         NamedFiles.require(removed.filter(_.content == Content.Data), "cherry-pick", base, history, context)
         FileChanges(added, if (removed.isEmpty) FileSelector.NoFiles else new NamedFiles(removed, base))
       } else throw ValidationFailed(
-        s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: it is no append and no dynamic overwrite, and " +
-          "does not follow the branch's head. Run its statement again"
+        s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: its parent is not the branch's head, and it " +
+          "is neither an append nor a dynamic overwrite. Run the statement that created it again"
       )
     }
 
@@ -142,7 +142,7 @@ private[action] object CherryPick {
         .find(c => c.isAdded && partitions.contains(c.entry.file)).foreach { c =>
           throw ValidationFailed(
             s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: snapshot ${c.snapshot.snapshotId} added " +
-              s"${c.entry.file.path} to a partition that it replaces. Run its statement again"
+              s"${c.entry.file.path} to a partition that it replaces. Run the statement that created it again"
           )
         }
 

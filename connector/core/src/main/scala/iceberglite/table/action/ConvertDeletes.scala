@@ -17,7 +17,7 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
  *   - added another deletion vector for such a data file.
  *
  * @param converted the equality delete files
- * @param replaced deletion vectors that are merged into the new ones
+ * @param replaced the deletion vectors that are merged into the new deletion vectors
  * @param added the new delete files, each for a single data file
  * @param since the snapshot that was read
  */
@@ -30,7 +30,7 @@ final class ConvertDeletes(
 ) extends SnapshotAction(to) {
   private val removed = converted ++ replaced
 
-  private val number = new SnapshotSequenceNumber(since)
+  private val sequenceNumber = new SnapshotSequenceNumber(since)
 
   override def writtenFiles: Vector[ContentFile] = added
 
@@ -43,7 +43,7 @@ final class ConvertDeletes(
       checkDataFiles(base, history, context)
       checkVectors(base, history, context)
     }
-    FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, number.in(base))))
+    FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, sequenceNumber.in(base))))
   }
 
   /**
@@ -61,23 +61,23 @@ final class ConvertDeletes(
     history.changes(concurrent, _.content == ManifestContent.Data)
       .find(c => c.isAdded && c.entry.sequenceNumber.forall(_ < newest))
       .foreach { c =>
-        refuse(s"snapshot ${c.snapshot.snapshotId} added ${c.entry.file.path}, to which they apply", context)
+        refuse(s"snapshot ${c.snapshot.snapshotId} has added ${c.entry.file.path}, to which the deletes apply", context)
       }
   }
 
   private def checkDataFiles(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
-    val named = added.flatMap(_.referencedDataFile).toSet
+    val dataFiles = added.flatMap(_.referencedDataFile).toSet
     val partitions = new Partitions(added, base)
-    val live = history.liveEntries(ManifestContent.Data, partitions)(e => named(e.file.path)).map(_.file.path).toSet
-    (named -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
+    val live = history.liveEntries(ManifestContent.Data, partitions)(e => dataFiles(e.file.path)).map(_.file.path).toSet
+    (dataFiles -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
   }
 
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
     LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history)
-      .foreach(f => refuse(s"${f.referencedDataFile.mkString} has another deletion vector, in ${f.path}", context))
+      .foreach(f => refuse(s"${f.referencedDataFile.mkString} has a new deletion vector in ${f.path}", context))
 
-  private def refuse(why: String, context: CommitContext): Nothing = throw ValidationFailed(
-    s"Cannot convert the equality deletes of ${context.table}: $why by now. Run it again",
+  private def refuse(reason: String, context: CommitContext): Nothing = throw ValidationFailed(
+    s"Cannot convert the equality deletes of ${context.table}: $reason. Run the conversion again",
     isConflict = true
   )
 

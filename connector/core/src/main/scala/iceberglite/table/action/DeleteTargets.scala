@@ -7,7 +7,9 @@ import iceberglite.table._
 /**
  * The targets of a row delta: the data files that its deletes apply to, and the data files that it removes.
  *
- * @param removed the removed data files, by path
+ * @param deletes the delete files that the row delta adds
+ * @param removed the data files that the row delta removes, by path
+ * @param affectedDataFiles the paths of the data files that the deletes apply to, if the writer states them
  */
 final private[action] class DeleteTargets(
     deletes: Vector[ContentFile],
@@ -18,14 +20,14 @@ final private[action] class DeleteTargets(
     context: CommitContext
 ) {
   private val positions = deletes.filter(_.content == Content.PositionDeletes)
-  private val named: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ affectedDataFiles
+  private val targetPaths: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ affectedDataFiles
 
-  /** The position delete files that do not name the data files they apply to. */
+  /** The position delete files for which it is unknown which data files they apply to. */
   private val withoutDataFile =
     if (affectedDataFiles.isEmpty) positions.filter(DeleteApplicability.dataFile(_).isEmpty) else Vector.empty
   private val partitions = new Partitions(positions ++ removed.values, base)
 
-  private def isTarget(file: ContentFile): Boolean = named(file.path) || removed.contains(file.path) ||
+  private def isTarget(file: ContentFile): Boolean = targetPaths(file.path) || removed.contains(file.path) ||
     withoutDataFile.exists(d => DeleteApplicability.affectedFile(d, Map(file.path -> file), base).isDefined)
 
   /**
@@ -36,13 +38,13 @@ final private[action] class DeleteTargets(
    */
   def removedTargets(isolation: Option[Isolation], allowDeleted: Boolean): Set[String] = isolation match {
     case None =>
-      val targets = named ++ removed.keySet
+      val targets = targetPaths ++ removed.keySet
       val live = liveData(targets).map(_.path).toSet
       (targets -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "change rows in", context))
       Set.empty
     case Some(i) =>
       val removals =
-        history.changes(history.commitsSince(i.since), m => m.content == ManifestContent.Data && mightHold(m))
+        history.changes(history.commitsSince(i.since), m => m.content == ManifestContent.Data && mightList(m))
           .filter(c => c.isRemoved && isTarget(c.entry.file))
       def allDeleted(c: FileChange): Boolean = c.snapshot.operation.contains(Operation.Delete.name)
       removals.find(c => !allowDeleted || !allDeleted(c))
@@ -51,11 +53,11 @@ final private[action] class DeleteTargets(
   }
 
   /**
-   * Returns a concurrent delete file that may delete the same rows. Concurrent deletion vectors are considered only for
-   * data files that this commit removes.
+   * Returns a concurrent delete file that may delete rows of a target. Concurrent deletion vectors of data files that
+   * this commit keeps are ignored, because they are merged with the vectors of this commit.
    */
   def otherDeletes(isolation: Isolation): Option[(FileChange, ContentFile)] = {
-    val kept = liveData(named).map(f => f.path -> f).toMap
+    val kept = liveData(targetPaths).map(f => f.path -> f).toMap
     def first(data: Map[String, ContentFile], isRelevant: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
       if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, isRelevant)
     first(removed, _ => true).orElse(first(kept, !_.isDeletionVector))
@@ -63,8 +65,8 @@ final private[action] class DeleteTargets(
 
   private def liveData(paths: Set[String]): Vector[ContentFile] =
     if (paths.isEmpty) Vector.empty
-    else history.liveEntries(ManifestContent.Data, mightHold(_))(e => paths(e.file.path)).map(_.file)
+    else history.liveEntries(ManifestContent.Data, mightList(_))(e => paths(e.file.path)).map(_.file)
 
   /** Returns whether the part may list a target. A target that is known only by its path may be in any partition. */
-  private def mightHold(part: PartSummary): Boolean = affectedDataFiles.nonEmpty || partitions.mightMatch(part)
+  private def mightList(part: PartSummary): Boolean = affectedDataFiles.nonEmpty || partitions.mightMatch(part)
 }

@@ -14,8 +14,8 @@ import iceberglite.table.{CommitContext, DataLocations}
 final private[action] case class VectorPair(own: ContentFile, concurrent: ContentFile)
 
 /**
- * Merges deletion vectors that two writers wrote for the same data file (spec version 3: a data file has at most one).
- * Later attempts reuse a merged vector if the pair is the same.
+ * Merges deletion vectors that two writers wrote for the same data file, because a data file has at most one deletion
+ * vector (spec version 3: "Deletion vectors"). Later attempts reuse a merged vector if the pair is the same.
  */
 final private[action] class DeletionVectorMerge {
   private var merged = Map.empty[(FileKey, FileKey), ContentFile]
@@ -25,8 +25,8 @@ final private[action] class DeletionVectorMerge {
   def writtenPaths: Set[String] = written
 
   /**
-   * Returns the delete files of the merged vectors, in the order of the pairs. New ones are written to a single Puffin
-   * file.
+   * Returns the delete files of the merged vectors, in the order of the pairs. Vectors that earlier attempts did not
+   * write are written to a single Puffin file.
    */
   def mergePairs(pairs: Vector[VectorPair], base: TableMetadata, context: CommitContext): Vector[ContentFile] = {
     val missing = pairs.filterNot(p => merged.contains(key(p)))

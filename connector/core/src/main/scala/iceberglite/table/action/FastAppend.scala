@@ -7,7 +7,8 @@ import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
  * Adds files without rewriting existing manifests. This is the fastest kind of commit, but the number of manifests
- * grows with every commit. The change can always be applied (spec: "Commit Conflict Resolution and Retry").
+ * grows with every commit. Concurrent changes never conflict with an append (spec: "Commit Conflict Resolution and
+ * Retry").
  */
 final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {
@@ -21,7 +22,7 @@ final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = Snapshot
 
 /**
  * Adds files and merges small manifests according to `commit.manifest.target-size-bytes` and
- * `commit.manifest.min-count-to-merge`. The change can always be applied.
+ * `commit.manifest.min-count-to-merge`. Concurrent changes never conflict with an append.
  */
 final class MergeAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {

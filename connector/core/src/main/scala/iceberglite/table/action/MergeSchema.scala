@@ -27,8 +27,8 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
     planned.byId.keys.toSeq.sorted.find(id => !isReadable(id, mergedSchema, base.formatVersion)).foreach { id =>
       throw CommitConflict(
         context.table,
-        s"its columns were changed, and column ${planned.names(id)} would not be the one that the files have. Write " +
-          "the rows again"
+        s"its columns were changed concurrently, so that the written files have another id or type for column " +
+          s"${planned.names(id)} than the table. Write the rows again"
       )
     }
     if (mergedSchema == base.schema) Change(Vector.empty, Vector(AssertCurrentSchemaId(base.currentSchemaId)))
@@ -40,7 +40,7 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
     mergedSchema.byId.get(id).exists { column =>
       val typeFits = (planned.byId(id).fieldType, column.fieldType) match {
         case (_: NestedType, _: NestedType) => true
-        case (written, known) => canPromote(written, known, version)
+        case (written, merged) => canPromote(written, merged, version)
       }
       typeFits && planned.paths(id) == mergedSchema.paths(id)
     }

@@ -7,8 +7,8 @@ import iceberglite.table.{BranchHistory, CommitContext}
 import iceberglite.tree.FileSelector
 
 /**
- * The identity of a file entry. The offset is needed because a Puffin file may contain the deletion vectors of several
- * data files.
+ * The path of a file and, for a deletion vector, its offset in the file. Both are needed to identify a file entry,
+ * because a Puffin file may contain the deletion vectors of several data files.
  */
 final private[action] case class FileKey(path: String, offset: Option[Long])
 
@@ -39,7 +39,7 @@ private[action] object NamedFiles {
   /**
    * Returns the entries of files that must be live.
    *
-   * @param verb for messages, such as `rewrite`
+   * @param verb the operation on the files, for messages, such as `rewrite`
    * @throws ValidationFailed a file is not live, because another commit removed it
    */
   def require(
@@ -56,8 +56,8 @@ private[action] object NamedFiles {
   }
 
   def missing(path: String, verb: String, context: CommitContext): Nothing = throw ValidationFailed(
-    s"Cannot $verb the files of ${context.table}: $path is not in the table any more, another commit removed it. " +
-      "Run the statement again",
+    s"Cannot $verb the files of ${context.table}: $path is not in the table any more, because another commit " +
+      "removed it. Run the statement again",
     isConflict = true
   )
 }

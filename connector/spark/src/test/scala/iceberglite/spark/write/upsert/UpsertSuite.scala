@@ -211,7 +211,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
       assertRejected("not in the table any more")(version)(t => sql(s"INSERT OVERWRITE $t VALUES (7, 7)"))
       assertRejected("not in the table any more")(version)(convert)
       // A file with the sequence number of the first one, as from a compaction that began before the deletes.
-      assertRejected("to which they apply")(version) { t =>
+      assertRejected("to which the deletes apply")(version) { t =>
         val live = liveTable(t)
         val scan = TableScan(live.tree(), live.metadata.currentSnapshot, AlwaysTrue, caseSensitive = true)
         val Seq(oldest, newest) = scan.plan().tasks.sortBy(_.dataSequenceNumber).map(_.file)
