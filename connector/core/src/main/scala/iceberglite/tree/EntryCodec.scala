@@ -2,22 +2,22 @@ package iceberglite.tree
 
 import iceberglite.spec.file.ManifestEntry
 
-/** Encodes the entries of a part that one JVM sends to another. */
+/** Encodes the entries of a part, so that an executor can send them to the JVM that plans a scan. */
 trait EntryCodec {
 
   /**
    * Encodes entries of a part.
    *
    * @param part the part that lists the entries
-   * @param entries existing entries with all inherited values
-   * @param pruned the number of entries of the part that are left out
+   * @param entries the entries to encode; their status is `existing`, and they have all inherited values
+   * @param pruned the number of live entries of the part that are omitted
    */
   def encode(part: FilePart, specs: PartitionSpecs, entries: Iterator[ManifestEntry], pruned: Int): Array[Byte]
 
   /**
    * Decodes entries.
    *
-   * @return the entries, which share partition tuples, and the number of entries that were left out
+   * @return the entries, which share partition tuples, and the number of entries that were omitted
    */
   def decode(part: FilePart, specs: PartitionSpecs, bytes: Array[Byte]): (Iterator[ManifestEntry], Int)
 }

@@ -3,12 +3,12 @@ package iceberglite.tree
 import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
 
 /**
- * Estimates sizes of manifest entries. The cache uses the size on the heap. A commit uses the encoded size to write
- * manifests of about the target size.
+ * Estimates the sizes of manifest entries. The cache uses the estimated size on the heap. A commit uses the estimated
+ * encoded size to write manifests of about the target size.
  */
 private[tree] object EntrySizeEstimates {
 
-  /** Bytes of an entry, its file, their boxed values and the object headers. */
+  /** The heap size of an entry and its file, including boxed values and object headers, in bytes. */
   private val EntryOverhead = 400L
   private val PartitionValue = 40L
   private val MapSlot = 64L

@@ -4,8 +4,8 @@ import iceberglite.spec.file.{ManifestEntry, PartSummary}
 import iceberglite.storage.FileIO
 
 /**
- * A part of a snapshot's metadata tree that lists files of one partition spec. For versions 1 to 3, it is a manifest.
- * Serializable, so that executors can read it.
+ * A part of a snapshot's metadata tree that lists files of one partition spec. In format versions 1 to 3, a part is a
+ * manifest. Serializable, so that executors can read parts.
  */
 trait FilePart extends PartSummary with Serializable {
 
@@ -13,15 +13,16 @@ trait FilePart extends PartSummary with Serializable {
   def id: String
 
   /**
-   * Returns the entries, including deleted ones, with all inherited values. Files of the same part and partition share
-   * one [[iceberglite.spec.partition.PartitionTuple]] by reference, so that values derived from it are computed once.
-   * Nothing is cached; see [[SnapshotFiles.entries]].
+   * Reads the entries, including entries of deleted files, with all inherited values. Files of the same part and
+   * partition share one [[iceberglite.spec.partition.PartitionTuple]] by reference, so that values that are derived
+   * from the tuple are computed once. The entries are not cached; [[SnapshotFiles.entries]] returns cached entries.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile here or from the iterator: the file is missing or damaged
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is missing or damaged; the iterator may also throw
+   *   this
    */
   def entries(io: FileIO): Iterator[ManifestEntry]
 
-  /** Returns the part without data that only planning needs, to be sent to executors. */
+  /** Returns the part without data that only planning needs. The result is sent to executors. */
   def forReading: FilePart
 
   /** Returns the key of the decoded entries, with their inherited values, in [[ManifestCache]]. */

@@ -26,7 +26,10 @@ final class ManifestCache(
   private val entries = new LruCache[PartKey, Array[ManifestEntry]](nowMs)
   private val lists = new LruCache[ListKey, Vector[ManifestFile]](nowMs)
 
-  /** A single value may use at most half of the cache, because larger values would displace most others. */
+  /**
+   * Returns the limits of a cache of this size. A single value may use at most half of the cache, because a larger
+   * value would displace most other values.
+   */
   private def limits(bytes: Long) = LruCache.Limits(bytes / 2, bytes, idleMs.getOrElse(Long.MaxValue))
 
   def enabled: Boolean = maxBytes > 0
@@ -35,7 +38,8 @@ final class ManifestCache(
   def bytes: Long = entries.bytes + lists.bytes
 
   /**
-   * Drops the entries of all files below a directory. `REFRESH TABLE` uses this, in case files were repaired or lost.
+   * Drops the entries of all files below a directory. `REFRESH TABLE` calls this method, so that files that were
+   * repaired or lost are read again.
    */
   def invalidate(io: FileIO, directory: String): Unit = {
     val below = directory.stripSuffix("/") + "/"
@@ -44,8 +48,8 @@ final class ManifestCache(
   }
 
   /**
-   * Returns whether a part is small enough to be cached, estimated from its number of files. The entries of other parts
-   * are streamed, and never held in memory as a whole.
+   * Returns whether a part is small enough to be cached, estimated from its number of files. The entries of larger
+   * parts are streamed, and are never all in memory at the same time.
    */
   private[tree] def canCache(part: PartSummary): Boolean =
     enabled && part.length <= maxFileBytes && EntrySizeEstimates.minHeapBytes(part) <= entryLimits.maxEntryBytes
@@ -69,7 +73,7 @@ object ManifestCache {
   private val MaxBytes = 512L << 20
   private val HeapShare = 0.15
 
-  /** Manifest lists, which are small, get this part (one sixteenth) of the cache. */
+  /** The denominator of the share of manifest lists in the cache: one sixteenth, because manifest lists are small. */
   private val ListShare = 16
 
   /** A cache that is always empty, for catalogs with `io.manifest.cache-enabled=false`. */
@@ -94,15 +98,15 @@ object ManifestCache {
 }
 
 /**
- * Key of a manifest list, or of a manifest that table metadata lists directly. It includes the file system, because a
- * file that one catalog may read may be forbidden to another catalog with other credentials.
+ * Key of a manifest list, or of a manifest that table metadata lists directly. The key includes the `FileIO`, because a
+ * catalog with other credentials may not be allowed to read the file.
  */
 final private[tree] case class ListKey(io: FileIO, path: String)
 
 /**
- * Key of the decoded entries of a part. Besides the file, the entries depend on the part's sequence number (which
- * differs between attempts of a commit), on its first row id (which an upgrade to version 3 assigns), and on the types
- * of partition values (which depend on the schema).
+ * Key of the decoded entries of a part. The entries depend not only on the file, but also on the part's sequence number
+ * (which differs between attempts of a commit), on its first row id (which an upgrade to version 3 assigns), and on the
+ * types of partition values (which depend on the schema).
  *
  * @param inherited the sequence number, first row id and partition type
  */

@@ -10,8 +10,8 @@ import scala.annotation.tailrec
 import iceberglite.storage.DaemonThreads
 
 /**
- * Runs operations on many metadata files in parallel. There are more threads than cores, because most operations wait
- * for storage. The threads are daemons, are shared by the whole JVM, and end when idle.
+ * Runs operations on many metadata files in parallel. The number of threads does not depend on the number of cores,
+ * because most operations wait for storage. The threads are daemons, are shared by the whole JVM, and end when idle.
  *
  * The calling thread also processes items. Therefore a single item is processed without the pool, and a call does not
  * block if the pool is busy or if the call comes from a pool thread.
@@ -62,8 +62,8 @@ object MetadataPool {
   }
 
   /**
-   * An operation that is run by a pool thread or, if none has started it yet, by the thread that waits for it.
-   * Therefore waiting does not block if the pool is busy.
+   * An operation that is run by a pool thread or, if no pool thread has started it yet, by the thread that waits for
+   * it. Therefore waiting does not block if the pool is busy.
    */
   final private[tree] class Submitted(work: () => Unit) {
     private val task = new FutureTask[Unit](() => work())
@@ -82,14 +82,14 @@ object MetadataPool {
     }
 
     /**
-     * Returns the failure, if any. An interrupted thread continues to wait, because a cleanup must find the file that
-     * another thread may be writing.
+     * Waits for the end of the operation and returns its failure, if any. An interrupted thread continues to wait,
+     * because a cleanup after the failure must find the file that another thread may still be writing.
      */
     private def outcome(): Option[Throwable] = {
       var interrupted = false
       @tailrec
       def awaitTask(): Option[Throwable] = {
-        val seen =
+        val ended =
           try {
             task.get()
             Some(None)
@@ -99,8 +99,8 @@ object MetadataPool {
               interrupted = true
               None
           }
-        seen match {
-          case Some(end) => end
+        ended match {
+          case Some(failure) => failure
           case None => awaitTask()
         }
       }
@@ -109,6 +109,7 @@ object MetadataPool {
     }
   }
 
+  /** A call of [[map]]. */
   final private class Run[A, B](items: IndexedSeq[A], f: A => B) {
     private val outcomes = new Array[Any](items.size)
     private val next = new AtomicInteger
@@ -142,8 +143,8 @@ object MetadataPool {
     }
 
     /**
-     * Waits for the items of other threads. An interrupted thread continues to wait, because a cleanup must find the
-     * files that others may be writing.
+     * Waits for the items that other threads process. An interrupted thread continues to wait, because a cleanup after
+     * the failure must find the files that other threads may still be writing.
      */
     private def awaitOthers(): Unit =
       try unfinished.await()

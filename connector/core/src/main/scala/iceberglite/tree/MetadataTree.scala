@@ -8,8 +8,8 @@ import iceberglite.spec.metadata.{Encryption, Snapshot}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A layout of metadata trees. It defines how the files of a snapshot are listed, and how a commit writes this list. To
- * add a layout, add a member to [[MetadataTrees]]. Code outside of this package does not depend on the layout.
+ * A layout of metadata trees. The layout defines how the files of a snapshot are listed, and how a commit writes this
+ * list. To add a layout, add it to [[MetadataTrees.all]]. Code outside this package does not depend on the layout.
  */
 trait MetadataTree {
 
@@ -28,8 +28,8 @@ trait MetadataTree {
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
   /**
-   * Writes the tree of a new snapshot, i.e. all of its metadata files except the table metadata. On failure, the files
-   * written so far are deleted.
+   * Writes the tree of a new snapshot: all of its metadata files except the table metadata. On failure, the files that
+   * were already written are deleted.
    *
    * @param table the version of the table that the commit is based on
    * @param parent the files of the parent snapshot, in any layout
@@ -54,9 +54,11 @@ object MetadataTree {
   def at(snapshot: Snapshot, table: TreeTable): SnapshotFiles = at(snapshot, table, ManifestCache.of(table.io))
 
   /**
+   * Returns the files of a snapshot.
+   *
    * @param cache cache of decoded parts, possibly [[ManifestCache.Disabled]]
-   * @throws IcebergError.Unsupported the table is encrypted; this check covers all reads, because every read of the
-   *   table's files calls this method
+   * @throws IcebergError.Unsupported the table is encrypted. The check is sufficient for all reads, because every read
+   *   of the table's files calls this method
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
     Encryption.reject(table.metadata)
@@ -74,7 +76,10 @@ object MetadataTree {
     Encryption.reject(table.metadata)
     val version = table.metadata.formatVersion
     val tree = MetadataTrees.all.find(_.canWrite(version)).getOrElse(
-      throw IcebergError.Unsupported(s"a commit to ${table.name}, of format version $version", "Upgrade iceberg-lite")
+      throw IcebergError.Unsupported(
+        s"a commit to ${table.name}, which has format version $version",
+        "Upgrade iceberg-lite"
+      )
     )
     tree.write(header, table, header.parent.map(at(_, table, cache)), changes, earlier, cache)
   }
@@ -89,8 +94,8 @@ object MetadataTree {
       MetadataTrees.all.find(_.canRead(path, head)).getOrElse(throw IcebergError.UnreadableFile(
         path,
         "metadata tree",
-        s"Its layout is not supported, and snapshot ${snapshot.snapshotId} of ${table.name} refers to it. " +
-          "Upgrade iceberg-lite, or restore the file"
+        s"The layout of this file, to which snapshot ${snapshot.snapshotId} of ${table.name} refers, is not " +
+          "supported. Upgrade iceberg-lite, or restore the file"
       ))
     case _ => MetadataTrees.all.last
   }
@@ -120,10 +125,10 @@ object FileSelector {
 }
 
 /**
- * A new file with the data sequence number of an earlier snapshot. For example, a compacted file has such a number so
- * that the deletes of later snapshots still apply to its rows (spec: "Sequence Number Inheritance").
+ * A new file with the data sequence number of an earlier snapshot. For example, a compacted file has such a number, so
+ * that the deletes of later snapshots apply to its rows (spec: "Sequence Number Inheritance").
  *
- * @param sequenceNumber the data sequence number of the file; its file sequence number is that of the commit, as for
+ * @param sequenceNumber the data sequence number of the file. The file sequence number is that of the commit, as for
  *   every new file
  */
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
@@ -141,7 +146,8 @@ trait ManifestRewrite {
 /**
  * The changes of a commit to the files of a snapshot.
  *
- * @param added new files, data or deletes, of any spec; the commit assigns their sequence numbers and first row ids
+ * @param added new data and delete files of any spec; the commit assigns their sequence numbers and first row ids
+ * @param remove selects the files to remove
  * @param addedOlder new files with the data sequence numbers of earlier snapshots
  * @param mergesManifests whether small manifests may be merged, according to the table's properties
  * @param rewrite rewrites manifests without changing their files
@@ -164,8 +170,8 @@ final case class FileChanges(
  * @param parent the parent snapshot
  * @param firstRowId the table's next row id; `None` before version 3
  * @param metadataPath the directory of the metadata files
- * @param commitId part of this snapshot's file names; unique per snapshot, even within a transaction
- * @param attempt number of earlier attempts of this commit; part of the file names, which therefore differ between
+ * @param commitId an id that the names of this snapshot's files contain; unique per snapshot, even within a transaction
+ * @param attempt the number of earlier attempts of this commit. The file names contain it, so that they differ between
  *   attempts
  */
 final case class TreeHeader(
@@ -184,7 +190,7 @@ trait WrittenTree {
   /** Returns the path for the snapshot's `manifest-list`. */
   def pointer: String
 
-  /** Returns the number of row ids that the snapshot assigns (its `added-rows`); version 3. */
+  /** Returns the number of row ids that the snapshot assigns (its `added-rows`); absent before version 3. */
   def addedRows: Option[Long]
 
   /** Returns the added files, as passed to [[MetadataTree.write]]. */
@@ -197,8 +203,8 @@ trait WrittenTree {
   def changesFiles: Boolean
 
   /**
-   * Returns the paths of all metadata files that this attempt wrote, without those that it reuses from an earlier
-   * attempt.
+   * Returns the paths of all metadata files that this attempt wrote. Files that it reuses from an earlier attempt are
+   * not included.
    */
   def written: Vector[String]
 

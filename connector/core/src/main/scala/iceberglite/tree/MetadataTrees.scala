@@ -2,11 +2,12 @@ package iceberglite.tree
 
 import iceberglite.tree.manifestlist.{EncodedEntries, ManifestListTree}
 
+/** The supported layouts of metadata trees. */
 object MetadataTrees {
 
   /** All layouts of metadata trees, the oldest last. The snapshots of a table may have different layouts. */
   val all: Seq[MetadataTree] = Seq(ManifestListTree)
 
-  /** Encodes the entries of all forms of trees. */
+  /** Encodes the entries of parts in all layouts. */
   val entryCodec: EntryCodec = EncodedEntries
 }

@@ -8,7 +8,7 @@ import iceberglite.storage.{FileIO, FileSink}
 
 /**
  * Writes the new metadata files of a commit. Files on remote storage are written in parallel, so that the commit waits
- * for about one request instead of one per file. Local files are written one after the other.
+ * only for about the time of one request. Local files are written one after the other.
  *
  * @param directory directory of the files
  */

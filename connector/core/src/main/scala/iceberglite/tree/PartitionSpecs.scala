@@ -8,24 +8,24 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.PrimitiveType
 
 /**
- * The partition specs of a table, with their source columns. Serializable, because executors use it to read partition
- * values.
+ * The partition specs of a table, with their source columns. Serializable, because executors need the specs to read
+ * partition values.
  *
  * @param sources a schema with all source columns; see [[PartitionSpecs.sources]]
  */
 final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) {
 
-  /** Returns the partition spec of a part. @throws IcebergError.InvalidMetadata the table does not have it */
+  /** Returns the partition spec of a part. @throws IcebergError.InvalidMetadata the table does not have this spec */
   def of(part: PartSummary): PartitionSpec = byId.getOrElse(
     part.specId,
     throw IcebergError.InvalidMetadata(
       part.path,
       "$.partition_spec_id",
-      s"The table has no partition spec ${part.specId}, only ${byId.keys.toVector.sorted.mkString(", ")}"
+      s"The table has no partition spec ${part.specId}. Its specs are ${byId.keys.toVector.sorted.mkString(", ")}"
     )
   )
 
-  /** Returns these specs reduced to one spec and its source columns, which is all that a reader of one part needs. */
+  /** Returns only the given spec with its source columns, because a reader of one part needs no other specs. */
   def only(specId: Int): PartitionSpecs = {
     val spec = byId.get(specId)
     val columns = spec.toVector.flatMap(_.fields).flatMap(_.sourceIds).distinct.flatMap(sources.byId.get)
@@ -35,15 +35,15 @@ final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) 
 
 object PartitionSpecs {
 
-  /** @param current the table's schema, or that of an old snapshot */
+  /** Returns the specs of a table. @param current the table's schema, or the schema of an old snapshot */
   def of(metadata: TableMetadata, current: Schema): PartitionSpecs =
     PartitionSpecs(metadata.specsById, sources(metadata, current))
 
   /**
-   * Returns a schema that determines the types of partition values. It has the columns of `current` and the dropped
-   * source columns of all specs. A dropped column has its type in the newest schema that contains it, because files
-   * still have values of that type. Dropped columns are at the top level, even if they were nested, because this schema
-   * is used only for lookups by id.
+   * Returns a schema that determines the types of partition values. The schema has the columns of `current` and the
+   * dropped source columns of all specs. A dropped column has the type that it had in the newest schema that contains
+   * it, because files have values of that type. Dropped columns are at the top level, even if they were nested, because
+   * the schema is used only for lookups by id.
    */
   def sources(metadata: TableMetadata, current: Schema): Schema = {
     val newestFirst = current +: metadata.schemas.sortBy(-_.schemaId)

@@ -74,7 +74,7 @@ final class ConvertDeletes(
 
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
     LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history)
-      .foreach(f => refuse(s"${f.referencedDataFile.mkString} has a new deletion vector in ${f.path}", context))
+      .foreach(f => refuse(s"${f.referencedDataFile.mkString} has another deletion vector in ${f.path}", context))
 
   private def refuse(reason: String, context: CommitContext): Nothing = throw ValidationFailed(
     s"Cannot convert the equality deletes of ${context.table}: $reason. Run the conversion again",

@@ -8,11 +8,12 @@ import iceberglite.table.{BranchHistory, DeleteApplicability, FileChange}
 private[action] object NewDeletes {
 
   /**
-   * Returns the first such delete file, with the data file. Delete files that a rewrite added are ignored, because
-   * their deletes existed before in other files. The exception is a rewrite that converted equality deletes which were
-   * committed after `since`.
+   * Returns the first delete file that a concurrent commit added for one of the data files, with this data file. Delete
+   * files that a rewrite added are ignored, because their deletes existed before in other files. Delete files of a
+   * rewrite that converted equality deletes are not ignored if the equality deletes were committed after `since`.
    *
    * @param data the data files, by path
+   * @param since the snapshot that the writer read; if absent, all snapshots of the branch are concurrent
    * @param isRelevant selects the delete files to check
    */
   def of(
@@ -46,8 +47,8 @@ private[action] object NewDeletes {
 private[action] object LiveDeletionVectors {
 
   /**
-   * Returns the live deletion vectors of the data files that the given vectors reference, except the removed ones.
-   * Another commit may have added them.
+   * Returns the live deletion vectors, which other commits may have added, of the data files that the given vectors
+   * reference. Vectors in `removed` are not returned.
    *
    * @param vectors deletion vectors in the same partitions as their data files
    * @param removed files that are removed in the same commit

@@ -16,8 +16,8 @@ import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
  * @param isolation the concurrent changes to reject; by default nothing is checked, because an overwrite usually
  *   replaces concurrent changes as well
  * @param removed data files that the writer has read and whose remaining rows are in `added`
- * @param read a filter for the rows that the statement reads; by default `filter`. It is used to find conflicting
- *   concurrent commits
+ * @param read a filter for the rows that the statement reads; by default `filter`. Concurrent changes to these rows
+ *   conflict with the overwrite
  */
 final class OverwriteFiles(
     filter: Expression,
@@ -61,6 +61,7 @@ final class OverwriteFiles(
 }
 
 private object OverwriteFiles {
+  /** Selects the files that at least one of the two selectors removes. */
   def either(matching: FileSelector, named: NamedFiles): FileSelector =
     if (named.files.isEmpty) matching
     else new FileSelector {

@@ -26,18 +26,18 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
   }
 
   /**
-   * Returns a filter for the values of one field. Filtering each field separately may match more partitions than
-   * necessary, but is fast for thousands of partitions.
+   * Returns a filter for the values of one field. Each field is filtered separately, which may match more partitions
+   * than necessary, but is fast for thousands of partitions.
    */
   private def valueFilter(field: NestedField, values: Set[Option[Literal]]): Expression = {
     val term = Term.Bound(field, field.name)
     val (nan, ordinary) = values.flatten.partition(isNan)
-    val parts = Vector(
+    val alternatives = Vector(
       if (ordinary.nonEmpty) In(term, ordinary) else AlwaysFalse,
       if (nan.nonEmpty) IsNan(term) else AlwaysFalse,
       if (values.contains(None)) IsNull(term) else AlwaysFalse
     )
-    parts.foldLeft[Expression](AlwaysFalse)(Expression.or)
+    alternatives.foldLeft[Expression](AlwaysFalse)(Expression.or)
   }
 
   private def isNan(value: Literal): Boolean = value match {

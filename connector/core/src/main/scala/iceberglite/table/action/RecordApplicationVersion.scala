@@ -8,17 +8,17 @@ import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Records an application's progress in the table's properties, in the commit of the data. If a job did not receive the
- * response of its commit and is run again, it finds the record and does not write the data twice. Snapshot summaries
- * are not suitable for the record, because snapshots expire.
+ * Records an application's version in the table's properties, in the same commit as the data. If a job did not receive
+ * the response to its commit and runs again, the version shows that the data has already been committed. The version is
+ * not recorded in a snapshot summary, because snapshots expire.
  *
  * @param application the application's name, unique among applications
- * @param version increases with every write of the application
+ * @param version a number that increases with every write of the application
  */
 final class RecordApplicationVersion(application: String, version: Long) extends MetadataAction {
   private val key = RecordApplicationVersion.Prefix + application
 
-  /** @throws AlreadyCommitted the table has recorded this version or a later one */
+  /** @throws AlreadyCommitted the application has already committed this version or a later version */
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     lastVersion(base.properties).filter(_ >= version).foreach { lastVersion =>
       throw AlreadyCommitted(context.table, application, version, lastVersion)
@@ -28,13 +28,13 @@ final class RecordApplicationVersion(application: String, version: Long) extends
 
   private def lastVersion(properties: Map[String, String]): Option[Long] = properties.get(key).map { text =>
     Try(text.toLong).getOrElse(
-      throw InvalidArgument(s"table property $key", text, "It must be a version's number; unset it to begin anew")
+      throw InvalidArgument(s"table property $key", text, "It must be a whole number. Unset it to start again")
     )
   }
 }
 
 object RecordApplicationVersion {
 
-  /** The prefix of the property keys; the application's name follows. */
+  /** The prefix of the property keys. A key is the prefix followed by the application's name. */
   val Prefix = "application-version."
 }

@@ -7,12 +7,12 @@ import iceberglite.table.{CommitContext, ConflictFilter, DeleteApplicability}
 import iceberglite.tree.{FileSelector, WrittenTree}
 
 /**
- * Removes files from a snapshot. Deletes that no longer apply to any data file are removed automatically by the
- * metadata tree.
+ * Selects the files that a commit removes from a snapshot. The metadata tree automatically removes deletes that no
+ * longer apply to any data file.
  *
- * @param filter accepts the parts that may list such files
- * @param removesData whether to remove a data file
- * @param removesDeletes whether to remove a delete file, regardless of data files
+ * @param filter accepts the parts that may list files to remove
+ * @param removesData returns whether to remove a data file
+ * @param removesDeletes returns whether to remove a delete file, regardless of the data files that it applies to
  */
 final private[action] class Removal(
     filter: ConflictFilter,
@@ -37,7 +37,7 @@ private[action] object Removal {
   /**
    * Selects the files in which all rows match. The selection fails if only some rows of a file match.
    *
-   * @param verb for messages, such as `delete`
+   * @param verb the operation on the rows, for messages, such as `delete`
    */
   def matching(rows: RowFilter, verb: String, context: CommitContext): FileSelector = {
     def removesData(entry: ManifestEntry): Boolean = rows.matches(entry) match {
@@ -45,8 +45,8 @@ private[action] object Removal {
       case Match.NoRows => false
       case Match.SomeRows => throw ValidationFailed(
           s"Cannot $verb rows of ${context.table} ${rows.description}: file ${entry.file.path} may also have rows " +
-            "that do not match. Delete single rows with DELETE, or use a condition that whole files satisfy, such as one " +
-            "on the columns that the table is partitioned by"
+            "that do not match. Delete single rows with DELETE, or use a condition that all rows of each file " +
+            "satisfy, such as a condition on the columns that the table is partitioned by"
         )
     }
     new Removal(rows, removesData, rows.matches(_) == Match.AllRows)
@@ -56,7 +56,7 @@ private[action] object Removal {
   def of(replaced: ReplacedPartitions): FileSelector = new Removal(replaced, replaced.contains, replaced.contains)
 }
 
-/** The partitions that new files replace. For an unpartitioned spec, this is the whole table. */
+/** The partitions that new files replace. If a new file has an unpartitioned spec, the whole table is replaced. */
 final private[action] class ReplacedPartitions(files: Vector[ContentFile], base: TableMetadata) extends ConflictFilter {
   private val partitions = new Partitions(files, base)
 
@@ -70,8 +70,8 @@ final private[action] class ReplacedPartitions(files: Vector[ContentFile], base:
     isWholeTable || partitions.mightMatch(part) || DeleteApplicability.mayBeGlobal(part, base)
 
   /**
-   * Equality deletes of an unpartitioned spec may delete rows of any partition. They are not removed when a partition
-   * is replaced.
+   * Returns whether a file is removed, or has equality deletes of an unpartitioned spec. Such equality deletes are not
+   * removed when a partition is replaced, but they may delete rows of any partition.
    */
   override def mightMatch(entry: ManifestEntry): Boolean =
     contains(entry) || DeleteApplicability.isGlobal(entry.file, base)

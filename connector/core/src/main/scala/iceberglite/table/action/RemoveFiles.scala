@@ -6,8 +6,8 @@ import iceberglite.table.{BranchHistory, CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**
- * Removes data files by path, together with the deletes that apply only to these files. The paths must be equal to
- * those in the metadata. If no file remains to be removed, nothing is committed.
+ * Removes data files by path, together with the deletes that apply only to these files. The paths must be equal to the
+ * paths in the metadata. If none of the files is in the table, nothing is committed.
  *
  * @param mustExist whether the commit fails if a path is not in the table
  */
@@ -17,7 +17,7 @@ final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Snaps
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     if (mustExist) {
       val live =
-        new BranchHistory(base, parent, context).liveEntries(ManifestContent.Data, PartFilter.All)(named).map(
+        new BranchHistory(base, parent, context).liveEntries(ManifestContent.Data, PartFilter.All)(isRequested).map(
           _.file.path
         ).toSet
       (paths -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "remove", context))
@@ -25,11 +25,11 @@ final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Snaps
     FileChanges(Vector.empty, selector)
   }
 
-  private def named(entry: ManifestEntry): Boolean = paths(entry.file.path)
+  private def isRequested(entry: ManifestEntry): Boolean = paths(entry.file.path)
 
   private def selector: FileSelector = new FileSelector {
     override def mightMatch(part: PartSummary): Boolean = part.content == ManifestContent.Data && part.hasLiveFiles
-    override def removes(entry: ManifestEntry): Boolean = named(entry)
+    override def removes(entry: ManifestEntry): Boolean = isRequested(entry)
   }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Delete

@@ -8,7 +8,7 @@ import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
  * Replaces all files of the partitions that contain new files (INSERT OVERWRITE with `partitionOverwriteMode=dynamic`).
- * Files of other partition specs are not replaced, as in Apache Iceberg. In an unpartitioned table, everything is
+ * Files of other partition specs are not replaced, as in Apache Iceberg. In an unpartitioned table, all files are
  * replaced. If there are no new files, nothing is committed.
  */
 final class ReplacePartitions(

@@ -9,9 +9,10 @@ import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
 /**
  * Replaces files with new files that have the same rows, as in a compaction of data files or delete files.
  *
- * The new files get the sequence number of the snapshot that was read, so that equality deletes committed since then
- * still apply to them (spec: "Sequence Number Inheritance"). The commit fails if a removed file is no longer live, or
- * if it has new position deletes or a new deletion vector, because the deleted rows would reappear.
+ * The new files get the sequence number of the snapshot that was read, so that equality deletes that were committed
+ * after this snapshot apply to the new files (spec: "Sequence Number Inheritance"). The commit fails if a removed file
+ * is no longer live. It also fails if another commit added position deletes or a deletion vector for a removed file,
+ * because the deleted rows would reappear.
  *
  * @param removed data and delete files of the snapshot that was read
  * @param added the new data and delete files
@@ -24,7 +25,7 @@ final class RewriteFiles(
     to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
 
-  private val number = new SnapshotSequenceNumber(since)
+  private val sequenceNumber = new SnapshotSequenceNumber(since)
 
   override def writtenFiles: Vector[ContentFile] = added
 
@@ -35,28 +36,28 @@ final class RewriteFiles(
     checkRows(context)
     val older = added.map { file =>
       if (file.content == Content.EqualityDeletes) OlderFile(file, numberOfEqualityDeletes(found, context))
-      else OlderFile(file, number.in(base))
+      else OlderFile(file, sequenceNumber.in(base))
     }
     checkVectors(base, history, context)
     FileChanges(Vector.empty, new NamedFiles(removed, base), older)
   }
 
   /**
-   * Checks that the new files do not have more rows than the removed files. They may have fewer, because deleted rows
-   * can be omitted.
+   * Checks that the new files do not have more rows than the removed files. The new files may have fewer rows, because
+   * a rewrite can omit deleted rows.
    */
   private def checkRows(context: CommitContext): Unit = {
     def rows(files: Vector[ContentFile]): Long = files.filter(_.content == Content.Data).map(_.recordCount).sum
-    val counted = (removed ++ added).forall(_.hasRecordCount)
-    if (counted && rows(added) > rows(removed)) throw ValidationFailed(
-      s"Cannot rewrite files of ${context.table} with ${rows(removed)} rows: the new ones have ${rows(added)}. " +
-        "A rewrite adds no rows; use an overwrite"
+    val hasCounts = (removed ++ added).forall(_.hasRecordCount)
+    if (hasCounts && rows(added) > rows(removed)) throw ValidationFailed(
+      s"Cannot rewrite files of ${context.table} with ${rows(removed)} rows: the new files have ${rows(added)} rows. " +
+        "A rewrite must not add rows; use an overwrite"
     )
   }
 
   /**
-   * Returns whether a delete would not apply to the new files. This holds for a position delete, and for an equality
-   * delete in a partition of another spec (spec: "Scan Planning").
+   * Returns whether a delete file of a replaced data file would not apply to the new files. This is the case for
+   * position deletes, and for equality deletes in a partition of another spec (spec: "Scan Planning").
    */
   private def isLost(delete: ContentFile, base: TableMetadata): Boolean = delete.content match {
     case Content.EqualityDeletes =>
@@ -65,32 +66,35 @@ final class RewriteFiles(
     case _ => true
   }
 
-  /** Fails on new deletes for the replaced data files. Equality deletes are allowed, because they still apply. */
+  /** Fails if other commits added deletes for the replaced data files that would not apply to the new files. */
   private def checkDeletes(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val data = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, Some(since), base, history, isLost(_, base)).foreach {
       case (change, file) => throw ValidationFailed(
-          s"Cannot rewrite ${file.path} of ${context.table}: snapshot ${change.snapshot.snapshotId} added deletes of its " +
-            s"rows, in ${change.entry.file.path}. Rewrite it again"
+          s"Cannot rewrite ${file.path} of ${context.table}: snapshot ${change.snapshot.snapshotId} added deletes of " +
+            s"its rows in ${change.entry.file.path}. Run the rewrite again"
         )
     }
   }
 
-  /** Returns the common sequence number of the equality deletes. With another number, they would delete other rows. */
+  /**
+   * Returns the data sequence number that all rewritten equality deletes have. The new equality deletes must have the
+   * same number, because they would delete other rows with another number.
+   */
   private def numberOfEqualityDeletes(found: Vector[ManifestEntry], context: CommitContext): Long =
     found.filter(_.file.content == Content.EqualityDeletes).flatMap(_.sequenceNumber).distinct match {
       case Vector(number) => number
       case several => throw ValidationFailed(
           s"Cannot rewrite equality deletes of ${context.table} that have the data sequence numbers " +
-            s"${several.sorted.mkString("(", ", ", ")")}: rewrite those of one number by themselves"
+            s"${several.sorted.mkString("(", ", ", ")")}. Rewrite the deletes of each number separately"
         )
     }
 
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
     LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
       throw ValidationFailed(
-        s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: it has another " +
-          s"deletion vector by now, in ${other.path}. Rewrite it again"
+        s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: a concurrent commit " +
+          s"added another deletion vector for this file in ${other.path}. Run the rewrite again"
       )
     }
 

@@ -13,8 +13,9 @@ import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
  * Rewrites manifests with their entries sorted by partition, so that scans with a partition filter skip most manifests.
  * The entries do not change. If there is only one manifest, nothing is committed.
  *
- * @param specId spec of the manifests to rewrite; by default the table's default spec
- * @param sortBy partition fields to sort by first; by default in the order of the spec
+ * @param specId the spec of the manifests to rewrite; by default the table's default spec
+ * @param sortBy the names of the partition fields to sort by first; the remaining fields follow in the order of the
+ *   spec
  */
 final class RewriteManifests(
     specId: Option[Int] = None,
@@ -28,13 +29,14 @@ final class RewriteManifests(
       throw NotFound(
         ObjectKind.PartitionSpec,
         id.toString,
-        s"The table's are ${base.specs.map(_.specId).mkString(", ")}"
+        s"The table has the partition specs ${base.specs.map(_.specId).mkString(", ")}"
       )
     )
     val order = new PartitionOrder(spec, sortBy)
     FileChanges(Vector.empty, mergesManifests = false, rewrite = Some(new SpecRewrite(id, order)))
   }
 
+  /** Rewrites the manifests of one spec. */
   private class SpecRewrite(id: Int, byPartition: PartitionOrder) extends ManifestRewrite {
     override def choose[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>
@@ -57,7 +59,11 @@ final private[action] class PartitionOrder(spec: PartitionSpec, sortBy: Vector[S
     val first = sortBy.map { name =>
       val index = spec.fields.indexWhere(_.name == name)
       if (index < 0)
-        throw NotFound(ObjectKind.PartitionField, name, s"There are ${spec.fields.map(_.name).mkString(", ")}")
+        throw NotFound(
+          ObjectKind.PartitionField,
+          name,
+          s"The partition spec has the fields ${spec.fields.map(_.name).mkString(", ")}"
+        )
       index
     }
     first ++ spec.fields.indices.filterNot(first.contains)

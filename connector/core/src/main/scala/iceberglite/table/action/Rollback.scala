@@ -6,13 +6,13 @@ import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
-/** Rolls `main` back to a snapshot in its history. Concurrent commits that come first are also rolled back. */
+/** Rolls `main` back to a snapshot in its history. Concurrent commits before the rollback are also rolled back. */
 final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val snapshot = base.snapshot(snapshotId)
     if (!Rollback.history(base).exists(_.snapshotId == snapshotId)) throw ValidationFailed(
-      s"Cannot roll ${context.table} back to snapshot $snapshotId: the current one does not descend from it. " +
-        "set_current_snapshot takes any snapshot"
+      s"Cannot roll ${context.table} back to snapshot $snapshotId: it is no ancestor of the current snapshot. " +
+        "Use set_current_snapshot, which accepts any snapshot"
     )
     Rollback.to(snapshot, base)
   }
@@ -25,7 +25,7 @@ final class RollbackToTimestamp(timestampMs: Long) extends MetadataAction {
     if (older.isEmpty) throw InvalidArgument(
       "timestamp",
       Instant.ofEpochMilli(timestampMs).toString,
-      s"The history of ${context.table} has no snapshot that is older"
+      s"The history of ${context.table} has no snapshot that is older than this timestamp"
     )
     // Timestamps are not always ascending in the history, because the clocks of writers differ.
     Rollback.to(older.maxBy(_.timestampMs), base)

@@ -11,22 +11,24 @@ import iceberglite.tree.{FileChanges, WrittenTree}
 /**
  * Commits the delete files and data files of a merge-on-read DELETE, UPDATE or MERGE.
  *
- * If another commit also added a deletion vector for the same data file, the merged vector replaces that of the other
- * commit. Deletes for a data file that a concurrent delete removed with all its rows are dropped. The commit fails if a
- * data file was rewritten or overwritten, because its rows may be in another file.
+ * If another commit also added a deletion vector for the same data file, the two vectors are merged, and the merged
+ * vector replaces the other commit's vector. If a concurrent DELETE removed a data file with all its rows, the deletes
+ * for this data file are dropped. If a data file was rewritten or overwritten concurrently, the commit fails, because
+ * the rows may be in another file.
  *
  * @param added data files and delete files. A deletion vector contains all deleted positions of its data file,
  *   including those in position delete files
- * @param removed data files that the writer has replaced, and delete files that it has merged into the new ones
+ * @param removed data files that the writer has replaced, and delete files that it has merged into the new delete files
  * @param isolation the concurrent changes to reject; if absent, only the validity of the snapshot is checked, and the
  *   last writer wins
  * @param read an unbound filter for the rows that the statement reads
  * @param isRowByRow whether the change to a row depends only on that row, as in UPDATE without subqueries; if so,
  *   concurrent deletes of other rows do not conflict
- * @param affectedDataFiles the data files that added position deletes apply to. If it is empty, deletes whose entry
- *   does not reference a data file are assumed to apply to every data file that they may apply to
- * @param requiredSpec the spec that all live data files must have, so that equality deletes of its partitions apply to
- *   all intended rows (spec: "Scan Planning"); absent if there are no such deletes, or if they apply to the whole table
+ * @param affectedDataFiles the paths of the data files that added position deletes apply to. If the set is empty,
+ *   position deletes whose entry does not reference a data file are assumed to apply to every data file in their
+ *   partition and within their bounds
+ * @param requiredSpec the spec that all live data files must have, so that equality deletes in partitions of this spec
+ *   apply to all intended rows (spec: "Scan Planning"); absent if there are no such equality deletes
  */
 final class RowDelta(
     added: Vector[ContentFile],
@@ -44,7 +46,7 @@ final class RowDelta(
   private val removedData = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
   private val vectorMerge = new DeletionVectorMerge
   vectors.flatMap(_.referencedDataFile).find(removedData.contains).foreach { path =>
-    throw InvalidArgument("deletion vector", path, "The same commit removes its data file")
+    throw InvalidArgument("deletion vector", path, "The same commit removes the data file that the vector references")
   }
 
   override def writtenFiles: Vector[ContentFile] = added
@@ -63,15 +65,15 @@ final class RowDelta(
     isolation.foreach(check(_, pairs, targets, base, history, context))
     val merged = vectorMerge.mergePairs(pairs, base, context)
     val replaced = pairs.map(_.own).toSet
-    val remove = new NamedFiles(removed ++ pairs.map(_.concurrent), base)
-    FileChanges(rows ++ otherDeletes ++ own.filterNot(replaced) ++ merged, remove)
+    val removedFiles = new NamedFiles(removed ++ pairs.map(_.concurrent), base)
+    FileChanges(rows ++ otherDeletes ++ own.filterNot(replaced) ++ merged, removedFiles)
   }
 
   private def checkSpecs(specId: Int, history: BranchHistory, context: CommitContext): Unit =
     history.liveSpecIds(ManifestContent.Data).find(_ != specId).foreach { other =>
       throw ValidationFailed(
-        s"Cannot delete rows of ${context.table} by their keys in the partitions of spec $specId: by now there are files " +
-          s"of spec $other, which such deletes do not reach. Run it again",
+        s"Cannot delete rows of ${context.table} by equality deletes in partitions of spec $specId: the table now " +
+          s"also has data files of spec $other, to which these deletes do not apply. Run the statement again",
         isConflict = true
       )
     }
@@ -86,13 +88,13 @@ final class RowDelta(
   ): Unit = if (history.concurrentCommits(isolation.since).nonEmpty) {
     val readFilter = new RowFilter(read, caseSensitive, base)
     isolation.check(history, context, readFilter, rejectedConflicts(isolation.level))
-    changedByBoth(isolation, pairs, history).foreach(checkSameRows(_, isolation, base, history, context))
+    pairsToCompare(isolation, pairs, history).foreach(checkSameRows(_, isolation, base, history, context))
     if (rows.nonEmpty) {
       targets.otherDeletes(isolation).foreach { case (change, file) =>
         fail(
           isolation,
           s"snapshot ${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, " +
-            s"which may delete rows of ${file.path} that this one changes",
+            s"which may delete rows of ${file.path} that this commit changes",
           context
         )
       }
@@ -100,8 +102,8 @@ final class RowDelta(
   }
 
   /**
-   * Returns the concurrent changes to reject among the rows that the statement read. A statement that only deletes rows
-   * does not conflict with other deletes.
+   * Returns the kinds of concurrent changes that conflict with the rows that the statement read. A statement that only
+   * deletes rows does not conflict with concurrent deletes.
    */
   private def rejectedConflicts(level: IsolationLevel): Set[Conflict] = level match {
     case IsolationLevel.Snapshot => Set.empty
@@ -111,11 +113,11 @@ final class RowDelta(
   }
 
   /**
-   * Returns the pairs whose deleted rows must be compared. Two commits that delete the same row do not conflict, unless
-   * one of them wrote a new version of the row. With serializable isolation, a statement that only deletes rows needs
-   * no comparison, because its filter is checked against all added files, including those with new versions.
+   * Returns the pairs whose deleted rows must be compared. Two commits that delete the same row conflict only if one of
+   * them wrote a new version of the row. With serializable isolation, a statement that only deletes rows needs no
+   * comparison, because its filter is checked against all added files, including files with new versions of rows.
    */
-  private def changedByBoth(
+  private def pairsToCompare(
       isolation: Isolation,
       pairs: Vector[VectorPair],
       history: BranchHistory
@@ -130,8 +132,8 @@ final class RowDelta(
     }
 
   /**
-   * Fails if both commits changed the same row, because a row that the other commit deleted would reappear in the new
-   * version that this commit wrote.
+   * Fails if both commits changed the same row. If both commits were applied, a row that the other commit deleted would
+   * reappear in the new version that this commit wrote.
    */
   private def checkSameRows(
       pair: VectorPair,
@@ -141,23 +143,23 @@ final class RowDelta(
       context: CommitContext
   ): Unit = {
     val path = pair.own.referencedDataFile
-    val known = removed.find(f => f.isDeletionVector && f.referencedDataFile == path)
-    val atStart = known.orElse(LiveDeletionVectors.at(isolation.since, pair.own, base, history))
+    val replaced = removed.find(f => f.isDeletionVector && f.referencedDataFile == path)
+    val atStart = replaced.orElse(LiveDeletionVectors.at(isolation.since, pair.own, base, history))
     val before = atStart.map(vectorMerge.read(_, context))
     val own = vectorMerge.read(pair.own, context)
     vectorMerge.read(pair.concurrent, context).foreach { position =>
       if (own.isDeleted(position) && !before.exists(_.isDeleted(position))) {
         fail(
           isolation,
-          s"${pair.concurrent.path} deletes row $position of ${path.mkString}, which this one changes",
+          s"${pair.concurrent.path} deletes row $position of ${path.mkString}, which this commit changes",
           context
         )
       }
     }
   }
 
-  private def fail(isolation: Isolation, why: String, context: CommitContext): Nothing = throw ValidationFailed(
-    s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $why. Run the statement again",
+  private def fail(isolation: Isolation, reason: String, context: CommitContext): Nothing = throw ValidationFailed(
+    s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $reason. Run the statement again",
     isConflict = true
   )
 

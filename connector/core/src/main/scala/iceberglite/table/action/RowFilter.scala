@@ -11,8 +11,8 @@ import iceberglite.table.ConflictFilter
 import iceberglite.tree.PartitionSpecs
 
 /**
- * Whether none, some or all rows of a file match a filter, according to the file's partition and metrics. The result is
- * `SomeRows` if partition and metrics are not sufficient.
+ * States whether none, some or all rows of a file match a filter, according to the file's partition and metrics. If
+ * these do not suffice to decide, the value is `SomeRows`.
  */
 sealed trait Match
 object Match {
@@ -24,7 +24,7 @@ object Match {
 /**
  * A filter on the rows of a table, evaluated for whole files. Thread-safe.
  *
- * @param filter unbound, or bound to the table's current schema
+ * @param filter the filter, unbound or bound to the table's current schema
  */
 final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMetadata) extends ConflictFilter {
   private val specs = PartitionSpecs.of(base, base.schema)
@@ -32,14 +32,14 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   private val partitions = new ConcurrentHashMap[(Int, PartitionTuple), PartitionFilter]
 
   /**
-   * Checks only the partitions of a part, because removed files may also conflict, and the part's metrics cover only
-   * live files.
+   * Returns whether the part may list matching files, including removed files, because these can also conflict. Only
+   * the partitions of the part are checked, because the part's metrics cover only live files.
    */
   override def mightMatch(part: PartSummary): Boolean = files.of(part).mightHavePartition(part)
 
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.NoRows
 
-  /** Returns whether the rows match. For a delete file, these are the rows that it can apply to. */
+  /** Returns whether the rows of a data file match, or the rows that a delete file may apply to. */
   def matches(entry: ManifestEntry): Match = {
     val file = entry.file
     val rows = partitions.computeIfAbsent((file.specId, file.partition), _ => filterOf(file))
@@ -48,7 +48,7 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
     else file.content match {
       case Content.Data => byMetrics(rows, file)
       case Content.PositionDeletes => Match.SomeRows
-      // The other columns of an equality delete file say nothing about the rows that it deletes.
+      // Only the metrics of the compared columns are used. A deleted row can have any values in the other columns.
       case Content.EqualityDeletes => byMetrics(rows, file.copy(metrics = file.metrics.only(file.equalityIds.toSet)))
     }
   }

@@ -8,7 +8,7 @@ import iceberglite.spec.update.MetadataUpdate.SetSnapshotRef
 import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
-/** Sets the current snapshot. It need not be related to the previous current snapshot. */
+/** Sets the current snapshot. The new current snapshot need not be related to the previous one. */
 final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(snapshotId)
@@ -24,21 +24,26 @@ final class FastForward(branch: String, to: String) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val target = base.refs.getOrElse(
       to,
-      throw NotFound(ObjectKind.BranchOrTag, to, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
+      throw NotFound(
+        ObjectKind.BranchOrTag,
+        to,
+        s"The branches and tags are ${base.refs.keys.toVector.sorted.mkString(", ")}"
+      )
     ).snapshotId
     base.refs.get(branch) match {
-      case Some(tag: Tag) => throw InvalidArgument("branch", branch, s"It is a ${tag.kind}, which does not move")
+      case Some(tag: Tag) =>
+        throw InvalidArgument("branch", branch, s"It is a ${tag.kind}, and only branches can be fast-forwarded")
       case Some(b: Branch) if !base.ancestors(base.snapshot(target)).exists(_.snapshotId == b.snapshotId) =>
         throw ValidationFailed(
-          s"Cannot fast-forward the branch $branch of ${context.table}: it is not an ancestor of $to. " +
-            "Cherry-pick what it lacks, or replace the branch"
+          s"Cannot fast-forward the branch $branch of ${context.table}: its head is not an ancestor of $to. " +
+            "Cherry-pick the missing snapshots, or replace the branch"
         )
       case _ => MoveBranch(base, branch, target)
     }
   }
 }
 
-/** Sets a branch to a snapshot, without changing the branch's retention. */
+/** Sets the head of a branch, without changing the branch's retention. A missing branch is created. */
 private[action] object MoveBranch {
   def main(base: TableMetadata, snapshotId: Long): Change = apply(base, Main, snapshotId)
 

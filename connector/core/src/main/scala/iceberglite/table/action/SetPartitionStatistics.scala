@@ -6,13 +6,14 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a file with the partition statistics of a snapshot (spec: "Partition Statistics"). A snapshot has at most
- * one such file; an earlier file is replaced. The change can be applied as long as the snapshot exists.
+ * one file of partition statistics, so an earlier file is replaced. The commit fails only if the snapshot does not
+ * exist.
  */
 final class SetPartitionStatistics(file: PartitionStatisticsFile) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(file.snapshotId)
-    val same = base.partitionStatistics.contains(file)
-    Change(if (same) Vector.empty else Vector(MetadataUpdate.SetPartitionStatistics(file)), Vector.empty)
+    val isRegistered = base.partitionStatistics.contains(file)
+    Change(if (isRegistered) Vector.empty else Vector(MetadataUpdate.SetPartitionStatistics(file)), Vector.empty)
   }
 }
 

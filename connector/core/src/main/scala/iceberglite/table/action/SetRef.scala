@@ -8,8 +8,8 @@ import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Creates or moves a branch or tag. The commit fails without a retry if another commit changes the reference
- * concurrently.
+ * Creates or moves a branch or tag. If another commit changes the reference concurrently, the commit fails without a
+ * retry.
  */
 final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
   if (name.trim.isEmpty) throw InvalidArgument("name of a branch or tag", s"'$name'", "It must not be blank")
@@ -19,8 +19,8 @@ final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     val requirements = baseRequirements.require(base, context)
     base.snapshot(ref.snapshotId)
-    val same = base.refs.get(name).contains(ref)
-    Change(if (same) Vector.empty else Vector(SetSnapshotRef(name, SnapshotRef.checked(name, ref))), requirements)
+    val exists = base.refs.get(name).contains(ref)
+    Change(if (exists) Vector.empty else Vector(SetSnapshotRef(name, SnapshotRef.checked(name, ref))), requirements)
   }
 }
 
@@ -30,9 +30,13 @@ final class RemoveRef(name: String) extends MetadataAction {
     new BaseRequirements(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))
 
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
-    if (name == SnapshotRef.Main) throw InvalidArgument("branch", name, "Every table has it; it cannot be removed")
+    if (name == SnapshotRef.Main) throw InvalidArgument("branch", name, "The main branch cannot be removed")
     if (!base.refs.contains(name)) {
-      throw NotFound(ObjectKind.BranchOrTag, name, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
+      throw NotFound(
+        ObjectKind.BranchOrTag,
+        name,
+        s"The branches and tags are ${base.refs.keys.toVector.sorted.mkString(", ")}"
+      )
     }
     Change(Vector(RemoveSnapshotRef(name)), baseRequirements.require(base, context))
   }

@@ -6,13 +6,13 @@ import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a Puffin file with statistics of a snapshot (spec: "Table Statistics"), and replaces the snapshot's earlier
- * file. The change can be applied as long as the snapshot exists.
+ * file. The commit fails only if the snapshot does not exist.
  */
 final class SetStatistics(file: StatisticsFile) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(file.snapshotId)
-    val same = base.statistics.contains(file)
-    Change(if (same) Vector.empty else Vector(MetadataUpdate.SetStatistics(file)), Vector.empty)
+    val isRegistered = base.statistics.contains(file)
+    Change(if (isRegistered) Vector.empty else Vector(MetadataUpdate.SetStatistics(file)), Vector.empty)
   }
 }
 

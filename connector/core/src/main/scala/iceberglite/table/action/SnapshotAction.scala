@@ -12,31 +12,32 @@ import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
 
 /**
- * An action that adds a snapshot. It tracks the metadata files that its attempts wrote. A later attempt reuses the
- * manifests of new files. Files that the committed snapshot does not need are deleted when the outcome is known.
+ * An action that adds a snapshot. The action tracks the metadata files that its attempts wrote, so that a later attempt
+ * can reuse the manifests of new files. Files that the committed snapshot does not need are deleted when the outcome is
+ * known.
  */
 abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
-  /** Chosen once, so that a later attempt can reuse manifests that contain the snapshot id. */
+  /** The identity of the snapshot, which all attempts share, because reused manifests contain the snapshot id. */
   private var identity: Option[SnapshotAction.Identity] = None
   private var attempts = Vector.empty[WrittenTree]
 
   /**
    * Returns the changes to the files of `parent`, the head of the branch.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed a concurrent change conflicts
+   * @throws iceberglite.spec.IcebergError.ValidationFailed a concurrent change conflicts with this change
    */
   protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges
 
   protected def operation(tree: WrittenTree): Operation
 
-  /** Additional entries of the snapshot's summary, according to the last call of [[changes]]. */
+  /** Returns additional entries of the snapshot's summary, according to the last call of [[changes]]. */
   protected def summary: Map[String, String] = Map.empty
 
-  /** Whether to commit a snapshot that changes no files. */
+  /** Returns whether to commit a snapshot that changes no files. */
   protected def commitsEmpty: Boolean = true
 
-  /** Paths of the content files that the action itself wrote, in any attempt. */
+  /** Returns the paths of the data and delete files that the action itself wrote, in any attempt. */
   protected def ownFiles: Set[String] = Set.empty
 
   override def writtenFiles: Vector[ContentFile] = Vector.empty
@@ -72,7 +73,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
   private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
     val ids = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
-      // Another snapshot has the same id, so manifests that contain it cannot be reused.
+      // Another snapshot already has the id, so manifests that contain this id cannot be reused.
       deleteAttempts(context)
       SnapshotAction.Identity(SnapshotAction.unusedId(base, context.environment), context.environment.uuid())
     }
@@ -114,9 +115,9 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   }
 
   /**
-   * Deletes the metadata and content files that were written for this action but are not part of the committed
-   * snapshot. If nothing was committed, all files are deleted. If the snapshot has already expired, its files are left
-   * to snapshot expiration and orphan file removal.
+   * Deletes the metadata, data and delete files that were written for this action but are not part of the committed
+   * snapshot. If nothing was committed, all files are deleted. If the snapshot has already expired, no file is deleted,
+   * because snapshot expiration and orphan file removal delete these files.
    */
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
@@ -142,7 +143,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
 object SnapshotAction {
 
-  /** @param commitId part of the names of the snapshot's files */
+  /** The identity of the new snapshot. @param commitId an id that the names of the snapshot's files contain */
   final private case class Identity(snapshotId: Long, commitId: UUID)
 
   private def sequenceNumber(base: TableMetadata): Long =
@@ -154,8 +155,8 @@ object SnapshotAction {
       .find(id => id > 0 && !base.snapshotsById.contains(id)).get
 
   /**
-   * Rejects new data in specs with unknown transforms, because their partition values cannot be computed (spec version
-   * 3: no data is committed with such a spec).
+   * Rejects new files in specs with unknown transforms, because their partition values cannot be computed. Spec version
+   * 3 forbids commits of data with such a spec.
    */
   private def checkSpecs(base: TableMetadata, added: Vector[ContentFile]): Unit =
     added.map(_.specId).distinct.foreach { id =>
@@ -164,13 +165,13 @@ object SnapshotAction {
         throw NotFound(
           ObjectKind.PartitionSpec,
           id.toString,
-          s"The table's are ${base.specs.map(_.specId).mkString(", ")}"
+          s"The table has the partition specs ${base.specs.map(_.specId).mkString(", ")}"
         )
       )
       if (spec.hasUnknownTransform) {
         throw Unsupported(
           s"writing with the partition spec $spec",
-          "It has a transform that this release does not know; write with a newer one"
+          "The spec has a transform that this release does not support. Write with a newer release"
         )
       }
     }

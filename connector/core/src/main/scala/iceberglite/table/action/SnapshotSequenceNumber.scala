@@ -2,13 +2,13 @@ package iceberglite.table.action
 
 import iceberglite.spec.metadata.TableMetadata
 
-/** The sequence number of a snapshot. It is cached because the snapshot may expire before a later commit attempt. */
+/** The sequence number of a snapshot. The number is cached, because the snapshot may expire before a later attempt. */
 final private[action] class SnapshotSequenceNumber(snapshotId: Long) {
-  private var known: Option[Long] = None
+  private var cached: Option[Long] = None
 
-  def in(base: TableMetadata): Long = known.getOrElse {
+  def in(base: TableMetadata): Long = cached.getOrElse {
     val number = base.snapshot(snapshotId).sequenceNumber
-    known = Some(number)
+    cached = Some(number)
     number
   }
 }

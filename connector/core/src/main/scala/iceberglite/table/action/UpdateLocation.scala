@@ -5,7 +5,8 @@ import iceberglite.spec.update.MetadataUpdate.SetLocation
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Changes the table location for new files; existing files are not moved. A file-system catalog rejects this change.
+ * Changes the location in which new files of the table are written. Existing files are not moved. A file-system catalog
+ * rejects this change.
  */
 final class UpdateLocation(location: String) extends MetadataAction {
   override def changeFor(base: TableMetadata, context: CommitContext): Change = {

@@ -12,10 +12,10 @@ import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertLastAss
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Changes the columns, and the table properties that refer to columns. It is not retried if a concurrent commit changed
- * the columns (spec: "Commit Conflict Resolution and Retry").
+ * Changes the columns, and the table properties that refer to columns. If a concurrent commit changed the columns, the
+ * commit fails without a retry (spec: "Commit Conflict Resolution and Retry").
  *
- * @param edit the changes; it may be called for several bases
+ * @param edit applies the changes to a schema; called again for each base
  */
 final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Boolean = true) extends MetadataAction {
   private val baseRequirements = new BaseRequirements(base =>
@@ -43,23 +43,23 @@ final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Bool
 final private[action] class ColumnProperties(from: Schema, to: Schema) {
 
   /**
-   * Returns the property updates. An invalid name mapping is not changed, as in Apache Iceberg; the error is reported
+   * Returns the property updates. An invalid name mapping is not changed, as in Apache Iceberg. Its error is reported
    * when a file is read with the mapping.
    */
   def updates(properties: Map[String, String]): Vector[MetadataUpdate] = {
     val mapping = properties.get(NameMappingDefault.key).flatMap { json =>
       try {
-        val known = NameMappingJson.parse(NameMappingDefault.key, json)
-        Some(known.evolve(from, to)).filter(_ != known).map(m => NameMappingDefault.key -> NameMappingJson.toJson(m))
+        val old = NameMappingJson.parse(NameMappingDefault.key, json)
+        Some(old.evolve(from, to)).filter(_ != old).map(m => NameMappingDefault.key -> NameMappingJson.toJson(m))
       } catch { case _: InvalidMetadata => None }
     }
     val stale = for {
       (key, value) <- properties.toVector
       prefix <- TableProperty.ColumnPrefixes.find(key.startsWith)
       id <- from.ids.get(key.stripPrefix(prefix))
-      now = to.names.get(id).map(prefix + _)
-      if !now.contains(key)
-    } yield (key, now.map(_ -> value))
+      newKey = to.names.get(id).map(prefix + _)
+      if !newKey.contains(key)
+    } yield (key, newKey.map(_ -> value))
     val set = stale.flatMap(_._2).toMap ++ mapping
     Vector(SetProperties(set)).filter(_.properties.nonEmpty) ++
       Vector(RemoveProperties(stale.map(_._1).toSet -- set.keySet)).filter(_.keys.nonEmpty)
@@ -67,8 +67,8 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
 }
 
 /**
- * Determines the requirements of an action from its first base. If a later base does not meet them, the commit fails
- * without a retry.
+ * Determines the requirements of an action from its first base. If a later base does not meet these requirements, the
+ * commit fails without a retry.
  */
 final private[action] class BaseRequirements(requirementsOf: TableMetadata => Vector[Requirement]) {
   private var first: Option[Vector[Requirement]] = None

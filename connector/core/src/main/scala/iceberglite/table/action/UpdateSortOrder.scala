@@ -7,10 +7,10 @@ import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefault
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Changes the sort order of rows in new files. It is not retried if a concurrent commit changed the columns or the sort
- * order.
+ * Changes the sort order of rows in new files. If a concurrent commit changed the columns or the sort order, the commit
+ * fails without a retry.
  *
- * @param fields empty for an unsorted table
+ * @param fields the fields of the sort order; empty for an unsorted table
  */
 final class UpdateSortOrder(fields: Vector[UnboundSortField], caseSensitive: Boolean = true) extends MetadataAction {
   private val baseRequirements = new BaseRequirements(base =>

@@ -6,10 +6,10 @@ import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefault
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
- * Changes the partition spec for new files. It is not retried if a concurrent commit changed the columns or the
- * partitioning (spec: "Commit Conflict Resolution and Retry").
+ * Changes the partition spec for new files. If a concurrent commit changed the columns or the partitioning, the commit
+ * fails without a retry (spec: "Commit Conflict Resolution and Retry").
  *
- * @param edit the changes; it may be called for several bases
+ * @param edit applies the changes to a partition spec; called again for each base
  */
 final class UpdateSpec(edit: SpecUpdate => SpecUpdate, caseSensitive: Boolean = true) extends MetadataAction {
   private val baseRequirements = new BaseRequirements(base =>

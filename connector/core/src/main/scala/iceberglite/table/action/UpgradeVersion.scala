@@ -15,7 +15,7 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
       throw InvalidArgument(
         "format-version",
         version.toString,
-        s"${context.table} has version ${base.formatVersion}, and versions only go up"
+        s"The table ${context.table} has format version ${base.formatVersion}, which cannot be lowered"
       )
     }
     if (version >= FormatVersion.V3 && base.formatVersion < FormatVersion.V3) checkCounts(base, context)
@@ -23,8 +23,8 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
   }
 
   /**
-   * Checks that all row counts are known. Version 3 assigns row ids by these counts (spec version 3: "Row lineage").
-   * With a file whose count is unknown, every later commit to its branch would fail.
+   * Checks that the row counts of all live data files are known, because version 3 assigns row ids according to these
+   * counts (spec version 3: "Row lineage"). If a count is unknown, every later commit to the branch would fail.
    */
   private def checkCounts(base: TableMetadata, context: CommitContext): Unit = {
     val heads = base.refs.values.collect { case b: SnapshotRef.Branch => base.snapshot(b.snapshotId) }.toVector.distinct
@@ -34,9 +34,9 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
       ).headOption
         .foreach { e =>
           throw ValidationFailed(
-            s"Cannot upgrade ${context.table} to version $version, which gives every row an id: the entry of " +
-              s"${e.file.path} does not count its rows (record_count ${e.file.recordCount}). Delete or overwrite the " +
-              "rows of its partition, which takes the file out, then upgrade"
+            s"Cannot upgrade ${context.table} to version $version, which assigns an id to every row: the manifest " +
+              s"entry of ${e.file.path} has the invalid row count ${e.file.recordCount}. Delete or overwrite the rows " +
+              "of its partition, so that the file is removed, and then upgrade"
           )
         }
     }

@@ -75,7 +75,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(rejection("application-version" -> "1").contains("It also needs application-id"))
     assert(rejection("application-id" -> "etl", "application-version" -> "-1").contains("It must be 0 or more"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('application-version.etl' = 'x')")
-    assert(rejection("application-id" -> "etl", "application-version" -> "1").contains("unset it to begin anew"))
+    assert(rejection("application-id" -> "etl", "application-version" -> "1").contains("Unset it to start again"))
   }
 
   test("a repeated createOrReplace changes nothing, and a statement without changes records its version") {

@@ -33,7 +33,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
       others.join()
     }
     val error = intercept[Exception](upsert(t, "SELECT meanwhile(7) AS k, 2 AS p"))
-    assert(messages(error).contains("which such deletes do not reach. Run it again"))
+    assert(messages(error).contains("to which these deletes do not apply. Run the statement again"))
     upsert(t, "SELECT 7L AS k, 3 AS p")
     assert(sorted(s"SELECT * FROM $t") == Seq("[1,1]", "[2,1]", "[7,3]"))
     assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
