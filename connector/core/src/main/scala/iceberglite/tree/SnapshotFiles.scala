@@ -9,7 +9,7 @@ import iceberglite.spec.metadata.Snapshot
 trait SnapshotFiles {
   def snapshot: Snapshot
 
-  /** Returns all parts, of data and of deletes, in the order of the tree. */
+  /** Returns all parts, which list data files or delete files, in the order of the tree. */
   def parts: Vector[FilePart]
 
   /** Returns the entries of a part of this tree, from the cache if possible; see [[FilePart.entries]]. */
@@ -19,17 +19,17 @@ trait SnapshotFiles {
   def changedParts: Vector[FilePart]
 
   /**
-   * Returns the files that this snapshot added (status `Added`) and removed (status `Deleted`), for a part that records
-   * its changes. A removed file is also returned if its entry has the id of another snapshot, provided that the file
-   * was live in the parent snapshot. If the parent has expired, this is assumed.
+   * Returns the entries of the files that this snapshot added (status `Added`) and removed (status `Deleted`), from one
+   * of the [[changedParts]]. An entry of a removed file that has the id of another snapshot is also returned if the
+   * file was live in the parent snapshot, or if the parent snapshot has expired.
    */
   def changesIn(part: FilePart): Iterator[ManifestEntry]
 
   /**
-   * Returns the files that this snapshot added and removed. Parts that `where` rejects are not read.
+   * Returns the entries of the files that this snapshot added and removed. Parts that `where` rejects are not read.
    *
-   * @param where must also accept parts that list only removed files of interest; the metrics of a part cover only its
-   *   live files
+   * @param where a filter that must not use the metrics of a part, because these cover only live files and not the
+   *   removed files
    */
   final def changes(where: PartFilter): Iterator[ManifestEntry] =
     changedParts.iterator.filter(where.mightMatch).flatMap(changesIn)
@@ -37,8 +37,8 @@ trait SnapshotFiles {
   /**
    * Returns the files that the snapshot refers to.
    *
-   * @param seen the parts of other snapshots, which are omitted from the result; the parts of this snapshot are added
-   *   to it
+   * @param seen the parts of the snapshots that were visited before. These parts are omitted from the result, and the
+   *   parts of this snapshot are added to `seen`
    */
   def reachable(seen: SeenParts): Reachable
 

@@ -8,7 +8,7 @@ import iceberglite.storage.FileIO
  * The properties of a table that are needed to read and write its metadata trees.
  *
  * @param name the full name including the catalog, for messages
- * @param schema determines the types of partition values; the table's schema, or that of an old snapshot
+ * @param schema the table's schema, or the schema of an old snapshot; it determines the types of partition values
  */
 final case class TreeTable(name: String, io: FileIO, metadata: TableMetadata, schema: Schema) {
 

@@ -9,8 +9,8 @@ import iceberglite.spec.types.Type.{StructType, UnknownType}
 
 /**
  * The unified partition type (spec: "Partition Statistics File"): a single struct for the files of all specs of a
- * table. It has a field for each partition field id, with its newest name, in the order of the ids. A file has null for
- * fields that its spec lacks.
+ * table. The struct has a field for each partition field id, with the newest name of the partition field, in the order
+ * of the ids. In the struct of a file, the fields that the file's spec does not have are null.
  */
 final class UnifiedPartition(metadata: TableMetadata) {
   private val sources: Schema = PartitionSpecs.sources(metadata, metadata.schema)
@@ -31,35 +31,35 @@ final class UnifiedPartition(metadata: TableMetadata) {
   /** Returns a file's partition, in the order of [[structType]]; `None` is null. */
   def values(specId: Int, tuple: PartitionTuple): Vector[Option[Literal]] =
     positions(specId).zip(structType.fields).map { case (position, field) =>
-      // The type of the values is unknown if no schema has the source column any more.
+      // If no schema has the source column any more, the type of the values is unknown, and they are shown as null.
       position.filterNot(_ => field.fieldType == UnknownType).flatMap(tuple.values(_))
     }
 
   /**
-   * Returns the unified field of a partition field id. Its type is that in the newest spec in which its transform is
-   * not void, because a field that is dropped in format version 1 becomes void in newer specs.
+   * Returns the unified field of a partition field id. The field has the type from the newest spec in which its
+   * transform is not void, because a field that is dropped in format version 1 is void in newer specs.
    */
   private def unified(id: Int): NestedField = {
     val uses = newestFirst.flatMap(s => s.fields.zip(s.partitionType(sources).fields)).filter(_._1.fieldId == id)
-    val valued = uses.filter(_._1.transform != Void)
-    valued.map(_._1).find(!_.sameValues(valued.head._1)).foreach(other => refuse(valued.head._1, other))
-    (valued ++ uses).head._2.copy(name = uses.head._1.name)
+    val nonVoid = uses.filter(_._1.transform != Void)
+    nonVoid.map(_._1).find(!_.sameValues(nonVoid.head._1)).foreach(other => refuse(nonVoid.head._1, other))
+    (nonVoid ++ uses).head._2.copy(name = uses.head._1.name)
   }
 
   private def refuse(first: PartitionField, second: PartitionField): Nothing = throw Unsupported(
     s"a partition column with two definitions of partition field ${first.fieldId}: ${describe(first)} and " +
       describe(second),
-    "Version 1 tables may have such specs; read the metadata tables without `partition`, such as manifests"
+    "Version 1 tables may have such specs. Read metadata tables that have no column partition, such as manifests"
   )
 
   private def describe(f: PartitionField): String = s"${f.name}=${f.transform}(${f.sourceId})"
 
   /**
-   * Makes names distinct. If several fields have the same name, only the newest field keeps it; the others get their id
-   * as a suffix.
+   * Makes names distinct. If several fields have the same name, only the field with the highest id keeps the name. The
+   * names of the other fields get the field id as a suffix.
    */
   private def distinctNames(fields: Vector[NestedField]): Vector[NestedField] = {
-    val owner = fields.map(f => f.name -> f.id).toMap
-    fields.map(f => if (owner(f.name) == f.id) f else f.copy(name = s"${f.name}_${f.id}"))
+    val newestIds = fields.map(f => f.name -> f.id).toMap
+    fields.map(f => if (newestIds(f.name) == f.id) f else f.copy(name = s"${f.name}_${f.id}"))
   }
 }

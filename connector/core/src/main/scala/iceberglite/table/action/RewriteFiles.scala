@@ -93,8 +93,8 @@ final class RewriteFiles(
   private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
     LiveDeletionVectors.ofSameDataFiles(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
       throw ValidationFailed(
-        s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: a concurrent commit " +
-          s"added another deletion vector for this file in ${other.path}. Run the rewrite again"
+        s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: a concurrent " +
+          s"commit added another deletion vector for this file in ${other.path}. Run the rewrite again"
       )
     }
 

@@ -35,8 +35,8 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
         .foreach { e =>
           throw ValidationFailed(
             s"Cannot upgrade ${context.table} to version $version, which assigns an id to every row: the manifest " +
-              s"entry of ${e.file.path} has the invalid row count ${e.file.recordCount}. Delete or overwrite the rows " +
-              "of its partition, so that the file is removed, and then upgrade"
+              s"entry of ${e.file.path} has the invalid row count ${e.file.recordCount}. Delete or overwrite the " +
+              "rows of its partition, so that the file is removed, and then upgrade"
           )
         }
     }

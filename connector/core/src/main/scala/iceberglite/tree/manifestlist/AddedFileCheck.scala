@@ -5,7 +5,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.tree.{TreeHeader, TreeTable}
 
-/** Checks the files that a commit adds (spec: "Manifests", "Delete Formats", and version 3). */
+/** Checks that the files that a commit adds conform to the specification ("Manifests", "Delete Formats"). */
 private[iceberglite] object AddedFileCheck {
 
   /**
@@ -21,7 +21,11 @@ private[iceberglite] object AddedFileCheck {
     }
     entry.sequenceNumber.foreach { n =>
       if (n < 0 || n > header.sequenceNumber) {
-        refuse(file, s"has the data sequence number $n, which is not from 0 to the commit's ${header.sequenceNumber}")
+        refuse(
+          file,
+          s"has the data sequence number $n, which is not between 0 and ${header.sequenceNumber}, the sequence " +
+            "number of the commit"
+        )
       }
     }
     file.content match {
@@ -39,14 +43,14 @@ private[iceberglite] object AddedFileCheck {
   }
 
   /**
-   * Checks that the row count of an existing file is known. Version 3 assigns row ids by this count (spec version 3:
-   * "Row lineage").
+   * Checks that the row count of an existing file is known, because version 3 assigns row ids according to this count
+   * (spec version 3: "Row lineage").
    *
    * @throws ValidationFailed a file of an earlier snapshot has no row count
    */
   def checkExisting(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
-    s"Cannot assign row ids, which version 3 requires, to the rows of ${file.path}: its entry has no valid row count " +
-      s"(record_count ${file.recordCount}). Delete or overwrite the rows of its partition to remove the file"
+    s"Cannot assign row ids, which version 3 requires, to the rows of ${file.path}: its manifest entry has no valid " +
+      s"row count (record_count ${file.recordCount}). Delete or overwrite the rows of its partition to remove the file"
   )
 
   private def checkRecords(file: ContentFile, version: FormatVersion): Unit =
@@ -72,6 +76,7 @@ private[iceberglite] object AddedFileCheck {
     }
   }
 
-  private def refuse(file: ContentFile, why: String): Nothing =
-    throw ValidationFailed(s"Cannot add ${file.path}: it $why")
+  /** @param violation completes a sentence about the file, such as "is a deletion vector without ..." */
+  private def refuse(file: ContentFile, violation: String): Nothing =
+    throw ValidationFailed(s"Cannot add ${file.path}: it $violation")
 }

@@ -7,9 +7,9 @@ import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, Met
 import iceberglite.spec.partition.PartitionTuple
 
 /**
- * The struct `data_file` (spec: "Manifests"; fields 142 to 145 are those of spec version 3). The fields 106
- * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts` are deprecated and must not be written; 141 is reserved.
- * When read, these fields are skipped.
+ * The struct `data_file` (spec: "Manifests"; spec version 3 added the fields 142 to 145). The fields 106
+ * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts` are deprecated and must not be written. The field id 141
+ * is reserved. A reader skips all of these fields.
  *
  * @param partition the partition struct, which depends on the partition spec of the manifest
  */
@@ -74,8 +74,8 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
   )(f => Some(f.equalityIds).filter(_.nonEmpty))
 
   /**
-   * Not written for position deletes, which are sorted by file and position, not by a sort order of the table (spec:
-   * note 3 of `data_file`).
+   * The sort order is not written for position deletes, because these are sorted by file and position, and not by a
+   * sort order of the table (spec: note 3 of `data_file`).
    */
   private val SortOrderId =
     column(140, "sort_order_id", Int32, Optional, Optional, Optional, "Sort order of the rows")(f =>
@@ -117,10 +117,11 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
   }
 
   /**
-   * Returns the file of the row that was just read.
+   * Returns the file that a decoded row describes.
    *
-   * @param block the bytes that the row was read from
-   * @param tuples the partition tuples read from the manifest so far
+   * @param row the row that was just read
+   * @param block the bytes that contain the row
+   * @param tuples the partition tuples that were already read from the manifest
    */
   def fromRow(
       row: AvroRow,
@@ -173,10 +174,11 @@ final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
   }
 
   private def requireNotNegative(file: ContentFile, column: StructColumn[ContentFile, Long], value: Long): Unit =
-    if (value < 0) throw AvroFault(s"The ${column.name} (field ${column.id}) of ${file.path} is $value")
+    if (value < 0)
+      throw AvroFault(s"The ${column.name} (field ${column.id}) of ${file.path} must not be negative, but is $value")
 
   private def failMissing(file: ContentFile, column: StructColumn[ContentFile, _]): Nothing =
-    throw AvroFault(s"The ${file.content.name} of ${file.path} have no ${column.name} (field ${column.id})")
+    throw AvroFault(s"The entry of ${file.path} (${file.content.name}) has no ${column.name} (field ${column.id})")
 
   private def content(code: Int): Content = code match {
     case Content.Data.code => Content.Data

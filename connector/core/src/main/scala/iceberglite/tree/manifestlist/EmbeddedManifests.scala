@@ -29,8 +29,8 @@ private[manifestlist] object EmbeddedManifests {
       partitions = None
     )
     val rows = new ManifestPart(withoutCounts, table.specs).entries(io).toVector
-    // Added and deleted entries belong to the snapshot that added the manifest. If all entries are existing ones, that
-    // snapshot is unknown.
+    // Added and deleted entries have the id of the snapshot that added the manifest. If all entries have the status
+    // `existing`, this snapshot is unknown, and the id of the given snapshot is used.
     val snapshotId =
       rows.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(withoutCounts.addedSnapshotId)
     ManifestCounts.withCounts(withoutCounts.copy(addedSnapshotId = snapshotId), rows.iterator)

@@ -9,12 +9,12 @@ import iceberglite.storage.FileSink
 import iceberglite.tree.{EntryCodec, FilePart, PartitionSpecs}
 
 /**
- * Encodes manifest entries as a small manifest, to send them to another JVM. Field names and types are written only
- * once.
+ * Encodes manifest entries as a small manifest, so that they can be sent to another JVM. This form is compact, because
+ * it contains field names and types only once.
  */
 object EncodedEntries extends EntryCodec {
 
-  /** The newest version can hold entries of all versions. */
+  /** The format version of the encoded manifests. Manifests of this version can contain entries of all versions. */
   private val Version = FormatVersion.V3
   private val FastCodec = AvroCodec.Deflate(1)
 

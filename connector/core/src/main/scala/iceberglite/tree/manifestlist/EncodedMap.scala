@@ -3,9 +3,9 @@ package iceberglite.tree.manifestlist
 import iceberglite.avro.{AvroFault, AvroInput}
 
 /**
- * Reads maps with int keys directly in Avro's binary encoding. A manifest consists mostly of such maps. [[skipMap]]
- * traverses and validates a map. [[find]] looks up a key without allocating objects, because planning makes one lookup
- * per file and bound.
+ * Reads maps with int keys directly in Avro's binary encoding, because a manifest consists mostly of such maps.
+ * [[skipMap]] traverses and validates a map. [[find]] looks up a key without allocating objects, because planning makes
+ * one lookup for each bound of each file.
  */
 private[manifestlist] object EncodedMap {
   val Absent: Int = -1
@@ -16,9 +16,9 @@ private[manifestlist] object EncodedMap {
    *
    * @param end end of the bytes that may be read
    * @param lengthPrefixed whether a value is a length followed by that many bytes; otherwise it is a varint
-   * @return the end of the map; its bitwise complement if duplicate keys cannot be ruled out. Duplicates of keys below
-   *   64 are found with a bit mask; all other keys must be in ascending order
-   * @throws AvroFault if the map does not end within the bytes, or a key is not an int
+   * @return the end of the map, or the bitwise complement of the end if the map may have duplicate keys. Keys below 64
+   *   are checked with a bit mask. Other keys may be duplicates if they are not in ascending order
+   * @throws AvroFault the map does not end within the bytes, or a key is not an int
    */
   def skipMap(bytes: Array[Byte], start: Int, end: Int, lengthPrefixed: Boolean): Int = {
     var position = start
@@ -31,7 +31,7 @@ private[manifestlist] object EncodedMap {
       while (count > 0) {
         if (position >= end) failTruncated()
         val first = bytes(position)
-        // The zigzag encoding of 0 to 63; most ids are in this range.
+        // The byte is the zigzag encoding of a number from 0 to 63. Most field ids are in this range.
         if (first >= 0 && (first & 1) == 0) {
           val bit = 1L << (first >> 1)
           if ((marked & bit) != 0) distinct = false
@@ -62,7 +62,7 @@ private[manifestlist] object EncodedMap {
     if (distinct) position else ~position
   }
 
-  /** Returns the entry count of the block that begins here; 0 marks the end of the map. */
+  /** Returns the number of entries in the block that begins at `position`; 0 marks the end of the map. */
   private def blockSize(bytes: Array[Byte], position: Int, end: Int): Int =
     if (position < end && bytes(position) >= 0 && (bytes(position) & 1) == 0) bytes(position) >> 1
     else new AvroInput(bytes, position, end).readBlockCount()

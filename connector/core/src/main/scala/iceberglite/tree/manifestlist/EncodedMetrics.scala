@@ -8,7 +8,12 @@ import scala.reflect.ClassTag
 import iceberglite.avro.{AvroInput, AvroOutput}
 import iceberglite.spec.file.{MetricMaps, Metrics}
 
-/** One of the metrics maps of a file, with its name in the spec. `index` is its position in [[EncodedMetrics]]. */
+/**
+ * One of the metrics maps of a file.
+ *
+ * @param index the position of the map in [[EncodedMetrics]]
+ * @param name the name of the map in the specification
+ */
 sealed abstract private[manifestlist] class MetricsMap(val index: Int, val name: String) {
   def isIn(metrics: Metrics): Boolean
 }
@@ -45,13 +50,13 @@ private[manifestlist] object MetricsMap {
 }
 
 /**
- * The metrics of a file in the encoded form of a manifest block. A lookup traverses one map and decodes nothing else,
- * because most plans need no metrics, or only those of a few field ids. The block is retained as long as the metrics of
- * any of its files are in use; serialization writes only the bytes of this file's metrics.
+ * The metrics of a file in the encoded form of a manifest block. A lookup traverses only one map and decodes only one
+ * value, because most plans need no metrics, or only the metrics of a few field ids. The block stays in memory as long
+ * as the metrics of any of its files are in use. Serialization writes only the bytes of this file's metrics.
  *
- * @param bytes must not be modified
- * @param ranges start and end of each map, by [[MetricsMap.index]]; -1 if the entry omits the map. The maps have been
- *   checked by [[EncodedMap.skipMap]], so a lookup does not read beyond their ends
+ * @param bytes the bytes of the block, which must not be modified
+ * @param ranges the start and the end of each map, by [[MetricsMap.index]]; -1 if the entry omits the map.
+ *   [[EncodedMap.skipMap]] has checked the maps, so that a lookup does not read beyond their ends
  */
 final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) extends Metrics {
   import EncodedMetrics._
@@ -134,7 +139,7 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
     new EncodedMetrics(out.toBytes, newRanges)
   }
 
-  /** Java serialization writes a copy without the rest of the block. */
+  /** Returns the object that Java serialization writes: a copy of the metrics without the rest of the block. */
   private def writeReplace(): AnyRef = {
     val starts = (0 until MetricsMap.Size).map(i => ranges(i * 2))
     val lengths = (0 until MetricsMap.Size).map(i => ranges(i * 2 + 1) - ranges(i * 2))
@@ -157,7 +162,7 @@ final private[manifestlist] class EncodedMetrics(bytes: Array[Byte], ranges: Arr
 private[manifestlist] object EncodedMetrics {
   val Missing: Int = -1
 
-  /** Copies the map entries with the given keys, each as a block of one entry. */
+  /** Copies the map entries with the given keys. Each entry is written as a separate block. */
   private def copyKeys(in: AvroInput, out: AvroOutput, ids: Set[Int])(skipValue: AvroInput => Unit): Unit = {
     var count = in.readBlockCount()
     while (count > 0) {

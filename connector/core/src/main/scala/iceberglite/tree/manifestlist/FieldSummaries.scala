@@ -28,7 +28,8 @@ final private[manifestlist] class FieldSummaries(partitionType: StructType) {
   def result: Vector[FieldSummary] = fields.iterator.map(_.result).toVector
 
   /**
-   * Summarizes one field. [[Literal.ordering]] sorts -0.0 before 0.0, as note 2 of the struct requires for the bounds.
+   * Summarizes one field. [[Literal.ordering]] sorts -0.0 before 0.0, as the specification requires for the bounds
+   * (note 2 of `field_summary`).
    */
   final private class SummaryBuilder(fieldType: Type) {
     private var containsNull = false

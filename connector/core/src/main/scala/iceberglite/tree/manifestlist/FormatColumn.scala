@@ -11,7 +11,7 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.types.Type
 
-/** The name of the file format. It is written in upper case, as by other writers, and read case-insensitively. */
+/** The name of the file format. The name is written in upper case, as other writers do, and read case-insensitively. */
 private[manifestlist] object FormatColumn extends ColumnType[FileFormat] {
   private val formats = FileFormat.all.toArray
   private val lowerNames = formats.map(_.name.getBytes(US_ASCII))

@@ -6,8 +6,8 @@ import scala.collection.AbstractMap
 import scala.collection.immutable
 
 /**
- * A map by field id in two sorted arrays. It is faster to build than a tree, and most maps are used for at most one
- * lookup.
+ * A map by field id, stored in two arrays that are sorted by id. It is used instead of a tree because it is faster to
+ * build, and most maps are used for at most one lookup.
  *
  * @param ids ascending, without duplicates
  */
@@ -32,7 +32,9 @@ final private[manifestlist] class IdMap[V] private (ids: Array[Int], values: Arr
 private[manifestlist] object IdMap {
 
   /**
-   * @param ids in any order, without duplicates
+   * Returns a map of ids to values.
+   *
+   * @param ids the ids in any order, without duplicates
    * @param values the values of these ids. The map takes ownership of both arrays
    */
   def apply[V](ids: Array[Int], values: Array[V]): Map[Int, V] = {

@@ -8,7 +8,7 @@ final private[manifestlist] class ManifestCounts {
   private val files = Array.fill(EntryStatus.all.size)(0)
   private val rows = Array.fill(EntryStatus.all.size)(0L)
 
-  /** The minimum sequence number of the live files that do not inherit it. */
+  /** The minimum data sequence number of the live files whose entries contain it and do not inherit it. */
   private var minSequenceNumber: Option[Long] = None
 
   def add(entry: ManifestEntry): Unit = {
@@ -19,7 +19,7 @@ final private[manifestlist] class ManifestCounts {
     }
   }
 
-  /** Returns an uncommitted manifest with these counts. */
+  /** Returns a manifest with these counts that has no sequence number yet, because it is not committed. */
   def manifest(
       path: String,
       length: Long,
@@ -55,7 +55,7 @@ final private[manifestlist] class ManifestCounts {
   )
 }
 
-/** Adds the counts to manifests from version 1 manifest lists, where they are optional (spec: "Manifest Lists"). */
+/** Adds missing counts to manifests, because version 1 manifest lists may omit the counts (spec: "Manifest Lists"). */
 private[manifestlist] object ManifestCounts {
   def hasCounts(m: ManifestFile): Boolean =
     Seq(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount).forall(_.isDefined) &&

@@ -37,10 +37,11 @@ final private[iceberglite] class ManifestEntryColumns(partition: PartitionCodec)
     column(2, "data_file", new Struct(files), Required, Required, Required, "The file")(e => Some(e.file))
 
   /**
-   * Returns the entry of the row that was just read.
+   * Returns the entry that a decoded row describes.
    *
-   * @param block the bytes that the row was read from
-   * @param tuples the partition tuples read from the manifest so far
+   * @param row the row that was just read
+   * @param block the bytes that contain the row
+   * @param tuples the partition tuples that were already read from the manifest
    */
   def fromRow(row: AvroRow, block: Array[Byte], tuples: PartitionTuples, inheritance: Inheritance): ManifestEntry = {
     val status = statusOf(row.int(Status))

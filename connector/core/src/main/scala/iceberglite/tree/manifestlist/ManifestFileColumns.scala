@@ -6,7 +6,8 @@ import iceberglite.avro.Presence.{Absent, Optional, Required}
 import iceberglite.spec.file.{ManifestContent, ManifestFile}
 
 /**
- * The struct `manifest_file`, a row of a manifest list (spec: "Manifest Lists"; field 520 is that of spec version 3).
+ * The struct `manifest_file`, which is a row of a manifest list (spec: "Manifest Lists"; spec version 3 added the field
+ * 520).
  */
 private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFile]("manifest_file") {
   private val Path =
@@ -83,11 +84,13 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
     "First row id for files without one of their own"
   )(_.firstRowId)
 
-  /** Returns the manifest of a row. Fields that version 1 omits are 0 (spec: "Appendix E"). */
+  /** Returns the manifest that a row describes. Fields that version 1 omits are 0 (spec: "Appendix E"). */
   def fromRow(row: AvroRow): ManifestFile = {
     nonNegativeColumns.foreach(c =>
       if (row.number(c) < 0) {
-        throw AvroFault(s"The ${c.name} (field ${c.id}) of ${row.value(Path)} is ${row.number(c)}")
+        throw AvroFault(
+          s"The ${c.name} (field ${c.id}) of ${row.value(Path)} must not be negative, but is ${row.number(c)}"
+        )
       }
     )
     manifest(row)
@@ -103,8 +106,8 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
   )
 
   /**
-   * Returns a row count; absent if it is negative. Negative counts result from files whose count is
-   * [[ContentFile.UnknownRecords]].
+   * Returns a row count of the manifest; absent if it is negative. A writer writes a negative sum if the manifest lists
+   * files whose row count is [[ContentFile.UnknownRecords]].
    */
   private def rows(row: AvroRow, column: StructColumn[ManifestFile, Long]): Option[Long] =
     row.longOption(column).filter(_ >= 0)
@@ -115,7 +118,7 @@ private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFi
     partitionSpecId = row.int(SpecId),
     content = content(row.intOption(Content).getOrElse(ManifestContent.Data.code)),
     sequenceNumber = row.number(SequenceNumber),
-    // A negative value, like 0, means that the number is not known.
+    // A negative value means that the number is unknown. The value 0 has the same effect.
     minSequenceNumber = math.max(0L, row.number(MinSequenceNumber)),
     addedSnapshotId = row.long(AddedSnapshotId),
     addedFilesCount = row.intOption(AddedFiles),

@@ -21,8 +21,9 @@ import iceberglite.tree.{
 }
 
 /**
- * The metadata tree of format versions 1 to 3 (spec: "Manifests", "Manifest Lists"). It consists of a manifest list and
- * manifests. Old version 1 snapshots have no manifest list; their manifests are listed in table metadata.
+ * The layout of metadata trees in format versions 1 to 3 (spec: "Manifests", "Manifest Lists"). A tree consists of a
+ * manifest list and manifests. Some snapshots of version 1 have no manifest list, and table metadata lists their
+ * manifests.
  */
 object ManifestListTree extends MetadataTree {
 
@@ -52,8 +53,8 @@ object ManifestListTree extends MetadataTree {
           "Upgrade the table's format version"
         )
     }
-    val reuse = earlier.collect { case list: WrittenManifestList => list }
-    new ManifestListWriter(header, table, files, changes, reuse, cache).run()
+    val earlierList = earlier.collect { case list: WrittenManifestList => list }
+    new ManifestListWriter(header, table, files, changes, earlierList, cache).run()
   }
 }
 
@@ -108,8 +109,8 @@ final private[iceberglite] class ManifestListFiles(
   }
 
   /**
-   * Reads the manifest list. A file that was truncated right after its Avro header is a valid empty list. To detect
-   * this, an empty list is checked against the snapshot's summary.
+   * Reads the manifest list. A manifest list that was truncated right after its Avro header looks like a valid empty
+   * list. To detect such a file, an empty list is compared with the number of data files in the snapshot's summary.
    */
   private def readList(path: String): Vector[ManifestFile] = {
     val manifests = ManifestLists.read(io, path)
@@ -117,8 +118,8 @@ final private[iceberglite] class ManifestListFiles(
     if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(
       path,
       "manifest list",
-      s"It lists no manifests, but its snapshot ${snapshot.snapshotId} has ${files.mkString} data files: it was cut off. " +
-        "Restore the file, or roll back to another snapshot"
+      s"It lists no manifests, but its snapshot ${snapshot.snapshotId} has ${files.mkString} data files, so it was " +
+        "cut off. Restore the file, or roll back to another snapshot"
     )
     manifests
   }
@@ -128,8 +129,8 @@ private object ManifestListFiles {
   private val TotalDataFiles = "total-data-files"
 
   /**
-   * The identity of a file. The offset is needed because a Puffin file may contain the deletion vectors of several data
-   * files.
+   * Returns the path and the content offset of a file, which identify it together. The offset is needed because a
+   * Puffin file may contain the deletion vectors of several data files.
    */
   private def fileKey(e: ManifestEntry): (String, Option[Long]) = (e.file.path, e.file.contentOffset)
 }

@@ -38,8 +38,10 @@ final private[manifestlist] class ManifestListWriter(
 ) {
 
   /**
-   * A manifest of the parent after removing files: either unchanged (`kept`), written again without the removed files
-   * (`rewritten`), or dropped because it had no live files.
+   * A manifest of the parent snapshot after the removal of files. The manifest is either unchanged (`kept`), or written
+   * again without the removed files (`rewritten`), or dropped because it had no live files.
+   *
+   * @param removed the entries of the removed files, as in the parent snapshot
    */
   private case class FilteredManifest(
       kept: Option[ManifestPart],
@@ -110,7 +112,7 @@ final private[manifestlist] class ManifestListWriter(
 
   private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
 
-  /** @return the manifests as in the manifest list */
+  /** Writes the manifest list. @return the manifests with the values that the list assigns to them */
   private def writeList(
       manifests: Vector[ManifestFile],
       newManifests: Vector[ManifestFile],
@@ -137,8 +139,8 @@ final private[manifestlist] class ManifestListWriter(
   }
 
   /**
-   * Returns the manifest with all counts, which lists require from version 2 on. Manifests from version 1 lists may
-   * lack them.
+   * Returns the manifest with all counts. Manifest lists require the counts from version 2 on, but a manifest from a
+   * list of version 1 may have none.
    */
   private def withCounts(m: ManifestFile): ManifestFile =
     if (ManifestCounts.hasCounts(m)) m else ManifestCounts.withCounts(m, entries(partOf(m)))
@@ -147,8 +149,8 @@ final private[manifestlist] class ManifestListWriter(
   private def needsRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 
   /**
-   * Checks that all row counts are known, because row ids are assigned by count. This check reads the manifests that
-   * were written before the upgrade to version 3, once, in the commit that assigns their row ids.
+   * Checks that all row counts are known, because row ids are assigned according to them. The check reads each manifest
+   * that was written before the upgrade to version 3 only once, in the commit that assigns its row ids.
    */
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.map(w => w.manifest.path -> w.rows).toMap
@@ -161,8 +163,8 @@ final private[manifestlist] class ManifestListWriter(
   private def rowCount(m: ManifestFile): Long = m.addedRowsCount.getOrElse(0L) + m.existingRowsCount.getOrElse(0L)
 
   /**
-   * Returns the removed data files and the lowest data sequence number of the remaining ones. A delete file that is
-   * older than all remaining data files applies to none of them (spec: "Scan Planning").
+   * Returns the removed data files and the lowest data sequence number of the remaining data files. A delete file that
+   * is older than all remaining data files applies to none of them (spec: "Scan Planning").
    */
   private def removedDataFiles(data: Vector[FilteredManifest]): RemovedDataFiles = {
     val rewritten = data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
@@ -174,14 +176,14 @@ final private[manifestlist] class ManifestListWriter(
     new RemovedDataFiles(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
   }
 
-  /** Applies [[filter]] to the manifests. An append does not use threads, because it does not read manifests. */
+  /** Applies [[filter]] to the manifests, in parallel only if manifests are read, which an append does not do. */
   private def filterAll(manifests: Vector[ManifestPart], removedFiles: RemovedDataFiles): Vector[FilteredManifest] =
     if (removedFiles.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, removedFiles))
     else MetadataPool.map(manifests)(filter(_, removedFiles))
 
   /**
-   * Returns a manifest without the files that the commit removes. If it is rewritten, entries that earlier snapshots
-   * deleted are dropped.
+   * Returns a manifest without the files that the commit removes. If the manifest must be rewritten for this purpose,
+   * its entries of files that earlier snapshots removed are dropped.
    *
    * @param removedFiles the removed data files, which determine the delete files to remove with them
    */
@@ -203,7 +205,7 @@ final private[manifestlist] class ManifestListWriter(
   private def asExisting(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
 
   /**
-   * Returns the entry as deleted. Its sequence numbers do not change, and its snapshot id is that of the new snapshot
+   * Returns the entry with the status `deleted` and the id of the new snapshot. The sequence numbers do not change
    * (spec: "Manifest Entry Fields").
    */
   private def asDeleted(e: ManifestEntry): ManifestEntry =
@@ -220,8 +222,8 @@ final private[manifestlist] class ManifestListWriter(
     }
 
   /**
-   * Returns the added files. Their manifests stay valid in a retry, because their entries inherit the values that a
-   * commit assigns.
+   * Returns the added files. The manifests of these files stay valid in a retry, because their entries inherit the
+   * values that a commit assigns.
    */
   private def newFiles: Vector[NewFile] = {
     val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
@@ -244,7 +246,7 @@ final private[manifestlist] class ManifestListWriter(
   private def specAndContent(file: ContentFile): (Int, ManifestContent) =
     (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
 
-  /** Returns the manifest of the files, written by this attempt or by an earlier one. */
+  /** Returns a manifest that lists the files. An earlier attempt may have written it. */
   private def newManifest(files: Vector[NewFile]): (NewManifest, WrittenManifest) =
     earlier.flatMap(_.newManifests.find(_.matches(files, version))) match {
       case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
@@ -282,7 +284,7 @@ final private[manifestlist] class ManifestListWriter(
     }
   }
 
-  /** Returns the rows as a reader would return them, with inherited values. */
+  /** Returns the entries with inherited values, as a reader of the written manifest would return them. */
   private def withInheritedValues(rows: Vector[ManifestEntry], listed: ManifestFile): Array[ManifestEntry] = {
     val number = Some(listed.sequenceNumber)
     val shared = new SharedTuples

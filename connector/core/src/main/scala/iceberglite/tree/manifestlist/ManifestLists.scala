@@ -28,7 +28,7 @@ object ManifestLists {
   /**
    * Returns the manifests of a snapshot in the order of the manifest list.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, is incomplete or is not a manifest
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file does not exist, is incomplete or is not a manifest
    *   list
    */
   def read(io: FileIO, path: String): Vector[ManifestFile] = AvroFault.guard(path, Role, Advice) {
@@ -42,12 +42,12 @@ object ManifestLists {
   }
 
   /**
-   * Writes the manifest list of a snapshot. Manifests that the snapshot adds get its sequence number. In version 3,
-   * data manifests without a first row id get one.
+   * Writes the manifest list of a snapshot. Manifests that the snapshot adds get the sequence number of the snapshot.
+   * In version 3, data manifests without a first row id get a first row id.
    *
    * @param sequenceNumber the sequence number of the snapshot; not used in version 1
    * @param firstRowId the first row id of the snapshot; required in version 3
-   * @param manifests from version 2 on, all of their counts must be set
+   * @param manifests the manifests of the snapshot; from version 2 on, they must have all counts
    * @return the length of the file, and the manifests with the assigned values
    */
   def write(
@@ -93,7 +93,11 @@ object ManifestLists {
   ): ManifestFile =
     if (version == FormatVersion.V1) {
       if (manifest.content != ManifestContent.Data) {
-        throw InvalidArgument("manifest", manifest.path, "Version 1 has no delete files; upgrade the table to 2")
+        throw InvalidArgument(
+          "manifest",
+          manifest.path,
+          "Format version 1 does not allow delete files; upgrade the table to version 2"
+        )
       }
       manifest.copy(sequenceNumber = 0L, minSequenceNumber = 0L)
     } else {
@@ -102,7 +106,7 @@ object ManifestLists {
         throw InvalidArgument(
           "manifest",
           manifest.path,
-          s"It was added by snapshot ${manifest.addedSnapshotId}, not $snapshotId, so it must have a sequence number"
+          s"Snapshot ${manifest.addedSnapshotId} and not $snapshotId added it, so it must have a sequence number"
         )
       }
       manifest.copy(
@@ -113,12 +117,12 @@ object ManifestLists {
     }
 
   /**
-   * Assigns first row ids. The ranges include existing rows, because files from before version 3 get their row ids only
-   * now.
+   * Assigns first row ids to the manifests that have none. The ranges of row ids also include existing rows, because
+   * files that were added before the upgrade to version 3 have no row ids yet.
    */
   private def withRowIds(manifests: Vector[ManifestFile], first: Option[Long]): Vector[ManifestFile] = {
     var next = first.getOrElse(
-      throw InvalidArgument("first row id", "none", "Every snapshot of a version 3 table has one")
+      throw InvalidArgument("first row id", "none", "Every snapshot of a version 3 table must have a first row id")
     )
     manifests.map { manifest =>
       if (manifest.content != ManifestContent.Data) manifest.copy(firstRowId = None)

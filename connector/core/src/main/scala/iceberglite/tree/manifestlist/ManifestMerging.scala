@@ -6,13 +6,14 @@ import iceberglite.spec.file.{ManifestContent, ManifestFile, PartSummary}
 import iceberglite.spec.property.TableProperty
 
 /**
- * Chooses the carried-over manifests that a commit merges, so that many small commits do not lead to many small
- * manifests. Manifests that the commit itself writes are not merged, so that a retry can reuse them, and so that the
- * changes of the snapshot can be read without old entries.
+ * Chooses the manifests of the parent snapshot that a commit merges, so that many small commits do not lead to many
+ * small manifests. Manifests that the commit itself writes are not merged, so that a retry can reuse them, and so that
+ * the changes of the snapshot can be read without old entries.
  *
  * Bins are packed as in Apache Iceberg. Manifests of the same spec and content are packed into bins of the target size,
- * from the oldest to the newest, without changing the order. Full bins are merged. The newest bin of the spec that new
- * files have is merged only if it has at least `commit.manifest.min-count-to-merge` manifests.
+ * from the oldest to the newest, without changing the order. The manifests of a full bin are merged. The newest bin of
+ * the spec to which new files are added is merged only if it has at least `commit.manifest.min-count-to-merge`
+ * manifests.
  */
 private[manifestlist] object ManifestMerging {
 
@@ -39,8 +40,8 @@ private[manifestlist] object ManifestMerging {
       ).map(group).toSet
       val packed = kept.map(group).distinct.flatMap { g =>
         val bins = packFromEnd(kept.filter(group(_) == g), target)
-        val newest = bins.head.size + newManifests.count(group(_) == g)
-        if (growing(g) && newest < minCount) bins.head.map(Vector(_)) ++ bins.tail else bins
+        val newestBinSize = bins.head.size + newManifests.count(group(_) == g)
+        if (growing(g) && newestBinSize < minCount) bins.head.map(Vector(_)) ++ bins.tail else bins
       }
       val position = kept.map(_.path).zipWithIndex.toMap
       packed.sortBy(bin => position(bin.head.path))
@@ -48,7 +49,7 @@ private[manifestlist] object ManifestMerging {
 
   private def group(m: PartSummary): (ManifestContent, Int) = (m.content, m.specId)
 
-  /** Fills bins from the end, so that the underfilled bin is the newest. */
+  /** Fills bins from the end, beginning with the oldest manifest, so that only the newest bin may be underfilled. */
   private def packFromEnd(manifests: Vector[ManifestPart], target: Long): Vector[Bin] = {
     val bins = ArrayBuffer(Vector.empty[ManifestPart])
     var size = 0L

@@ -19,7 +19,7 @@ final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs:
   override def metrics: Metrics = manifest.metrics
   override def recordCount: Long = manifest.recordCount
 
-  /** @throws iceberglite.spec.IcebergError.InvalidMetadata the table does not have the spec */
+  /** Returns the manifest's spec. @throws iceberglite.spec.IcebergError.InvalidMetadata the table does not have it */
   def spec: PartitionSpec = specs.of(this)
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)

@@ -45,8 +45,8 @@ private[iceberglite] object ManifestDecoder {
 }
 
 /**
- * The values that entries inherit from their manifest. Its methods must be called once per entry, in file order (spec:
- * "Manifest Entry Fields", "Sequence Number Inheritance"; spec version 3: "Row lineage").
+ * Adds the values that entries inherit from their manifest (spec: "Manifest Entry Fields", "Sequence Number
+ * Inheritance"; spec version 3: "Row lineage"). Each method must be called once for each entry, in file order.
  */
 final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: Boolean) {
   private val isData = manifest.content == ManifestContent.Data
@@ -84,8 +84,9 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
   }
 
   /**
-   * Returns the entry's own sequence number, or the one that it inherits. Added files inherit the manifest's number. In
-   * manifests of version 1, which have no sequence numbers, every file has number 0.
+   * Returns the entry's own sequence number, or the sequence number that the entry inherits. Entries of added files
+   * inherit the manifest's sequence number. In manifests of version 1, which have no sequence numbers, every entry
+   * inherits the number 0.
    */
   private def inheritSequenceNumber(status: EntryStatus, own: Option[Long]): Option[Long] =
     if (own.isDefined) own
@@ -94,10 +95,10 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
     else None
 
   /**
-   * Returns the first row id of a file. Live files without one get the next row ids. A committed manifest without a
-   * first row id was written before version 3, so its files have no row ids. In an uncommitted manifest, files have
-   * only the first row ids in their entries. A file with an unknown record count gets no row id, because its range
-   * would overlap that of the next file.
+   * Returns the first row id of a file. A live file whose entry has no first row id gets the next row ids. If a
+   * committed manifest has no first row id, it was written before version 3, and its files have no row ids. In an
+   * uncommitted manifest, files have only the first row ids in their entries. A file with an unknown record count gets
+   * no row ids, because its range of ids would overlap the range of the next file.
    */
   def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
     if (!assignsRowIds) { if (committed) None else own }
@@ -105,7 +106,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
     else {
       val firstId = nextRowId
       nextRowId += rows
-      if (nextRowId < firstId) throw AvroFault(s"Its row ids exceed the range of a long: $rows rows begin at $firstId")
+      if (nextRowId < firstId) throw AvroFault(s"Its row ids exceed the range of a long: $rows rows from id $firstId on")
       Some(firstId)
     }
 }

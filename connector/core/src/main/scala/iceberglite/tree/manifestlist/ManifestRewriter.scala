@@ -6,10 +6,10 @@ import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.property.TableProperty
 import iceberglite.tree.{ManifestRewrite, MetadataPool, TreeTable}
 
-/** A manifest that an attempt has written, with its rows as written. */
+/** A manifest that an attempt has written, and its entries without inherited values. */
 final private[manifestlist] case class WrittenManifest(manifest: ManifestFile, rows: Vector[ManifestEntry])
 
-/** The result of a rewrite. @param written the manifests of this attempt, with their rows */
+/** The result of a rewrite. @param written the manifests that this or an earlier attempt has written */
 final private[manifestlist] case class RewrittenManifests(
     replacement: ManifestReplacement,
     written: Vector[WrittenManifest]
@@ -21,8 +21,8 @@ final private[manifestlist] case class RewrittenManifests(
 }
 
 /**
- * Rewrites manifests. Their live entries are written to new manifests in a given order, so that scans skip more
- * manifests. The sequence numbers, row ids and snapshot ids of the entries do not change.
+ * Rewrites manifests. The live entries of the manifests are written to new manifests in a given order, so that scans
+ * can skip more manifests. The sequence numbers, row ids and snapshot ids of the entries do not change.
  *
  * @param entries reads a manifest of the parent
  * @param write writes rows to a new manifest
@@ -39,14 +39,16 @@ final private[manifestlist] class ManifestRewriter(
    * Returns the rewritten manifests; absent if no manifest is chosen.
    *
    * @param kept the manifests of the parent that may be rewritten
-   * @param earlier the result of an earlier attempt. It is reused if all manifests that it replaces are still listed
+   * @param earlier the result of an earlier attempt. This result is reused if the parent snapshot still has all
+   *   manifests that were replaced
    */
   def rewriteChosen(
       kept: Vector[ManifestPart],
       by: ManifestRewrite,
       earlier: Option[ManifestReplacement]
   ): Option[RewrittenManifests] = {
-    // After an upgrade, another commit may have assigned row ids that the earlier attempt did not write.
+    // The first row ids are also compared, because after an upgrade to version 3, another commit may have assigned row
+    // ids that the entries of the earlier attempt do not have.
     val listed = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
     val reusable =
       earlier.filter(e => e.version == version && e.oldManifests.forall(m => listed((m.path, m.firstRowId))))

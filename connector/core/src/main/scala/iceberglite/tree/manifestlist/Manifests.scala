@@ -36,10 +36,13 @@ object Manifests {
   private val SpecIdKey = "partition-spec-id"
   private val ContentKey = "content"
 
-  /** Manifests longer than this, twice the usual target size, are streamed. */
+  /** The length in bytes above which manifests are streamed: twice the usual target size. */
   private val MaxUnstreamedBytes = 16L << 20
 
-  /** Read limit for a manifest that is short according to its manifest list. The actual file may be somewhat longer. */
+  /**
+   * The read limit for a manifest that is not streamed. The limit is higher than [[MaxUnstreamedBytes]], because the
+   * file may be somewhat longer than its manifest list states.
+   */
   private val ShortBounds = AvroContainer.Bounds.copy(
     format = "a manifest with a small length in its manifest list",
     maxBytes = math.min(2 * MaxUnstreamedBytes, ReadBounds.MaxBytes)
@@ -53,13 +56,13 @@ object Manifests {
   })
 
   /**
-   * Returns the entries of a manifest in file order, including deleted ones, with all inherited values. In an
-   * uncommitted manifest, the sequence numbers of added files are absent. Files of the same partition share one tuple.
-   * Blocks are read lazily as the iterator advances, and metrics are decoded on access.
+   * Returns the entries of a manifest in file order, including the entries of deleted files, with all inherited values.
+   * In an uncommitted manifest, the sequence numbers of added files are absent. Files of the same partition share one
+   * tuple. Blocks are read lazily as the iterator advances, and metrics are decoded on access.
    *
    * @param schema the schema that determines the types of partition values
-   * @throws iceberglite.spec.IcebergError.UnreadableFile from this method or from the iterator, if the file does not
-   *   exist, is incomplete or is not a manifest
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file does not exist, is incomplete or is not a manifest;
+   *   the iterator may also throw this error
    */
   def read(
       io: FileIO,
@@ -75,10 +78,10 @@ object Manifests {
   }
 
   /**
-   * Returns the entries of a manifest that was encoded in memory. It belongs to no snapshot, so its entries inherit no
-   * values.
+   * Returns the entries of a manifest that was encoded in memory. The manifest belongs to no snapshot, so its entries
+   * inherit no values.
    *
-   * @param path for messages
+   * @param path the path of the manifest, for messages
    */
   private[iceberglite] def decode(
       bytes: Array[Byte],
@@ -107,8 +110,8 @@ object Manifests {
   }
 
   /**
-   * Opens a manifest. An unusually long manifest is streamed as its entries are requested; all others are read
-   * completely.
+   * Opens a manifest. An unusually long manifest is streamed while its entries are requested. All other manifests are
+   * read completely.
    */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
     if (manifest.length > MaxUnstreamedBytes)
@@ -126,7 +129,7 @@ object Manifests {
     private val entries =
       try {
         file.metadata.get(ContentKey).filter(_ != manifest.content.name).foreach { other =>
-          throw AvroFault(s"It lists $other, but the manifest list says ${manifest.content.name}")
+          throw AvroFault(s"It lists $other, but according to the manifest list, it lists ${manifest.content.name}")
         }
         ManifestDecoder.of(file.schema, spec.partitionType(schema)).entries(file, manifest)
       } catch { case e: Throwable => failed(e) }
@@ -147,15 +150,18 @@ object Manifests {
     }
 
     /**
-     * Checks the counts at the end of the file. A file that is shorter than the length in the manifest list may have
-     * lost blocks at the end, which Avro does not detect. It is accepted if the entry count is correct, because some
-     * writers record a wrong length.
+     * Checks the counts at the end of the file. If a file is shorter than the length in the manifest list, blocks at
+     * its end may be missing, which Avro does not detect. Such a file is accepted only if the number of entries is
+     * correct, because some writers record a wrong length.
      *
      * @return false, because there are no more entries
      */
     private def checkEnd: Boolean = {
       if (file.position < manifest.length && !listedCount.contains(entryCount)) {
-        throw AvroFault(s"It ends after ${file.position} of ${manifest.length} bytes and $entryCount entries")
+        throw AvroFault(
+          s"It ends after $entryCount entries and ${file.position} bytes, but its length should be " +
+            s"${manifest.length} bytes"
+        )
       }
       false
     }
@@ -168,9 +174,10 @@ object Manifests {
   }
 
   /**
-   * Returns the partition spec id in a manifest's header. Old writers omit it; their tables have only one spec.
+   * Returns the partition spec id in a manifest's header. If an old writer omitted the id, returns 0, because tables of
+   * such writers have only one spec.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist or is not a manifest
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file does not exist or is not a manifest
    */
   def partitionSpecId(io: FileIO, path: String): Int = guard(path) {
     val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
@@ -184,9 +191,9 @@ object Manifests {
   /**
    * Writes a new manifest.
    *
-   * @param schema the table's schema. It is stored in the file and determines the types of partition values
-   * @param snapshotId the snapshot of the commit; entries without a snapshot id get it
-   * @param entries existing and deleted entries must have their sequence numbers, except in version 1
+   * @param schema the table's schema, which is stored in the file and determines the types of partition values
+   * @param snapshotId the id of the commit's snapshot, which entries without a snapshot id get
+   * @param entries the entries; from version 2 on, existing and deleted entries must have their sequence numbers
    * @return the manifest, with [[Unassigned]] for values that the manifest list assigns
    */
   def write(
@@ -236,10 +243,15 @@ object Manifests {
       throw InvalidArgument("file", entry.file.path, reason)
     }
     if (version == FormatVersion.V1 && content != ManifestContent.Data) {
-      throw InvalidArgument("file", entry.file.path, "Version 1 has no delete files; upgrade the table to 2")
+      throw InvalidArgument(
+        "file",
+        entry.file.path,
+        "Format version 1 does not allow delete files; upgrade the table to version 2"
+      )
     }
     if (version > FormatVersion.V1 && entry.status != Added && entry.sequenceNumber.isEmpty) {
-      val reason = s"The entry of ${entry.file.path} has the status ${entry.status}, so it must have one"
+      val reason =
+        s"The entry of ${entry.file.path} has the status ${entry.status}, so it must have a data sequence number"
       throw InvalidArgument("sequence number", "none", reason)
     }
   }

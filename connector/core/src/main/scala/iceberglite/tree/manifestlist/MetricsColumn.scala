@@ -25,8 +25,8 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.MapType
 
 /**
- * A map of metrics by field id. It is encoded as `array<record<key, value>>`, because the keys of Avro maps are
- * strings.
+ * A map of metrics by field id. The map is encoded as `array<record<key, value>>`, because the keys of Avro maps can
+ * only be strings.
  */
 final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: Int)
     extends ColumnType[Metrics] {
@@ -67,8 +67,8 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
     else new NonStandardMapDecoder(map, keyId, valueId, schema.getElementType, fileHasNoIds)
 
   /**
-   * Returns whether the record has key and value in this order, without unions. All writers that follow the spec use
-   * this layout.
+   * Returns whether the fields of a record are the key and the value in this order, without unions. All writers that
+   * follow the spec use this layout.
    */
   private def hasStandardLayout(entry: AvroSchema): Boolean = entry.getFields.asScala.toList match {
     case key :: value :: Nil =>
@@ -80,7 +80,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
     case _ => false
   }
 
-  /** A decoder that only records the range of the map. */
+  /** A decoder that skips the map and records only the position of its bytes. */
   final private class RangeDecoder extends FieldDecoder {
     private val counts = map match {
       case _: MetricsMap.Counts => true
@@ -109,7 +109,7 @@ final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int,
       val sorted = keys.result()
       java.util.Arrays.sort(sorted)
       (1 until sorted.length).find(i => sorted(i) == sorted(i - 1)).foreach { i =>
-        throw AvroFault(s"Its ${map.name} have column ${sorted(i)} twice")
+        throw AvroFault(s"Its ${map.name} contain the column ${sorted(i)} twice")
       }
     }
 
@@ -149,10 +149,10 @@ final private[manifestlist] class NonStandardMapDecoder(
         case _: MetricsMap.Counts => pair.int(CountColumns.Key)
         case _: MetricsMap.Bounds => pair.int(BoundColumns.Key)
       }
-      if (seen.contains(key)) throw AvroFault(s"Its ${map.name} have column $key twice")
+      if (seen.contains(key)) throw AvroFault(s"Its ${map.name} contain the column $key twice")
       seen += key
       map match {
-        // The spec does not allow null here; the metric of the column is treated as unknown.
+        // The spec does not allow null as the value. If it is null, the metric of the column is treated as unknown.
         case _: MetricsMap.Counts => pair.longOption(CountColumns.Value).foreach(counts += key -> _)
         case _: MetricsMap.Bounds => pair.option(BoundColumns.Value).foreach(bounds += key -> _)
       }
@@ -174,7 +174,7 @@ final private[manifestlist] class NonStandardMapDecoder(
 
 private[manifestlist] object MetricsColumn {
 
-  /** Returns the metrics of the row that was just read from `block`. */
+  /** Returns the metrics of a file from the row that was just read. @param block the bytes that contain the row */
   def metrics(row: AvroRow, columns: Array[StructColumn[_, Metrics]], block: Array[Byte]): Metrics = {
     val ranges = new Array[Int](MetricsMap.Size * 2)
     java.util.Arrays.fill(ranges, EncodedMetrics.Missing)

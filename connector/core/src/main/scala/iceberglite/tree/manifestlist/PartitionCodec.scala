@@ -26,13 +26,13 @@ import iceberglite.spec.types.{Literal, PrimitiveType, Type}
 import iceberglite.spec.types.Type.StructType
 
 /**
- * The struct `partition` of a data file (spec: "Manifests"). Its fields are those of a partition spec with their
- * current types; the file may contain narrower types.
+ * The struct `partition` of a data file (spec: "Manifests"). The struct has the fields of a partition spec with their
+ * current types. A manifest that was written before a type promotion contains narrower types.
  */
 final private[iceberglite] class PartitionCodec(partitionType: StructType) extends ColumnType[PartitionTuple] {
   override def icebergType(version: FormatVersion): Type = partitionType
 
-  /** False for an unpartitioned spec, because writers may omit the empty struct. */
+  /** Returns false for an unpartitioned spec, because writers may omit the empty struct. */
   override def isMandatory: Boolean = partitionType.fields.nonEmpty
 
   private lazy val writers: Vector[LiteralWriter] =
@@ -59,7 +59,7 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
     val positions = fields.map(f => positionOf(f, fields.exists(RecordDecoder.fieldId(_).isDefined), fileHasNoIds))
     val usedPositions = positions.filter(_ >= 0)
     if (usedPositions.distinct.length < usedPositions.length)
-      throw AvroFault("The partition struct of the file has the same field id twice")
+      throw AvroFault("The partition struct of the file contains the same field id twice")
     val values = fields.zip(positions).map { case (f, position) =>
       if (position < 0) LiteralDecoder.skipping(f.schema)
       else LiteralDecoder.of(f.schema, primitive(partitionType.fields(position).fieldType), f.name)
@@ -68,8 +68,9 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
   }
 
   /**
-   * Matches a field by field id. In version 1 files without ids, fields are in the order of the partition spec (spec:
-   * "Partition Evolution").
+   * Returns the position in the tuple of a field of the file; -1 if the field is not in the spec. Fields are matched by
+   * field id. In files of version 1 without ids, the fields are in the order of the partition spec (spec: "Partition
+   * Evolution").
    */
   private def positionOf(f: AvroSchema.Field, recordHasIds: Boolean, fileHasNoIds: Boolean): Int =
     if (recordHasIds) RecordDecoder.fieldId(f).fold(-1)(id => partitionType.fields.indexWhere(_.id == id))
@@ -78,19 +79,19 @@ final private[iceberglite] class PartitionCodec(partitionType: StructType) exten
 
   private def primitive(t: Type): PrimitiveType = t match {
     case p: PrimitiveType => p
-    case other => throw InvalidArgument("partition type", other.toString, "Partition values have primitive types")
+    case other => throw InvalidArgument("partition type", other.toString, "The type of a partition value is primitive")
   }
 }
 
 private[iceberglite] object PartitionCodec {
 
-  /** Skips partitions, for callers that do not need them. */
+  /** A codec that skips all partition values, for callers that do not need them. */
   val Ignored: PartitionCodec = new PartitionCodec(StructType(Vector.empty))
 }
 
 /**
- * Skips partition tuples when a row is read. [[tuple]] decodes a tuple later, and only if it differs from the previous
- * one.
+ * Skips partition tuples when a row is read. [[PartitionTuples]] calls [[tuple]] later, and only if the bytes of the
+ * tuple differ from those of the previous tuple.
  *
  * @param positions for each field of the file, its position in the tuple; -1 if the field is skipped
  */
@@ -110,6 +111,7 @@ final private[iceberglite] class PartitionDecoder(
 
   override def skip(in: AvroInput): Unit = skipper(in)
 
+  /** Decodes a tuple. */
   def tuple(in: AvroInput): PartitionTuple = {
     var values = allNull
     var i = 0
@@ -130,7 +132,7 @@ final private[iceberglite] class PartitionTuples {
   private var lastStart = 0
   private var lastEnd = -1
 
-  /** Returns the tuple of the row that was just read from `block`. */
+  /** Returns the tuple of the row that was just read. @param block the bytes that contain the row */
   def of(row: AvroRow, column: StructColumn[_, PartitionTuple], block: Array[Byte]): PartitionTuple =
     if (!row.has(column)) PartitionTuple.Empty
     else {

@@ -10,10 +10,10 @@ import iceberglite.spec.types.Type.StructType
 private[manifestlist] object PartitionTypes {
 
   /**
-   * Returns the partition type of a manifest to write. If the schema does not determine the type of a field, because
-   * the source column was dropped or the transform is unknown, the type of the read values is used.
+   * Determines the partition type of a manifest to write. If the schema does not determine the type of a field, because
+   * the source column was dropped or the transform is unknown, the field gets the type of the values in the entries.
    *
-   * @return the type, and an iterator over the same entries, to be used instead of `entries`
+   * @return the type, and an iterator over the same entries, which callers must use instead of `entries`
    */
   def ofEntries(
       spec: PartitionSpec,
@@ -37,8 +37,8 @@ private[manifestlist] object PartitionTypes {
     !field.sourceIds.forall(schema.byId.contains) || field.transform.isInstanceOf[UnknownTransform]
 
   /**
-   * Returns the type of a value. For decimals, this is the type with the maximum precision, because later values may
-   * have a higher precision.
+   * Returns the type of a value. For a decimal, returns the type with the maximum precision, because other values of
+   * the field may have a higher precision.
    */
   private def typeOf(value: Literal): PrimitiveType = value.dataType match {
     case Type.DecimalType(_, scale) => Type.DecimalType(38, scale)

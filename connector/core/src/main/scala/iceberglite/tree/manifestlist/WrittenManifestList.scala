@@ -7,7 +7,7 @@ import iceberglite.tree.WrittenTree
 /** A file that a commit adds. @param sequenceNumber the data sequence number; absent if the commit assigns it */
 final private[iceberglite] case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
 
-/** A manifest of added files. A later attempt reuses it if it adds the same files. */
+/** A manifest of added files. A later attempt that adds the same files reuses the manifest. */
 final private[iceberglite] case class NewManifest(
     manifest: ManifestFile,
     version: FormatVersion,
@@ -15,8 +15,8 @@ final private[iceberglite] case class NewManifest(
 ) {
 
   /**
-   * Returns whether the manifest lists exactly these files. They are compared by reference, because the action passes
-   * the same instances in every attempt.
+   * Returns whether the manifest lists exactly these files. The files are compared by reference, because the action
+   * passes the same instances in every attempt.
    */
   def matches(others: Vector[NewFile], formatVersion: FormatVersion): Boolean =
     version == formatVersion && files.size == others.size &&
@@ -40,10 +40,10 @@ final private[iceberglite] case class ManifestReplacement(
  *
  * @param manifests all manifests of the snapshot
  * @param newManifests the manifests of the added files
- * @param replaced the rewritten manifests, if a rewrite was requested and changed anything
- * @param createdCount number of manifests that the snapshot adds
+ * @param replaced the rewritten manifests; absent if no rewrite was requested or no manifest was chosen
+ * @param createdCount number of manifests of the snapshot that are not in the parent snapshot
  * @param keptCount number of manifests of the parent that are carried over
- * @param replacedCount number of manifests of the parent with live files that were rewritten or merged
+ * @param replacedCount number of manifests of the parent with live files that the snapshot no longer lists
  */
 final private[iceberglite] case class WrittenManifestList(
     override val pointer: String,
