@@ -97,7 +97,7 @@ final private[catalog] class PointerSwap[V](
      */
     private def hasSucceeded: Boolean = orUnknown {
       val current = pointer.read()
-      current.contains(newFile) || current.exists(path => !isBase(path) && withLog(path).contains(newFile))
+      current.contains(newFile) || current.exists(path => !isBase(path) && pathAndLog(path).contains(newFile))
     }
 
     /**
@@ -108,7 +108,7 @@ final private[catalog] class PointerSwap[V](
     private def earlierAttemptSucceeded(): Boolean = orUnknown {
       val current = pointer.read()
       current.contains(newFile) || {
-        val log = current.fold(Vector.empty[String])(withLog)
+        val log = current.fold(Vector.empty[String])(pathAndLog)
         val isRuledOut = base.exists(b => log.contains(target.location(b)))
         if (!log.contains(newFile) && !isRuledOut) {
           val reason = current.fold(s"$name is no longer in the catalog")(path => s"the catalog points to $path")
@@ -125,10 +125,10 @@ final private[catalog] class PointerSwap[V](
      * moved, other commits have replaced and deleted the file, and the pointer's current file is used instead.
      */
     @tailrec
-    private def withLog(path: String): Vector[String] = Try(path +: target.log(io, path)) match {
+    private def pathAndLog(path: String): Vector[String] = Try(path +: target.log(io, path)) match {
       case Success(log) => log
       case Failure(failure) => pointer.read().filter(_ != path) match {
-          case Some(newer) => withLog(newer)
+          case Some(newer) => pathAndLog(newer)
           case None => throw failure
         }
     }

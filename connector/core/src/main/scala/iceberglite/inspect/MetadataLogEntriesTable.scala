@@ -32,13 +32,13 @@ object MetadataLogEntriesTable extends MetadataTable {
     val current = MetadataLogEntry(metadata.lastUpdatedMs, table.metadataLocation)
     (metadata.metadataLog :+ current).iterator.map { e =>
       val latest = metadata.snapshotLog.filter(_.timestampMs <= e.timestampMs).lastOption.map(_.snapshotId)
-      val snapshot = latest.flatMap(metadata.snapshotsById.get)
+      val latestSnapshot = latest.flatMap(metadata.snapshotsById.get)
       MetadataRow.of(
         Micros.ofMillis(e.timestampMs),
         e.metadataFile,
         latest,
-        snapshot.flatMap(_.schemaId),
-        snapshot.map(_.sequenceNumber)
+        latestSnapshot.flatMap(_.schemaId),
+        latestSnapshot.map(_.sequenceNumber)
       )
     }
   }

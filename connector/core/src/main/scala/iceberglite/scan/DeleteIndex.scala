@@ -140,7 +140,7 @@ final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber
    * Returns the ranges of the file's values in the columns of a key. The ranges are cached in a list and not in a map,
    * because most tables have only one key.
    */
-  def keys(key: EqualityKey): KeyRanges = keyRanges.find(_._1 eq key).map(_._2).getOrElse {
+  def rangesOf(key: EqualityKey): KeyRanges = keyRanges.find(_._1 eq key).map(_._2).getOrElse {
     val ranges = key.overlap.keysOf(file)
     keyRanges ::= key -> ranges
     ranges

@@ -33,7 +33,7 @@ final case class IncrementalScan(
       val commit = files.of(s)
       (commit, commit.added)
     }
-    val all = PlannedPart.all(found.map(_._2))
+    val all = PlannedPart.merge(found.map(_._2))
     ScanPlan(all.tasks, bound, IncrementalScan.report(table, range, found.map(_._1), all))
   }
 }

@@ -13,7 +13,7 @@ import iceberglite.spec.partition.PartitionSpec
 final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
 
 private[scan] object PlannedPart {
-  def all(parts: Vector[PlannedPart]): PlannedPart = PlannedPart(
+  def merge(parts: Vector[PlannedPart]): PlannedPart = PlannedPart(
     parts.flatMap(_.tasks),
     parts.map(_.pruned).sum,
     parts.map(_.records).sum,

@@ -40,7 +40,7 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
         val (added, removed) = files.changesIn(part).toVector.partition(_.status == Added)
         (reader.select(part, added.iterator), reader.select(part, removed.iterator.map(asExisting)))
       }
-      (PlannedPart.all(found.map(_._1)), PlannedPart.all(found.map(_._2)))
+      (PlannedPart.merge(found.map(_._1)), PlannedPart.merge(found.map(_._2)))
     }
 
     /**

@@ -34,7 +34,7 @@ object RangeEnd {
   }
 
   /** The commit that created this snapshot. */
-  final case class With(snapshotId: Long) extends RangeEnd {
+  final case class Through(snapshotId: Long) extends RangeEnd {
     override def option: String = s"end-snapshot-id=$snapshotId"
   }
 
@@ -94,7 +94,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     requireOrder(start, end)
     val last = end match {
       case RangeEnd.Newest => head
-      case RangeEnd.With(id) => Some(requireOnBranch(requireSnapshot("end", id)))
+      case RangeEnd.Through(id) => Some(requireOnBranch(requireSnapshot("end", id)))
       case RangeEnd.NotAfter(ms) => historyOf(head, ms, "end-timestamp").find(_.timestampMs <= ms)
     }
     requireStartBefore(start, end, last)
@@ -114,9 +114,10 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   }
 
   private def requireStartBefore(start: RangeStart, end: RangeEnd, last: Option[Snapshot]): Unit = (start, end) match {
-    case (RangeStart.AfterTime(from), RangeEnd.With(id)) => last.filter(_.timestampMs < from).foreach { snapshot =>
-        val end = s"end-snapshot-id=$id, which was committed at ${Instant.ofEpochMilli(snapshot.timestampMs)}"
-        throw InvalidArgument("start-timestamp", from.toString, s"It is later than $end")
+    case (RangeStart.AfterTime(from), RangeEnd.Through(id)) => last.filter(_.timestampMs < from).foreach { snapshot =>
+        val committedAt = Instant.ofEpochMilli(snapshot.timestampMs)
+        val reason = s"It is later than end-snapshot-id=$id, which was committed at $committedAt"
+        throw InvalidArgument("start-timestamp", from.toString, reason)
       }
     case _ => ()
   }

@@ -71,7 +71,7 @@ final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns)
   private lazy val ranges: KeyRanges = key.overlap.keysOf(file)
   override lazy val delete: DeleteFile = DeleteFile(file, sequenceNumber, key.columns)
 
-  override def mayApplyTo(data: DeleteTarget): Boolean = ranges.mayOverlap(data.keys(key))
+  override def mayApplyTo(data: DeleteTarget): Boolean = ranges.mayOverlap(data.rangesOf(key))
 }
 
 /** The deletes of one partition. */

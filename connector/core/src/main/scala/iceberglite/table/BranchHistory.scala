@@ -61,20 +61,20 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
   def liveSpecIds(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
     .filter(p => p.content == content && p.hasLiveFiles).map(_.specId).toSet
 
-  /** Returns the live entries at the head that `accepts` accepts. Parts that `where` rejects are not read. */
+  /** Returns the live entries at the head that satisfy `predicate`. Parts that `where` rejects are not read. */
   def liveEntries(
       content: ManifestContent,
       where: PartFilter
-  )(accepts: ManifestEntry => Boolean): Vector[ManifestEntry] =
-    liveEntriesAt(parent, content, where)(accepts)
+  )(predicate: ManifestEntry => Boolean): Vector[ManifestEntry] =
+    liveEntriesAt(parent, content, where)(predicate)
 
-  /** Returns the live entries at a snapshot that `accepts` accepts. Parts that `where` rejects are not read. */
+  /** Returns the live entries at a snapshot that satisfy `predicate`. Parts that `where` rejects are not read. */
   def liveEntriesAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
-      accepts: ManifestEntry => Boolean
+      predicate: ManifestEntry => Boolean
   ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>
     val files = filesOf(s)
     val parts = files.parts.filter(p => p.content == content && p.hasLiveFiles && where.mightMatch(p))
-    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && accepts(e)).toVector).flatten
+    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && predicate(e)).toVector).flatten
   }
 
   private def filesOf(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table)

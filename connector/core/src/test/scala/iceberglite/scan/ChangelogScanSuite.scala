@@ -135,7 +135,7 @@ class ChangelogScanSuite extends AnyFunSuite {
         val line = all(table, head).snapshots
         for (from <- -1 until line.size - 1; until <- Seq(from + 1, from + 3).filter(_ < line.size)) {
           val start = if (from < 0) RangeStart.Oldest else RangeStart.After(line(from).snapshotId)
-          val end = RangeEnd.With(line(until).snapshotId)
+          val end = RangeEnd.Through(line(until).snapshotId)
           val range = SnapshotRange.of(table.metadata, Some(head), None, start, end)
           assert(range.snapshots == line.slice(from + 1, until + 1))
           val scan = IncrementalScan(table.tree(), range, filter, caseSensitive = true, ManifestCache.Disabled)

@@ -41,8 +41,9 @@ class SnapshotRangeSuite extends AnyFunSuite {
   import RangeStart._
 
   test("the start is exclusive, and the end inclusive") {
-    assert(ids(After(2), With(4)) == Seq(3, 4) && ids(After(2)) == Seq(3, 4, 5) && ids(Oldest, With(2)) == Seq(1, 2))
-    assert(ids(After(4), With(4)) == Nil && ids(Oldest) == (1L to 5L))
+    assert(ids(After(2), Through(4)) == Seq(3, 4) && ids(After(2)) == Seq(3, 4, 5))
+    assert(ids(Oldest, Through(2)) == Seq(1, 2))
+    assert(ids(After(4), Through(4)) == Nil && ids(Oldest) == (1L to 5L))
     assert(ids(AfterTime(200), NotAfter(400)) == Seq(3, 4) && ids(AfterTime(199), NotAfter(399)) == Seq(2, 3))
     assert(ids(AfterTime(0), NotAfter(99)) == Nil && ids(AfterTime(501)) == Nil)
     assert(ids(After(3), NotAfter(400)) == Seq(4))
@@ -51,18 +52,18 @@ class SnapshotRangeSuite extends AnyFunSuite {
   test("a branch has its own ancestry, and the end must be on the branch if one is given") {
     assert(ids(After(1), branch = Some("b")) == Seq(2, 9))
     assert(ids(AfterTime(100), NotAfter(300), branch = Some("b")) == Seq(2))
-    assert(ids(After(1), With(9)) == Seq(2, 9))
-    assert(intercept[InvalidArgument](ids(After(1), With(5), branch = Some("b"))).reason.contains("history of b"))
+    assert(ids(After(1), Through(9)) == Seq(2, 9))
+    assert(intercept[InvalidArgument](ids(After(1), Through(5), branch = Some("b"))).reason.contains("history of b"))
   }
 
   test("bounds in the wrong order, or on different branches, are rejected") {
-    assert(intercept[InvalidArgument](ids(After(4), With(2))).reason.contains("swap start and end"))
-    assert(intercept[InvalidArgument](ids(After(9), With(4))).reason.contains("not an ancestor of snapshot 4"))
+    assert(intercept[InvalidArgument](ids(After(4), Through(2))).reason.contains("swap start and end"))
+    assert(intercept[InvalidArgument](ids(After(9), Through(4))).reason.contains("not an ancestor of snapshot 4"))
     assert(intercept[InvalidArgument](ids(AfterTime(5), NotAfter(4))).reason.contains("later than end-timestamp=4"))
-    assert(intercept[InvalidArgument](ids(AfterTime(301), With(3))).reason.contains("later than end-snapshot-id=3"))
-    assert(ids(AfterTime(300), With(3)) == Nil)
+    assert(intercept[InvalidArgument](ids(AfterTime(301), Through(3))).reason.contains("later than end-snapshot-id=3"))
+    assert(ids(AfterTime(300), Through(3)) == Nil)
     assert(intercept[NotFound](ids(After(77))).name.contains("start-snapshot-id"))
-    assert(intercept[NotFound](ids(Oldest, With(77))).name.contains("end-snapshot-id"))
+    assert(intercept[NotFound](ids(Oldest, Through(77))).name.contains("end-snapshot-id"))
   }
 
   test("an expired start is accepted while the snapshot after it exists") {

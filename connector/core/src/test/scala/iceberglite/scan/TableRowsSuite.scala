@@ -374,7 +374,7 @@ class TableRowsSuite extends AnyFunSuite {
       val few = files.keys(format, Vector(id), Vector(Vector(id)))(Record.of(7L))
       val deleted = reader.of(file.path, Vector(keys, few)).keys.head
       assert(deleted.sets.size == 2 && deleted.sets.exists(_.isInstanceOf[SpilledKeys]))
-      val isDeleted = deleted.in(Vector(id))
+      val isDeleted = deleted.toPredicate(Vector(id))
       (0L until 1100L).foreach(i => assert(isDeleted(Record.of(i)) == (i < 1000 && i % 2 == 0 || i == 7), i))
     }
   }

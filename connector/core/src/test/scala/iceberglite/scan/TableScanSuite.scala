@@ -159,7 +159,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(p.report.deleteFiles == 1 && p.report.resultRecords == 50 && p.report.liveRecords == 50)
     assert(p.report.toString.endsWith("bytes 4500, delete files 1"))
     assert(p.tasks.filter(_.deletes.nonEmpty).map(_.dataSequenceNumber).toSet == Set(1L))
-    val pieces = Splits.splitsOf(p.tasks.find(_.deletes.nonEmpty).get.copy(length = 1000), 300).toVector
+    val pieces = Splits.split(p.tasks.find(_.deletes.nonEmpty).get.copy(length = 1000), 300).toVector
     assert(pieces.size == 4 && pieces.forall(_.deletes.size == 1))
   }
 

@@ -43,7 +43,7 @@ final class ConvertDeletes(
       checkDataFiles(base, history, context)
       checkVectors(base, history, context)
     }
-    FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, sequenceNumber.in(base))))
+    FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, sequenceNumber.valueIn(base))))
   }
 
   /**

@@ -36,7 +36,7 @@ final class RewriteFiles(
     checkRows(context)
     val older = added.map { file =>
       if (file.content == Content.EqualityDeletes) OlderFile(file, numberOfEqualityDeletes(found, context))
-      else OlderFile(file, sequenceNumber.in(base))
+      else OlderFile(file, sequenceNumber.valueIn(base))
     }
     checkVectors(base, history, context)
     FileChanges(Vector.empty, new NamedFiles(removed, base), older)

@@ -6,7 +6,7 @@ import iceberglite.spec.metadata.TableMetadata
 final private[action] class SnapshotSequenceNumber(snapshotId: Long) {
   private var cached: Option[Long] = None
 
-  def in(base: TableMetadata): Long = cached.getOrElse {
+  def valueIn(base: TableMetadata): Long = cached.getOrElse {
     val number = base.snapshot(snapshotId).sequenceNumber
     cached = Some(number)
     number

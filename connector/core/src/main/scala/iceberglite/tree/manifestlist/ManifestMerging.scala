@@ -35,13 +35,13 @@ private[manifestlist] object ManifestMerging {
     else {
       val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
       val minCount = TableProperty.of(TableProperty.ManifestMinCountToMerge, properties)
-      val growing = ManifestContent.all.flatMap(c =>
+      val newestGroups = ManifestContent.all.flatMap(c =>
         (newManifests.iterator ++ kept.iterator: Iterator[PartSummary]).find(_.content == c)
       ).map(group).toSet
       val packed = kept.map(group).distinct.flatMap { g =>
         val bins = packFromEnd(kept.filter(group(_) == g), target)
         val newestBinSize = bins.head.size + newManifests.count(group(_) == g)
-        if (growing(g) && newestBinSize < minCount) bins.head.map(Vector(_)) ++ bins.tail else bins
+        if (newestGroups(g) && newestBinSize < minCount) bins.head.map(Vector(_)) ++ bins.tail else bins
       }
       val position = kept.map(_.path).zipWithIndex.toMap
       packed.sortBy(bin => position(bin.head.path))

@@ -106,7 +106,7 @@ final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequence
     else {
       val firstId = nextRowId
       nextRowId += rows
-      if (nextRowId < firstId) throw AvroFault(s"Its row ids exceed the range of a long: $rows rows from id $firstId on")
+      if (nextRowId < firstId) throw AvroFault(s"Its row ids exceed the range of a long: $rows rows after id $firstId")
       Some(firstId)
     }
 }

@@ -22,7 +22,7 @@ object RangeOptions {
   /** Returns the range. @throws InvalidArgument for an invalid value, and for two starts or two ends */
   def of(options: CaseInsensitiveStringMap): RangeOptions = RangeOptions(
     oneOf(options, StartId -> RangeStart.After, StartTime -> RangeStart.AfterTime).getOrElse(RangeStart.Oldest),
-    oneOf(options, EndId -> RangeEnd.With, EndTime -> RangeEnd.NotAfter).getOrElse(RangeEnd.Newest)
+    oneOf(options, EndId -> RangeEnd.Through, EndTime -> RangeEnd.NotAfter).getOrElse(RangeEnd.Newest)
   )
 
   /**
