@@ -43,7 +43,7 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
 
   private def columns(ids: Vector[Int], deletes: ContentFile): Vector[EqualityColumn] =
     if (ids.nonEmpty) ids.map(column(_, deletes))
-    else throw invalid(deletes, "It is empty, but an equality delete file must have at least one delete column")
+    else throw invalid(deletes, "It is empty, but an equality delete file must have delete columns")
 
   private def column(id: Int, deletes: ContentFile): EqualityColumn = {
     val found = ReadColumns.path(current, id).orElse(dropped(id))

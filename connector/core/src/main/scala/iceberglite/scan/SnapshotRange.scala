@@ -33,7 +33,7 @@ object RangeEnd {
     override def option: String = "no end"
   }
 
-  /** The commit that created this snapshot. */
+  /** The commit that created the given snapshot. */
   final case class Through(snapshotId: Long) extends RangeEnd {
     override def option: String = s"end-snapshot-id=$snapshotId"
   }
@@ -48,12 +48,12 @@ object RangeEnd {
  * The snapshots of an incremental read. Each snapshot is the child of the previous one.
  *
  * @param start the start that the user requested
- * @param snapshots oldest first; empty if there are no commits in the range
+ * @param snapshots the snapshots in the range, oldest first; empty if there are no commits in the range
  * @param end the snapshot at the end of the range; absent if the table is empty
  */
 final case class SnapshotRange(start: RangeStart, snapshots: Vector[Snapshot], end: Option[Snapshot]) {
 
-  /** Text for EXPLAIN. */
+  /** Returns a description of the range for EXPLAIN. */
   override def toString: String = {
     val from = start match {
       case RangeStart.Oldest => "all snapshots"
