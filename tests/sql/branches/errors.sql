@@ -38,7 +38,7 @@ ALTER TABLE t DROP BRANCH nothing;
 -- error Tag not found: nothing
 ALTER TABLE t DROP TAG nothing;
 
--- error it cannot be removed
+-- error The main branch cannot be removed
 ALTER TABLE t DROP BRANCH main;
 
 -- error Snapshot not found: 7

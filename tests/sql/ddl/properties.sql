@@ -14,7 +14,7 @@ SHOW TBLPROPERTIES t ('format-version');
 ----
 format-version | 2
 
--- error versions only go up
+-- error which cannot be lowered
 ALTER TABLE t SET TBLPROPERTIES ('format-version' = '1');
 
 ALTER TABLE t UNSET TBLPROPERTIES ('read.split.target-size');

@@ -38,7 +38,7 @@ new | NULL | ${second}
 
 INSERT INTO t VALUES (3);
 
--- error it is not an ancestor of work
+-- error its head is not an ancestor of work
 CALL ${catalog}.system.fast_forward('db.t', 'main', 'work');
 
 -- error Branch or tag not found: nothing

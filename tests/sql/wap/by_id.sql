@@ -44,5 +44,5 @@ WHERE summary['published-wap-id'] IS NOT NULL;
 ----
 load-17 | true
 
--- error was made of it already
+-- error it was already picked as snapshot
 CALL ${catalog}.system.publish_changes('db.t', 'load-17');

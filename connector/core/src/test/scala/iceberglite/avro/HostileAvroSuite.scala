@@ -188,7 +188,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     val once = oneEntry(added(dataFile("a").copy(metrics = counts)))
     val at = once.indexOfSlice(encoded { out => out.writeLong(301); out.writeLong(78) })
     val twice = once.patch(at, encoded(_.writeLong(300)), 2)
-    assert(reasonOf(file(ownSchema)(block(_, 1, twice))).contains("value_counts have column 300 twice"))
+    assert(reasonOf(file(ownSchema)(block(_, 1, twice))).contains("value_counts contain the column 300 twice"))
   }
 
   test("negative counts, sizes and offsets are rejected with the field", ManifestRules.damaged) {

@@ -25,7 +25,7 @@ class IcebergClassNamesSuite extends AnyFunSuite {
     val error = intercept[InvalidArgument](
       open("catalog-impl" -> "org.apache.iceberg.jdbc.JdbcCatalog", "type" -> "hadoop")
     )
-    assert(error.getMessage.contains("catalog-impl says jdbc"))
+    assert(error.getMessage.contains("catalog-impl, which selects the type jdbc"))
   }
 
   test("a FileIO class is accepted if Hadoop file systems do the same, and rejected otherwise") {

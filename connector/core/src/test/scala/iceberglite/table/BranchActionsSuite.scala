@@ -83,7 +83,7 @@ class BranchActionsSuite extends AnyFunSuite {
     val second = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c2")), Staged))
     assert(rejection(t.commit(new PublishChanges("w1"))).contains("Cherry-pick one"))
     t.append(fileOf("d", "d1"))
-    assert(rejection(t.commit(new CherryPick(second))).contains("published the WAP id w1 already"))
+    assert(rejection(t.commit(new CherryPick(second))).contains("already published the WAP id w1"))
     intercept[NotFound](t.commit(new PublishChanges("w2")))
   }
 

@@ -77,7 +77,7 @@ class JdbcCatalogSuite extends JdbcTests {
 
   onEach("catalog tables are not created if that is disabled") { f =>
     val error = intercept[NotFound](f.open("jdbc.init-catalog-tables" -> "false").listNamespaces(Vector.empty))
-    assert(error.getMessage.contains("Catalog lite has jdbc.init-catalog-tables=false: create the table"))
+    assert(error.getMessage.contains("because jdbc.init-catalog-tables is false. Create the table"))
     f.open().createNamespace(Vector("db"), Map.empty)
     assert(f.open("jdbc.init-catalog-tables" -> "false").namespaceExists(Vector("db")))
   }
