@@ -55,9 +55,9 @@ class MergeSchemaSuite extends AnyFunSuite {
   }
 
   test("if the ids in the files would have another meaning, the commit is rejected with the column name") {
-    assert(conflict(_.addColumn(Vector.empty, "other", StringType)).contains("column more would not be the one"))
-    assert(conflict(_.dropColumn(Vector("n"))).contains("another id or type for column n"))
-    assert(conflict(_.renameColumn(Vector("n"), "number")).contains("another id or type for column n"))
+    assert(conflict(_.addColumn(Vector.empty, "other", StringType)).contains("name or type for column more"))
+    assert(conflict(_.dropColumn(Vector("n"))).contains("another id, name or type for column n"))
+    assert(conflict(_.renameColumn(Vector("n"), "number")).contains("another id, name or type for column n"))
   }
 
   test("columns with incompatible types are rejected") {

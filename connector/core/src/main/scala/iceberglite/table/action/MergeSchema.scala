@@ -27,7 +27,7 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
     planned.byId.keys.toSeq.sorted.find(id => !isReadable(id, mergedSchema, base.formatVersion)).foreach { id =>
       throw CommitConflict(
         context.table,
-        s"its columns were changed concurrently, so that the written files have another id or type for column " +
+        s"its columns were changed concurrently, so that the written files have another id, name or type for column " +
           s"${planned.names(id)} than the table. Write the rows again"
       )
     }

@@ -184,7 +184,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
     val u = openTable("id BIGINT")
     val error = intercept[Exception](writeWhile(u)(add(u, "other", StringType)))
-    assert(messages(error).contains("another id or type for column more than the table"))
+    assert(messages(error).contains("another id, name or type for column more than the table"))
     assert(live(u).current.schema.fields.map(_.name) == Seq("id", "other") && dataFilesOf(u).isEmpty)
 
     val v = openTable("id BIGINT")
