@@ -9,7 +9,7 @@ import iceberglite.storage.{S3Settings, StorageSettings}
 /**
  * A supported catalog property (`spark.sql.catalog.<name>.<key>`).
  *
- * @param default the default value; absent if there is none, or if it is not constant
+ * @param default the default value; absent if the property has no default, or if its default is not constant
  */
 final case class CatalogProperty(key: String, default: Option[String], doc: String) {
 
@@ -134,8 +134,8 @@ object CatalogProperty {
   val OwnedLocations: CatalogProperty = CatalogProperty(
     "owned-locations",
     None,
-    "Comma-separated list of additional directories in which a table owns <directory>/<namespace>/<table>: deleting " +
-      "the files of a table includes the files there"
+    "Comma-separated list of additional directories in which a table owns <directory>/<namespace>/<table>; the files " +
+      "in this subdirectory are deleted with the table's other files"
   )
   val OwnedLocationsOf: PropertyPrefix = PropertyPrefix(
     "owned-locations.",

@@ -35,7 +35,11 @@ object ForeignCatalogProperties {
     ),
     "rest" -> new ForeignSettings(
       Kind,
-      Seq(warned("unique-table-location", "The REST server chooses the locations of tables. Set it there", "false"))
+      Seq(warned(
+        "unique-table-location",
+        "The REST server chooses the locations of tables. Configure the server instead",
+        "false"
+      ))
     )
   )
 
@@ -136,7 +140,7 @@ object ForeignCatalogProperties {
 
   private[catalog] def exactKeys: Seq[String] = forEveryType.all.map(_.key).filterNot(_.endsWith("*"))
 
-  /** Whether the key is listed here for all catalog types, exactly or by a prefix. */
+  /** Whether the key is listed for all catalog types, exactly or by a prefix. */
   private[catalog] def isListed(key: String): Boolean = forEveryType.find(key).isDefined
 
   /**

@@ -10,7 +10,7 @@ import iceberglite.table._
 
 /**
  * A catalog of tables in directories below a warehouse directory. A namespace is a directory, and a table is a
- * directory that contains `metadata/`. The file system must be able to create a file only if it does not exist.
+ * directory that contains `metadata/`. The file system must support exclusive creation of files.
  *
  * @param warehouse the warehouse directory, without a trailing slash
  */
@@ -64,8 +64,7 @@ final class HadoopCatalog(
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
       val directory = directoryOf(namespace)
-      // All files prevent the drop, including hidden ones: they do not belong to this catalog, and may belong to a
-      // table of another catalog.
+      // All files, including hidden files, prevent the drop, because they may belong to a table of another catalog.
       val contents = io.list(directory).map(file => nameOf(file.path)).sorted
       if (contents.nonEmpty) {
         val (shown, more) = contents.splitAt(MaxShownNames)

@@ -49,7 +49,7 @@ object PurgeTable {
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
     metadataFolder.foreach { folder =>
-      // The owned directories are determined here, because this requires metadata files that are deleted below.
+      // This call determines the owned directories before the deletion of the version files, which it must read.
       owned.reasonToKeep(version.metadataLocation)
       io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }

@@ -36,7 +36,7 @@ final class DeleteCache(nowMs: () => Long = LruCache.Uptime) {
           ()
         }
       case Some(other) =>
-        // The load is repeated here, because it may have failed only for the other task, for example if that task was
+        // This task repeats the load, because it may have failed only for the other task, for example if that task was
         // cancelled.
         try other.get()
         catch { case _: ExecutionException => outcome(runTask(task)) }

@@ -91,7 +91,7 @@ final class DeleteReader(
 
   /**
    * Fails if the delete file refers to a data file that the bounds or the `referenced_data_file` of its manifest entry
-   * exclude, because the file is then not the one that was committed.
+   * exclude, because such a delete file is not the file that was committed.
    */
   private def requireWithinBounds(entry: ContentFile, path: String): Unit = {
     val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))

@@ -19,7 +19,8 @@ import iceberglite.tree.{PartFilter, PartitionSpecs}
 
 /**
  * A filter on the rows of a table, evaluated on the parts and files of a metadata tree. The filter is first evaluated
- * on partitions. The residual for a partition is then evaluated on the metrics of the partition's files. Thread-safe.
+ * on partitions. After that, the residual for a partition is evaluated on the metrics of the partition's files.
+ * Thread-safe.
  *
  * @param bound the filter, bound to the reader's schema
  */
@@ -76,10 +77,10 @@ final class PartitionFilter(val residual: Expression) {
   /** Whether all rows of the partition match. */
   val isAll: Boolean = residual == AlwaysTrue
 
-  /** Whether the file may have a matching row. */
+  /** Whether a file of the partition may have a matching row. */
   def mightMatch(file: HasMetrics): Boolean = isAll || !isEmpty && inclusive.mightMatch(file)
 
-  /** Whether all rows of the file are known to match. */
+  /** Whether all rows of a file of the partition are known to match. */
   def allMatch(file: HasMetrics): Boolean = isAll || !isEmpty && strict.allMatch(file)
 }
 

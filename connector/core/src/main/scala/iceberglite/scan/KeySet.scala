@@ -101,7 +101,11 @@ final private[scan] class BytesKeys extends InMemoryKeys {
     f
   }
 
-  /** Visits each key with its hash, sorted by hash and then by bytes. */
+  /**
+   * Calls `f` for each key, in the order of the hashes; keys with the same hash are ordered by their bytes.
+   *
+   * @param f receives the hash of the key, an array with its bytes, their offset in the array, and their number
+   */
   def foreachSorted(f: (Long, Array[Byte], Int, Int) => Unit): Unit = {
     val order = Array.range(0, count).map(Int.box)
     Arrays.sort(order, (a: Integer, b: Integer) => compare(a, b))

@@ -18,7 +18,7 @@ import iceberglite.spec.IcebergError.StorageFailed
  * A page is a group of adjacent keys that is read as a unit.
  *
  * @param pages the first hash of each page
- * @param offsets the start of each page and, as the last element, the end of the last page
+ * @param offsets the offset in the file at which each page starts; the last element is the end of the last page
  */
 final private[scan] class SpilledFile(
     file: RandomAccessFile,

@@ -19,7 +19,8 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
  * @param filter a filter on the table's columns, bound to the table's schema or unbound
  * @param cache cache of decoded manifests
  * @param statsToKeep the metrics that the files of the plan retain
- * @param cluster reads the parts of the tree on executors if there are many of them; absent to read them in this JVM
+ * @param cluster reads the parts of the metadata tree on executors if the tree has many parts; if absent, this JVM
+ *   reads the parts
  * @param wholeFiles whether all rows of the selected files are read, including rows that do not match the filter. If
  *   they are, the plan contains all deletes of these files; if not, it omits deletes that cannot delete matching rows
  */
@@ -44,7 +45,7 @@ final case class TableScan(
 
   /**
    * Returns the data files that may contain matching rows. With `untilRows`, planning stops when the files found so far
-   * are guaranteed to contain this number of matching rows. These files are the first ones of the complete plan.
+   * are guaranteed to contain this number of matching rows. These files are the first files of the complete plan.
    *
    * @param untilRows the sufficient number of matching rows, counted by [[FileScanTask.guaranteedRecords]]; absent for
    *   the complete plan

@@ -27,7 +27,7 @@ private[iceberglite] object EmptyDirectories {
     }
 
   /**
-   * Removes all empty directories below a directory, then the directory itself if it is empty.
+   * Removes all empty directories below a directory. After that, removes the directory itself if it is empty.
    *
    * @return the path of a remaining file or link; absent if nothing remains, or if the removal failed, which is logged
    */

@@ -110,7 +110,8 @@ object TableClaims {
  *   location in the metadata that the server returned; absent if it is unknown
  * @param names the levels of the namespace, followed by the table's name
  * @param locations additional directories in the catalog's settings
- * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, as in file-system tables
+ * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, like those of file-system
+ *   tables
  * @param others returns the catalog's other tables whose directory is equal to a given directory, or above or below it
  * @param claims returns the directories that the metadata of the catalog's other tables names. The function is called
  *   only if a table's location is known solely from its own metadata, because it reads the metadata of all other tables

@@ -26,7 +26,7 @@ object JdbcProperty {
   val RetryableStates: CatalogProperty = declared(CatalogProperty(
     "retryable_status_codes",
     None,
-    "Comma-separated list of SQLSTATEs that indicate a lost connection, in addition to the standard ones"
+    "Comma-separated list of SQLSTATEs that indicate a lost connection, in addition to the standard SQLSTATEs"
   ))
 
   val all: Seq[CatalogProperty] = declared.all

@@ -3,7 +3,7 @@ package iceberglite.catalog.rest
 /**
  * An endpoint of a server (REST OpenAPI description: `paths`).
  *
- * @param path the path, as in the OpenAPI description and in a server's list of endpoints
+ * @param path the path in the form that the OpenAPI description and a server's list of endpoints contain
  * @param isDefault whether a server that does not list its endpoints has this endpoint
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {

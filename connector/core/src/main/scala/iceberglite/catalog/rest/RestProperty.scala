@@ -102,7 +102,7 @@ object RestProperty {
   val TokenExchange: CatalogProperty = declared(CatalogProperty(
     "token-exchange-enabled",
     Some("true"),
-    "oauth2: whether a refresh exchanges the old token for a new one; otherwise it requests one with the credential"
+    "oauth2: whether a refresh exchanges the old token for a new token; if not, it requests a token with the credential"
   ))
   val Scope: CatalogProperty = declared(CatalogProperty("scope", Some("catalog"), "oauth2: scope of tokens"))
   val Audience: CatalogProperty = declared(CatalogProperty("audience", None, "oauth2: audience of tokens"))
