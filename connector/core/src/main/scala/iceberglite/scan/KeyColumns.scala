@@ -50,7 +50,7 @@ final private[scan] class KeyColumns(current: Schema, schemas: Vector[Schema]) {
       .getOrElse(throw invalid(deletes, s"No schema of the table has a field with the id $id"))
     found.init.map(_.fieldType).foreach {
       case _: StructType => ()
-      case other => throw notAKey(deletes, found, s"is inside a ${other.getClass.getSimpleName.stripSuffix("Type")}")
+      case _ => throw notAKey(deletes, found, "is inside a list or a map")
     }
     found.last.fieldType match {
       case t @ VariantType => throw notAKey(deletes, found, s"is a $t")

@@ -137,7 +137,7 @@ private[manifestlist] object EncodedMap {
     position + 1
   }
 
-  /** Reads a signed little-endian number of four or eight bytes, the encoding of numeric bounds (spec: "Appendix D"). */
+  /** Reads a signed little-endian number of four or eight bytes, as numeric bounds are encoded (spec: "Appendix D"). */
   def littleEndian(bytes: Array[Byte], start: Int, size: Int): Long = {
     // The last byte carries the sign.
     var value = bytes(start + size - 1).toLong
