@@ -10,12 +10,13 @@ import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.sql.AlterTableStatement
 
 /**
- * Checks `docs/reference.md` against the registries in the code. [[ReferenceTables]] renders the text between
- * `<!-- begin: name -->` and `<!-- end -->`; with `UPDATE=1` in the environment, the suite rewrites it.
+ * Checks that the tables in `docs/reference.md` equal those that [[ReferenceTables]] renders from the registries in the
+ * code. Each table is between `<!-- begin: name -->` and `<!-- end -->`. If the environment variable `UPDATE` is `1`,
+ * the suite replaces the tables in the page instead.
  */
 class ReferenceSuite extends AnyFunSuite {
   private val page: Path = Paths.get("docs", "reference.md")
-  private val updating = sys.env.get("UPDATE").contains("1")
+  private val isUpdate = sys.env.get("UPDATE").contains("1")
 
   private def text: String = new String(Files.readAllBytes(page), UTF_8)
 
@@ -23,25 +24,28 @@ class ReferenceSuite extends AnyFunSuite {
   private val end = "<!-- end -->"
 
   ReferenceTables.all.foreach { case (name, lines) =>
-    test(s"docs/reference.md shows the ${name.replace('-', ' ')} as they are") {
+    test(s"the table ${name.replace('-', ' ')} in docs/reference.md equals the table rendered from the code") {
       val before = text
-      val start = before.indexOf(begin(name))
-      assert(start >= 0, s"$page has no line ${begin(name)}")
-      val from = start + begin(name).length
-      val to = before.indexOf(end, from)
-      assert(to > 0, s"$page has no $end after ${begin(name)}")
-      val shown = lines.mkString("\n", "\n", "\n")
-      if (updating) Files.write(page, (before.take(from) + shown + before.drop(to)).getBytes(UTF_8))
-      else assert(before.substring(from, to) == shown, s"\n$page is out of date: run this suite with UPDATE=1")
+      val markerStart = before.indexOf(begin(name))
+      assert(markerStart >= 0, s"$page has no line ${begin(name)}")
+      val tableStart = markerStart + begin(name).length
+      val tableEnd = before.indexOf(end, tableStart)
+      assert(tableEnd > 0, s"$page has no $end after ${begin(name)}")
+      val rendered = lines.mkString("\n", "\n", "\n")
+      if (isUpdate) Files.write(page, (before.take(tableStart) + rendered + before.drop(tableEnd)).getBytes(UTF_8))
+      else {
+        val current = before.substring(tableStart, tableEnd)
+        assert(current == rendered, s"\n$page is out of date: run this suite with UPDATE=1 in the environment")
+      }
     }
   }
 
-  test("docs/reference.md has placeholders for exactly the tables that are rendered") {
-    val named = """<!-- begin: ([\w-]+) -->""".r.findAllMatchIn(text).map(_.group(1)).toVector
-    assert(named.sorted == ReferenceTables.all.map(_._1).sorted)
+  test("docs/reference.md has markers for exactly the tables that are rendered") {
+    val markedTables = """<!-- begin: ([\w-]+) -->""".r.findAllMatchIn(text).map(_.group(1)).toVector
+    assert(markedTables.sorted == ReferenceTables.all.map(_._1).sorted)
   }
 
-  test("docs/reference.md lists every statement of the extensions, time travel option and metadata table") {
+  test("docs/reference.md lists every statement of the extensions, every time travel option and metadata table") {
     val statements = AlterTableStatement.all.map(_.words.mkString(" ")).filterNot(text.contains)
     val keys = TimeTravel.optionKeys ++ MetadataTables.all.map(_.name)
     assert(statements.isEmpty && keys.filterNot(key => text.contains(s"\n| `$key` |")).isEmpty)

@@ -21,18 +21,20 @@ import iceberglite.table.action.{FastAppend, UpdateSchema}
 /**
  * The contents of a random table.
  *
- * @param runs maximum number of runs of similar rows in a file
- * @param rowsEach maximum number of rows in a run
- * @param hasNewTypes whether to add columns of types that SQL has no name for, which need version 3; Apache Iceberg
- *   cannot read some of them in Spark
- * @param hasLists whether to add lists and maps
+ * @param version format version of the table
+ * @param files maximum number of groups of rows in an append; each group is written to one file per partition
+ * @param runs number of runs of similar rows in a group
+ * @param rowsPerRun maximum number of rows in a run
+ * @param hasNewTypes whether to add columns of the types for which Spark SQL has no name. Some of these types need
+ *   version 3, and Apache Iceberg cannot read some of them in Spark.
+ * @param hasLists whether to add columns of list and map types
  * @param properties table properties
  */
 final private[soundness] case class TableShape(
     version: Int,
     files: Int = 3,
     runs: Int = 1,
-    rowsEach: Int = 6,
+    rowsPerRun: Int = 6,
     hasNewTypes: Boolean = false,
     hasLists: Boolean = false,
     properties: Map[String, String] = Map.empty
@@ -54,41 +56,44 @@ final private[soundness] class EvolvingTable(
   private var nextName = 0
   private var steps = Vector.empty[String]
   private var files = Map.empty[String, (Schema, Vector[Record])]
-  private var keys = Set.empty[Int]
+  private var equalityDeleteColumns = Set.empty[Int]
 
   /** The file and the position of each live row, by the row's id. */
-  var live: Map[Int, (String, Long)] = Map.empty
+  var livePositions: Map[Int, (String, Long)] = Map.empty
 
   /** The table name in Apache Iceberg's catalog. */
   def peerName: String = "ice" + name.stripPrefix("lite")
 
-  /** Returns the rows of a data file as they were written, with the schema of that time. */
-  def written(path: String): (Schema, Vector[Record]) = files(path)
+  /** Returns the rows that were written to a data file, deleted or not, and the schema with which they were written. */
+  def writtenRows(path: String): (Schema, Vector[Record]) = files(path)
 
   def idOf(row: Record): Int = row(0).asInstanceOf[Integer]
 
   /** Records that the rows with these ids were deleted. */
-  def deleted(ids: Set[Int]): Unit = live = live.filterNot { case (id, _) => ids(id) }
+  def recordDeleted(ids: Set[Int]): Unit = livePositions = livePositions.filterNot { case (id, _) => ids(id) }
 
-  /** Marks columns that must not be dropped, because Apache Iceberg fails on equality deletes with dropped columns. */
-  def kept(ids: Set[Int]): Unit = keys ++= ids
+  /**
+   * Records columns that equality deletes compare. The columns must not be dropped, because Apache Iceberg fails on
+   * equality deletes with dropped columns.
+   */
+  def recordEqualityDeleteColumns(ids: Set[Int]): Unit = equalityDeleteColumns ++= ids
 
   /** The statements and commits so far, for assertion messages. */
   def description: String = steps.mkString("; ")
 
   def table: Table = {
     val parts = name.split('.')
-    val live = catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
-    live.refresh()
-    live.current
+    val shared = catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
+    shared.refresh()
+    shared.current
   }
 
   def build(): this.type = {
     create()
-    (0 until random.nextInt(3)).foreach(_ => partition())
+    (0 until random.nextInt(3)).foreach(_ => addPartitionField())
     append()
     val deletes = new RandomDeletes(this, random)
-    val steps = Vector(() => append(), () => append(), () => evolve()) ++
+    val steps = Vector(() => append(), () => append(), () => changeSchemaOrSpec()) ++
       (if (shape.version > 1) Vector(() => deletes.next()) else Vector.empty)
     (0 until 5 + random.nextInt(4)).foreach(_ => oneOf(steps)())
     append()
@@ -98,14 +103,14 @@ final private[soundness] class EvolvingTable(
   }
 
   /**
-   * Builds the table with one Parquet file of random rows, whose ids ascend from 1, and deletes every tenth row; of
-   * version 2 or later, without new types.
+   * Builds the table with one Parquet file of random rows, whose ids ascend from 1, and deletes every tenth row. The
+   * table must have version 2 or later, and no columns of the new types, because Apache Iceberg deletes the rows.
    */
   def buildOrdered(rows: Int): this.type = {
     create()
     append(FileFormat.Parquet, Vector(new RandomRows(table.schema, random, () => freshId()).make(rows)))
     run(s"DELETE FROM $peerName WHERE id % 10 = 3")
-    deleted(live.keySet.filter(_ % 10 == 3))
+    recordDeleted(livePositions.keySet.filter(_ % 10 == 3))
     sql(s"REFRESH TABLE $name")
     this
   }
@@ -133,52 +138,58 @@ final private[soundness] class EvolvingTable(
     }
   }
 
-  private def oneOf[A](of: Seq[A]): A = of(random.nextInt(of.size))
+  private def oneOf[A](items: Seq[A]): A = items(random.nextInt(items.size))
 
   def run(statement: String): Unit = {
     sql(statement)
     steps :+= statement.replaceAll("\\s+", " ")
   }
 
-  def commit(what: String, action: Action): Unit = {
+  def commit(summary: String, action: Action): Unit = {
     table.transaction().add(action).commit()
-    steps :+= what
+    steps :+= summary
   }
 
-  private def evolve(): Unit =
-    oneOf(Vector(() => partition(), () => partition(), () => unpartition(), () => columns()))()
+  private def changeSchemaOrSpec(): Unit = {
+    val changes =
+      Vector(() => addPartitionField(), () => addPartitionField(), () => dropPartitionField(), () => changeColumn())
+    oneOf(changes)()
+  }
 
-  /** The primitive columns outside lists and maps, by their names in SQL. */
+  /** The primitive columns outside lists and maps, with their names in SQL. */
   private def leaves: Vector[(String, PrimitiveType)] = leavesOf(table.schema)
 
-  private def partition(): Unit = {
+  private def addPartitionField(): Unit = {
     val (column, t) = oneOf(leaves.filter(_._1 != "id"))
     val transforms = Seq("identity", s"bucket[${oneOf(Seq(2, 5))}]", s"truncate[${oneOf(Seq(1, 2, 10))}]") ++
       Seq("year", "month", "day", "hour")
     val transform = oneOf(transforms.map(Transforms.parse).filter(_.canTransform(t)))
-    val now = table
-    val source = now.schema.byId.values.find(f => now.schema.names(f.id) == column).get.id
-    val others = now.spec.fields.filter(_.sourceId == source).map(_.transform)
-    if (!others.exists(o => o == transform || isTime(o) && isTime(transform))) {
+    val current = table
+    val source = current.schema.byId.values.find(f => current.schema.names(f.id) == column).get.id
+    val existing = current.spec.fields.filter(_.sourceId == source).map(_.transform)
+    if (!existing.exists(e => e == transform || isTimeTransform(e) && isTimeTransform(transform))) {
       nextName += 1
-      run(s"ALTER TABLE $name ADD PARTITION FIELD ${call(transform, column)} AS part$nextName")
+      run(s"ALTER TABLE $name ADD PARTITION FIELD ${toSql(transform, column)} AS part$nextName")
     }
   }
 
-  private def unpartition(): Unit = table.spec.fields.filterNot(_.transform.name == "void") match {
+  private def dropPartitionField(): Unit = table.spec.fields.filterNot(_.transform.name == "void") match {
     case Seq() => ()
-    case some => run(s"ALTER TABLE $name DROP PARTITION FIELD ${oneOf(some).name}")
+    case fields => run(s"ALTER TABLE $name DROP PARTITION FIELD ${oneOf(fields).name}")
   }
 
-  /** Changes a column. A source column of a partition field cannot be dropped. */
-  private def columns(): Unit = {
-    val now = table
-    val free = now.schema.fields.filterNot(f => keys(f.id)).map(_.name).filter(_ != "id")
-      .filterNot(n => now.metadata.specs.flatMap(_.fields).exists(f => rootOf(now.schema, f.sourceId) == n))
-    val column = oneOf(free)
-    val t = now.schema.fields.find(_.name == column).get.fieldType
+  /**
+   * Widens, renames, adds or replaces a column. Source columns of partition fields and columns that equality deletes
+   * compare are neither renamed nor replaced, because they cannot be dropped.
+   */
+  private def changeColumn(): Unit = {
+    val current = table
+    val changeable = current.schema.fields.filterNot(f => equalityDeleteColumns(f.id)).map(_.name).filter(_ != "id")
+      .filterNot(n => current.metadata.specs.flatMap(_.fields).exists(f => rootOf(current.schema, f.sourceId) == n))
+    val column = oneOf(changeable)
+    val t = current.schema.fields.find(_.name == column).get.fieldType
     nextName += 1
-    val widened = wider(now.schema).map(c => s"ALTER COLUMN ${c._1} TYPE ${c._2}")
+    val widened = widerTypes(current.schema).map(c => s"ALTER COLUMN ${c._1} TYPE ${c._2}")
     val default = if (shape.version == 3 && random.nextBoolean()) "int DEFAULT 10" else "bigint"
     val changes = widened.map(Seq(_)) ++
       Vector(Seq(s"RENAME COLUMN $column TO ${column}_$nextName"), Seq(s"ADD COLUMN new$nextName $default")) ++
@@ -188,7 +199,7 @@ final private[soundness] class EvolvingTable(
 
   private def rootOf(schema: Schema, id: Int): String = schema.names(id).takeWhile(_ != '.')
 
-  /** Commits a few files, each with similar values. */
+  /** Commits groups of rows. Adjacent rows of a group have similar values. */
   private def append(): Unit = {
     val schema = table.schema
     val format = oneOf(Seq(FileFormat.Parquet, FileFormat.Parquet, FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
@@ -196,22 +207,22 @@ final private[soundness] class EvolvingTable(
       format,
       Vector.fill(1 + random.nextInt(shape.files)) {
         val runs = Vector.fill(shape.runs) {
-          new RandomRows(schema, random, () => freshId()).make(1 + random.nextInt(shape.rowsEach))
+          new RandomRows(schema, random, () => freshId()).make(1 + random.nextInt(shape.rowsPerRun))
         }
         runs.flatten
       }
     )
   }
 
-  /** Commits each group of rows, in a file for each partition. */
+  /** Commits the groups of rows. Each group is written to one file per partition. */
   private def append(format: FileFormat, groups: Vector[Vector[Record]]): Unit = {
-    val now = table
+    val current = table
     val newFiles = groups.flatMap { group =>
-      group.groupBy(tuple(now, _)).toVector.map { case (p, rs) => write(format, now.schema, p, rs) -> rs }
+      group.groupBy(partitionOf(current, _)).toVector.map { case (p, rs) => write(format, current.schema, p, rs) -> rs }
     }
     newFiles.foreach { case (file, rows) =>
-      files += file.path -> (now.schema -> rows)
-      live ++= rows.zipWithIndex.map { case (row, position) => idOf(row) -> (file.path -> position.toLong) }
+      files += file.path -> (current.schema -> rows)
+      livePositions ++= rows.zipWithIndex.map { case (row, position) => idOf(row) -> (file.path -> position.toLong) }
     }
     val rows = newFiles.map(_._1.recordCount).mkString("+")
     commit(s"append $rows rows in ${format.name}", new FastAppend(newFiles.map(_._1)))
@@ -222,18 +233,23 @@ final private[soundness] class EvolvingTable(
     nextId
   }
 
-  /** @param schema the schema of the file, which gets a new name */
+  /**
+   * Writes a file with a new name to the table's location.
+   *
+   * @param schema the schema of the file
+   */
   def write(format: FileFormat, schema: Schema, partition: PartitionTuple, rows: Seq[Record]): ContentFile = {
-    val to = table
-    val modes = MetricsModes.of(to.properties, to.schema, to.sortOrder)
-    val path = s"${to.location}/data/${new UUID(random.nextLong(), random.nextLong())}${format.extension}"
-    DataFileOf(DataTarget(to.io, path, schema, to.properties, modes), format, to.spec.specId, partition, rows)
+    val current = table
+    val modes = MetricsModes.of(current.properties, current.schema, current.sortOrder)
+    val path = s"${current.location}/data/${new UUID(random.nextLong(), random.nextLong())}${format.extension}"
+    val target = DataTarget(current.io, path, schema, current.properties, modes)
+    DataFileOf(target, format, current.spec.specId, partition, rows)
   }
 
-  private def tuple(of: Table, row: Record): PartitionTuple = PartitionTuple(of.spec.fields.map { field =>
-    val t = of.schema.byId.get(field.sourceId).map(_.fieldType)
+  private def partitionOf(table: Table, row: Record): PartitionTuple = PartitionTuple(table.spec.fields.map { field =>
+    val t = table.schema.byId.get(field.sourceId).map(_.fieldType)
     t.collect { case p: PrimitiveType => p }
-      .flatMap(p => value(row, of.schema.asStruct, field.sourceId).flatMap(RecordValues.literal(_, p)))
+      .flatMap(p => value(row, table.schema.asStruct, field.sourceId).flatMap(RecordValues.literal(_, p)))
       .flatMap(field.transform(_))
   })
 
@@ -249,15 +265,15 @@ final private[soundness] class EvolvingTable(
 
 private[soundness] object EvolvingTable {
 
-  /** Returns the primitive columns outside lists and maps, by their names in SQL. */
-  def leavesOf(schema: Schema): Vector[(String, PrimitiveType)] = inStructs(schema.asStruct).map { case (field, t) =>
+  /** Returns the primitive columns outside lists and maps, with their names in SQL. */
+  def leavesOf(schema: Schema): Vector[(String, PrimitiveType)] = leavesOf(schema.asStruct).map { case (field, t) =>
     (schema.names(field.id), t)
   }
 
-  private def inStructs(struct: StructType): Vector[(NestedField, PrimitiveType)] = struct.fields.flatMap { f =>
+  private def leavesOf(struct: StructType): Vector[(NestedField, PrimitiveType)] = struct.fields.flatMap { f =>
     f.fieldType match {
       case primitive: PrimitiveType => Vector(f -> primitive)
-      case inner: StructType => inStructs(inner)
+      case inner: StructType => leavesOf(inner)
       case _ => Vector.empty
     }
   }
@@ -265,9 +281,9 @@ private[soundness] object EvolvingTable {
   private val newTypes: Vector[PrimitiveType] =
     Vector(UuidType, FixedType(3), TimeType, TimestampNsType, TimestampTzNsType)
 
-  private def isTime(t: Transform): Boolean = Set("year", "month", "day", "hour").contains(t.name)
+  private def isTimeTransform(t: Transform): Boolean = Set("year", "month", "day", "hour").contains(t.name)
 
-  private def call(t: Transform, column: String): String = t.name match {
+  private def toSql(t: Transform, column: String): String = t.name match {
     case "identity" => column
     case parametrized if parametrized.endsWith("]") =>
       val Array(function, width) = parametrized.stripSuffix("]").split('[')
@@ -275,7 +291,8 @@ private[soundness] object EvolvingTable {
     case time => s"${time}s($column)"
   }
 
-  private def wider(schema: Schema): Vector[(String, String)] = leavesOf(schema).filter(_._1 != "id").collect {
+  /** Returns the columns that can be widened, each with its wider type in SQL. */
+  private def widerTypes(schema: Schema): Vector[(String, String)] = leavesOf(schema).filter(_._1 != "id").collect {
     case (column, IntType) => column -> "bigint"
     case (column, FloatType) => column -> "double"
     case (column, DecimalType(9, s)) => column -> s"decimal(18, $s)"

@@ -37,7 +37,7 @@ object Pools {
   ).map(DateTime.parseDate(_).get)
 
   /** Clock changes in New York and in St. John's, where clocks change one minute after midnight. */
-  private val changes: Vector[Long] = (
+  private val clockChanges: Vector[Long] = (
     Vector("2013-03-10T06:59:59.999999", "2013-03-10T07:00:00", "2013-11-03T05:30:00", "2013-11-03T06:30:00") ++
       Vector("2010-11-07T02:29:59.999999", "2010-11-07T02:30:30", "2010-11-07T03:15:00", "2010-11-07T03:30:00") ++
       Vector("2013-12-31T18:14:59.999999", "2013-12-31T18:15:00", "2011-12-30T10:00:00", "2011-12-30T09:59:59")
@@ -46,7 +46,7 @@ object Pools {
   private val moments: Vector[Long] = {
     val hours = Vector(0L, 1L, 5L * DateTime.MicrosPerHour, DateTime.MicrosPerDay - 1)
     // The ORC library cannot represent fractional seconds in the last second before 1970.
-    (changes ++ days.flatMap(d => hours.map(_ + d * DateTime.MicrosPerDay)) :+ 253402300799999999L)
+    (clockChanges ++ days.flatMap(d => hours.map(_ + d * DateTime.MicrosPerDay)) :+ 253402300799999999L)
       .filterNot(m => m > -1000000L && m < 0L).sorted
   }
 
@@ -68,7 +68,7 @@ object Pools {
   private val times: Vector[Long] = Vector(0L, 1L, DateTime.MicrosPerHour - 1, DateTime.MicrosPerHour) ++
     Vector(DateTime.MicrosPerDay / 2, DateTime.MicrosPerDay - 1)
 
-  /** The limits of days and of the range, and values that differ by less than a microsecond. */
+  /** Day boundaries, the limits of the range, and values that differ by less than a microsecond. */
   private val nanos: Vector[Long] = {
     val day = DateTime.MicrosPerDay * 1000L
     (Vector(Long.MinValue / 1000L * 1000L, Long.MaxValue / 1000L * 1000L, -day - 1, -day, 0L, 1L, 999L, 1000L, 1001L) ++
@@ -82,9 +82,9 @@ object Pools {
   }
 
   private def decimals(t: DecimalType): Vector[Literal] = {
-    val most = BigInteger.TEN.pow(t.precision).subtract(BigInteger.ONE)
+    val largest = BigInteger.TEN.pow(t.precision).subtract(BigInteger.ONE)
     val unscaled = Vector(-1000L, -101L, -100L, -1L, 0L, 1L, 99L, 100L, 101L, 12345L).map(BigInteger.valueOf)
-    (most.negate +: unscaled :+ most).map(u => DecimalLiteral(new BigDecimal(u, t.scale)))
+    (largest.negate +: unscaled :+ largest).map(u => DecimalLiteral(new BigDecimal(u, t.scale)))
   }
 
   /** Returns all values of a type, in order. */
@@ -108,13 +108,13 @@ object Pools {
     case other => throw new IllegalArgumentException(other.toString)
   }
 
-  def one(t: PrimitiveType, random: Random): Literal = {
+  def randomValue(t: PrimitiveType, random: Random): Literal = {
     val pool = of(t)
     pool(random.nextInt(pool.size))
   }
 
-  /** Returns the literal in SQL. */
-  def text(value: Literal): String = value match {
+  /** Returns the SQL text of a value. The values of types without a name in SQL are strings, bytes or numbers. */
+  def toSql(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => s"CAST('$v' AS INT)"
     case LongLiteral(v) => s"CAST('$v' AS BIGINT)"
@@ -124,7 +124,7 @@ object Pools {
     case DateLiteral(v) => s"DATE '${DateTime.formatDate(v)}'"
     case TimestampLiteral(v) => s"TIMESTAMP_NTZ '${DateTime.formatTimestamp(v)}'"
     case TimestampTzLiteral(v) => s"TIMESTAMP '${DateTime.formatTimestamp(v)}Z'"
-    case StringLiteral(v) => quoted(v)
+    case StringLiteral(v) => quotedString(v)
     case BinaryLiteral(v) => hex(v).mkString("X'", "", "'")
     case UuidLiteral(v) => s"'$v'"
     case FixedLiteral(v) => hex(v).mkString("X'", "", "'")
@@ -134,7 +134,7 @@ object Pools {
     case other => throw new IllegalArgumentException(other.toString)
   }
 
-  def quoted(text: String): String = s"'${text.replace("\\", "\\\\").replace("'", "\\'")}'"
+  def quotedString(text: String): String = s"'${text.replace("\\", "\\\\").replace("'", "\\'")}'"
 
   private def hex(bytes: ByteBuffer): Seq[String] =
     (bytes.position() until bytes.limit()).map(i => f"${bytes.get(i) & 0xff}%02X")

@@ -16,15 +16,16 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.types.Type.DecimalType
 
 /**
- * Random tables and conditions: the files planned for a condition and the filter that remains for Spark give the rows
- * that Spark finds without push-down. Some of the queries are also run, in iceberg-lite and in Apache Iceberg.
+ * Checks random conditions on random tables: the rows in the files planned for a condition, filtered by the part of the
+ * condition that remains for Spark, equal the rows that Spark finds without push-down. Some of the queries are also
+ * executed by iceberg-lite, and some by Apache Iceberg.
  */
 @MoreRounds
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private val tables = Fuzz.slowRounds(8, least = 2)
-  private val conditionsEach = 80
-  private val runEach = 5
-  private val byPeerEach = 2
+  private val conditionsPerTable = 80
+  private val queriesPerTable = 5
+  private val peerQueriesPerTable = 2
   private val zones = Seq("UTC", "America/New_York", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia")
 
   private def settings(zone: String): Seq[(String, String)] = Seq(
@@ -39,46 +40,49 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
 
   /** The rows of a table, read without push-down: as Spark returns them, and in Spark's internal form. */
   private class AllRows(table: String) {
-    private val all = spark.table(table)
-    private val found = all.selectExpr("*", "_file").collect()
-    private val convert = CatalystTypeConverters.createToCatalystConverter(all.schema)
-    val file: Map[Int, String] = found.map(r => r.getInt(0) -> r.getString(r.length - 1)).toMap
-    val held: Map[Int, InternalRow] =
-      found.map(r => r.getInt(0) -> convert(Row(r.toSeq.init: _*)).asInstanceOf[InternalRow]).toMap
-    val plain: DataFrame =
-      spark.createDataFrame(java.util.Arrays.asList(found.map(r => Row(r.toSeq.init: _*)): _*), all.schema)
+    private val query = spark.table(table)
+    private val rowsWithFile = query.selectExpr("*", "_file").collect()
+    private val toCatalyst = CatalystTypeConverters.createToCatalystConverter(query.schema)
+    val fileById: Map[Int, String] = rowsWithFile.map(r => r.getInt(0) -> r.getString(r.length - 1)).toMap
+    val internalRowById: Map[Int, InternalRow] =
+      rowsWithFile.map(r => r.getInt(0) -> toCatalyst(Row(r.toSeq.init: _*)).asInstanceOf[InternalRow]).toMap
+    val localCopy: DataFrame =
+      spark.createDataFrame(java.util.Arrays.asList(rowsWithFile.map(r => Row(r.toSeq.init: _*)): _*), query.schema)
 
     /** Returns the ids of the rows for which each condition is true, with a single query. */
-    def matching(conditions: Seq[String]): Seq[Set[Int]] = {
-      val tested = plain.selectExpr("id" +: conditions: _*).collect()
-      conditions.indices.map(i => tested.filter(r => !r.isNullAt(i + 1) && r.getBoolean(i + 1)).map(_.getInt(0)).toSet)
+    def matchingIds(conditions: Seq[String]): Seq[Set[Int]] = {
+      val results = localCopy.selectExpr("id" +: conditions: _*).collect()
+      conditions.indices.map(i => results.filter(r => !r.isNullAt(i + 1) && r.getBoolean(i + 1)).map(_.getInt(0)).toSet)
     }
   }
 
   /**
-   * The result of a planned query of all columns: the rows in the planned files for which the remaining filter is true.
+   * The result of a planned query that selects all columns.
    *
+   * @param ids ids of the rows in the planned files for which the remaining filter is true
    * @param files number of planned files
-   * @param isTested whether Spark evaluates a filter on rows
+   * @param hasFilter whether Spark evaluates a filter on rows
    */
-  private case class Outcome(ids: Set[Int], files: Int, isTested: Boolean)
+  private case class PlanOutcome(ids: Set[Int], files: Int, hasFilter: Boolean)
 
-  private def planned(query: DataFrame, rows: AllRows): Outcome = {
+  private def planOutcome(query: DataFrame, rows: AllRows): PlanOutcome = {
     val plan = query.queryExecution.optimizedPlan
     val scan = plan.collectLeaves().collectFirst { case r: DataSourceV2ScanRelation => r }
-    scan.fold(Outcome(Set.empty, 0, isTested = false)) { r =>
-      val files = r.scan.asInstanceOf[IcebergScan].files.plan.tasks.map(_.file.path).toSet
-      val test = InterpretedPredicate(BindReferences.bindReference(left(plan), r.output))
-      test.initialize(0)
-      val ids = rows.held.collect { case (id, row) if files(rows.file(id)) && test.eval(row) => id }.toSet
-      Outcome(ids, files.size, left(plan) != Literal.TrueLiteral)
+    scan.fold(PlanOutcome(Set.empty, 0, hasFilter = false)) { relation =>
+      val files = relation.scan.asInstanceOf[IcebergScan].files.plan.tasks.map(_.file.path).toSet
+      val predicate = InterpretedPredicate(BindReferences.bindReference(remainingFilter(plan), relation.output))
+      predicate.initialize(0)
+      val ids = rows.internalRowById.collect {
+        case (id, row) if files(rows.fileById(id)) && predicate.eval(row) => id
+      }.toSet
+      PlanOutcome(ids, files.size, remainingFilter(plan) != Literal.TrueLiteral)
     }
   }
 
-  private def left(plan: LogicalPlan): Expression =
+  private def remainingFilter(plan: LogicalPlan): Expression =
     plan.collect { case Filter(condition, _) => condition }.reduceOption(And).getOrElse(Literal.TrueLiteral)
 
-  private def ids(query: DataFrame): Set[Int] = query.select("id").collect().map(_.getInt(0)).toSet
+  private def idsOf(query: DataFrame): Set[Int] = query.select("id").collect().map(_.getInt(0)).toSet
 
   test("push-down of a condition never loses or adds a row") {
     val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
@@ -96,8 +100,8 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Conditions with the number of files that can match, and whether Spark evaluates a filter on rows. */
-  private val decided: Seq[(String, Int, Boolean)] = Seq(
+  /** Conditions, each with the number of files that can match, and whether Spark evaluates a filter on the rows. */
+  private val expectedPlans: Seq[(String, Int, Boolean)] = Seq(
     ("id = 5", 1, true),
     ("id IN (5, 35)", 2, true),
     ("id BETWEEN 12 AND 27", 2, true),
@@ -118,53 +122,57 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
       for ((p, i) <- Seq("a", "a", "b", "b").zipWithIndex)
         sql(s"INSERT INTO $table SELECT int(id), '$p', string(id + 1000) FROM range(${i * 10}, ${i * 10 + 10}, 1, 1)")
       val rows = new AllRows(table)
-      decided.zip(rows.matching(decided.map(_._1))).foreach { case ((condition, files, isTested), expected) =>
+      val matchingIds = rows.matchingIds(expectedPlans.map(_._1))
+      expectedPlans.zip(matchingIds).foreach { case ((condition, files, hasFilter), ids) =>
         val query = spark.table(table).where(condition)
-        assert(planned(query, rows) == Outcome(expected, files, isTested), condition)
-        assert(ids(query) == expected, condition)
+        assert(planOutcome(query, rows) == PlanOutcome(ids, files, hasFilter), condition)
+        assert(idsOf(query) == ids, condition)
       }
     }
   }
 
-  private val function = """system\.(\w+)\((?:\d+, )?([\w.]+)\)""".r
+  private val functionCall = """system\.(\w+)\((?:\d+, )?([\w.]+)\)""".r
 
   /**
-   * Whether Apache Iceberg returns other rows for the condition. It orders -0.0 before 0.0 and skips files by that
-   * order, while the two are equal in Spark. A decimal that is truncated to more digits than its type allows is null in
-   * Spark, but not in Apache Iceberg's `truncate`. On an identity partition, Apache Iceberg applies a condition on a
-   * function of the column to the column itself and loses rows. On a partition with the function, it returns rows with
-   * null for a negated comparison.
+   * Returns whether Apache Iceberg returns other rows than Spark for the condition, because of one of four differences.
+   *   - Apache Iceberg orders -0.0 before 0.0 and skips files by that order. In Spark, the two zeros are equal.
+   *   - If truncating a decimal gives more digits than its type allows, the result is null in Spark, but not in Apache
+   *     Iceberg's `truncate`.
+   *   - If a column is partitioned by identity, Apache Iceberg applies a condition on a function of the column to the
+   *     column itself and loses rows.
+   *   - If a column is partitioned by the function in the condition, Apache Iceberg returns rows with a null in that
+   *     column for a negated comparison.
    */
   private def isWrongInPeer(condition: String, table: EvolvingTable, rows: AllRows): Boolean = {
-    val now = table.table
-    val types = EvolvingTable.leavesOf(now.schema).toMap
-    def partitions(column: String): Seq[String] =
-      now.metadata.specs.flatMap(_.fields).filter(_.sourceId == now.schema.ids(column)).map(_.transform.name)
+    val current = table.table
+    val types = EvolvingTable.leavesOf(current.schema).toMap
+    def transformsOf(column: String): Seq[String] =
+      current.metadata.specs.flatMap(_.fields).filter(_.sourceId == current.schema.ids(column)).map(_.transform.name)
     def overflows(column: String): Boolean = types(column).isInstanceOf[DecimalType] &&
-      !rows.plain.where(s"$column IS NOT NULL AND lite.system.truncate(10, $column) IS NULL").isEmpty
-    val negates = condition.contains("<>") || condition.contains("NOT")
-    condition.contains("0.0'") || function.findAllMatchIn(condition).exists { call =>
+      !rows.localCopy.where(s"$column IS NOT NULL AND lite.system.truncate(10, $column) IS NULL").isEmpty
+    val isNegated = condition.contains("<>") || condition.contains("NOT")
+    condition.contains("0.0'") || functionCall.findAllMatchIn(condition).exists { call =>
       val (name, column) = (call.group(1), call.group(2))
-      partitions(column).exists(p => p == "identity" || negates && p.startsWith(name.stripSuffix("s"))) ||
+      transformsOf(column).exists(t => t == "identity" || isNegated && t.startsWith(name.stripSuffix("s"))) ||
       name == "truncate" && overflows(column)
     }
   }
 
   private def check(table: EvolvingTable, random: Random): Unit = {
     val rows = new AllRows(table.name)
-    assert(rows.file == table.live.map { case (id, (file, _)) => id -> file }, "rows that no delete took out")
+    assert(rows.fileById == table.livePositions.map { case (id, (file, _)) => id -> file }, "files of live rows")
     val predicates = new RandomPredicates(EvolvingTable.leavesOf(table.table.schema), random)
-    val conditions = Vector.tabulate(conditionsEach)(i => predicates.next(i % 4))
+    val conditions = Vector.tabulate(conditionsPerTable)(i => predicates.next(i % 4))
     val all = spark.table(table.name)
-    val byPeer = !table.shape.hasNewTypes
-    conditions.zip(rows.matching(conditions)).zipWithIndex.foreach { case ((condition, expected), i) =>
+    val isReadByPeer = !table.shape.hasNewTypes
+    conditions.zip(rows.matchingIds(conditions)).zipWithIndex.foreach { case ((condition, expected), i) =>
       withClue(s"WHERE $condition\n") {
         val query = all.where(condition)
-        assert(planned(query, rows).ids == expected)
-        if (i % (conditionsEach / runEach) == 0) assert(ids(query) == expected, "as run")
-        if (byPeer && i % (conditionsEach / byPeerEach) == 0 && !isWrongInPeer(condition, table, rows)) {
-          val there = spark.table(table.peerName).where(condition.replace("lite.system.", "ice.system."))
-          assert(ids(there) == expected, "as run by Apache Iceberg")
+        assert(planOutcome(query, rows).ids == expected)
+        if (i % (conditionsPerTable / queriesPerTable) == 0) assert(idsOf(query) == expected, "executed query")
+        if (isReadByPeer && i % (conditionsPerTable / peerQueriesPerTable) == 0 && !isWrongInPeer(condition, table, rows)) {
+          val peerQuery = spark.table(table.peerName).where(condition.replace("lite.system.", "ice.system."))
+          assert(idsOf(peerQuery) == expected, "rows returned by Apache Iceberg")
         }
       }
     }

@@ -7,8 +7,8 @@ import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
 
 /**
- * Conditions in SQL on the columns of a table: everything that Spark's filters can represent, and expressions over
- * columns that can be converted to ranges.
+ * Generates conditions in SQL on the columns of a table: conditions of every kind that Spark's filters can represent,
+ * and conditions on expressions over columns that can be converted to ranges.
  */
 final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: Random) {
   private type Column = (String, PrimitiveType)
@@ -26,34 +26,35 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
         case _ => leaf()
       }
 
-  private def oneOf[A](of: Seq[A]): A = of(random.nextInt(of.size))
+  private def oneOf[A](items: Seq[A]): A = items(random.nextInt(items.size))
 
   private def operator(): String = oneOf(Seq("=", "=", "<>", "<", "<=", ">", ">=", "<=>"))
 
-  private def literal(t: PrimitiveType): String = Pools.text(Pools.one(t, random))
+  private def literal(t: PrimitiveType): String = Pools.toSql(Pools.randomValue(t, random))
 
   private def orNull(text: String): String = if (random.nextInt(12) == 0) "NULL" else text
 
-  private def list(of: => String, count: Int = 1 + random.nextInt(4)): String =
-    Seq.fill(count)(of).mkString("(", ", ", ")")
+  private def list(nextItem: => String, count: Int = 1 + random.nextInt(4)): String =
+    Seq.fill(count)(nextItem).mkString("(", ", ", ")")
 
   private def leaf(): String = {
     val column = oneOf(columns)
-    if (random.nextBoolean()) plain(column)
+    if (random.nextBoolean()) columnCondition(column)
     else
       column._2 match {
-        case DateType | TimestampType | TimestampTzType => ofTime(column)
-        case StringType => ofText(column._1)
-        case IntType | LongType | FloatType | _: DecimalType => ofNumber(column)
+        case DateType | TimestampType | TimestampTzType => timeCondition(column)
+        case StringType => stringCondition(column._1)
+        case IntType | LongType | FloatType | _: DecimalType => numberCondition(column)
         case DoubleType => s"isnan(${column._1})"
-        // Not coalesce: Spark 3.5 fails on it between AND and OR inside CASE, with any source.
+        // Conditions with coalesce are not generated, because Spark 3.5 fails, with any data source, if coalesce is
+        // between AND and OR inside CASE.
         case BooleanType => oneOf(Seq(column._1, s"${column._1} = true", s"NOT ${column._1}"))
         case BinaryType => s"lite.system.bucket(5, ${column._1}) = ${random.nextInt(5)}"
-        case _ => plain(column)
+        case _ => columnCondition(column)
       }
   }
 
-  private def plain(column: Column): String = {
+  private def columnCondition(column: Column): String = {
     val (name, t) = column
     random.nextInt(10) match {
       case 0 => s"$name IS NULL"
@@ -68,12 +69,12 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
     }
   }
 
-  private def ofTime(column: Column): String = {
+  private def timeCondition(column: Column): String = {
     val (name, t) = column
     val date = literal(DateType)
     val unit = oneOf(Seq("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"))
     random.nextInt(8) match {
-      case 0 => transformed(column)
+      case 0 => transformCondition(column)
       case 1 => s"CAST($name AS DATE) ${operator()} ${orNull(date)}"
       case 2 => s"to_date($name) IN ${list(literal(DateType))}"
       case 3 => s"year($name) ${operator()} ${year()}"
@@ -82,14 +83,14 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
       case 6 if t == DateType => s"trunc($name, '${oneOf(Seq("year", "quarter", "MM", "week"))}') ${operator()} $date"
       case _ =>
         val moment = literal(if (t == DateType) TimestampTzType else t)
-        val whole = if (random.nextBoolean()) s"date_trunc('$unit', $moment)" else moment
-        s"date_trunc('$unit', $name) ${operator()} $whole"
+        val bound = if (random.nextBoolean()) s"date_trunc('$unit', $moment)" else moment
+        s"date_trunc('$unit', $name) ${operator()} $bound"
     }
   }
 
   private def year(): Int = oneOf(Seq(0, 1, 2, 1582, 1899, 1969, 1970, 2010, 2013, 2014, 2024, 9999, 10000, 300000))
 
-  private def transformed(column: Column): String = {
+  private def transformCondition(column: Column): String = {
     val (name, t) = column
     def units(function: String, count: Int): String =
       s"lite.system.$function($name) ${oneOf(Seq(s"${operator()} $count", s"IN ($count, ${count + 1})"))}"
@@ -103,39 +104,39 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
     }
   }
 
-  private def ofText(name: String): String = {
-    val text = Pools.one(StringType, random) match {
+  private def stringCondition(name: String): String = {
+    val text = Pools.randomValue(StringType, random) match {
       case StringLiteral(v) => v
       case other => other.toString
     }
     val length = random.nextInt(4)
     val prefix = text.substring(0, text.offsetByCodePoints(0, math.min(length, text.codePointCount(0, text.length))))
-    val like = Pools.quoted(prefix.replace("%", "\\%").replace("_", "\\_") + "%")
+    val like = Pools.quotedString(prefix.replace("%", "\\%").replace("_", "\\_") + "%")
     random.nextInt(9) match {
       case 0 | 1 => s"$name ${oneOf(Seq("LIKE", "NOT LIKE"))} $like"
-      case 2 => s"startswith($name, ${orNull(Pools.quoted(text))})"
-      case 3 => s"${oneOf(Seq("endswith", "contains"))}($name, ${Pools.quoted(prefix)})"
-      case 4 => s"substring($name, ${random.nextInt(3)}, $length) ${operator()} ${Pools.quoted(prefix)}"
-      case 5 => s"left($name, $length) ${operator()} ${Pools.quoted(prefix)}"
-      case 6 => s"left($name, $length) IN ${list(Pools.quoted(prefix))}"
-      case 7 => s"lite.system.truncate(${1 + length}, $name) ${operator()} ${Pools.quoted(prefix)}"
+      case 2 => s"startswith($name, ${orNull(Pools.quotedString(text))})"
+      case 3 => s"${oneOf(Seq("endswith", "contains"))}($name, ${Pools.quotedString(prefix)})"
+      case 4 => s"substring($name, ${random.nextInt(3)}, $length) ${operator()} ${Pools.quotedString(prefix)}"
+      case 5 => s"left($name, $length) ${operator()} ${Pools.quotedString(prefix)}"
+      case 6 => s"left($name, $length) IN ${list(Pools.quotedString(prefix))}"
+      case 7 => s"lite.system.truncate(${1 + length}, $name) ${operator()} ${Pools.quotedString(prefix)}"
       case _ => s"lite.system.bucket(5, $name) IN ${list(random.nextInt(5).toString)}"
     }
   }
 
-  private def ofNumber(column: Column): String = {
+  private def numberCondition(column: Column): String = {
     val (name, t) = column
-    def value(of: PrimitiveType): Literal = Pools.one(of, random)
+    def value(valueType: PrimitiveType): Literal = Pools.randomValue(valueType, random)
     random.nextInt(4) match {
-      case 0 => s"CAST($name AS DOUBLE) ${operator()} ${Pools.text(value(DoubleType))}"
+      case 0 => s"CAST($name AS DOUBLE) ${operator()} ${Pools.toSql(value(DoubleType))}"
       case 1 if t != FloatType => s"lite.system.bucket(2, $name) = ${random.nextInt(2)}"
-      case 2 if t != FloatType => s"lite.system.truncate(10, $name) ${operator()} ${Pools.text(value(t))}"
-      case _ if t == IntType => s"CAST($name AS BIGINT) ${operator()} ${Pools.text(wide(value(LongType)))}"
-      case _ => s"$name + 1 ${operator()} ${Pools.text(value(t))}"
+      case 2 if t != FloatType => s"lite.system.truncate(10, $name) ${operator()} ${Pools.toSql(value(t))}"
+      case _ if t == IntType => s"CAST($name AS BIGINT) ${operator()} ${Pools.toSql(toLong(value(LongType)))}"
+      case _ => s"$name + 1 ${operator()} ${Pools.toSql(value(t))}"
     }
   }
 
-  private def wide(value: Literal): Literal = value match {
+  private def toLong(value: Literal): Literal = value match {
     case IntLiteral(v) => LongLiteral(v.toLong)
     case other => other
   }

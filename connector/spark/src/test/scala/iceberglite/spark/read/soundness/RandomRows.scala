@@ -10,7 +10,8 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Adjacent rows of a file: each column has a few neighbouring values of its type's pool, and a random share of nulls.
+ * Generates adjacent rows of a file: each column has a few neighbouring values of its type's pool, and a random share
+ * of nulls.
  *
  * @param nextId supplies the column `id`
  */
@@ -24,7 +25,7 @@ final private[soundness] class RandomRows(schema: Schema, random: Random, nextId
 
   def make(count: Int): Vector[Record] = Vector.fill(count)(record(schema.asStruct))
 
-  private def oneOf[A](of: Seq[A]): A = of(random.nextInt(of.size))
+  private def oneOf[A](items: Seq[A]): A = items(random.nextInt(items.size))
 
   private def record(struct: StructType): Record = new Record(struct.fields.map { f =>
     if (f.name == "id") Int.box(nextId()) else orNull(f)
@@ -39,10 +40,10 @@ final private[soundness] class RandomRows(schema: Schema, random: Random, nextId
     case map: MapType =>
       val keys = Vector.fill(random.nextInt(3))(value(map.keyId, map.key)).distinct
       keys.map(_ -> orNull(map.valueField))
-    case _ => plain(oneOf(neighbours(id)))
+    case _ => recordValue(oneOf(neighbours(id)))
   }
 
-  private def plain(value: Literal): AnyRef = Literal.javaValue(value) match {
+  private def recordValue(value: Literal): AnyRef = Literal.javaValue(value) match {
     case bytes: ByteBuffer => bytes.duplicate()
     case other => other
   }

@@ -12,13 +12,13 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 
 /**
- * Random tables whose files have many row groups, pages and batches, and row-level deletes. A scan that skips rows by
- * filters and deletes returns the same rows, with the same values and positions, as a scan without skipping.
+ * Checks random tables with row-level deletes, whose files have many row groups, pages and batches: a scan that skips
+ * rows by filters and deletes returns the same rows, with the same values and positions, as a scan that reads all rows.
  */
 @MoreRounds
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private val tables = Fuzz.slowRounds(4, least = 2)
-  private val conditionsEach = if (Sampling.isFast) 8 else 20
+  private val conditionsPerTable = if (Sampling.isFast) 8 else 20
 
   private def settings(random: Random): Seq[(String, String)] = Seq(
     "spark.sql.session.timeZone" -> "UTC",
@@ -31,12 +31,12 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     "spark.sql.leafNodeDefaultParallelism" -> "1"
   )
 
-  /** Row groups of about ten rows or more, with several pages. */
+  /** Returns a shape whose files have row groups of at least about ten rows, with several pages. */
   private def shape(round: Int, random: Random): TableShape = TableShape(
     version = 2 + round % 2,
     files = 1,
     runs = 6,
-    rowsEach = 25,
+    rowsPerRun = 25,
     hasNewTypes = round % 4 == 1,
     hasLists = true,
     properties = Map(
@@ -47,7 +47,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     )
   )
 
-  private def oneOf[A](of: Seq[A], random: Random): A = of(random.nextInt(of.size))
+  private def oneOf[A](items: Seq[A], random: Random): A = items(random.nextInt(items.size))
 
   /**
    * Returns the rows as text, without the sign of zeros: within a batch, the ORC library treats both zeros as one
@@ -60,50 +60,50 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private def columns(table: DataFrame): Seq[String] =
     table.schema.map(f => if (f.dataType == BinaryType) s"hex(${f.name}) AS ${f.name}" else f.name)
 
-  /** The number of rows that a scan has read, and of all rows of the table. */
-  private case class Amounts(read: Long, all: Long)
+  private case class RowCounts(read: Long, inTable: Long)
 
-  private class Checked(table: EvolvingTable, random: Random) {
+  private class TableCheck(table: EvolvingTable, random: Random) {
     private val all = spark.read.option("batch-size", oneOf(Seq(3, 16, 5000), random).toString).table(table.name)
     private val rows = columns(all) ++ Seq("_file", "_pos")
 
-    /** The rows found without any filter, in memory. */
-    private val plain: DataFrame = {
-      val whole = all.selectExpr("*", "_file", "_pos")
-      spark.createDataFrame(java.util.Arrays.asList(whole.collect(): _*), whole.schema)
+    /** The rows that a scan without a filter returns, copied to memory. */
+    private val localCopy: DataFrame = {
+      val query = all.selectExpr("*", "_file", "_pos")
+      spark.createDataFrame(java.util.Arrays.asList(query.collect(): _*), query.schema)
     }
 
     /**
-     * Compares the unpruned scan with the written rows, with a scan that includes deleted rows, and with Apache
-     * Iceberg.
+     * Compares a scan without a filter with the positions of the live rows, with a scan that also reads deleted rows,
+     * and with Apache Iceberg's scan.
      */
-    def unpruned(): Unit = {
-      val places = plain.select("id", "_file", "_pos").collect().map { case Row(id: Int, file: String, pos: Long) =>
-        id -> (file -> pos)
+    def checkFullScan(): Unit = {
+      val positions = localCopy.select("id", "_file", "_pos").collect().map {
+        case Row(id: Int, file: String, pos: Long) => id -> (file -> pos)
       }
-      assert(places.toMap == table.live && places.length == table.live.size)
-      val expected = texts(plain.selectExpr(rows: _*))
-      assert(texts(all.where("NOT _deleted").selectExpr(rows: _*)) == expected, "beside the deleted rows")
+      assert(positions.toMap == table.livePositions && positions.length == table.livePositions.size)
+      val expected = texts(localCopy.selectExpr(rows: _*))
+      assert(texts(all.where("NOT _deleted").selectExpr(rows: _*)) == expected, "scan that also reads deleted rows")
       if (!table.shape.hasNewTypes) {
-        assert(expected == texts(spark.table(table.peerName).selectExpr(rows: _*)), "as Apache Iceberg reads it")
+        assert(expected == texts(spark.table(table.peerName).selectExpr(rows: _*)), "Apache Iceberg's scan")
       }
     }
 
-    def where(condition: String): Amounts = {
-      val wanted = random.shuffle(rows).take(1 + random.nextInt(rows.size))
-      val batches = Map(
+    /** Compares a scan with a filter and random columns with the same query on the copied rows. */
+    def checkWhere(condition: String): RowCounts = {
+      val selected = random.shuffle(rows).take(1 + random.nextInt(rows.size))
+      val options = Map(
         "batch-size" -> oneOf(Seq(1, 3, 8, 64, 5000), random).toString,
         "split-size" -> oneOf(Seq(3000, 1 << 27), random).toString,
         "vectorization-enabled" -> (random.nextInt(6) > 0).toString
       )
-      val query = spark.read.options(batches).table(table.name).where(condition).selectExpr(wanted: _*)
-      withClue(s"SELECT ${wanted.mkString(", ")} WHERE $condition\n$batches\n") {
-        assert(texts(query) == texts(plain.where(condition).selectExpr(wanted: _*)))
+      val query = spark.read.options(options).table(table.name).where(condition).selectExpr(selected: _*)
+      withClue(s"SELECT ${selected.mkString(", ")} WHERE $condition\n$options\n") {
+        assert(texts(query) == texts(localCopy.where(condition).selectExpr(selected: _*)))
       }
       val read = query.queryExecution.executedPlan.collectLeaves().collect { case scan: BatchScanExec =>
         scan.metrics("numOutputRows").value
       }
-      Amounts(read.sum, table.live.size.toLong)
+      RowCounts(read.sum, table.livePositions.size.toLong)
     }
 
     def rowGroups: Seq[Int] = {
@@ -115,7 +115,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private def catalog: LiteCatalog =
     spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
 
-  test("scans with rows skipped by filters and rows deleted return the correct rows") {
+  test("scans that skip rows by filters and deletes return the correct rows") {
     (0 until tables).foreach { round =>
       val random = new Random(Fuzz.seed + round * 6271L)
       withConf(settings(random): _*) {
@@ -123,20 +123,21 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
         withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, round $round\n") {
           withClue(s"${table.description}\n")(table.build())
           withClue(s"${table.description}\n") {
-            val checked = new Checked(table, random)
-            checked.unpruned()
+            val check = new TableCheck(table, random)
+            check.checkFullScan()
             val predicates = new RandomPredicates(EvolvingTable.leavesOf(table.table.schema), random)
-            (0 until conditionsEach).foreach(i => checked.where(predicates.next(i % 3)))
+            (0 until conditionsPerTable).foreach(i => check.checkWhere(predicates.next(i % 3)))
           }
         }
       }
     }
   }
 
-  private val few = Seq("id <= 20", "id > 980", "id BETWEEN 500 AND 520", "id IN (77, 78)", "id = 5 AND i IS NULL") ++
-    Seq("id < 10 OR id > 990", "NOT (id > 15)", "id < 30 AND (x > 0 OR t IS NOT NULL)")
+  private val selectiveConditions =
+    Seq("id <= 20", "id > 980", "id BETWEEN 500 AND 520", "id IN (77, 78)", "id = 5 AND i IS NULL") ++
+      Seq("id < 10 OR id > 990", "NOT (id > 15)", "id < 30 AND (x > 0 OR t IS NOT NULL)")
 
-  test("in a file with many row groups, scans skip most rows by conditions that hold for few row groups") {
+  test("in a file with many row groups, a scan skips most rows if its condition holds in few row groups") {
     for (version <- 2 to 3) {
       val random = new Random(Fuzz.seed + version)
       withConf(settings(random): _*) {
@@ -144,12 +145,12 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
         val shape = TableShape(version = version, hasLists = true, properties = properties)
         val table = new EvolvingTable(newTable("ordered"), shape, random, sql)(catalog)
         withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, version $version\n") {
-          val checked = new Checked(table.buildOrdered(1000), random)
-          checked.unpruned()
-          assert(checked.rowGroups.max > 4, "row groups of the file")
-          few.foreach { condition =>
-            val amounts = checked.where(condition)
-            assert(amounts.read < amounts.all / 2, s"rows read WHERE $condition")
+          val check = new TableCheck(table.buildOrdered(1000), random)
+          check.checkFullScan()
+          assert(check.rowGroups.max > 4, "row groups of the file")
+          selectiveConditions.foreach { condition =>
+            val counts = check.checkWhere(condition)
+            assert(counts.read < counts.inTable / 2, s"rows read WHERE $condition")
           }
         }
       }

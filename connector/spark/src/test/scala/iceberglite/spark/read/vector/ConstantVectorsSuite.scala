@@ -4,7 +4,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.ColumnVector
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Columns with one value in all rows, as for columns that a data file lacks. */
+/** Checks vectors with the same value in all rows, which the reader returns for columns that a data file lacks. */
 class ConstantVectorsSuite extends AnyFunSuite {
 
   /** Some code that writes Spark's rows reads a decimal before it checks for null. */

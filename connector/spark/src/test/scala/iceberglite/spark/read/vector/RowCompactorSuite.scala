@@ -17,7 +17,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.spark.read.parquet.RowPositions
 
-/** Compacting vectors in place keeps the rows that a mapping of the vectors shows. */
+/** Checks that compacting vectors in place gives the same rows as [[SelectedVector]] for the same row numbers. */
 class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val types: Vector[DataType] = Vector(
@@ -94,7 +94,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     offHeap <- Gen.oneOf(true, false)
   } yield (rows, live.toArray, nulls, offHeap)
 
-  test("values of all types, nulls and nested values move with their rows") {
+  test("compaction moves values of all types, nulls and nested values together with their rows") {
     forAll(batches) { case (rows, live, nulls, offHeap) =>
       val vectors: Array[WritableColumnVector] =
         if (offHeap) OffHeapColumnVector.allocateColumns(rows, schema).toArray
@@ -109,12 +109,12 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("dictionary-encoded values remain dictionary-encoded") {
+  test("vectors with a dictionary keep the dictionary when they are compacted") {
     object Words extends Dictionary {
       override def decodeToInt(id: Int): Int = id * 100
-      override def decodeToLong(id: Int): Long = fail("not asked for")
-      override def decodeToFloat(id: Int): Float = fail("not asked for")
-      override def decodeToDouble(id: Int): Double = fail("not asked for")
+      override def decodeToLong(id: Int): Long = fail("only ints and bytes are decoded")
+      override def decodeToFloat(id: Int): Float = fail("only ints and bytes are decoded")
+      override def decodeToDouble(id: Int): Double = fail("only ints and bytes are decoded")
       override def decodeToBinary(id: Int): Array[Byte] = bytes(id)
     }
     forAll(batches) { case (rows, live, nulls, _) =>
@@ -132,11 +132,11 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("positions of rows follow the row groups that are read") {
-    val places = RowPositions.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
+  test("row positions are those of the rows in the row groups that are read") {
+    val positions = RowPositions.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
     def next(rows: Int): Seq[Long] = {
-      places.fill(rows)
-      (0 until rows).map(places.vector.getLong)
+      positions.fill(rows)
+      (0 until rows).map(positions.vector.getLong)
     }
     assert(next(4) == (100L to 103L) && next(1) == Seq(104L) && next(0).isEmpty && next(2) == Seq(2000L, 2001L))
     intercept[NoSuchElementException](next(1))
