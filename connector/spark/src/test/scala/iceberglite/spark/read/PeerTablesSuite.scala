@@ -4,19 +4,22 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Tables written by Apache Iceberg, read by both connectors. */
+/** Checks that both connectors read the same rows from tables that Apache Iceberg wrote. */
 class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
-  /** Runs a query on the table in both catalogs, with `%s` as the placeholder of the table. */
+  /**
+   * Returns the rows of a query, after checking that Apache Iceberg returns the same rows. The query has `%s` in place
+   * of the table name.
+   */
   private def sameRows(table: String, query: String): Seq[String] = {
-    val ours = sorted(query.replace("%s", table))
-    assert(ours == sorted(query.replace("%s", peer(table))), query)
-    ours
+    val result = sorted(query.replace("%s", table))
+    assert(result == sorted(query.replace("%s", peer(table))), query)
+    result
   }
 
-  private def create(columns: String, rest: String = ""): String = {
+  private def create(columns: String, clauses: String = ""): String = {
     val table = newTable()
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $rest")
+    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $clauses")
     table
   }
 
@@ -31,7 +34,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       |(false, -1, -2L, float('NaN'), double('-Infinity'), -1.25bd, -12.3456bd, -1.0000000001bd, DATE'1500-01-01',
       |TIMESTAMP'1500-01-01 10:00:00', TIMESTAMP_NTZ'1500-01-01 10:00:00', '', X'')""".stripMargin.replace("\n", " ")
 
-  test("every type of every format version is read as by Apache Iceberg, in batches and in rows") {
+  test("in every format version, values of all types are read as by Apache Iceberg, in batches and row by row") {
     for (version <- Seq(1, 2, 3)) {
       val table = create(allTypes, s"TBLPROPERTIES ('format-version' = '$version')")
       sql(s"INSERT INTO ${peer(table)} $allValues")
@@ -86,37 +89,37 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
   test("columns keep their values when they are renamed, swapped, moved, dropped and added again") {
     val table = create("a int, b int, c string, s struct<x: int, y: int>")
-    val there = peer(table)
-    sql(s"INSERT INTO $there VALUES (1, 10, 'old', named_struct('x', 1, 'y', 2))")
-    sql(s"ALTER TABLE $there RENAME COLUMN a TO tmp")
-    sql(s"ALTER TABLE $there RENAME COLUMN b TO a")
-    sql(s"ALTER TABLE $there RENAME COLUMN tmp TO b")
-    sql(s"ALTER TABLE $there DROP COLUMN c")
-    sql(s"ALTER TABLE $there ADD COLUMN c string FIRST")
-    sql(s"ALTER TABLE $there RENAME COLUMN s.x TO z")
-    sql(s"ALTER TABLE $there ADD COLUMN s.x int")
-    sql(s"ALTER TABLE $there DROP COLUMN s.y")
-    sql(s"INSERT INTO $there VALUES ('new', 2, 20, named_struct('z', 3, 'x', 4))")
+    val peerTable = peer(table)
+    sql(s"INSERT INTO $peerTable VALUES (1, 10, 'old', named_struct('x', 1, 'y', 2))")
+    sql(s"ALTER TABLE $peerTable RENAME COLUMN a TO tmp")
+    sql(s"ALTER TABLE $peerTable RENAME COLUMN b TO a")
+    sql(s"ALTER TABLE $peerTable RENAME COLUMN tmp TO b")
+    sql(s"ALTER TABLE $peerTable DROP COLUMN c")
+    sql(s"ALTER TABLE $peerTable ADD COLUMN c string FIRST")
+    sql(s"ALTER TABLE $peerTable RENAME COLUMN s.x TO z")
+    sql(s"ALTER TABLE $peerTable ADD COLUMN s.x int")
+    sql(s"ALTER TABLE $peerTable DROP COLUMN s.y")
+    sql(s"INSERT INTO $peerTable VALUES ('new', 2, 20, named_struct('z', 3, 'x', 4))")
     assert(sameRows(table, "SELECT * FROM %s") == Seq("[new,2,20,[3,4]]", "[null,1,10,[1,null]]"))
-    // By name, the filters would use the values of the other column.
+    // If filters found columns by name, they would use the old values of another column.
     Seq("a = 10", "b = 1", "a = 1", "c IS NULL", "c = 'old'", "s.x IS NULL", "s.x = 1", "s.z = 1", "s.x = 4")
       .foreach(filter => sameRows(table, s"SELECT * FROM %s WHERE $filter"))
     assert(sameRows(table, "SELECT s.x FROM %s WHERE s IS NOT NULL").size == 2)
   }
 
-  test("widened columns show the old values, and filters apply to them") {
+  test("widened columns keep the values that were written before, and filters apply to these values") {
     val columns = "i int, f float, d decimal(5, 2), s struct<i: int>, l array<float>, m map<string, decimal(4, 1)>"
     val table = create(columns)
-    val there = peer(table)
+    val peerTable = peer(table)
     sql(
-      s"""INSERT INTO $there VALUES (7, 0.5, 1.25, named_struct('i', 7), array(0.5f), map('k', 1.5bd)),
+      s"""INSERT INTO $peerTable VALUES (7, 0.5, 1.25, named_struct('i', 7), array(0.5f), map('k', 1.5bd)),
          |(NULL, NULL, NULL, NULL, NULL, NULL)""".stripMargin
     )
-    val wider = Seq("i TYPE bigint", "f TYPE double", "d TYPE decimal(38, 2)", "s.i TYPE bigint") ++
+    val changes = Seq("i TYPE bigint", "f TYPE double", "d TYPE decimal(38, 2)", "s.i TYPE bigint") ++
       Seq("l.element TYPE double", "m.value TYPE decimal(12, 1)")
-    wider.foreach(change => sql(s"ALTER TABLE $there ALTER COLUMN $change"))
+    changes.foreach(change => sql(s"ALTER TABLE $peerTable ALTER COLUMN $change"))
     sql(
-      s"""INSERT INTO $there VALUES (5000000000, 0.1, 12345678901234567890.25, named_struct('i', 5000000000),
+      s"""INSERT INTO $peerTable VALUES (5000000000, 0.1, 12345678901234567890.25, named_struct('i', 5000000000),
          |array(0.1d), map('k', 12345678901.5bd))""".stripMargin
     )
     assert(sameRows(table, "SELECT * FROM %s").size == 3)
@@ -170,7 +173,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     ) sameRows(table, s"SELECT * FROM %s WHERE $filter")
   }
 
-  test("an identity partition column is read correctly in files of both specs") {
+  test("an identity partition column is read correctly in files written before and after partition evolution") {
     val table = create("id int, cat string")
     sql(s"INSERT INTO ${peer(table)} VALUES (1, 'a')")
     sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD cat")
@@ -226,7 +229,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT iD FROM %s WHERE ID = 2") == Seq("[2]"))
   }
 
-  test("imported files without ids are read by the table's name mapping and by their partition") {
+  test("imported files without field ids are read with the table's name mapping and their partition values") {
     val directory = newDirectory("imported").resolve("p").toUri.toString
     val rows = sql(
       """SELECT id, TIMESTAMP'2013-01-01 10:00:00' AS ts, named_struct('x', id) AS s, array(id) AS l, id % 2 AS part

@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** The information that Spark gets about a scan, and the work that the scan avoids. */
+/** Checks what a scan reports to Spark, and which files, columns and rows a scan does not read. */
 class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
 
   /** A table with 30 days, one file per day and one manifest per month; ids ascend. */
@@ -33,7 +33,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
   private def scan(df: DataFrame): BatchScanExec =
     collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s }.get
 
-  private def filtersLeft(df: DataFrame): Seq[String] =
+  private def sparkFilters(df: DataFrame): Seq[String] =
     collect(df.queryExecution.executedPlan) { case f: FilterExec => f.condition.toString }
 
   test("EXPLAIN shows the snapshot, the filters and the number of planned files and manifests") {
@@ -49,10 +49,10 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(scan(sql(s"SELECT * FROM $days")).scan.description.endsWith("[files=30 of 30, manifests=2 of 2, tasks=2]"))
   }
 
-  test("a filter that partitions decide is not evaluated on rows, any other filter is") {
-    assert(filtersLeft(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'")).isEmpty)
-    assert(filtersLeft(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 06:00:00'")).size == 1)
-    val mixed = filtersLeft(sql(s"SELECT id FROM $days WHERE ts < TIMESTAMP'2013-01-05 00:00:00' AND x > 3"))
+  test("Spark evaluates a filter on rows only if partition values do not decide the filter") {
+    assert(sparkFilters(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'")).isEmpty)
+    assert(sparkFilters(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 06:00:00'")).size == 1)
+    val mixed = sparkFilters(sql(s"SELECT id FROM $days WHERE ts < TIMESTAMP'2013-01-05 00:00:00' AND x > 3"))
     assert(mixed.size == 1 && !mixed.head.contains("ts") && mixed.head.contains("x"))
     assert(rows(s"SELECT count(*) FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'").head.getLong(0) == 60)
   }
@@ -60,7 +60,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
   test("a filter on a partition transform skips the files of other partitions") {
     val df = sql(s"SELECT id FROM $days WHERE lite.system.days(ts) = DATE'2013-02-03'")
     assert(scan(df).scan.description.contains("filters=day(ts) = DATE '2013-02-03', files=1 of 30"))
-    assert(filtersLeft(df).isEmpty && df.collect().length == 10)
+    assert(sparkFilters(df).isEmpty && df.collect().length == 10)
   }
 
   test("only the columns and struct fields of a query are read") {
@@ -70,7 +70,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(scan(sql(s"SELECT _pos, id FROM $days")).scan.readSchema().fieldNames.toSet == Set("_pos", "id"))
   }
 
-  test("Spark gets batches, or rows if the read requests them") {
+  test("a scan returns batches to Spark, or rows if vectorization is disabled") {
     assert(scan(sql(s"SELECT * FROM $days")).supportsColumnar)
     assert(!scan(spark.read.option("vectorization-enabled", "false").table(days)).supportsColumnar)
     withConf("spark.sql.iceberg.vectorization.enabled" -> "false") {
@@ -78,7 +78,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     }
   }
 
-  test("a null in a struct is also null in rows and interpreted expressions") {
+  test("a null field of a struct is also null if Spark reads rows and interprets expressions") {
     val table = newTable("nulls")
     sql(s"CREATE TABLE $table (s STRUCT<a: BOOLEAN, b: INT>) USING iceberg")
     sql(s"INSERT INTO $table SELECT named_struct('a', IF(id < 5, NULL, true), 'b', int(id)) FROM range(10)")
@@ -109,7 +109,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(metrics("totalDataFileSize").value > 0 && metrics.contains("totalPlanningDuration"))
   }
 
-  test("two equal parts of a query read the table once") {
+  test("if a query contains the same subquery twice, Spark reads the table once") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
       val half = s"(SELECT s.a AS k, count(*) AS n FROM $days GROUP BY s.a)"
       val df = sql(s"SELECT * FROM $half a JOIN $half b ON a.n = b.n")
@@ -118,17 +118,17 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     }
   }
 
-  test("a join with a small other side reads only the partitions of the join keys") {
-    val few = newTable()
-    sql(s"CREATE TABLE ${peer(few)} (ts timestamp, word string) USING iceberg")
+  test("a join with a small table reads only the partitions of the small table's join keys") {
+    val smallTable = newTable()
+    sql(s"CREATE TABLE ${peer(smallTable)} (ts timestamp, word string) USING iceberg")
     val values = "(TIMESTAMP'2013-01-03 06:00:00', 'a'), (TIMESTAMP'2013-02-07 06:00:00', 'b')"
-    sql(s"INSERT INTO ${peer(few)} VALUES $values")
-    val df = sql(s"SELECT d.id FROM $days d JOIN $few f ON d.ts = f.ts WHERE f.word = 'b'")
+    sql(s"INSERT INTO ${peer(smallTable)} VALUES $values")
+    val df = sql(s"SELECT d.id FROM $days d JOIN $smallTable f ON d.ts = f.ts WHERE f.word = 'b'")
     assert(df.collect().length == 10)
     val scans = collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }
-    val big = scans.find(_.scan.description.contains(days)).get
-    assert(big.runtimeFilters.nonEmpty && big.inputRDD.getNumPartitions == 1)
-    assert(big.inputRDD.partitions.length == 1 && big.metrics("numOutputRows").value == 10)
+    val largeScan = scans.find(_.scan.description.contains(days)).get
+    assert(largeScan.runtimeFilters.nonEmpty && largeScan.inputRDD.getNumPartitions == 1)
+    assert(largeScan.inputRDD.partitions.length == 1 && largeScan.metrics("numOutputRows").value == 10)
   }
 
   test("rows deleted by another engine's merge-on-read DELETE are not returned") {
@@ -183,11 +183,11 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
   }
 
   test("misspelled and unsupported read options are rejected") {
-    def reading(key: String, value: String): String =
+    def errorOf(key: String, value: String): String =
       intercept[Exception](spark.read.option(key, value).table(days).collect()).getMessage
-    assert(reading("split-sise", "1").contains("did you mean split-size?"))
-    assert(reading("split-size", "many").contains("option split-size: many"))
-    assert(reading("scan-task-set-id", "1").contains("Staged scan tasks are not supported"))
+    assert(errorOf("split-sise", "1").contains("did you mean split-size?"))
+    assert(errorOf("split-size", "many").contains("option split-size: many"))
+    assert(errorOf("scan-task-set-id", "1").contains("Staged scan tasks are not supported"))
   }
 
   test("a filter that no row can satisfy reads nothing") {

@@ -8,11 +8,11 @@ import org.scalatest.{Outcome, TestSuite, TestSuiteMixin}
 
 import iceberglite.spark.SharedSession
 
-/** Checks whether queries were answered from metadata. */
+/** Helpers for tests of queries that are answered from metadata, or whose files are skipped. */
 trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSuiteMixin { self: TestSuite =>
 
-  /** For a few rows, interpreting a query is faster than compiling it. */
-  private val quick = Seq(
+  /** Settings for queries with few rows: interpreting such a query is faster than compiling it. */
+  private val smallQuerySettings = Seq(
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
     "spark.sql.adaptive.enabled" -> "false",
@@ -20,50 +20,52 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     "spark.sql.leafNodeDefaultParallelism" -> "1"
   )
 
-  abstract override def withFixture(test: NoArgTest): Outcome = withConf(quick: _*)(super.withFixture(test))
+  abstract override def withFixture(test: NoArgTest): Outcome =
+    withConf(smallQuerySettings: _*)(super.withFixture(test))
 
-  protected def create(columns: String, rest: String, properties: (String, String)*): String = {
+  protected def create(columns: String, clauses: String, properties: (String, String)*): String = {
     val table = newTable()
-    val all = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
-    val suffix = if (all.isEmpty) "" else s"TBLPROPERTIES ($all)"
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $rest $suffix")
+    val assignments = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
+    val suffix = if (assignments.isEmpty) "" else s"TBLPROPERTIES ($assignments)"
+    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $clauses $suffix")
     table
   }
 
   protected def mergeOnRead(version: Int): Seq[(String, String)] = Seq("format-version" -> version.toString) ++
     Seq("delete", "update", "merge").map(s => s"write.$s.mode" -> "merge-on-read")
 
-  /** Whether the rows of a query come from metadata alone. */
-  protected def isAnswered(df: DataFrame): Boolean = {
+  /** Whether the query is answered from metadata, without reading data files. */
+  protected def isFromMetadata(df: DataFrame): Boolean = {
     val plan = df.queryExecution.executedPlan
     val scans = collect(plan) { case s: BatchScanExec => s }
-    scans.isEmpty && collect(plan) { case known @ (_: AggregateScanExec | _: LocalTableScanExec) => known }.nonEmpty
+    scans.isEmpty && collect(plan) { case answer @ (_: AggregateScanExec | _: LocalTableScanExec) => answer }.nonEmpty
   }
 
   /**
-   * Returns the rows of a query with `%s` for the table, after comparing them with those that the peer reads from the
-   * files.
+   * Returns the rows of a query, after checking that Apache Iceberg reads the same rows from the files. The query has
+   * `%s` in place of the table name.
    */
-  protected def same(table: String, query: String): Seq[String] = {
+  protected def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
-    val ours = sorted(query.replace("%s", table))
+    val result = sorted(query.replace("%s", table))
     withConf("spark.sql.iceberg.aggregate-push-down.enabled" -> "false") {
-      assert(ours == sorted(query.replace("%s", peer(table))), query)
+      assert(result == sorted(query.replace("%s", peer(table))), query)
     }
-    ours
-  }
-
-  /** Checks that the query is answered from metadata. @return the rows */
-  protected def answered(table: String, query: String): Seq[String] = {
-    val result = same(table, query)
-    val df = sql(query.replace("%s", table))
-    assert(isAnswered(df), df.queryExecution.executedPlan)
     result
   }
 
-  protected def readFor(table: String, query: String): Seq[String] = {
-    val result = same(table, query)
-    assert(!isAnswered(sql(query.replace("%s", table))), query)
+  /** Returns the rows of a query, after checking the rows and that the query is answered from metadata. */
+  protected def fromMetadata(table: String, query: String): Seq[String] = {
+    val result = sameRows(table, query)
+    val df = sql(query.replace("%s", table))
+    assert(isFromMetadata(df), df.queryExecution.executedPlan)
+    result
+  }
+
+  /** Returns the rows of a query, after checking the rows and that the query is not answered from metadata. */
+  protected def fromFiles(table: String, query: String): Seq[String] = {
+    val result = sameRows(table, query)
+    assert(!isFromMetadata(sql(query.replace("%s", table))), query)
     result
   }
 }

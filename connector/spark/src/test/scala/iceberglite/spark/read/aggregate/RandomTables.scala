@@ -21,8 +21,8 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.{FastAppend, RowDelta}
 
 /**
- * A random table: files of several formats, specs and schemas, with nulls, NaN, both zeros, strings longer than
- * truncated bounds, and the kinds of deletes of its format version.
+ * A random table. It has files of several formats, partition specs and schemas, and deletes of every kind that its
+ * format version has. The values include nulls, NaN, both zeros, and strings that are longer than truncated bounds.
  *
  * @param name the table name with catalog and namespace
  */
@@ -35,14 +35,14 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   def table: Table = {
     val parts = name.split('.')
-    val live = catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
-    live.refresh()
-    live.current
+    val shared = catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2)))
+    shared.refresh()
+    shared.current
   }
 
   def files: Vector[FileScanTask] = {
-    val now = table
-    TableScan(now.tree(), now.currentSnapshot, AlwaysTrue, caseSensitive = true).plan().tasks
+    val current = table
+    TableScan(current.tree(), current.currentSnapshot, AlwaysTrue, caseSensitive = true).plan().tasks
   }
 
   def build(): this.type = {
@@ -62,13 +62,13 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
   private def changes: Vector[() => Unit] = {
     val deletes: Vector[() => Unit] = version match {
       case 1 => Vector.empty
-      case 2 => Vector(() => deletePositions(), () => deleteKeys())
-      case _ => Vector(() => deleteByVector(), () => deleteByVector(), () => deleteKeys())
+      case 2 => Vector(() => commitPositionDelete(), () => commitEqualityDelete())
+      case _ => Vector(() => commitDeletionVector(), () => commitDeletionVector(), () => commitEqualityDelete())
     }
-    Vector(() => append(), () => append(), () => evolve(), () => evolve()) ++ deletes ++ deletes
+    Vector(() => append(), () => append(), () => alterTable(), () => alterTable()) ++ deletes ++ deletes
   }
 
-  private def oneOf[A](of: Seq[A]): A = of(random.nextInt(of.size))
+  private def oneOf[A](items: Seq[A]): A = items(random.nextInt(items.size))
 
   private def run(statement: String): Unit = {
     steps :+= statement.replaceAll("\\s+", " ")
@@ -76,13 +76,13 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
     ()
   }
 
-  private def commit(what: String, action: Action): Unit = {
-    steps :+= what
+  private def commit(summary: String, action: Action): Unit = {
+    steps :+= summary
     table.transaction().add(action).commit()
     ()
   }
 
-  private def evolve(): Unit = {
+  private def alterTable(): Unit = {
     val columns = table.schema.fields.map(_.name).toSet
     val identities = table.spec.fields.filter(_.transform == Identity).map(_.name).toSet
     val statements = Seq(
@@ -98,34 +98,34 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
     oneOf(statements.flatten.map(s => () => run(s)))()
   }
 
-  /** Commits random rows with one file for each partition; sometimes also a file without rows. */
+  /** Commits random rows in one file per partition. Some commits to an unpartitioned table add a file without rows. */
   private def append(): Unit = {
-    val now = table
+    val current = table
     val format = oneOf(RandomTable.formats)
-    val rows = Vector.fill(random.nextInt(12))(record(now.schema.asStruct))
-    val parts = rows.groupBy(r => tuple(now, r)).toVector.sortBy(_._1.toString)
-    val files = parts.map { case (partition, inside) => write(now, format, now.schema, partition, inside) }
-    val empty = if (now.spec.fields.isEmpty && random.nextInt(4) == 0) {
-      Vector(write(now, FileFormat.Parquet, now.schema, PartitionTuple.Empty, Vector.empty))
+    val rows = Vector.fill(random.nextInt(12))(record(current.schema.asStruct))
+    val parts = rows.groupBy(r => partitionOf(current, r)).toVector.sortBy(_._1.toString)
+    val files = parts.map { case (partition, rows) => write(current, format, current.schema, partition, rows) }
+    val empty = if (current.spec.fields.isEmpty && random.nextInt(4) == 0) {
+      Vector(write(current, FileFormat.Parquet, current.schema, PartitionTuple.Empty, Vector.empty))
     } else Vector.empty
     commit(s"append ${rows.size} rows in ${format.name}", new FastAppend(files ++ empty))
   }
 
   private def write(
-      to: Table,
+      table: Table,
       format: FileFormat,
       schema: Schema,
       partition: PartitionTuple,
       rows: Seq[Record]
   ): ContentFile = {
-    val modes = MetricsModes.of(to.properties, schema, to.sortOrder)
-    val path = s"${to.location}/data/${new UUID(random.nextLong(), random.nextLong())}${format.extension}"
-    DataFileOf(DataTarget(to.io, path, schema, Map.empty, modes), format, to.spec.specId, partition, rows)
+    val modes = MetricsModes.of(table.properties, schema, table.sortOrder)
+    val path = s"${table.location}/data/${new UUID(random.nextLong(), random.nextLong())}${format.extension}"
+    DataFileOf(DataTarget(table.io, path, schema, Map.empty, modes), format, table.spec.specId, partition, rows)
   }
 
-  private def tuple(of: Table, row: Record): PartitionTuple = PartitionTuple(of.spec.fields.map { field =>
-    val position = of.schema.fields.indexWhere(_.id == field.sourceId)
-    val column = of.schema.fields(position).fieldType.asInstanceOf[PrimitiveType]
+  private def partitionOf(table: Table, row: Record): PartitionTuple = PartitionTuple(table.spec.fields.map { field =>
+    val position = table.schema.fields.indexWhere(_.id == field.sourceId)
+    val column = table.schema.fields(position).fieldType.asInstanceOf[PrimitiveType]
     RecordValues.literal(row(position), column).flatMap(field.transform(_))
   })
 
@@ -154,26 +154,26 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   private def filesWithRows: Vector[FileScanTask] = files.filter(_.file.recordCount > 0)
 
-  /** Deletes by a deletion vector: it contains all deleted rows of its file and replaces the previous one. */
-  private def deleteByVector(): Unit = filesWithRows match {
+  /** Deletes rows of a file with a deletion vector that also contains the rows of the file's previous vector. */
+  private def commitDeletionVector(): Unit = filesWithRows match {
     case Seq() => ()
     case tasks =>
       val task = oneOf(tasks)
-      val now = table
-      val before = task.deletes.find(_.isVector).map(_.file)
+      val current = table
+      val previous = task.deletes.find(_.isVector).map(_.file)
       val deleted = DeletionVector.newBuilder
-      before.foreach(v => deleted ++= DeletionVectorFiles.read(now.io, v))
-      val share = oneOf(Seq(2, 4, 1))
-      (0L until task.file.recordCount).filter(_ => random.nextInt(share) == 0).foreach(deleted += _)
+      previous.foreach(v => deleted ++= DeletionVectorFiles.read(current.io, v))
+      val deletedShare = oneOf(Seq(2, 4, 1))
+      (0L until task.file.recordCount).filter(_ => random.nextInt(deletedShare) == 0).foreach(deleted += _)
       val rows = DeletedRows(task.file.path, task.spec.specId, task.file.partition, deleted.result())
-      val path = s"${now.location}/data/${new UUID(random.nextLong(), random.nextLong())}.puffin"
-      val vectors = DeletionVectorFiles.write(now.io, path, Seq(rows))
+      val path = s"${current.location}/data/${new UUID(random.nextLong(), random.nextLong())}.puffin"
+      val vectors = DeletionVectorFiles.write(current.io, path, Seq(rows))
       vectors.foreach { v =>
-        commit(s"vector of ${v.recordCount} rows of ${task.file.recordCount}", new RowDelta(vectors, before.toVector))
+        commit(s"deletion vector with ${v.recordCount} rows", new RowDelta(vectors, previous.toVector))
       }
   }
 
-  private def deletePositions(): Unit = filesWithRows match {
+  private def commitPositionDelete(): Unit = filesWithRows match {
     case Seq() => ()
     case tasks =>
       val task = oneOf(tasks)
@@ -184,7 +184,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
       commit("delete a position", new RowDelta(Vector(deletes)))
   }
 
-  private def deleteKeys(): Unit = filesWithRows match {
+  private def commitEqualityDelete(): Unit = filesWithRows match {
     case Seq() => ()
     case tasks =>
       val task = oneOf(tasks)

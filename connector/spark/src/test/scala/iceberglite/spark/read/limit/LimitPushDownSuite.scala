@@ -6,13 +6,13 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.read.aggregate.PushedPlans
 
-/** Files that LIMIT, and LIMIT after ORDER BY, skip. */
+/** Checks which files queries with LIMIT, and with ORDER BY and LIMIT, skip. */
 class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
   /** Creates a table with ten files of ten rows, each in its own manifest; ids ascend, every third `k` is null. */
-  private def filled(rest: String, properties: (String, String)*): String = {
-    val all = properties :+ ("commit.manifest-merge.enabled" -> "false")
-    val table = create("id bigint, k int, x double, p string", rest, all: _*)
+  private def filledTable(clauses: String, properties: (String, String)*): String = {
+    val allProperties = properties :+ ("commit.manifest-merge.enabled" -> "false")
+    val table = create("id bigint, k int, x double, p string", clauses, allProperties: _*)
     for (file <- 0 until 10) sql(
       s"""INSERT INTO ${peer(table)} SELECT id, IF(id % 3 = 0, NULL, int(id)), id / 2, '${"ab".charAt(file % 2)}'
          |FROM range(${file * 10}, ${file * 10 + 10}, 1, 1)""".stripMargin
@@ -20,22 +20,23 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     table
   }
 
-  private lazy val table: String = filled("")
+  private lazy val table: String = filledTable("")
 
   private def description(df: DataFrame): String =
     collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s.scan.description }.get
 
-  /** Returns the number of files and manifests that are read. */
-  private def read(query: String, of: String = table): (Int, Int) = {
-    sql(s"REFRESH TABLE $of")
-    val text = description(sql(query.replace("%s", of)))
-    val found = """files=(\d+) of 10, manifests=(\d+) of 10""".r.findFirstMatchIn(text)
-    found.fold(fail(text))(m => (m.group(1).toInt, m.group(2).toInt))
+  /** Returns the number of files and the number of manifests that a query of the table reads. */
+  private def read(query: String, queried: String = table): (Int, Int) = {
+    sql(s"REFRESH TABLE $queried")
+    val text = description(sql(query.replace("%s", queried)))
+    val counts = """files=(\d+) of 10, manifests=(\d+) of 10""".r.findFirstMatchIn(text)
+    counts.fold(fail(text))(m => (m.group(1).toInt, m.group(2).toInt))
   }
 
-  private def ids(query: String, of: String = table): Seq[Long] = rows(query.replace("%s", of)).map(_.getLong(0))
+  private def ids(query: String, queried: String = table): Seq[Long] =
+    rows(query.replace("%s", queried)).map(_.getLong(0))
 
-  test("LIMIT plans only as many files as it needs rows, and reads no more manifests") {
+  test("LIMIT plans only as many files as contain enough rows, and stops reading manifests after these files") {
     assert(read("SELECT * FROM %s LIMIT 1") == ((1, 1)))
     assert(read("SELECT id FROM %s LIMIT 10") == ((1, 1)))
     assert(read("SELECT id FROM %s LIMIT 11") == ((2, 2)))
@@ -62,18 +63,18 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(ids("SELECT id FROM %s WHERE k > 12 LIMIT 3").size == 3)
     assert(read("SELECT id FROM %s WHERE id >= 30 LIMIT 12")._1 == 2)
     assert(ids("SELECT id FROM %s WHERE id >= 30 LIMIT 12").forall(_ >= 30))
-    val parted = filled("PARTITIONED BY (p)")
+    val parted = filledTable("PARTITIONED BY (p)")
     assert(read("SELECT id FROM %s WHERE p = 'b' LIMIT 12", parted)._1 == 2)
     assert(rows(s"SELECT p FROM $parted WHERE p = 'b' LIMIT 12").map(_.getString(0)).toSet == Set("b"))
   }
 
   test("deleted rows do not count for the limit") {
-    val vectors = filled("", mergeOnRead(3): _*)
+    val vectors = filledTable("", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(vectors)} WHERE id % 2 = 0")
     assert(read("SELECT id FROM %s LIMIT 5", vectors)._1 == 1)
     assert(read("SELECT id FROM %s LIMIT 6", vectors)._1 == 2)
     assert(ids("SELECT id FROM %s LIMIT 50", vectors).size == 50)
-    val positions = filled("", mergeOnRead(2): _*)
+    val positions = filledTable("", mergeOnRead(2): _*)
     sql(s"DELETE FROM ${peer(positions)} WHERE id % 10 = 0 AND id >= 50")
     val files = read("SELECT id FROM %s LIMIT 45", positions)._1
     assert(files >= 5 && files <= 10 && ids("SELECT id FROM %s LIMIT 45", positions).size == 45)
@@ -124,7 +125,8 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
   test("row groups outside the range of the first rows are skipped in the files that are read") {
     val big = create("id bigint", "", "write.parquet.row-group-size-bytes" -> "8192")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(0, 200000, 1, 1) ORDER BY id")
-    // Each of the small files shows that the rows beyond it are not among the first.
+    // The rows of each small file are a limit: the large file has row groups whose rows all come after these rows in
+    // the order, so that the row groups cannot contain the first rows.
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(50, 60, 1, 1)")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(199940, 199950, 1, 1)")
     sql(s"REFRESH TABLE $big")
@@ -143,8 +145,8 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
   test("a limit below a join, and a subquery that a query uses twice, are applied separately") {
     val limited = s"(SELECT id FROM $table LIMIT 5)"
     assert(rows(s"SELECT count(*) FROM $limited a JOIN $table b ON a.id = b.id").head.getLong(0) == 5)
-    val both = s"SELECT (SELECT count(*) FROM $limited), (SELECT count(*) FROM (SELECT id FROM $table LIMIT 15))"
-    assert(rows(both).map(_.toString) == Seq("[5,15]"))
+    val subqueries = s"SELECT (SELECT count(*) FROM $limited), (SELECT count(*) FROM (SELECT id FROM $table LIMIT 15))"
+    assert(rows(subqueries).map(_.toString) == Seq("[5,15]"))
     val sample = s"(SELECT * FROM $table TABLESAMPLE (50 PERCENT) LIMIT 100)"
     assert(rows(s"SELECT count(*) FROM $sample").head.getLong(0) < 100)
   }

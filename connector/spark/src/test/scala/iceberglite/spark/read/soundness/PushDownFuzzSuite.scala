@@ -170,7 +170,8 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
         val query = all.where(condition)
         assert(planOutcome(query, rows).ids == expected)
         if (i % (conditionsPerTable / queriesPerTable) == 0) assert(idsOf(query) == expected, "executed query")
-        if (isReadByPeer && i % (conditionsPerTable / peerQueriesPerTable) == 0 && !isWrongInPeer(condition, table, rows)) {
+        val isPeerQuery = isReadByPeer && i % (conditionsPerTable / peerQueriesPerTable) == 0
+        if (isPeerQuery && !isWrongInPeer(condition, table, rows)) {
           val peerQuery = spark.table(table.peerName).where(condition.replace("lite.system.", "ice.system."))
           assert(idsOf(peerQuery) == expected, "rows returned by Apache Iceberg")
         }
