@@ -10,7 +10,7 @@ import iceberglite.conformance.ScanRules
 import iceberglite.puffin.DeletionVector
 import iceberglite.spark.read.vector.SelectedVector
 
-/** The rows of a batch that are not deleted. */
+/** Checks which rows of a batch are live, that is, not deleted. */
 class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def longs(values: Seq[Long]): OnHeapColumnVector = {
@@ -19,16 +19,16 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     vector
   }
 
-  test("rows are found by their positions, also if pages were skipped", ScanRules.positionRows) {
-    val places =
+  test("live rows are found by their positions, also if pages were skipped", ScanRules.positionRows) {
+    val positions =
       Gen.listOf(Gen.frequency(9 -> Gen.choose(1L, 5L), 1 -> Gen.choose(50L, 150L))).map(_.scanLeft(0L)(_ + _))
-    forAll(places, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (in, deleted, start) =>
+    forAll(positions, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (inBatch, deleted, start) =>
       val vector = DeletionVector.of(deleted.map(_ + start): _*)
-      val rows = new LiveRows(vector, Some(longs(in.map(_ + start))), Array.empty, in.size)
-      val live = rows.find(in.size)
-      val expected = in.indices.filterNot(i => deleted.contains(in(i)))
+      val rows = new LiveRows(vector, Some(longs(inBatch.map(_ + start))), Array.empty, inBatch.size)
+      val live = rows.find(inBatch.size)
+      val expected = inBatch.indices.filterNot(i => deleted.contains(inBatch(i)))
       assert(rows.rowIndexes.take(live).toSeq == expected)
-      assert(in.indices.filter(rows.isDeleted(_)) == in.indices.diff(expected))
+      assert(inBatch.indices.filter(rows.isDeleted(_)) == inBatch.indices.diff(expected))
     }
   }
 
@@ -38,14 +38,14 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("deletes of one batch are not carried over to the next") {
-    val places = longs(Seq(0L, 1L, 2L))
-    val rows = new LiveRows(DeletionVector.of(1), Some(places), Array.empty, 3)
+    val positions = longs(Seq(0L, 1L, 2L))
+    val rows = new LiveRows(DeletionVector.of(1), Some(positions), Array.empty, 3)
     assert(rows.find(3) == 2)
-    (0 until 3).foreach(i => places.putLong(i, 10L + i))
+    (0 until 3).foreach(i => positions.putLong(i, 10L + i))
     assert(rows.find(3) == 3 && rows.find(0) == 0)
   }
 
-  test("fields of structs are read from the selected rows") {
+  test("a selected vector returns the fields of structs of the selected rows") {
     val struct = new OnHeapColumnVector(3, StructType(Seq(StructField("x", IntegerType))))
     (0 until 3).foreach(i => struct.getChild(0).asInstanceOf[OnHeapColumnVector].putInt(i, i * 10))
     struct.putNull(1)

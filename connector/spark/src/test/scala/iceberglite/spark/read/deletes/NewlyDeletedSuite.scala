@@ -9,25 +9,25 @@ import iceberglite.scan.RowDeletes
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spec.schema.MetadataColumns
 
-/** The rows of a batch that were live before some deletes were added. */
+/** Checks which rows of a batch were live before some deletes were added, and are deleted by them. */
 class NewlyDeletedSuite extends AnyFunSuite {
   private def deletes(positions: Long*): RowDeletes = new RowDeletes(DeletionVector.of(positions: _*), Vector.empty)
 
   test("rows that were live and that added deletes remove are found") {
-    val places = new OnHeapColumnVector(6, LongType)
-    (0 until 6).foreach(i => places.putLong(i, 10L + i))
-    def rows(positions: Long*) = new LiveRows(DeletionVector.of(positions: _*), Some(places), Array.empty, 6)
-    val found = new NewlyDeleted(rows(10, 12), rows(11, 12, 15, 99), 6)
-    assert(found.find(6) == 2 && found.rowIndexes.take(2).toSeq == Seq(1, 5))
-    assert(found.find(1) == 0 && found.find(0) == 0)
+    val positions = new OnHeapColumnVector(6, LongType)
+    (0 until 6).foreach(i => positions.putLong(i, 10L + i))
+    def rows(positions: Long*) = new LiveRows(DeletionVector.of(positions: _*), Some(positions), Array.empty, 6)
+    val newlyDeleted = new NewlyDeleted(rows(10, 12), rows(11, 12, 15, 99), 6)
+    assert(newlyDeleted.find(6) == 2 && newlyDeleted.rowIndexes.take(2).toSeq == Seq(1, 5))
+    assert(newlyDeleted.find(1) == 0 && newlyDeleted.find(0) == 0)
   }
 
   test("a file is not opened if the added deletes remove no further rows") {
-    val wanted = ScanColumns(Vector(MetadataColumns.Position), Set(MetadataColumns.Position.id))
-    def files(before: RowDeletes, more: RowDeletes) = new FileDeletes(wanted, before, Some(more))
+    val columns = ScanColumns(Vector(MetadataColumns.Position), Set(MetadataColumns.Position.id))
+    def files(before: RowDeletes, added: RowDeletes) = new FileDeletes(columns, before, Some(added))
     assert(files(deletes(1, 2, 3), deletes(1, 3)).hasNoLiveRow && files(deletes(), deletes()).hasNoLiveRow)
     assert(!files(deletes(1), deletes(1, 2)).hasNoLiveRow && !files(deletes(), deletes(1L << 40)).hasNoLiveRow)
-    val fileDeletes = new FileDeletes(wanted, deletes(1))
+    val fileDeletes = new FileDeletes(columns, deletes(1))
     assert(!fileDeletes.hasNoLiveRow && fileDeletes.candidatePositions.isEmpty)
   }
 }

@@ -9,28 +9,28 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.ScanRules
 import iceberglite.spark.SharedSession
 
-/** Tables whose rows Apache Iceberg deleted by merge-on-read, read by both connectors. */
+/** Checks that both connectors read the same rows from tables whose rows Apache Iceberg deleted by merge-on-read. */
 class PeerDeletesSuite extends AnyFunSuite with SharedSession {
 
-  /** Runs a query on the table in both catalogs, with `%s` as the placeholder of the table. */
+  /** Returns the rows of a query of the table `%s`, after checking that Apache Iceberg returns the same rows. */
   private def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
-    val ours = sorted(query.replace("%s", table))
-    assert(ours == sorted(query.replace("%s", peer(table))), query)
-    ours
+    val result = sorted(query.replace("%s", table))
+    assert(result == sorted(query.replace("%s", peer(table))), query)
+    result
   }
 
-  private def create(columns: String, rest: String, properties: (String, String)*): String = {
+  private def create(columns: String, clauses: String, properties: (String, String)*): String = {
     val table = newTable()
-    val all = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $rest TBLPROPERTIES ($all)")
+    val assignments = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
+    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $clauses TBLPROPERTIES ($assignments)")
     table
   }
 
   private def mergeOnRead(version: Int): Seq[(String, String)] = Seq("format-version" -> version.toString) ++
     Seq("delete", "update", "merge").map(s => s"write.$s.mode" -> "merge-on-read")
 
-  private def contents(table: String): Seq[String] =
+  private def deleteFileFormats(table: String): Seq[String] =
     sorted(s"SELECT DISTINCT content, file_format FROM ${peer(table)}.delete_files")
 
   private val columns = "id bigint, cat string, s struct<a: int, b: string>, l array<int>, m map<string, int>"
@@ -48,44 +48,49 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
 
   /** Deletes, updates and merges, several times on the same files. */
   private def change(table: String): Unit = {
-    val there = peer(table)
-    sql(s"INSERT INTO $there ${values(0, 100)}")
-    sql(s"INSERT INTO $there ${values(100, 200)}")
-    sql(s"DELETE FROM $there WHERE id % 10 = 3")
-    sql(s"UPDATE $there SET cat = 'c1', s = named_struct('a', -1, 'b', NULL) WHERE id % 25 = 1")
+    val peerTable = peer(table)
+    sql(s"INSERT INTO $peerTable ${values(0, 100)}")
+    sql(s"INSERT INTO $peerTable ${values(100, 200)}")
+    sql(s"DELETE FROM $peerTable WHERE id % 10 = 3")
+    sql(s"UPDATE $peerTable SET cat = 'c1', s = named_struct('a', -1, 'b', NULL) WHERE id % 25 = 1")
     sql(
-      s"""MERGE INTO $there t USING (SELECT id AS k FROM range(90, 110)) u ON t.id = u.k
+      s"""MERGE INTO $peerTable t USING (SELECT id AS k FROM range(90, 110)) u ON t.id = u.k
          |WHEN MATCHED AND u.k % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET t.l = array(7)
          |WHEN NOT MATCHED THEN INSERT (id, cat) VALUES (u.k, 'new')""".stripMargin
     )
-    sql(s"DELETE FROM $there WHERE id % 10 = 4")
+    sql(s"DELETE FROM $peerTable WHERE id % 10 = 4")
   }
 
   for {
     granularity <- Seq("file", "partition")
     partitioned <- Seq("", "PARTITIONED BY (cat)")
-  } test(s"position delete files for each $granularity ${partitioned.toLowerCase}", ScanRules.positionRows) {
+  } test(s"position delete files per $granularity delete rows ${partitioned.toLowerCase}", ScanRules.positionRows) {
     val table = create(columns, partitioned, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
     change(table)
-    assert(contents(table) == Seq("[1,PARQUET]"))
+    assert(deleteFileFormats(table) == Seq("[1,PARQUET]"))
     assert(sameRows(table, "SELECT id FROM %s").size < 190)
     queries.foreach(sameRows(table, _))
     withConf("spark.sql.columnVector.offheap.enabled" -> "true")(sameRows(table, "SELECT * FROM %s"))
     withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(sameRows(table, "SELECT * FROM %s"))
   }
 
-  test("deletion vectors, with row lineage", ScanRules.vectorScope, ScanRules.rowIds, ScanRules.lastUpdated) {
+  test(
+    "deletion vectors delete rows, and live rows keep their row lineage",
+    ScanRules.vectorScope,
+    ScanRules.rowIds,
+    ScanRules.lastUpdated
+  ) {
     for (partitioned <- Seq("", "PARTITIONED BY (cat)")) {
       val table = create(columns, partitioned, mergeOnRead(3): _*)
       change(table)
-      assert(contents(table) == Seq("[1,PUFFIN]"))
+      assert(deleteFileFormats(table) == Seq("[1,PUFFIN]"))
       queries.foreach(sameRows(table, _))
       sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s")
     }
   }
 
   test(
-    "an upgraded table has deletion vectors and position delete files",
+    "after an upgrade to version 3, deletion vectors and older position delete files delete rows",
     ScanRules.vectorBeforePositions,
     ScanRules.noLineage
   ) {
@@ -95,22 +100,22 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('format-version' = '3')")
       sameRows(table, "SELECT id, _row_id FROM %s")
       sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 5 AND id < 100")
-      assert(contents(table).contains("[1,PUFFIN]"))
+      assert(deleteFileFormats(table).contains("[1,PUFFIN]"))
       queries.foreach(sameRows(table, _))
       sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s")
     }
   }
 
   for ((data, deletes) <- Seq("orc" -> "parquet", "avro" -> "orc", "parquet" -> "avro", "orc" -> "orc"))
-    test(s"$data files with deletes in $deletes files", ScanRules.everyFormat) {
+    test(s"delete files in $deletes format delete rows of $data files", ScanRules.everyFormat) {
       val formats = Seq("write.format.default" -> data, "write.delete.format.default" -> deletes)
       val table = create(columns, "PARTITIONED BY (truncate(1, cat))", mergeOnRead(2) ++ formats: _*)
       change(table)
-      assert(contents(table) == Seq(s"[1,${deletes.toUpperCase}]"))
+      assert(deleteFileFormats(table) == Seq(s"[1,${deletes.toUpperCase}]"))
       queries.foreach(sameRows(table, _))
     }
 
-  test("files of several formats in one scan, with deletion vectors") {
+  test("deletion vectors delete rows of files of several formats in one scan") {
     val table = create(columns, "", mergeOnRead(3): _*)
     Seq("orc", "parquet", "avro").zipWithIndex.foreach { case (format, i) =>
       sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
@@ -122,22 +127,22 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(!sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("rows one by one")))
   }
 
-  test("after partition evolution, deletes apply in their own spec", ScanRules.positionPartition) {
+  test("position deletes apply only to data files of their own partition spec", ScanRules.positionPartition) {
     val table = create(columns, "PARTITIONED BY (cat)", mergeOnRead(2): _*)
-    val there = peer(table)
-    sql(s"INSERT INTO $there ${values(0, 50)}")
-    sql(s"DELETE FROM $there WHERE id = 1")
-    sql(s"ALTER TABLE $there DROP PARTITION FIELD cat")
-    sql(s"INSERT INTO $there ${values(50, 100)}")
-    sql(s"DELETE FROM $there WHERE id % 10 = 2")
-    sql(s"ALTER TABLE $there ADD PARTITION FIELD bucket(3, id)")
-    sql(s"INSERT INTO $there ${values(100, 150)}")
-    sql(s"DELETE FROM $there WHERE id % 10 = 7")
+    val peerTable = peer(table)
+    sql(s"INSERT INTO $peerTable ${values(0, 50)}")
+    sql(s"DELETE FROM $peerTable WHERE id = 1")
+    sql(s"ALTER TABLE $peerTable DROP PARTITION FIELD cat")
+    sql(s"INSERT INTO $peerTable ${values(50, 100)}")
+    sql(s"DELETE FROM $peerTable WHERE id % 10 = 2")
+    sql(s"ALTER TABLE $peerTable ADD PARTITION FIELD bucket(3, id)")
+    sql(s"INSERT INTO $peerTable ${values(100, 150)}")
+    sql(s"DELETE FROM $peerTable WHERE id % 10 = 7")
     queries.foreach(sameRows(table, _))
   }
 
-  private def plain(more: (String, String)*): String = {
-    val table = create(columns, "", ("format-version" -> "2") +: more: _*)
+  private def filledTable(properties: (String, String)*): String = {
+    val table = create(columns, "", ("format-version" -> "2") +: properties: _*)
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
     table
   }
@@ -145,24 +150,24 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   private def deletes(table: String) = new PeerEqualityDeletes(spark, peer(table))
 
   test(
-    "equality deletes, of one column and of several, in all formats",
+    "equality deletes of one or of several columns delete rows, in all formats",
     ScanRules.allColumnsEqual,
     ScanRules.everyFormat
   ) {
     import FileFormat.{AVRO, ORC, PARQUET}
     for ((format, data) <- Seq(PARQUET -> "parquet", ORC -> "parquet", AVRO -> "orc", PARQUET -> "avro")) {
-      val table = plain("write.format.default" -> data)
+      val table = filledTable("write.format.default" -> data)
       deletes(table).commit(Seq("id"), format)(Seq(3L), Seq(5L), Seq(500L))
       deletes(table).commit(Seq("cat", "id"), format)(Seq("c1", 4L), Seq("c1", 6L))
       assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[97]"))
       sql(s"INSERT INTO ${peer(table)} ${values(0, 10)}")
-      assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[107]"), "later rows stay")
+      assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[107]"), "later rows are not deleted")
       queries.foreach(sameRows(table, _))
     }
   }
 
-  test("in equality deletes null equals null", ScanRules.nullEqualsNull) {
-    val table = plain()
+  test("a null in an equality delete matches a null in a row", ScanRules.nullEqualsNull) {
+    val table = filledTable()
     deletes(table).commit(Seq("cat"))(Seq(null))
     assert(sameRows(table, "SELECT count(*) FROM %s WHERE cat IS NULL") == Seq("[0]"))
     deletes(table).commit(Seq("id", "cat"))(Seq(1L, null), Seq(2L, "c2"))
@@ -171,24 +176,24 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     queries.foreach(sameRows(table, _))
   }
 
-  test("nested delete columns, also with other projected fields of the same struct", ScanRules.allColumnsEqual) {
-    val table = plain()
+  test("equality deletes of a struct field apply to every projection of the struct", ScanRules.allColumnsEqual) {
+    val table = filledTable()
     sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL), " +
       "(1001, NULL, named_struct('a', NULL, 'b', 'x'), NULL, NULL)")
     deletes(table).commit(Seq("s.a"))(Seq(11), Seq(12))
     deletes(table).commit(Seq("s.b", "id"))(Seq("b13", 13L), Seq("b14", 15L))
     Seq("SELECT * FROM %s", "SELECT s, id FROM %s").foreach(sameRows(table, _))
-    // If the projection has less of the struct than the keys need, the peer returns deleted rows.
+    // Apache Iceberg is not compared: it returns deleted rows if a query selects only other fields of the struct.
     assert(sorted(s"SELECT count(*) FROM $table") == Seq("[99]"))
     assert(sorted(s"SELECT id FROM $table WHERE s.b IN ('b10', 'b11', 'b12', 'b13')") == Seq("[10]"))
     deletes(table).commit(Seq("s.a"))(Seq(null))
     sql(s"REFRESH TABLE $table")
-    // A field of a null struct is null, too; the peer keeps that row.
-    Seq("id, s", "s.b").foreach(wanted => assert(sorted(s"SELECT $wanted FROM $table").size == 97))
+    // A field of a null struct is null, so the row is deleted. Apache Iceberg keeps such a row.
+    Seq("id, s", "s.b").foreach(selected => assert(sorted(s"SELECT $selected FROM $table").size == 97))
   }
 
   test(
-    "equality deletes of partitions, and of an unpartitioned spec",
+    "equality deletes apply in their partition, or in all partitions if their spec is unpartitioned",
     ScanRules.equalityPartition,
     ScanRules.globalEquality
   ) {
@@ -196,7 +201,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD cat")
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
     deletes(table).commit(Seq("id"), partition = Seq("c1"))(Seq(1L), Seq(2L), Seq(4L))
-    assert(sameRows(table, "SELECT id FROM %s WHERE id < 5").size == 3, "2 is in another partition")
+    assert(sameRows(table, "SELECT id FROM %s WHERE id < 5").size == 3, "the row with id 2 is in another partition")
     deletes(table).commit(Seq("id"), specId = 0)(Seq(2L), Seq(7L), Seq(10L))
     sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD bucket(2, id)")
     sql(s"INSERT INTO ${peer(table)} ${values(100, 200)}")
@@ -211,7 +216,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       |TIMESTAMP_NTZ'1960-01-01 10:00:00.5', '', X''), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
       |""".stripMargin.replace("\n", " ")
 
-  test("delete columns of every type", ScanRules.allColumnsEqual) {
+  test("equality deletes compare columns of every type", ScanRules.allColumnsEqual) {
     val zoned = LocalDateTime.of(1960, 1, 1, 10, 0, 0, 500000000)
     val keys = Seq[(String, Any)](
       "b" -> true,
@@ -226,63 +231,65 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       "s" -> "größe",
       "bin" -> ByteBuffer.wrap(Array[Byte](0, -1))
     )
-    def table(format: String): String = {
-      val made = create(
+    def filledTypedTable(format: String): String = {
+      val table = create(
         "b boolean, i int, l bigint, dec9 decimal(9, 2), dec18 decimal(18, 4), dec38 decimal(38, 10), day date, " +
           "ts timestamp, ntz timestamp_ntz, s string, bin binary",
         "",
         "format-version" -> "2",
         "write.format.default" -> format
       )
-      sql(s"INSERT INTO ${peer(made)} $typed")
-      made
+      sql(s"INSERT INTO ${peer(table)} $typed")
+      table
     }
     keys.foreach { case (column, key) =>
-      val made = table("parquet")
-      deletes(made).commit(Seq(column))(Seq(key), Seq(null))
-      assert(sameRows(made, "SELECT s, i FROM %s").size == 1, column)
+      val table = filledTypedTable("parquet")
+      deletes(table).commit(Seq(column))(Seq(key), Seq(null))
+      assert(sameRows(table, "SELECT s, i FROM %s").size == 1, column)
     }
     for (format <- Seq(FileFormat.ORC, FileFormat.AVRO, FileFormat.PARQUET)) {
-      val made = table(format.name)
+      val table = filledTypedTable(format.name)
       val (first, second) = keys.partition { case (column, _) => Set("b", "l", "dec18", "dec38", "s", "bin")(column) }
-      Seq(first, second).foreach(part => deletes(made).commit(part.map(_._1), format)(part.map(_._2)))
-      assert(sameRows(made, "SELECT s, i FROM %s") == Seq("[null,null]"), format)
-      deletes(made).commit(keys.map(_._1), format)(keys.map(_ => null))
-      assert(sameRows(made, "SELECT count(*) FROM %s") == Seq("[0]"), format)
+      Seq(first, second).foreach(part => deletes(table).commit(part.map(_._1), format)(part.map(_._2)))
+      assert(sameRows(table, "SELECT s, i FROM %s") == Seq("[null,null]"), format)
+      deletes(table).commit(keys.map(_._1), format)(keys.map(_ => null))
+      assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[0]"), format)
     }
   }
 
-  test("float and double delete columns are compared as in Apache Iceberg", ScanRules.floatingKeys) {
+  test("equality deletes compare float and double columns as Apache Iceberg does", ScanRules.floatingKeys) {
     val otherNan = java.lang.Double.longBitsToDouble(0x7ff8000000000123L)
     val otherNan32 = java.lang.Float.intBitsToFloat(0x7fc00123)
-    def table(format: String, version: Int): String = {
-      val made =
+    def filledFloatTable(format: String, version: Int): String = {
+      val table =
         create("id int, f float, d double", "", "format-version" -> s"$version", "write.format.default" -> format)
-      sql(s"INSERT INTO ${peer(made)} VALUES (1, float('NaN'), double('NaN')), (2, 0f, 0d), (3, float('-0'), double('-0')), " +
-        "(4, 1.5f, 1.5d), (5, float('inf'), double('inf')), (6, NULL, NULL), (7, 0.1f, 0.1d)")
-      made
+      sql(s"INSERT INTO ${peer(table)} VALUES (1, float('NaN'), double('NaN')), (2, 0f, 0d), " +
+        "(3, float('-0'), double('-0')), (4, 1.5f, 1.5d), (5, float('inf'), double('inf')), (6, NULL, NULL), " +
+        "(7, 0.1f, 0.1d)")
+      table
     }
     for ((format, version) <- Seq("parquet" -> 2, "orc" -> 2, "avro" -> 3)) {
-      def left(keys: Seq[String])(rows: Seq[Any]*): Seq[String] = {
-        val made = table(format, version)
-        deletes(made).commit(keys, FileFormat.fromString(format))(rows: _*)
-        // Filters that the bounds of the delete file rule out, although it contains NaN and negative zero.
-        sameRows(made, "SELECT id FROM %s WHERE d = double('NaN')")
-        sameRows(made, "SELECT id FROM %s WHERE d = 0 OR f = 0")
-        sameRows(made, "SELECT id FROM %s")
+      def live(keys: Seq[String])(rows: Seq[Any]*): Seq[String] = {
+        val table = filledFloatTable(format, version)
+        deletes(table).commit(keys, FileFormat.fromString(format))(rows: _*)
+        // According to its bounds, the delete file has no value that matches these filters, although it contains NaN
+        // and negative zero.
+        sameRows(table, "SELECT id FROM %s WHERE d = double('NaN')")
+        sameRows(table, "SELECT id FROM %s WHERE d = 0 OR f = 0")
+        sameRows(table, "SELECT id FROM %s")
       }
-      assert(left(Seq("d"))(Seq(otherNan), Seq(-0.0)).toSet == Set(2, 4, 5, 6, 7).map(i => s"[$i]"), format)
-      assert(left(Seq("f"))(Seq(otherNan32), Seq(0.0f), Seq(0.1f)).toSet == Set(3, 4, 5, 6).map(i => s"[$i]"), format)
-      assert(left(Seq("d"))(Seq(null), Seq(1.5)).toSet == Set(1, 2, 3, 5, 7).map(i => s"[$i]"), format)
+      assert(live(Seq("d"))(Seq(otherNan), Seq(-0.0)).toSet == Set(2, 4, 5, 6, 7).map(i => s"[$i]"), format)
+      assert(live(Seq("f"))(Seq(otherNan32), Seq(0.0f), Seq(0.1f)).toSet == Set(3, 4, 5, 6).map(i => s"[$i]"), format)
+      assert(live(Seq("d"))(Seq(null), Seq(1.5)).toSet == Set(1, 2, 3, 5, 7).map(i => s"[$i]"), format)
       assert(
-        left(Seq("id", "f"))(Seq[Any](Int.box(4), Float.box(1.5f)), Seq[Any](Int.box(5), Float.box(1.5f))).size == 6,
+        live(Seq("id", "f"))(Seq[Any](Int.box(4), Float.box(1.5f)), Seq[Any](Int.box(5), Float.box(1.5f))).size == 6,
         format
       )
-      assert(left(Seq("d"))(Seq(Double.PositiveInfinity), Seq(0.0)).size == 5, format)
+      assert(live(Seq("d"))(Seq(Double.PositiveInfinity), Seq(0.0)).size == 5, format)
     }
   }
 
-  test("a float delete column that was widened to double", ScanRules.floatingKeys) {
+  test("equality deletes apply to a float column that was widened to double", ScanRules.floatingKeys) {
     val table = create("id int, f float", "", "format-version" -> "2")
     sql(s"INSERT INTO ${peer(table)} VALUES (1, 0.1f), (2, float('NaN')), (3, 2f)")
     deletes(table).commit(Seq("f"))(Seq(0.1f))
@@ -291,26 +298,26 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT id FROM %s") == Seq("[3]"))
   }
 
-  test("a delete column that was dropped is still compared", ScanRules.droppedKey) {
+  test("equality deletes still compare a column that was dropped", ScanRules.droppedKey) {
     for (format <- Seq("parquet", "orc", "avro")) {
-      val table = plain("write.format.default" -> format)
+      val table = filledTable("write.format.default" -> format)
       deletes(table).commit(Seq("cat"))(Seq("c1"))
       deletes(table).commit(Seq("s.a", "id"))(Seq(Int.box(3), 3L))
-      val left = sameRows(table, "SELECT id FROM %s")
+      val remaining = sameRows(table, "SELECT id FROM %s")
       sql(s"ALTER TABLE ${peer(table)} DROP COLUMN cat")
       sql(s"ALTER TABLE ${peer(table)} DROP COLUMN s.a")
       sql(s"INSERT INTO ${peer(table)} VALUES (1, NULL, NULL, NULL), (4, NULL, NULL, NULL)")
-      // The peer's reader for Spark fails: "Cannot find required field for ID 2".
+      // Apache Iceberg is not compared, because its reader for Spark fails: "Cannot find required field for ID 2".
       sql(s"REFRESH TABLE $table")
-      assert(sorted(s"SELECT id FROM $table") == (left ++ Seq("[1]", "[4]")).sorted)
-      assert(sorted(s"SELECT s, id FROM $table").size == left.size + 2)
-      assert(sorted(s"SELECT count(*) FROM $table") == Seq(s"[${left.size + 2}]"))
+      assert(sorted(s"SELECT id FROM $table") == (remaining ++ Seq("[1]", "[4]")).sorted)
+      assert(sorted(s"SELECT s, id FROM $table").size == remaining.size + 2)
+      assert(sorted(s"SELECT count(*) FROM $table") == Seq(s"[${remaining.size + 2}]"))
     }
   }
 
-  test("a delete column that data files lack is read by its default", ScanRules.addedKey) {
+  test("for data files that lack a column, equality deletes compare the column's default", ScanRules.addedKey) {
     for (format <- Seq("parquet", "orc", "avro")) {
-      val table = plain("write.format.default" -> format)
+      val table = filledTable("write.format.default" -> format)
       sql(s"ALTER TABLE ${peer(table)} ADD COLUMN extra int")
       sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL, NULL), " +
         "(1001, NULL, NULL, NULL, NULL, 1)")
@@ -321,7 +328,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("delete columns that were widened", ScanRules.deletesByBounds) {
+  test("equality deletes apply to columns that were widened", ScanRules.deletesByBounds) {
     val table = create("i int, d decimal(5, 2)", "", "format-version" -> "2")
     sql(s"INSERT INTO ${peer(table)} VALUES (1, 1.25), (2, 2.25), (3, 3.25)")
     deletes(table).commit(Seq("i"))(Seq(1))
@@ -332,7 +339,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT d FROM %s") == Seq("[3.25]"))
   }
 
-  test("position deletes, deletion vectors and equality deletes of one file") {
+  test("position deletes, deletion vectors and equality deletes apply to the same file") {
     val table = create(columns, "", mergeOnRead(2): _*)
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
@@ -343,7 +350,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     queries.foreach(sameRows(table, _))
   }
 
-  test("large files with many batches, row groups and splits") {
+  test("deletes apply to files with many batches, row groups and splits") {
     val properties = Seq("write.parquet.row-group-size-bytes" -> "65536", "read.split.target-size" -> "65536")
     val table = create("id bigint, text string", "", mergeOnRead(3) ++ properties: _*)
     sql(
@@ -356,13 +363,13 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("_deleted marks deleted rows, which are returned if the column is selected") {
+  test("a query that selects _deleted also returns deleted rows, for which _deleted is true") {
     for (format <- Seq("parquet", "orc")) {
       val table = create(columns, "", mergeOnRead(2) :+ ("write.format.default" -> format): _*)
       sql(s"INSERT INTO ${peer(table)} ${values(0, 20)}")
       sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
       assert(sameRows(table, "SELECT id, _deleted FROM %s").count(_.endsWith("true]")) == 2)
-      // With equality deletes, the peer marks other rows as well.
+      // Apache Iceberg is not compared: with equality deletes, it also marks rows that are not deleted.
       deletes(table).commit(Seq("s.a"))(Seq(5))
       sql(s"REFRESH TABLE $table")
       assert(sorted(s"SELECT id FROM $table WHERE _deleted") == Seq("[13]", "[3]", "[5]"))
@@ -370,7 +377,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("statistics and EXPLAIN take deletes into account") {
+  test("statistics do not count deleted rows, and EXPLAIN shows the number of delete files") {
     val table = create(columns, "", mergeOnRead(3): _*)
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
@@ -379,7 +386,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=")))
   }
 
-  test("deleted rows in pages that a filter skips have no effect", ScanRules.positionRows) {
+  test("positions are correct if deleted rows are in pages that a filter skips", ScanRules.positionRows) {
     for (version <- 2 to 3) {
       val table = create("id bigint", "", mergeOnRead(version) :+ ("write.parquet.page-row-limit" -> "100"): _*)
       sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id FROM range(0, 1000)")

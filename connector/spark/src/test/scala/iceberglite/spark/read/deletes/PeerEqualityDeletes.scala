@@ -10,15 +10,15 @@ import org.apache.iceberg.types.Types
 import org.apache.spark.sql.SparkSession
 
 /**
- * Commits equality deletes like Flink: with Apache Iceberg's generic writers, because no statement of Spark writes
- * them.
+ * Commits equality deletes with Apache Iceberg's generic writers, as Flink does, because no statement of Spark writes
+ * equality deletes.
  */
 final class PeerEqualityDeletes(spark: SparkSession, name: String) {
   private val table: Table = Spark3Util.loadIcebergTable(spark, name)
 
   /**
-   * @param columns full names; nested ones are `a.b`
-   * @param partition the values of the spec's fields; if it is empty, the file is unpartitioned
+   * @param columns full names of the columns, for example `a.b` for the field `b` of the struct `a`
+   * @param partition the values of the partition fields; empty for an unpartitioned spec
    * @param rows the values of the columns, in the classes of Apache Iceberg's generic records
    */
   def commit(
@@ -51,11 +51,11 @@ final class PeerEqualityDeletes(spark: SparkSession, name: String) {
 
   private def record(struct: Types.StructType, values: Seq[(String, Any)]): Record = {
     val record = GenericRecord.create(struct)
-    values.groupBy(_._1.takeWhile(_ != '.')).foreach { case (column, inside) =>
+    values.groupBy(_._1.takeWhile(_ != '.')).foreach { case (column, columnValues) =>
       val t = struct.field(column).`type`
-      if (t.isPrimitiveType) record.setField(column, inside.head._2)
+      if (t.isPrimitiveType) record.setField(column, columnValues.head._2)
       else {
-        val parts = inside.map { case (name, value) => name.drop(column.length + 1) -> value }
+        val parts = columnValues.map { case (name, value) => name.drop(column.length + 1) -> value }
         record.setField(column, this.record(t.asStructType, parts))
       }
     }

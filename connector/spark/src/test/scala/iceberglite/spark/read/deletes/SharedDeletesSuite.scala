@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.scan.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** Delete files that the tasks of an executor share: how often they are opened, and which rows remain. */
+/** Checks how often the tasks of an executor open the delete files that they share, and which rows the tasks return. */
 class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private val Cache = "spark.sql.iceberg.executor-cache"
 
@@ -45,17 +45,17 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     table
   }
 
-  private def counted(table: String): String = Counted + table.stripPrefix("lite")
+  private def inCountedCatalog(table: String): String = Counted + table.stripPrefix("lite")
 
   private def deleteFiles(table: String): Seq[String] =
     rows(s"SELECT DISTINCT file_path FROM ${peer(table)}.delete_files").map(_.getString(0))
 
   /** Returns the rows of a table whose opened files are counted, and how often each of its delete files was read. */
   private def read(table: String, filter: String = "true"): (Seq[String], Seq[Int]) = {
-    sql(s"REFRESH TABLE ${counted(table)}")
+    sql(s"REFRESH TABLE ${inCountedCatalog(table)}")
     OpenCounts.clear()
-    val found = sorted(s"SELECT * FROM ${counted(table)} WHERE $filter")
-    (found, deleteFiles(table).map(path => OpenCounts.of(path) / expectedOpens(path)))
+    val result = sorted(s"SELECT * FROM ${inCountedCatalog(table)} WHERE $filter")
+    (result, deleteFiles(table).map(path => OpenCounts.of(path) / expectedOpens(path)))
   }
 
   /** A Parquet file is opened once for the footer and once for the rows. */
@@ -67,7 +67,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     val table = create(version = 2, files = 5)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     assert(deleteFiles(table).size == 1)
-    assert(read(table, "id < 100")._2 == Seq(1), "one task reads it once")
+    assert(read(table, "id < 100")._2 == Seq(1), "one task reads the delete file once")
     assert(read(table) == ((expected(table), Seq(0))), "five tasks use the cached deletes")
     withConf(s"$Cache.enabled" -> "false")(assert(read(table) == ((expected(table), Seq(5)))))
     withConf(s"$Cache.max-total-size" -> "1")(assert(read(table)._1 == expected(table)))
@@ -82,8 +82,8 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     deletes.commit(Seq("id"))(Seq(5L), Seq(105L), Seq(250L))
     deletes.commit(Seq("id"), FileFormat.AVRO)((0L until 40L).map(i => Seq(i * 7)): _*)
     deletes.commit(Seq("name", "id"))(Seq("n11", 11L), Seq("n12", 13L), Seq(null, 14L))
-    val (found, opened) = read(table)
-    assert(found == expected(table) && opened.forall(_ == 1), opened)
+    val (result, opened) = read(table)
+    assert(result == expected(table) && opened.forall(_ == 1), opened)
     assert(read(table)._2.forall(_ == 0))
   }
 
@@ -94,8 +94,8 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     deletes.commit(Seq("name"))((200L until 290L).map(i => Seq(s"n$i")) :+ Seq(null): _*)
     deletes.commit(Seq("name", "id"))(Seq("n291", 291L), Seq("n292", 0L))
     withConf(s"$Cache.max-entry-size" -> "100") {
-      val (found, _) = read(table)
-      assert(found == expected(table) && found.size == 67 + 9)
+      val (result, _) = read(table)
+      assert(result == expected(table) && result.size == 67 + 9)
       withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(assert(read(table)._1 == expected(table)))
     }
   }
@@ -104,7 +104,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     val table = create(version = 3, files = 1)
     sql(s"INSERT INTO ${peer(table)} SELECT id, repeat(uuid(), 20) FROM range(1000, 9000, 1, 1)")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 7 = 3")
-    assert(read(table) == ((expected(table), Seq(2))), "two vectors in one file")
+    assert(read(table) == ((expected(table), Seq(2))), "two deletion vectors are read from one Puffin file")
     assert(read(table)._2 == Seq(0))
   }
 
@@ -112,10 +112,10 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     val table = create(version = 2, files = 4)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     val file = Paths.get(java.net.URI.create(deleteFiles(table).head.replaceFirst("^file:/+", "file:///")))
-    val whole = Files.readAllBytes(file)
+    val content = Files.readAllBytes(file)
     val checksum = file.resolveSibling(s".${file.getFileName}.crc")
     Files.deleteIfExists(checksum)
-    Files.write(file, whole.take(whole.length / 2))
+    Files.write(file, content.take(content.length / 2))
     (0 until 2).foreach { _ =>
       val e = intercept[Exception](read(table))
       assert(e.getMessage.contains(file.getFileName.toString), e.getMessage)
@@ -124,7 +124,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
         e.getMessage
       )
     }
-    Files.write(file, whole)
+    Files.write(file, content)
     assert(read(table)._1 == expected(table))
   }
 
@@ -146,7 +146,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   }
 }
 
-/** Counts how often files are opened. */
+/** A local file system that counts how often each file is opened. */
 class OpenCounts extends LocalFileSystem {
   override def open(path: Path, bufferSize: Int): FSDataInputStream = {
     OpenCounts.add(path)
@@ -164,5 +164,6 @@ object OpenCounts {
     ()
   }
 
+  /** Returns how often the file was opened since the counts were cleared. */
   def of(path: String): Int = counts.asScala.getOrElse(path.split('/').last, 0)
 }

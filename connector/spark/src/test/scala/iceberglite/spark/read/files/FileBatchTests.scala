@@ -31,22 +31,22 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/** Tests of a format's batch reader. It returns the same rows as core's reader for records. */
+/** Tests of a format's batch reader, which must return the same rows as the record reader of the core module. */
 abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
 
   protected def reader: BatchFormat
 
-  /** Returns the value without the parts that the format cannot store. */
-  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
+  /** Returns the value that a file contains for a value, for values that the format cannot store exactly. */
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // Overrides use the type.
 
-  /** Properties of tables whose files have many parts. */
+  /** Table properties with which a large file has many stripes or blocks. */
   protected def manyParts: Map[String, String] = Map.empty
 
   protected val capacity = 1000
 
-  final protected class OneFile(
+  final protected class TestFile(
       val schema: Schema,
       rows: Seq[Record],
       properties: Map[String, String] = Map.empty,
@@ -88,16 +88,16 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
 
     def batches(
         task: FileTask,
-        wanted: Vector[NestedField],
+        fields: Vector[NestedField],
         deletes: RowDeletes = RowDeletes.None
     ): Vector[UnsafeRow] = {
-      val metadata = wanted.map(_.id).filter(_ > MetadataColumns.PartitionId - 1000).toSet
-      val applied = new FileDeletes(ScanColumns(wanted, metadata), deletes)
-      val values = new FileValues(Map(0 -> PartitionSpec.Unpartitioned), applied.columns.metadataIds, capacity)
-      val copy = projection(wanted)
-      val read = open(task, applied.columns.fields, values, Some(applied).filterNot(_.isEmpty))
-      try Iterator.continually(read).takeWhile(_.next()).flatMap(_.batch.rowIterator().asScala.map(copy)).toVector
-      finally read.close()
+      val metadata = fields.map(_.id).filter(_ > MetadataColumns.PartitionId - 1000).toSet
+      val fileDeletes = new FileDeletes(ScanColumns(fields, metadata), deletes)
+      val values = new FileValues(Map(0 -> PartitionSpec.Unpartitioned), fileDeletes.columns.metadataIds, capacity)
+      val copy = projection(fields)
+      val batches = open(task, fileDeletes.columns.fields, values, Some(fileDeletes).filterNot(_.isEmpty))
+      try Iterator.continually(batches).takeWhile(_.next()).flatMap(_.batch.rowIterator().asScala.map(copy)).toVector
+      finally batches.close()
     }
 
     def open(
@@ -110,28 +110,29 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
       reader.open(task, FileRead(fields, None, values, deletes, settings, new Configuration(false), io, "t"))
     }
 
-    def expected(wanted: Vector[NestedField]): Vector[UnsafeRow] = {
-      val records = format.read(DataSource(io, path, length), StructType(wanted))
-      val (toRow, copy) = (RecordRows.of(wanted), projection(wanted))
+    def expected(fields: Vector[NestedField]): Vector[UnsafeRow] = {
+      val records = format.read(DataSource(io, path, length), StructType(fields))
+      val (toRow, copy) = (RecordRows.of(fields), projection(fields))
       try records.map(r => copy(toRow(r))).toVector
       finally records.close()
     }
 
-    private val cached = scala.collection.mutable.Map.empty[Vector[NestedField], Vector[UnsafeRow]]
+    private val expectedByFields = scala.collection.mutable.Map.empty[Vector[NestedField], Vector[UnsafeRow]]
 
-    /** Returns the expected rows from a cache. */
-    def all(wanted: Vector[NestedField]): Vector[UnsafeRow] = cached.getOrElseUpdate(wanted, expected(wanted))
+    /** Returns the expected rows for these fields; the rows are computed once. */
+    def cachedExpected(fields: Vector[NestedField]): Vector[UnsafeRow] =
+      expectedByFields.getOrElseUpdate(fields, expected(fields))
 
-    private def projection(wanted: Vector[NestedField]): InternalRow => UnsafeRow = {
-      val toUnsafe = UnsafeProjection.create(SparkTypes.toSpark(wanted.map(_.copy(required = false))))
+    private def projection(fields: Vector[NestedField]): InternalRow => UnsafeRow = {
+      val toUnsafe = UnsafeProjection.create(SparkTypes.toSpark(fields.map(_.copy(required = false))))
       row => toUnsafe(row).copy()
     }
   }
 
-  private def records(schema: Schema, most: Int = 30): Gen[Vector[Record]] =
-    RecordGenerators.records(schema, most).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
+  private def records(schema: Schema, maxCount: Int = 30): Gen[Vector[Record]] =
+    RecordGenerators.records(schema, maxCount).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
 
-  protected def some(schema: Schema, count: Int, random: Random): Vector[Record] = {
+  protected def randomRecords(schema: Schema, count: Int, random: Random): Vector[Record] = {
     val record = RecordGenerators.record(schema.asStruct)
     Vector.fill(count)(record.pureApply(Gen.Parameters.default, Seed(random.nextLong())))
       .map(storedValue(_, schema.asStruct).asInstanceOf[Record])
@@ -139,31 +140,31 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
 
   private val cases: Gen[(Schema, Vector[Record])] = RecordGenerators.schema().flatMap(s => records(s).map(s -> _))
 
-  test("random rows of random schemas are the same in batches and one by one") {
+  test("random rows of random schemas are the same if read in batches and as records") {
     forAll(cases) { case (schema, rows) =>
-      val file = new OneFile(schema, rows)
+      val file = new TestFile(schema, rows)
       assert(file.batches(file.task(), schema.fields) == file.expected(schema.fields))
     }
   }
 
-  test("rows of all types in many batches, with and without nulls, are the same in batches and one by one") {
+  test("many rows of all types, with and without nulls, are the same if read in batches and as records") {
     val schema = RecordGenerators.flat(RecordGenerators.all)
-    forAll(records(schema, most = 60), minSuccessful(5)) { few =>
-      whenever(few.nonEmpty) {
-        val file = new OneFile(schema, Vector.tabulate(2500)(i => few(i % few.size)))
+    forAll(records(schema, maxCount = 60), minSuccessful(5)) { distinctRows =>
+      whenever(distinctRows.nonEmpty) {
+        val file = new TestFile(schema, Vector.tabulate(2500)(i => distinctRows(i % distinctRows.size)))
         assert(file.batches(file.task(), schema.fields) == file.expected(schema.fields))
       }
     }
   }
 
-  test("columns are found by id after changes of the schema, at every level") {
-    val evolving = for {
+  test("after changes of the schema, columns and nested fields are found by id") {
+    val evolvedCases = for {
       (schema, rows) <- cases
-      wanted <- RecordGenerators.evolved(schema)
-    } yield (schema, rows, wanted)
-    forAll(evolving) { case (schema, rows, wanted) =>
-      val file = new OneFile(schema, rows)
-      assert(file.batches(file.task(), wanted.fields) == file.expected(wanted.fields))
+      evolved <- RecordGenerators.evolved(schema)
+    } yield (schema, rows, evolved)
+    forAll(evolvedCases) { case (schema, rows, evolved) =>
+      val file = new TestFile(schema, rows)
+      assert(file.batches(file.task(), evolved.fields) == file.expected(evolved.fields))
     }
   }
 
@@ -181,16 +182,16 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
       Record.of(i.toLong, if (i % 7 == 0) null else random.alphanumeric.take(i % 30).mkString, Vector(Int.box(i), null))
     }
   }
-  private lazy val large = new OneFile(simple, manyRows, manyParts)
-  private lazy val places = simple.fields ++ Vector(MetadataColumns.Position, MetadataColumns.RowId)
+  private lazy val large = new TestFile(simple, manyRows, manyParts)
+  private lazy val fieldsWithPosition = simple.fields ++ Vector(MetadataColumns.Position, MetadataColumns.RowId)
 
   test("any split of a file returns each row exactly once, with its position") {
-    val whole = large.batches(large.task(), places)
-    assert(whole.size == manyRows.size)
-    assert(whole.indices.forall(i => whole(i).getLong(3) == i && whole(i).getLong(4) == 1000000L + i))
+    val allRows = large.batches(large.task(), fieldsWithPosition)
+    assert(allRows.size == manyRows.size)
+    assert(allRows.indices.forall(i => allRows(i).getLong(3) == i && allRows(i).getLong(4) == 1000000L + i))
     for (size <- Seq(100000L, 33333L, 121001L)) {
-      val parts = large.splits(size).map(large.batches(_, places))
-      assert(parts.flatten == whole, size)
+      val parts = large.splits(size).map(large.batches(_, fieldsWithPosition))
+      assert(parts.flatten == allRows, size)
       assert(parts.count(_.nonEmpty) > 2, size)
       assert(large.splits(size).flatMap(large.batches(_, simple.fields)) == large.expected(simple.fields), size)
     }
@@ -200,15 +201,15 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     val random = new Random(3)
     val deleted = (0 until manyRows.size).filter(i => random.nextInt(3) == 0 || i > 9000 && i < 13000).map(_.toLong)
     val deletes = new RowDeletes(DeletionVector.of(deleted: _*), Vector.empty)
-    val live = large.batches(large.task(), places).filterNot(row => deleted.contains(row.getLong(3)))
-    assert(large.splits(50000L).flatMap(large.batches(_, places, deletes)) == live)
+    val live = large.batches(large.task(), fieldsWithPosition).filterNot(row => deleted.contains(row.getLong(3)))
+    assert(large.splits(50000L).flatMap(large.batches(_, fieldsWithPosition, deletes)) == live)
     val ids = large.splits(70000L).flatMap(large.batches(_, Vector(simple.fields(0)), deletes)).map(_.getLong(0))
     assert(ids == live.map(_.getLong(0)))
   }
 
-  test("rows with long strings come in smaller batches") {
+  test("batches of rows with long strings have fewer rows than the capacity") {
     val schema = Schema(0, Vector(required(1, "text", StringType)))
-    val file = new OneFile(schema, Seq.fill(200)(Record.of("x" * 500000)), manyParts)
+    val file = new TestFile(schema, Seq.fill(200)(Record.of("x" * 500000)), manyParts)
     val read = file.open(file.task(), schema.fields, new FileValues(Map.empty, Set.empty, capacity))
     try {
       val sizes = Iterator.continually(read).takeWhile(_.next()).map(_.batch.numRows).toVector
@@ -216,11 +217,11 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     } finally read.close()
   }
 
-  test("without columns, rows are still counted") {
+  test("a read without columns returns the correct number of rows") {
     assert(large.batches(large.task(), Vector.empty).size == manyRows.size)
   }
 
-  test("a damaged file returns rows or an error with its path", Rounds) {
+  test("reading a damaged file returns rows or fails with an error that contains the path", Rounds) {
     val schema = RecordGenerators.flat(RecordGenerators.all)
     val nested = Schema(
       1,
@@ -229,17 +230,17 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
         optional(4, "m", MapType(5, StringType, 6, DoubleType, valueRequired = false))
       )
     )
-    for (each <- Seq(schema, nested)) {
+    for (testSchema <- Seq(schema, nested)) {
       val random = new Random(17)
-      val valid = Seq(1, 300).map(n => new OneFile(each, some(each, n, random)).content).toIndexedSeq
-      damaged(each, valid, rounds = 150)
+      val files = Seq(1, 300).map(n => new TestFile(testSchema, randomRecords(testSchema, n, random)))
+      checkDamaged(testSchema, files.map(_.content).toIndexedSeq, rounds = 150)
     }
   }
 
-  protected def damaged(schema: Schema, valid: IndexedSeq[Array[Byte]], rounds: Int): Unit = {
+  protected def checkDamaged(schema: Schema, valid: IndexedSeq[Array[Byte]], rounds: Int): Unit = {
     val filter = Bind(Expression.NotNull(Term.Named(schema.fields.head.name)), schema, caseSensitive = true)
     Fuzz.bytes(s"batches of ${format.format.name}", rounds, valid) { bytes =>
-      val file = new OneFile(schema, Seq.empty, bytes = Some(bytes))
+      val file = new TestFile(schema, Seq.empty, bytes = Some(bytes))
       try file.batches(file.task(filter = filter), schema.fields :+ MetadataColumns.Position)
       catch {
         case e: UnreadableFile =>

@@ -10,23 +10,26 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Tables with ORC and Avro files written by Apache Iceberg and Spark. */
+/** Checks that tables with ORC and Avro files of Apache Iceberg and Spark are read correctly and in batches. */
 class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   private val formats = Seq("orc", "avro")
 
-  private def create(columns: String, format: String, more: (String, String)*): String = {
+  private def create(columns: String, format: String, properties: (String, String)*): String = {
     val table = newTable()
-    val properties = (("write.format.default" -> format) +: more).map { case (k, v) => s"'$k' = '$v'" }
-    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg TBLPROPERTIES (${properties.mkString(", ")})")
+    val assignments = (("write.format.default" -> format) +: properties).map { case (k, v) => s"'$k' = '$v'" }
+    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg TBLPROPERTIES (${assignments.mkString(", ")})")
     table
   }
 
-  /** Runs a query on the table in both catalogs, with `%s` as the placeholder of the table. */
+  /**
+   * Returns the rows of a query, after checking that Apache Iceberg returns the same rows. The query has `%s` in place
+   * of the table name.
+   */
   private def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
-    val ours = sorted(query.replace("%s", table))
-    assert(ours == sorted(query.replace("%s", peer(table))), query)
-    ours
+    val result = sorted(query.replace("%s", table))
+    assert(result == sorted(query.replace("%s", peer(table))), query)
+    result
   }
 
   private def scans(query: DataFrame): Seq[BatchScanExec] =
@@ -46,7 +49,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       |TIMESTAMP'1500-01-01 10:00:00', TIMESTAMP_NTZ'1500-01-01 10:00:00', '', X'')""".stripMargin.replace("\n", " ")
 
   for (format <- formats) {
-    test(s"$format: every type is read as by Apache Iceberg, in batches and in rows") {
+    test(s"$format: values of all types are read as by Apache Iceberg, in batches and row by row") {
       val table = create(flat, format)
       sql(s"INSERT INTO ${peer(table)} $flatValues")
       val columns = "b, i, l, f, d, dec9, dec18, dec38, day, ts, ntz, s, hex(bin)"
@@ -56,7 +59,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       assert(rowWise.selectExpr(columns.split(", "): _*).collect().map(_.toString).sorted.toSeq == inBatches)
     }
 
-    test(s"$format: nested columns stay columnar, with nulls at each level") {
+    test(s"$format: nested columns with nulls at each level are read in batches") {
       val table = create(
         "id int, s struct<a: int, inner: struct<t: string, n: double>>, l array<struct<x: int, y: array<string>>>, " +
           "m map<string, struct<v: decimal(20, 3), w: date>>, mm map<int, map<string, array<bigint>>>",
@@ -71,43 +74,43 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
         (4, named_struct('a', 4, 'inner', named_struct('t', NULL, 'n', NULL)), array(NULL), map('q', NULL), map())""")
       sql(s"INSERT INTO ${peer(table)} SELECT id + 10, s, l, m, mm FROM ${peer(table)}")
       val queries = Seq("*", "s.inner.t, l.x, id", "l[0].y, m['k'].w, mm[1]['z'], size(l), s IS NULL")
-      queries.foreach { wanted =>
-        assertColumnar(s"SELECT $wanted FROM $table")
-        sameRows(table, s"SELECT $wanted FROM %s")
+      queries.foreach { selected =>
+        assertColumnar(s"SELECT $selected FROM $table")
+        sameRows(table, s"SELECT $selected FROM %s")
       }
       sameRows(table, "SELECT id FROM %s WHERE s.a = 4 OR l[0].x = 1")
-      // The peer can lose rows here: the search of the ORC library in statistics does not count a null struct as a null
-      // field.
+      // Apache Iceberg is not compared, because it can lose rows: it filters by the statistics of ORC files, in which a
+      // field of a null struct does not count as null.
       val withoutText = Seq("[12]", "[13]", "[14]", "[2]", "[3]", "[4]")
       assert(sorted(s"SELECT id FROM $table WHERE s.inner.t IS NULL") == withoutText)
     }
 
     test(s"$format: columns keep their values when they are renamed, swapped, dropped, added again and widened") {
       val table = create("id int, a int, f float, d decimal(5, 2), s struct<x: int, y: string>", format)
-      val there = peer(table)
-      sql(s"INSERT INTO $there VALUES (1, 10, 1.5f, 1.25bd, named_struct('x', 1, 'y', 'one'))")
-      sql(s"INSERT INTO $there VALUES (2, NULL, NULL, NULL, NULL)")
-      sql(s"ALTER TABLE $there ALTER COLUMN a TYPE bigint")
-      sql(s"ALTER TABLE $there ALTER COLUMN f TYPE double")
-      sql(s"ALTER TABLE $there ALTER COLUMN d TYPE decimal(20, 2)")
-      sql(s"ALTER TABLE $there ALTER COLUMN s.x TYPE bigint")
-      sql(s"ALTER TABLE $there RENAME COLUMN a TO b")
-      sql(s"ALTER TABLE $there ADD COLUMN a string")
-      sql(s"ALTER TABLE $there RENAME COLUMN s.y TO z")
-      sql(s"ALTER TABLE $there ADD COLUMN s.y int")
-      sql(s"INSERT INTO $there VALUES " +
+      val peerTable = peer(table)
+      sql(s"INSERT INTO $peerTable VALUES (1, 10, 1.5f, 1.25bd, named_struct('x', 1, 'y', 'one'))")
+      sql(s"INSERT INTO $peerTable VALUES (2, NULL, NULL, NULL, NULL)")
+      sql(s"ALTER TABLE $peerTable ALTER COLUMN a TYPE bigint")
+      sql(s"ALTER TABLE $peerTable ALTER COLUMN f TYPE double")
+      sql(s"ALTER TABLE $peerTable ALTER COLUMN d TYPE decimal(20, 2)")
+      sql(s"ALTER TABLE $peerTable ALTER COLUMN s.x TYPE bigint")
+      sql(s"ALTER TABLE $peerTable RENAME COLUMN a TO b")
+      sql(s"ALTER TABLE $peerTable ADD COLUMN a string")
+      sql(s"ALTER TABLE $peerTable RENAME COLUMN s.y TO z")
+      sql(s"ALTER TABLE $peerTable ADD COLUMN s.y int")
+      sql(s"INSERT INTO $peerTable VALUES " +
         "(3, 9999999999, 2.5d, 123456789012.25bd, named_struct('x', 9999999999, 'z', 'three', 'y', 3), 'new')")
-      Seq("*", "b, f, s.y, s.z").foreach(wanted => sameRows(table, s"SELECT $wanted FROM %s"))
+      Seq("*", "b, f, s.y, s.z").foreach(selected => sameRows(table, s"SELECT $selected FROM %s"))
       Seq("b = 10 AND f = 1.5", "d > 2", "s.x = 1 AND a IS NULL", "s.y IS NOT NULL").foreach { filter =>
         sameRows(table, s"SELECT id FROM %s WHERE $filter")
       }
-      sql(s"ALTER TABLE $there DROP COLUMN s.x")
-      sql(s"ALTER TABLE $there DROP COLUMN d")
+      sql(s"ALTER TABLE $peerTable DROP COLUMN s.x")
+      sql(s"ALTER TABLE $peerTable DROP COLUMN d")
       assertColumnar(s"SELECT * FROM $table")
       sameRows(table, "SELECT * FROM %s")
     }
 
-    test(s"$format: a file is read by many tasks, each row once and with its own position") {
+    test(s"$format: the tasks of one file read each row once, with its position in the file") {
       val properties = Seq(
         "write.orc.stripe-size-bytes" -> "65536",
         "write.orc.block-size-bytes" -> "65536",
@@ -129,7 +132,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("metadata columns and evolved partitions are as in Apache Iceberg, in one scan of all formats") {
+  test("in a scan of all formats, metadata columns and evolved partitions are as in Apache Iceberg") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int, cat string) USING iceberg PARTITIONED BY (cat)")
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
@@ -142,7 +145,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT DISTINCT _file FROM %s WHERE cat = 'c1'").size >= 3)
   }
 
-  test("a scan of ORC, Avro and Parquet files is columnar") {
+  test("a scan of ORC, Avro and Parquet files returns batches") {
     val table = create("id int, s struct<a: int, b: string>", "parquet")
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
       sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
@@ -170,7 +173,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     assert(rowsRead("at = timestamp_seconds(12345)") <= 10000)
   }
 
-  test("ORC files of Spark, without ids, are read with the table's name mapping and their partition values") {
+  test("ORC files of Spark, which have no field ids, are read with the table's name mapping and partition values") {
     val directory = newDirectory("imported").resolve("o").toUri.toString
     sql(
       """SELECT id, CAST(id AS short) AS small, DATE'1600-02-03' AS old, named_struct('x', id, 'y', 'ä') AS s,
@@ -184,25 +187,25 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     sql(s"CALL ice.system.add_files(table => '$name', source_table => '`orc`.`$directory`')")
     sql(s"ALTER TABLE ${peer(table)} RENAME COLUMN s.x TO z")
     assertColumnar(s"SELECT * FROM $table")
-    val found = sorted(s"SELECT id, small, old, s, l, m, part FROM $table")
+    val result = sorted(s"SELECT id, small, old, s, l, m, part FROM $table")
     val read = "SELECT id, small, old, s, l, m, CAST(part AS bigint) AS part"
-    assert(found == sorted(s"$read FROM orc.`$directory`"))
+    assert(result == sorted(s"$read FROM orc.`$directory`"))
     assert(sorted(s"SELECT s.z FROM $table WHERE part = 1 AND s.z > 1") == Seq("[3]"))
   }
 
-  test("a damaged file gives an error with its name and its table") {
+  test("the error for a damaged file contains the file name and the table") {
     for (format <- formats) {
       val table = create("id bigint, text string", format)
       sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat('x', 50) FROM range(0, 20000)")
       val path = sorted(s"SELECT DISTINCT _file FROM $table").head.stripPrefix("[").stripSuffix("]")
       val file = Paths.get(new java.net.URI(if (path.startsWith("/")) s"file:$path" else path))
-      cut(file)
+      truncate(file)
       val message = intercept[Exception](sql(s"SELECT sum(id) FROM $table").collect()).getMessage
       assert(message.contains(file.getFileName.toString) && message.contains(s"data file of table $table"), format)
     }
   }
 
-  private def cut(file: Path): Unit = {
+  private def truncate(file: Path): Unit = {
     val content = Files.readAllBytes(file)
     Files.write(file, content.take(content.length / 2))
     Files.list(file.getParent).iterator.asScala.filter(_.getFileName.toString.endsWith(".crc")).foreach(Files.delete)

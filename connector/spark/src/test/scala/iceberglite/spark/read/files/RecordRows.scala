@@ -13,10 +13,10 @@ import iceberglite.data.{Record, Variant, VariantJson}
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
 
-/** Converts records to the expected Spark rows, in the types of [[iceberglite.spark.convert.SparkTypes]]. */
+/** Converts Iceberg records to Spark rows with the types of [[iceberglite.spark.convert.SparkTypes]]. */
 private[iceberglite] object RecordRows {
 
-  /** Returns a function that throws `InvalidArgument` for bytes that are not a variant. */
+  /** Returns the conversion for records with these fields. It throws `InvalidArgument` for an invalid variant. */
   def of(fields: Vector[NestedField]): Record => InternalRow = {
     val converters = fields.map(f => orNull(value(f.fieldType))).toArray
     record => {

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** DataFrames that were created before a column of their table was widened. */
+/** Checks the rows or errors of DataFrames that were created before a column of their table was widened. */
 class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   private val Max = "max"
 
@@ -31,7 +31,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       .foreach(change => sql(s"ALTER TABLE $table ALTER COLUMN $change"))
   }
 
-  private def addWide(table: String): Unit = sql(
+  private def insertWideValues(table: String): Unit = sql(
     s"""INSERT INTO $table VALUES (2, 5000000000, 1e300D, 123456789012345.25, named_struct('a', 5000000000),
        |array(5000000000), 5000000000)""".stripMargin
   )
@@ -63,7 +63,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       // No file contains a wide value yet.
       assert(df.select("id", "i", "m", "s.a").collect().length == 1)
       assert(df.groupBy("p").max("m").collect().length == 1)
-      addWide(t)
+      insertWideValues(t)
       changes.foreach { case (column, from, to) =>
         assertReported(df.select(column), column, quoted(from), quoted(to))
         if (format == "parquet" || column == "m")
@@ -83,11 +83,11 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       assert(spark.table(t).selectExpr("max(m)").head.getDecimal(0).toString == "123456789012345.25")
     }
 
-  test("with the cost-based optimizer a widened column is reported as well") {
+  test("a widened column is also reported if the cost-based optimizer is enabled") {
     val t = table("parquet")
     val df = spark.table(t)
     widen(t)
-    addWide(t)
+    insertWideValues(t)
     sql(s"CALL ice.system.compute_table_stats('${peer(t).stripPrefix("ice.")}')")
     withConf("spark.sql.cbo.enabled" -> "true") {
       assertReported(df.as("a").join(df.as("b"), "m").select("a.id"), "m", "decimal\\(5,2\\)", "decimal\\(20,2\\)")
@@ -95,43 +95,41 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test(
-    "writes succeed while a DataFrame is cached; it keeps its rows, and without the cache reports the change"
-  ) {
+  test("a cached DataFrame keeps its rows after a column was widened, and reports the widening once it is uncached") {
     val t = table("parquet")
     val df = spark.table(t).select("id", "i").cache()
     try {
       assert(df.count() == 1)
       widen(t)
-      addWide(t)
+      insertWideValues(t)
       sql(s"INSERT INTO $t (id) VALUES (3)")
       assert(df.collect().length == 1 && spark.table(t).count() == 3)
     } finally df.unpersist()
     assertReported(df.select("i"), "i", "int", "bigint")
   }
 
-  test("a widened column is reported in views and changes, and does not affect earlier snapshots") {
+  test("views and change tables report a widened column, and reads of earlier snapshots succeed") {
     val t = table("parquet")
-    val before = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
+    val firstSnapshot = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
     spark.table(t).createOrReplaceTempView("widened_view")
     val changed = spark.table(s"$t.changes").select("i")
-    val old = spark.read.option("snapshot-id", before).table(t).select("i")
+    val old = spark.read.option("snapshot-id", firstSnapshot).table(t).select("i")
     widen(t)
-    addWide(t)
+    insertWideValues(t)
     assertReported(sql("SELECT i FROM widened_view"), "i", "int", "bigint")
     assertReported(changed, "i", "int", "bigint")
     assert(old.collect().length == 1)
-    assert(sql(s"SELECT i FROM $t VERSION AS OF $before").collect().length == 1)
+    assert(sql(s"SELECT i FROM $t VERSION AS OF $firstSnapshot").collect().length == 1)
     assert(sql(s"SELECT i FROM $t.changes").collect().length == 2)
   }
 
-  test("a join planned before and after the change returns the rows of both") {
+  test("a join that was created before a column was widened includes rows that were written after the widening") {
     val t = table("parquet")
     val other = spark.range(3).toDF("k")
-    val seen = spark.table(t)
-    val df = other.join(seen, other("k") === seen("id")).select("k")
+    val beforeWidening = spark.table(t)
+    val df = other.join(beforeWidening, other("k") === beforeWidening("id")).select("k")
     widen(t)
-    addWide(t)
+    insertWideValues(t)
     assert(df.collect().length == 2)
   }
 }

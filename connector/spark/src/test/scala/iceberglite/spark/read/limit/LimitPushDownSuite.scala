@@ -125,8 +125,8 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
   test("row groups outside the range of the first rows are skipped in the files that are read") {
     val big = create("id bigint", "", "write.parquet.row-group-size-bytes" -> "8192")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(0, 200000, 1, 1) ORDER BY id")
-    // The rows of each small file are a limit: the large file has row groups whose rows all come after these rows in
-    // the order, so that the row groups cannot contain the first rows.
+    // Each small file has more rows than the limit. Row groups of the large file whose rows all come after the rows of
+    // the small file therefore contain none of the first rows.
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(50, 60, 1, 1)")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(199940, 199950, 1, 1)")
     sql(s"REFRESH TABLE $big")

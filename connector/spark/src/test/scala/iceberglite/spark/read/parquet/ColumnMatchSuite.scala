@@ -31,12 +31,12 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(twoInts.read(required(1, "a", IntType), optional(3, "b", IntType)) == Seq(Row(1, null), Row(2, null)))
   }
 
-  test("a scan without columns of the file still returns its rows") {
+  test("a scan that selects no column of the file returns the correct number of rows") {
     assert(twoInts.read() == Seq(Row(), Row()))
     assert(twoInts.read(optional(9, "x", StringType)) == Seq(Row(null), Row(null)))
   }
 
-  test("missing lists, maps and structs are null") {
+  test("lists, maps and structs that the file lacks are null") {
     val list = optional(3, "l", ListType(4, IntType, elementRequired = true))
     val map = optional(5, "m", MapType(6, StringType, 7, IntType, valueRequired = true))
     val s = optional(8, "s", StructType(Vector(required(9, "x", IntType))))
@@ -50,15 +50,15 @@ class ColumnMatchSuite extends AnyFunSuite {
   }
 
   test(
-    "an added list, map or struct has its initial default, and the struct's fields have theirs",
+    "an added list, map or struct has its initial default, and the fields of the struct have their own defaults",
     ProjectionRules.structOfDefaults
   ) {
-    def of(n: Int) = OfPrimitive(IntLiteral(n))
+    def int(n: Int) = OfPrimitive(IntLiteral(n))
     val list = optional(3, "l", ListType(4, IntType, elementRequired = false))
-      .copy(initialDefault = Some(OfList(Vector(Some(of(1)), None))))
+      .copy(initialDefault = Some(OfList(Vector(Some(int(1)), None))))
     val map = optional(5, "m", MapType(6, StringType, 7, LongType, valueRequired = false))
-      .copy(initialDefault = Some(OfMap(Vector(OfPrimitive(StringLiteral("k")) -> Some(of(2))))))
-    val x = required(9, "x", IntType).copy(initialDefault = Some(of(3)))
+      .copy(initialDefault = Some(OfMap(Vector(OfPrimitive(StringLiteral("k")) -> Some(int(2))))))
+    val x = required(9, "x", IntType).copy(initialDefault = Some(int(3)))
     val inner = optional(10, "inner", StructType(Vector(x.copy(id = 11))))
     val s = required(8, "s", StructType(Vector(x, inner, inner.copy(id = 12, initialDefault = Some(EmptyStruct)))))
       .copy(initialDefault = Some(EmptyStruct))
@@ -132,7 +132,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(nested.read(s) == Seq(Row(Row(Row(null))), Row(Row(null)), Row(null)))
   }
 
-  test("a field that was added to a struct has its initial default in old structs") {
+  test("a field that was added to a struct has its initial default in structs that were written before") {
     val added = optional(9, "new", IntType).copy(initialDefault = Some(OfPrimitive(IntLiteral(3))))
     assert(nested.read(struct(1, "s", added)) == Seq(Row(Row(3)), Row(Row(3)), Row(null)))
   }
@@ -152,11 +152,12 @@ class ColumnMatchSuite extends AnyFunSuite {
       _.addGroup("l"),
       _ => ()
     )
-    def of(fields: NestedField*) = optional(1, "l", ListType(2, StructType(fields.toVector), elementRequired = false))
-    val swapped = of(optional(4, "x", StringType), optional(9, "z", IntType), optional(3, "y", LongType))
+    def listOf(fields: NestedField*) =
+      optional(1, "l", ListType(2, StructType(fields.toVector), elementRequired = false))
+    val swapped = listOf(optional(4, "x", StringType), optional(9, "z", IntType), optional(3, "y", LongType))
     val expected = Seq(Row(Seq(Row("a", null, 1L), Row(null, null, 2L), null)), Row(Seq()), Row(null))
     assert(file.read(swapped) == expected)
-    assert(file.read(of(optional(9, "z", IntType))).map(_.toString) ==
+    assert(file.read(listOf(optional(9, "z", IntType))).map(_.toString) ==
       Seq("[WrappedArray([null], [null], null)]", "[WrappedArray()]", "[null]"))
   }
 
@@ -174,7 +175,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(file.read(map) == Seq(Row(Map("k" -> Row(2L, null), "none" -> null))))
   }
 
-  test("two-level lists keep their elements in a projection of some fields") {
+  test("two-level lists keep their elements if only some fields of the elements are selected") {
     val file = write(
       """message m {
         |  optional group ints (LIST) = 1 { repeated int32 element = 2; }
@@ -192,7 +193,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(file.read(ints, structs) == Seq(Row(Seq(1L, 2L), Seq(Row(10), Row(20)))))
   }
 
-  test("a repeated field that is not requested does not affect two-level lists") {
+  test("a repeated field that is not selected does not affect the elements of two-level lists") {
     val file = write(
       "message m { optional group l (LIST) = 1 { repeated group array = 2 { repeated int32 many; optional int32 x = 3; } } }"
     )(
@@ -215,7 +216,7 @@ class ColumnMatchSuite extends AnyFunSuite {
   }
 
   test(
-    "a file without ids is read with the table's name mapping, at every level",
+    "columns and nested fields of a file without field ids are found with the table's name mapping",
     ProjectionRules.mappingWithoutIds,
     ProjectionRules.mappingNesting
   ) {
@@ -232,42 +233,42 @@ class ColumnMatchSuite extends AnyFunSuite {
       g.addGroup("l").addGroup("bag").addGroup("array_element").append("x", 3)
       g.addGroup("m").addGroup("map").append("key", "k").append("value", 4)
     })
-    def field(id: Int, inside: MappedField*)(names: String*) = MappedField(names.toVector, Some(id), inside.toVector)
+    def field(id: Int, nested: MappedField*)(names: String*) = MappedField(names.toVector, Some(id), nested.toVector)
     val mapping = NameMapping(Vector(
       field(1)("other", "a"),
       field(2, field(3)("x"))("s"),
       field(4, field(5, field(6)("x"))("element"))("l"),
       field(7, field(8)("key"), field(9)("value"))("m")
     ))
-    val wanted = Vector(
+    val columns = Vector(
       optional(1, "renamed", IntType),
       struct(2, "s", optional(3, "y", IntType)),
       optional(4, "l", ListType(5, StructType(Vector(optional(6, "y", IntType))), elementRequired = false)),
       optional(7, "m", MapType(8, StringType, 9, LongType, valueRequired = false))
     )
-    val scan = Scan(wanted, mapping = Some(mapping))
+    val scan = Scan(columns, mapping = Some(mapping))
     assert(file.read(scan) == Seq(Row(1, Row(2), Seq(Row(3)), Map("k" -> 4L))))
-    // Without a mapping, top-level columns have ids from 1, as in Apache Iceberg, and nested fields none.
-    assert(file.read(Scan(wanted.take(2))) == Seq(Row(1, Row(null))))
+    // Without a mapping, top-level columns have ids from 1, as in Apache Iceberg, and nested fields have no ids.
+    assert(file.read(Scan(columns.take(2))) == Seq(Row(1, Row(null))))
   }
 
-  test("the name mapping is ignored for a file with ids", ProjectionRules.mappingWithoutIds) {
+  test("the name mapping is ignored for a file with field ids", ProjectionRules.mappingWithoutIds) {
     val mapping = NameMapping(Vector(MappedField(Vector("a"), Some(9), Vector.empty)))
     val scan = Scan(Vector(optional(9, "a", IntType)), mapping = Some(mapping))
     assert(twoInts.read(scan) == Seq(Row(null), Row(null)))
   }
 
   test(
-    "names with dots, spaces, quotes and non-ASCII letters are ordinary names",
+    "columns whose names contain dots, spaces, quotes and non-ASCII letters are found by id",
     ProjectionRules.mappingLiteralNames
   ) {
     val names = Seq("a.b", "a b", "a`b", "größe", "列", "A", "a", ";= {")
     val builder = Types.buildMessage()
     names.zipWithIndex.foreach { case (n, i) => builder.addField(Types.optional(INT32).id(i + 1).named(n)) }
     val file = write(builder.named("m"))((g: Group) => names.zipWithIndex.foreach { case (n, i) => g.append(n, i) })
-    val wanted = names.zipWithIndex.map { case (n, i) => optional(i + 1, n, IntType) }
-    assert(file.read(wanted: _*) == Seq(Row(names.indices: _*)))
-    val renamed = wanted.zip(names.reverse).map { case (f, n) => f.copy(name = n) }
+    val columns = names.zipWithIndex.map { case (n, i) => optional(i + 1, n, IntType) }
+    assert(file.read(columns: _*) == Seq(Row(names.indices: _*)))
+    val renamed = columns.zip(names.reverse).map { case (f, n) => f.copy(name = n) }
     assert(file.read(renamed: _*) == Seq(Row(names.indices: _*)))
   }
 }

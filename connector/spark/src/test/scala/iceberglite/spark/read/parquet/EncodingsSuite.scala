@@ -38,35 +38,36 @@ class EncodingsSuite extends AnyFunSuite {
     new ParquetFile(path)
   }
 
-  private lazy val plain = encoded(WriterVersion.PARQUET_1_0, _ => None)
+  private lazy val plainFile = encoded(WriterVersion.PARQUET_1_0, _ => None)
 
-  private def named(names: String*): Seq[NestedField] = columns.filter(c => names.contains(c.name))
+  private def columnsNamed(names: String*): Seq[NestedField] = columns.filter(c => names.contains(c.name))
 
   for (version <- WriterVersion.values)
-    test(s"byte-stream-split values are read by rows and are equal, in pages of $version") {
+    test(s"byte-stream-split values in pages of $version are read row by row and equal plain-encoded values") {
       val file = encoded(version, EncodedParquet.split)
-      assert(comparable(file.read(columns: _*)) == comparable(plain.read(columns: _*)))
+      assert(comparable(file.read(columns: _*)) == comparable(plainFile.read(columns: _*)))
       columns.foreach { column =>
-        val inVectors = Set("t", "b").contains(column.name)
-        assert(file.isReadByRows(column) != inVectors, column.name)
-        assert(!plain.isReadByRows(column))
+        val isReadAsVector = Set("t", "b").contains(column.name)
+        assert(file.isReadByRows(column) != isReadAsVector, column.name)
+        assert(!plainFile.isReadByRows(column))
       }
-      assert(file.isReadByRows(named("t", "f"): _*) && !file.isReadByRows(named("t", "b"): _*) && !file.isReadByRows())
+      assert(file.isReadByRows(columnsNamed("t", "f"): _*))
+      assert(!file.isReadByRows(columnsNamed("t", "b"): _*) && !file.isReadByRows())
     }
 
-  test("delta pages of fixed-length values are read as vectors and completely") {
+  test("delta-encoded pages of fixed-length values are read as vectors, with all values") {
     val file = encoded(WriterVersion.PARQUET_2_0, EncodedParquet.deltas)
     assert(!file.isReadByRows(columns: _*))
-    assert(comparable(file.read(columns: _*)) == comparable(plain.read(columns: _*)))
+    assert(comparable(file.read(columns: _*)) == comparable(plainFile.read(columns: _*)))
     val i = columns.head
-    val only = Equal(Term.Bound(i, "i"), IntLiteral(333))
-    def read(names: String*) = file.read(Scan(named(names: _*).toVector).filtered(only))
+    val onlyRow = Equal(Term.Bound(i, "i"), IntLiteral(333))
+    def read(names: String*) = file.read(Scan(columnsNamed(names: _*).toVector).withFilter(onlyRow))
     assert(read("i", "t").size < rows.size)
     assert(read("i", "u", "d30").map(_.getInt(0)).contains(333))
   }
 
-  /** Writes a file with a single hand-made page. */
-  private def onePage(schema: String, values: Int, bytes: BytesInput, levels: Encoding, encoding: Encoding) = {
+  /** Writes a file that consists of one page with these bytes. */
+  private def fileOfOnePage(schema: String, values: Int, bytes: BytesInput, levels: Encoding, encoding: Encoding) = {
     val messageType = parseMessageType(schema)
     val column = messageType.getColumns.get(0)
     val path = newPath()
@@ -83,27 +84,27 @@ class EncodingsSuite extends AnyFunSuite {
     new ParquetFile(path)
   }
 
-  test("bit-packed levels of old writers are read by rows") {
+  test("pages with the bit-packed definition levels of old writers are read row by row") {
     val levels = new ByteBitPackingValuesWriter(1, Packer.BIG_ENDIAN)
     Seq(1, 0, 1).foreach(levels.writeInteger)
     val values = new PlainValuesWriter(64, 64, new HeapByteBufferAllocator)
     Seq(7, 8).foreach(values.writeInteger)
     val page = BytesInput.concat(BytesInput.copy(levels.getBytes), BytesInput.copy(values.getBytes))
-    val file = onePage("message m { optional int32 a = 1; }", 3, page, levels.getEncoding, Encoding.PLAIN)
+    val file = fileOfOnePage("message m { optional int32 a = 1; }", 3, page, levels.getEncoding, Encoding.PLAIN)
     assert(file.isReadByRows(optional(1, "a", IntType)))
     assert(file.read(optional(1, "a", IntType)) == Seq(Row(7), Row(null), Row(8)))
   }
 
-  test("a column in an unsupported encoding is reported with its file, and other columns can still be read") {
+  test("the error for a column in an unsupported encoding contains the file, and other columns can still be read") {
     val page = BytesInput.from(Array[Byte](1, 2, 3, 4))
     val file =
-      onePage("message m { required binary a = 1; }", 1, page, Encoding.RLE, Encoding.BYTE_STREAM_SPLIT)
+      fileOfOnePage("message m { required binary a = 1; }", 1, page, Encoding.RLE, Encoding.BYTE_STREAM_SPLIT)
     val message = intercept[UnreadableFile](file.read(optional(1, "renamed", BinaryType))).getMessage
     Seq(file.path, "column a ", "BYTE_STREAM_SPLIT", "lite.db.t").foreach(part => assert(message.contains(part), part))
     assert(file.read(optional(2, "b", IntType)) == Seq(Row(null)))
   }
 
-  test("shredded variants are also reconstructed when they are read by rows") {
+  test("shredded variants are also reconstructed if they are read row by row") {
     val metadata = Binary.fromConstantByteArray(Array[Byte](1, 0, 0))
     val file = ParquetFile.write(
       """message m { optional group v = 1 { required binary metadata; optional binary value; optional group typed_value {

@@ -29,29 +29,29 @@ class MetadataColumnsSuite extends AnyFunSuite {
     )
 
   private def scan(columns: NestedField*): Scan = {
-    val all = a +: columns.toVector
-    Scan(all, metadataIds = columns.map(_.id).toSet)
+    val fields = a +: columns.toVector
+    Scan(fields, metadataIds = columns.map(_.id).toSet)
   }
 
-  test("the position of a row is its position in the file, also if pages are skipped") {
+  test("the column _pos is the position of a row in the file, also if pages are skipped") {
     val rows = file(100, pageRows = 10).read(
-      scan(MetadataColumns.Position).filtered(GreaterThanOrEqual(Term.Bound(a, "a"), IntLiteral(75)))
+      scan(MetadataColumns.Position).withFilter(GreaterThanOrEqual(Term.Bound(a, "a"), IntLiteral(75)))
     )
     assert(rows == (70 until 100).map(i => Row(i, i.toLong)))
   }
 
   test("splits of a file return each row once, with its position in the whole file") {
-    val big = file(20000, rowGroupRows = 1000)
-    val input = HadoopInputFile.fromPath(new Path(big.path), new Configuration())
+    val largeFile = file(20000, rowGroupRows = 1000)
+    val input = HadoopInputFile.fromPath(new Path(largeFile.path), new Configuration())
     val reader = ParquetFileReader.open(input)
     val groups =
       try reader.getRowGroups.size
       finally reader.close()
     assert(groups > 3)
-    val length = new java.io.File(big.path).length
-    val cuts = (0L to length by length / 7) :+ length
-    val rows = cuts.zip(cuts.tail).flatMap { case (start, end) =>
-      big.read(scan(MetadataColumns.Position).copy(task = _.copy(start = start, length = end - start)))
+    val length = new java.io.File(largeFile.path).length
+    val splitBounds = (0L to length by length / 7) :+ length
+    val rows = splitBounds.zip(splitBounds.tail).flatMap { case (start, end) =>
+      largeFile.read(scan(MetadataColumns.Position).copy(task = _.copy(start = start, length = end - start)))
     }
     assert(rows.map(_.getLong(1)) == (0L until 20000L))
     assert(rows.forall(r => r.getInt(0) == r.getLong(1)))
@@ -61,27 +61,27 @@ class MetadataColumnsSuite extends AnyFunSuite {
     val fields = Vector(optional(1000, "b", IntType), optional(1001, "d", DateType), optional(1002, "gone", StringType))
     val partition = optional(MetadataColumns.PartitionId, "_partition", StructType(fields))
     val spec = PartitionSpec(3, Vector(PartitionField(7, 1001, "d", Day), PartitionField(1, 1000, "b", Bucket(4))))
-    val one = file(1)
-    val rows = one.read(
+    val oneRowFile = file(1)
+    val rows = oneRowFile.read(
       scan(MetadataColumns.FilePath, MetadataColumns.SpecId, partition, MetadataColumns.Deleted).copy(
         specs = Map(3 -> spec),
         task = _.copy(specId = 3, partition = PartitionTuple(Vector(Some(DateLiteral(1)), None)))
       )
     )
     val day = java.sql.Date.valueOf("1970-01-02")
-    assert(rows == Seq(Row(0, one.path, 3, Row(null, day, null), false)))
+    assert(rows == Seq(Row(0, oneRowFile.path, 3, Row(null, day, null), false)))
   }
 
-  private val lineage = Seq(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
-  private val numbered: FileTask => FileTask = _.copy(firstRowId = Some(100L), dataSequenceNumber = 8L)
+  private val lineageColumns = Seq(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
+  private val withLineage: FileTask => FileTask = _.copy(firstRowId = Some(100L), dataSequenceNumber = 8L)
 
-  test("a row without a stored id has an id from its position, and the sequence number of its file") {
-    val rows = file(2).read(scan(lineage: _*).copy(task = numbered))
+  test("without stored lineage, a row id is derived from the position, and the sequence number is that of the file") {
+    val rows = file(2).read(scan(lineageColumns: _*).copy(task = withLineage))
     assert(rows == Seq(Row(0, 100L, 8L), Row(1, 101L, 8L)))
-    assert(file(1).read(scan(lineage: _*)) == Seq(Row(0, null, null)))
+    assert(file(1).read(scan(lineageColumns: _*)) == Seq(Row(0, null, null)))
   }
 
-  test("stored ids and sequence numbers take precedence, and nulls in them are inherited") {
+  test("stored row ids and sequence numbers are returned, and nulls are replaced by inherited values") {
     val copied = write(
       """message m { optional int32 a = 1; optional int64 _row_id = 2147483540;
         |  optional int64 _last_updated_sequence_number = 2147483539; }""".stripMargin
@@ -90,13 +90,13 @@ class MetadataColumnsSuite extends AnyFunSuite {
       _.append("a", 1).append("_row_id", 6L),
       _.append("a", 2)
     )
-    val rows = copied.read(scan(lineage: _*).copy(task = numbered))
+    val rows = copied.read(scan(lineageColumns: _*).copy(task = withLineage))
     assert(rows == Seq(Row(0, 5L, 2L), Row(1, 6L, 8L), Row(2, 102L, 8L)))
-    assert(copied.read(scan(lineage: _*)).map(_.getAs[Any](1)) == Seq(null, null, null))
+    assert(copied.read(scan(lineageColumns: _*)).map(_.getAs[Any](1)) == Seq(null, null, null))
   }
 
   test("a table column with the name of a metadata column is read from the table") {
-    val named = optional(2, "_pos", StringType)
-    assert(file(1).read(Scan(Vector(named), metadataIds = Set.empty)) == Seq(Row("00000000")))
+    val columnNamedPos = optional(2, "_pos", StringType)
+    assert(file(1).read(Scan(Vector(columnNamedPos), metadataIds = Set.empty)) == Seq(Row("00000000")))
   }
 }

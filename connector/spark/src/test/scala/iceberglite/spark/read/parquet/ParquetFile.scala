@@ -20,14 +20,17 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
 
-/** A data file with any Parquet schema, written by Parquet's own writer, and the rows that a scan reads from it. */
+/** A data file that Parquet's own writer wrote with any Parquet schema, and the scans of this file. */
 final class ParquetFile(val path: String) {
   import ParquetFile._
 
   /** Returns the rows of the file for these columns, in file order. */
-  def read(wanted: NestedField*): Seq[Row] = read(Scan(wanted.toVector))
+  def read(columns: NestedField*): Seq[Row] = read(Scan(columns.toVector))
 
-  /** Reads the file, and checks the rows against those of the reader for single rows, which does not skip pages. */
+  /**
+   * Returns the rows of a scan, after checking that the reader for single rows returns the same rows. That reader does
+   * not skip pages, so it can return more rows if the scan has a filter.
+   */
   def read(scan: Scan): Seq[Row] = {
     val rows = rowsOf(scan, ParquetBatches.open(_, _, _, _))
     val byRows = rowsOf(
@@ -35,17 +38,19 @@ final class ParquetFile(val path: String) {
       (task, projections, conf, settings) =>
         ParquetBatches.openRowByRow(ParquetBatches.prepareRead(task, projections, conf, None), settings, None)
     )
-    val (found, expected) = (comparable(rows), comparable(byRows))
-    if (scan.task(whole(path)).filter == AlwaysTrue) assert(found == expected, s"$found by vectors, $expected by rows")
-    else assert(found.diff(expected).isEmpty, s"$found by vectors, and not all by rows: $expected")
+    val (actual, expected) = (comparable(rows), comparable(byRows))
+    if (scan.task(wholeFile(path)).filter == AlwaysTrue)
+      assert(actual == expected, s"rows read as vectors: $actual; rows read one by one: $expected")
+    else
+      assert(actual.diff(expected).isEmpty, s"some rows read as vectors ($actual) are not read one by one: $expected")
     rows
   }
 
-  /** Whether the columns cannot be read with Spark's vectorized reader. */
-  def isReadByRows(wanted: NestedField*): Boolean = {
+  /** Whether the columns are read row by row, because Spark's vectorized reader does not support them. */
+  def isReadByRows(columns: NestedField*): Boolean = {
     var byRows = false
     rowsOf(
-      Scan(wanted.toVector),
+      Scan(columns.toVector),
       (task, projections, conf, settings) => {
         val batches = ParquetBatches.open(task, projections, conf, settings)
         byRows = batches.decodesRowByRow
@@ -56,12 +61,12 @@ final class ParquetFile(val path: String) {
   }
 
   private def rowsOf(scan: Scan, open: Open): Seq[Row] = {
-    val toScala = CatalystTypeConverters.createToScalaConverter(SparkTypes.toSpark(scan.wanted))
+    val toScala = CatalystTypeConverters.createToScalaConverter(SparkTypes.toSpark(scan.columns))
     val values = new FileValues(scan.specs, scan.metadataIds, scan.batchRows)
-    val projections = new FileProjections(scan.wanted, scan.mapping, values, "lite.db.t")
+    val projections = new FileProjections(scan.columns, scan.mapping, values, "lite.db.t")
     val conf = ParquetBatches.prepare(new Configuration())
     val settings = BatchSettings(columnar = true, scan.batchRows, offHeap = false)
-    val batches = open(scan.task(whole(path)), projections, conf, settings)
+    val batches = open(scan.task(wholeFile(path)), projections, conf, settings)
     val rows = Seq.newBuilder[Row]
     try while (batches.next()) batches.batch.rowIterator().forEachRemaining(r => rows += toScala(r).asInstanceOf[Row])
     finally batches.close()
@@ -73,18 +78,18 @@ object ParquetFile {
   private type Open = (FileTask, FileProjections, Configuration, BatchSettings) => FileBatches
 
   final case class Scan(
-      wanted: Vector[NestedField],
+      columns: Vector[NestedField],
       mapping: Option[NameMapping] = None,
       specs: Map[Int, PartitionSpec] = Map.empty,
       metadataIds: Set[Int] = Set.empty,
       batchRows: Int = 4,
       task: FileTask => FileTask = identity
   ) {
-    def filtered(filter: Expression, withoutNan: Set[Int] = Set.empty): Scan =
+    def withFilter(filter: Expression, withoutNan: Set[Int] = Set.empty): Scan =
       copy(task = t => task(t).copy(filter = filter, withoutNan = withoutNan))
   }
 
-  def whole(path: String): FileTask = FileTask(
+  def wholeFile(path: String): FileTask = FileTask(
     path,
     start = 0,
     length = new java.io.File(path).length,
@@ -100,16 +105,24 @@ object ParquetFile {
   def write(schema: String)(rows: (Group => Any)*): ParquetFile =
     write(MessageTypeParser.parseMessageType(schema))(rows: _*)
 
-  /** @param bloomed a column with a bloom filter and no dictionary */
+  /**
+   * Writes a file.
+   *
+   * @param rowGroupRows approximate number of rows in a row group
+   * @param pageRows number of rows in a page
+   * @param bloomFilterColumn a column that gets a bloom filter and no dictionary
+   */
   def write(
       schema: MessageType,
       rowGroupRows: Int = 1000000,
       pageRows: Int = 1000000,
-      bloomed: Option[String] = None
+      bloomFilterColumn: Option[String] = None
   )(rows: (Group => Any)*): ParquetFile = {
     val path = newPath()
     val builder = ExampleParquetWriter.builder(new HadoopPath(path))
-    bloomed.foreach(column => builder.withBloomFilterEnabled(column, true).withDictionaryEncoding(column, false))
+    bloomFilterColumn.foreach { column =>
+      builder.withBloomFilterEnabled(column, true).withDictionaryEncoding(column, false)
+    }
     val writer = builder
       .withType(schema)
       .withCompressionCodec(CompressionCodecName.UNCOMPRESSED)
@@ -129,12 +142,12 @@ object ParquetFile {
   }
 
   /** Converts rows so that identical values are equal. */
-  def comparable(rows: Seq[Row]): Seq[Any] = rows.map(plain)
+  def comparable(rows: Seq[Row]): Seq[Any] = rows.map(toComparable)
 
-  private def plain(value: Any): Any = value match {
-    case row: Row => row.toSeq.map(plain)
-    case values: Seq[_] => values.map(plain)
-    case map: collection.Map[_, _] => map.map { case (k, v) => plain(k) -> plain(v) }
+  private def toComparable(value: Any): Any = value match {
+    case row: Row => row.toSeq.map(toComparable)
+    case values: Seq[_] => values.map(toComparable)
+    case map: collection.Map[_, _] => map.map { case (k, v) => toComparable(k) -> toComparable(v) }
     case bytes: Array[Byte] => bytes.toSeq
     case f: Float => java.lang.Float.floatToRawIntBits(f)
     case d: Double => java.lang.Double.doubleToRawLongBits(d)

@@ -73,11 +73,11 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val ids = Seq(1, 2, 3, 4, 5, 6, 8, 9, 10)
   private val ints = Gen.oneOf(Gen.choose(-20, 20), Gen.oneOf(Int.MinValue, Int.MaxValue))
   private val floats = Gen.oneOf(Gen.choose(-3, 3).map(_ / 2f), Gen.oneOf(0f, -0f, Float.NaN, Float.PositiveInfinity))
-  private val texts = Gen.oneOf("", "a", "ab", "abc", "b", "ä", "\ud83d\ude00", "\uffee")
+  private val strings = Gen.oneOf("", "a", "ab", "abc", "b", "ä", "\ud83d\ude00", "\uffee")
 
   private def value(id: Int): Gen[Any] = id match {
     case 3 | 4 => floats
-    case 5 => texts
+    case 5 => strings
     case 6 | 9 => Gen.choose(-999, 999)
     case _ => ints
   }
@@ -91,7 +91,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     term = Term.Named(schema.names(id))
     v <- value(id).map(literal(id, _))
     others <- Gen.listOf(value(id).map(literal(id, _)))
-    prefix <- texts
+    prefix <- strings
     tests = Seq(IsNull(term), NotNull(term), LessThan(term, v), LessThanOrEqual(term, v), GreaterThan(term, v)) ++
       Seq(GreaterThanOrEqual(term, v), Equal(term, v), NotEqual(term, v), In(term, others.toSet + v)) ++
       Seq(NotIn(term, others.toSet + v), IsNan(term), NotNan(term)) ++
@@ -112,18 +112,18 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val file = write(parquet, pageRows = 5)(rows.map(r => fill(r)(_)): _*)
       filters.foreach { f =>
         val bound = Bind(f, schema, caseSensitive = true)
-        val test = Evaluate.rows[Values](bound, id => _.get(id).map(literal(id, _)))
+        val matches = Evaluate.rows[Values](bound, id => _.get(id).map(literal(id, _)))
         val withoutNan = Set(3, 4).filterNot(id => rows.exists(_.get(id).exists(_.toString == "NaN")))
         val scan = Scan(schema.fields :+ MetadataColumns.Position, metadataIds = Set(MetadataColumns.Position.id))
-        val read = file.read(scan.filtered(bound, withoutNan)).map(_.getLong(9))
-        val matching = rows.indices.filter(i => test(rows(i))).map(_.toLong)
-        assert(matching.diff(read).isEmpty, s"$f")
-        assert(read == read.distinct.sorted)
+        val readPositions = file.read(scan.withFilter(bound, withoutNan)).map(_.getLong(9))
+        val matching = rows.indices.filter(i => matches(rows(i))).map(_.toLong)
+        assert(matching.diff(readPositions).isEmpty, s"$f")
+        assert(readPositions == readPositions.distinct.sorted)
       }
     }
   }
 
-  private val sorted = write(parquet, pageRows = 10)((0 until 100).map { i => (g: Group) =>
+  private val sortedFile = write(parquet, pageRows = 10)((0 until 100).map { i => (g: Group) =>
     g.append("renamed", i).append("i", i).append("s", f"k$i%03d").append("f", i.toFloat)
     g.append("dec", i * 100).append("day", i)
     g.addGroup("st").append("x", i)
@@ -131,49 +131,49 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def rowsRead(filter: Expression, withoutNan: Set[Int] = Set.empty): Int = {
     val bound = Bind(filter, schema, caseSensitive = true)
-    sorted.read(Scan(schema.fields).filtered(bound, withoutNan)).size
+    sortedFile.read(Scan(schema.fields).withFilter(bound, withoutNan)).size
   }
 
-  private def named(name: String) = Term.Named(name)
+  private def column(name: String) = Term.Named(name)
 
   test("pages without a matching row are skipped for every column type") {
-    val few = 10
-    assert(rowsRead(Equal(named("i"), IntLiteral(55))) == few)
-    assert(rowsRead(Equal(named("promoted"), LongLiteral(55))) == few)
-    assert(rowsRead(LessThan(named("promoted"), LongLiteral(10))) == few)
-    assert(rowsRead(Equal(named("s"), StringLiteral("k055"))) == few)
-    assert(rowsRead(StartsWith(named("s"), "k05")) == few)
-    assert(rowsRead(Equal(named("dec"), DecimalLiteral(new BigDecimal("55.00")))) == few)
-    assert(rowsRead(Equal(named("day"), DateLiteral(55))) == few)
-    assert(rowsRead(Equal(named("st.x"), IntLiteral(55))) == few)
-    assert(rowsRead(Equal(named("f"), FloatLiteral(55f))) == few)
-    assert(rowsRead(In(named("i"), Set(IntLiteral(5), IntLiteral(95)))) == 2 * few)
-    assert(rowsRead(IsNull(named("i"))) == 0)
+    val pageRows = 10
+    assert(rowsRead(Equal(column("i"), IntLiteral(55))) == pageRows)
+    assert(rowsRead(Equal(column("promoted"), LongLiteral(55))) == pageRows)
+    assert(rowsRead(LessThan(column("promoted"), LongLiteral(10))) == pageRows)
+    assert(rowsRead(Equal(column("s"), StringLiteral("k055"))) == pageRows)
+    assert(rowsRead(StartsWith(column("s"), "k05")) == pageRows)
+    assert(rowsRead(Equal(column("dec"), DecimalLiteral(new BigDecimal("55.00")))) == pageRows)
+    assert(rowsRead(Equal(column("day"), DateLiteral(55))) == pageRows)
+    assert(rowsRead(Equal(column("st.x"), IntLiteral(55))) == pageRows)
+    assert(rowsRead(Equal(column("f"), FloatLiteral(55f))) == pageRows)
+    assert(rowsRead(In(column("i"), Set(IntLiteral(5), IntLiteral(95)))) == 2 * pageRows)
+    assert(rowsRead(IsNull(column("i"))) == 0)
   }
 
-  test("a row group is skipped if its dictionary or its bloom filter lacks a value within its bounds") {
-    val column = parseMessageType("message m { optional int32 i = 2; }")
+  test("a row group is skipped if its dictionary or its bloom filter shows that it lacks a value within its bounds") {
+    val parquetSchema = parseMessageType("message m { optional int32 i = 2; }")
     val even = (0 until 100).map(i => (g: Group) => g.append("i", i % 50 * 2))
-    val two = Schema(0, schema.fields.filter(_.id == 2))
-    for (bloomed <- Seq(None, Some("i"))) {
-      val file = write(column, bloomed = bloomed)(even: _*)
-      def read(value: Int): Int = {
-        val bound = Bind(Equal(named("promoted"), LongLiteral(value.toLong)), two, caseSensitive = true)
-        file.read(Scan(two.fields).filtered(bound)).size
+    val fileSchema = Schema(0, schema.fields.filter(_.id == 2))
+    for (bloomFilterColumn <- Seq(None, Some("i"))) {
+      val file = write(parquetSchema, bloomFilterColumn = bloomFilterColumn)(even: _*)
+      def rowsReadFor(value: Int): Int = {
+        val bound = Bind(Equal(column("promoted"), LongLiteral(value.toLong)), fileSchema, caseSensitive = true)
+        file.read(Scan(fileSchema.fields).withFilter(bound)).size
       }
-      assert(read(55) == 0 && read(56) == 100, bloomed)
+      assert(rowsReadFor(55) == 0 && rowsReadFor(56) == 100, bloomFilterColumn)
     }
   }
 
-  test("files that can contain NaN are read for greater-than filters, files without NaN are skipped") {
-    val filter = GreaterThan(named("f"), FloatLiteral(95f))
+  test("greater-than filters skip pages only if the column cannot contain NaN") {
+    val filter = GreaterThan(column("f"), FloatLiteral(95f))
     assert(rowsRead(filter) == 100)
     assert(rowsRead(filter, withoutNan = Set(3)) == 10)
   }
 
-  test("a filter on a column that is not read skips nothing") {
-    val bound = Bind(Equal(named("i"), IntLiteral(55)), schema, caseSensitive = true)
-    assert(sorted.read(Scan(Vector(optional(5, "s", StringType))).filtered(bound)).size == 100)
-    assert(sorted.read(Scan(Vector.empty).filtered(bound)).size == 100)
+  test("a filter on a column that the scan does not read skips no rows") {
+    val bound = Bind(Equal(column("i"), IntLiteral(55)), schema, caseSensitive = true)
+    assert(sortedFile.read(Scan(Vector(optional(5, "s", StringType))).withFilter(bound)).size == 100)
+    assert(sortedFile.read(Scan(Vector.empty).withFilter(bound)).size == 100)
   }
 }

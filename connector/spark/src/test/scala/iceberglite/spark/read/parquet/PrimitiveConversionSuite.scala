@@ -24,14 +24,14 @@ class PrimitiveConversionSuite extends AnyFunSuite {
     write(s"message m { optional $parquet = 1; }")(values :+ ((_: Group) => ()): _*)
 
   private def values(file: ParquetFile, t: Type): Seq[Any] = {
-    val read = file.read(optional(1, "c", t)).map(_.get(0))
-    assert(read.last == null)
-    read.init
+    val rows = file.read(optional(1, "c", t)).map(_.get(0))
+    assert(rows.last == null)
+    rows.init
   }
 
   private def bytes(values: Int*): Binary = Binary.fromConstantByteArray(values.map(_.toByte).toArray)
 
-  test("plain types are read unchanged") {
+  test("values whose type is the same in the file and in the table are read unchanged") {
     assert(values(column("boolean c")(_.append("c", true)), BooleanType) == Seq(true))
     assert(values(column("int64 c")(_.append("c", Long.MinValue)), LongType) == Seq(Long.MinValue))
     assert(values(column("float c")(_.append("c", 1.5f)), FloatType) == Seq(1.5f))
@@ -91,7 +91,7 @@ class PrimitiveConversionSuite extends AnyFunSuite {
     assert(values(column("int64 c (TIMESTAMP(MICROS,false))")(_.append("c", micros)), TimestampType) == Seq(time))
   }
 
-  test("timestamps are read by their value, regardless of the zone flag in the file") {
+  test("timestamps are read regardless of the flag isAdjustedToUTC in the file") {
     val instant = Instant.parse("2013-01-01T10:00:00.000001Z")
     val micros = instant.getEpochSecond * 1000000L + 1
     for (flag <- Seq("true", "false")) {
@@ -115,7 +115,7 @@ class PrimitiveConversionSuite extends AnyFunSuite {
     }
   }
 
-  test("a date promoted to timestamp is midnight of that date, and out-of-range dates fail") {
+  test("a date that was promoted to timestamp is read as midnight, and dates out of the range of nanoseconds fail") {
     val file = column("int32 c (DATE)")(_.append("c", 1), _.append("c", -1))
     assert(values(file, TimestampType) ==
       Seq(LocalDateTime.parse("1970-01-02T00:00:00"), LocalDateTime.parse("1969-12-31T00:00:00")))
@@ -126,7 +126,7 @@ class PrimitiveConversionSuite extends AnyFunSuite {
     intercept[ArithmeticException](values(far, TimestampNsType))
   }
 
-  test("types that Spark lacks keep their values: time, nanoseconds, uuid, fixed") {
+  test("values of the types time, timestamp with nanoseconds, UUID and fixed, which Spark lacks, are read completely") {
     assert(values(column("int64 c (TIME(MICROS,false))")(_.append("c", 86399999999L)), TimeType) == Seq(86399999999L))
     val millis = column("int32 c (TIME(MILLIS,true))")(_.append("c", 86399999))
     assert(values(millis, TimeType) == Seq(86399999000L))
@@ -146,7 +146,7 @@ class PrimitiveConversionSuite extends AnyFunSuite {
     assert(values(column("int32 c")(_.append("c", 1)), UnknownType) == Seq(null))
   }
 
-  test("promoted values are correct in structs, lists and maps, with dictionary and plain encoding") {
+  test("promoted values in structs, lists and maps are read correctly, with dictionary and with plain encoding") {
     val file = write(
       """message m {
         |  optional group s = 1 { optional int32 x = 2; optional float f = 3; optional int32 d (DECIMAL(5,2)) = 4; }
@@ -163,7 +163,7 @@ class PrimitiveConversionSuite extends AnyFunSuite {
     val s = StructType(
       Vector(optional(4, "d", DecimalType(30, 2)), optional(2, "x", LongType), optional(3, "f", DoubleType))
     )
-    val wanted = Vector(
+    val columns = Vector(
       optional(1, "s", s),
       optional(5, "l", ListType(6, TimestampType, elementRequired = false)),
       optional(7, "m", MapType(8, LongType, 9, DoubleType, valueRequired = false))
@@ -172,6 +172,6 @@ class PrimitiveConversionSuite extends AnyFunSuite {
       val midnight = LocalDateTime.of(1970, 1, 1, 0, 0).plusDays(i.toLong)
       Row(Row(BigDecimal.valueOf(i.toLong, 2), (i % 2).toLong, 0.5), Seq(midnight), Map(i.toLong -> 1.5))
     }
-    assert(file.read(Scan(wanted)) == expected)
+    assert(file.read(Scan(columns)) == expected)
   }
 }

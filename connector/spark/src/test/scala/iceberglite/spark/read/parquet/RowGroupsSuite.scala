@@ -10,10 +10,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 
-/** Row groups that contain given rows. */
+/** Checks which row groups contain given rows. */
 class RowGroupsSuite extends AnyFunSuite {
 
-  /** Returns a footer of groups with ten rows each. */
+  /** Returns a file footer with row groups of ten rows each. `first` gives the row index offset of each row group. */
   private def footer(groups: Int, first: Int => Long): ParquetMetadata = {
     val blocks = (0 until groups).map { i =>
       val block = new BlockMetaData
@@ -25,17 +25,17 @@ class RowGroupsSuite extends AnyFunSuite {
     new ParquetMetadata(new FileMetaData(schema, Collections.emptyMap[String, String], "test"), blocks.asJava)
   }
 
-  private def keptOffsets(of: ParquetMetadata, rows: Long*): Seq[Long] =
-    RowGroups.containing(of, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
+  private def offsetsOfGroups(footer: ParquetMetadata, rows: Long*): Seq[Long] =
+    RowGroups.containing(footer, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
 
   test("only row groups that contain one of the rows are read") {
     val file = footer(4, _ * 10L)
-    assert(keptOffsets(file, 9, 10, 39) == Seq(0, 10, 30) && keptOffsets(file, 20) == Seq(20))
-    assert(keptOffsets(file) == Nil && keptOffsets(file, 40, 1L << 33) == Nil)
-    assert(keptOffsets(footer(2, i => (1L << 33) + i * 10), (1L << 33) + 10) == Seq((1L << 33) + 10))
+    assert(offsetsOfGroups(file, 9, 10, 39) == Seq(0, 10, 30) && offsetsOfGroups(file, 20) == Seq(20))
+    assert(offsetsOfGroups(file) == Nil && offsetsOfGroups(file, 40, 1L << 33) == Nil)
+    assert(offsetsOfGroups(footer(2, i => (1L << 33) + i * 10), (1L << 33) + 10) == Seq((1L << 33) + 10))
   }
 
   test("a row group without a row index offset is read") {
-    assert(keptOffsets(footer(2, _ => -1L), 100).size == 2)
+    assert(offsetsOfGroups(footer(2, _ => -1L), 100).size == 2)
   }
 }

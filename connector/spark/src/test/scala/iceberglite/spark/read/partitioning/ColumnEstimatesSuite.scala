@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Column statistics for Spark's cost-based optimizer, from sketches that the peer wrote. */
+/** Checks the column statistics that Spark's cost-based optimizer gets from sketches written by Apache Iceberg. */
 class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private val Cbo = "spark.sql.cbo.enabled"
 
@@ -35,22 +35,22 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private def columns(query: String): Map[String, ColumnStat] =
     statistics(query).attributeStats.map { case (attribute, stat) => attribute.name -> stat }
 
-  private def about(expected: Int, stat: ColumnStat): Unit =
+  private def assertDistinctCount(expected: Int, stat: ColumnStat): Unit =
     assert(stat.distinctCount.exists(n => (n.toDouble - expected).abs < expected * 0.1), stat)
 
   test("with the cost-based optimizer, columns have distinct counts, null counts and bounds") {
     withConf(Cbo -> "true") {
-      val known = columns(s"SELECT * FROM $table")
-      about(1000, known("id"))
-      assert(known("id").min.contains(0L) && known("id").max.contains(999L))
-      assert(known("id").nullCount.contains(BigInt(0)))
-      about(7, known("cat"))
-      assert(known("cat").min.isEmpty && known("cat").nullCount.contains(BigInt(0)))
-      about(30, known("day"))
-      assert(known("day").min.contains(19723) && known("day").max.contains(19752))
-      assert(known("price").max.map(_.toString).contains("999.50"))
-      about(750, known("x"))
-      assert(known("x").nullCount.contains(BigInt(250)) && known("x").max.contains(499.5))
+      val stats = columns(s"SELECT * FROM $table")
+      assertDistinctCount(1000, stats("id"))
+      assert(stats("id").min.contains(0L) && stats("id").max.contains(999L))
+      assert(stats("id").nullCount.contains(BigInt(0)))
+      assertDistinctCount(7, stats("cat"))
+      assert(stats("cat").min.isEmpty && stats("cat").nullCount.contains(BigInt(0)))
+      assertDistinctCount(30, stats("day"))
+      assert(stats("day").min.contains(19723) && stats("day").max.contains(19752))
+      assert(stats("price").max.map(_.toString).contains("999.50"))
+      assertDistinctCount(750, stats("x"))
+      assert(stats("x").nullCount.contains(BigInt(250)) && stats("x").max.contains(499.5))
     }
   }
 
@@ -60,23 +60,23 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
 
   test("without the cost-based optimizer, no column statistics are reported, and no manifest is read for them") {
     withConf(Cbo -> "false")(assert(columns(s"SELECT * FROM $table").isEmpty))
-    val unread = newTable()
-    sql(s"CREATE TABLE ${peer(unread)} (id BIGINT) USING iceberg")
-    sql(s"INSERT INTO ${peer(unread)} VALUES (1), (2)")
-    val manifests = rows(s"SELECT path FROM ${peer(unread)}.manifests").map(r => Paths.get(URI.create(r.getString(0))))
-    manifests.foreach(Files.delete)
+    val withoutManifests = newTable()
+    sql(s"CREATE TABLE ${peer(withoutManifests)} (id BIGINT) USING iceberg")
+    sql(s"INSERT INTO ${peer(withoutManifests)} VALUES (1), (2)")
+    val manifests = rows(s"SELECT path FROM ${peer(withoutManifests)}.manifests").map(_.getString(0))
+    manifests.foreach(path => Files.delete(Paths.get(URI.create(path))))
     withConf(Cbo -> "false") {
-      val known = statistics(s"SELECT * FROM $unread")
-      assert(known.rowCount.contains(BigInt(2)) && known.attributeStats.isEmpty)
+      val tableStats = statistics(s"SELECT * FROM $withoutManifests")
+      assert(tableStats.rowCount.contains(BigInt(2)) && tableStats.attributeStats.isEmpty)
     }
-    withConf(Cbo -> "true")(intercept[Exception](columns(s"SELECT * FROM $unread")))
+    withConf(Cbo -> "true")(intercept[Exception](columns(s"SELECT * FROM $withoutManifests")))
   }
 
   test("statistics cover the files that match the filter, and distinct counts never exceed the row count") {
     withConf(Cbo -> "true") {
-      val half = columns(s"SELECT id, cat FROM $table WHERE id >= 500")
-      assert(half("id").min.contains(500L) && half("id").distinctCount.contains(BigInt(500)))
-      about(7, half("cat"))
+      val matchingRows = columns(s"SELECT id, cat FROM $table WHERE id >= 500")
+      assert(matchingRows("id").min.contains(500L) && matchingRows("id").distinctCount.contains(BigInt(500)))
+      assertDistinctCount(7, matchingRows("cat"))
     }
   }
 
@@ -98,10 +98,10 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
            |IF(id = 0, ${Long.MinValue}L, ${Long.MaxValue}L) AS wide FROM range(10000)""".stripMargin)
     sql(s"CREATE TABLE $keys AS SELECT id + 1000 AS k FROM range(100)")
     withConf(Cbo -> "true", "spark.sql.cbo.joinReorder.enabled" -> "true") {
-      val known = columns(s"SELECT * FROM $facts").mapValues(_.distinctCount.map(_.toLong))
-      val wanted = Map("id" -> 10000L, "k" -> 100L, "day" -> 30L, "half" -> 5000L, "wide" -> 10000L)
-      wanted.foreach { case (name, count) => assert(known.get(name).contains(Some(count)), name) }
-      assert(!known.contains("x") && known.get("s").forall(_.isEmpty))
+      val stats = columns(s"SELECT * FROM $facts").mapValues(_.distinctCount.map(_.toLong))
+      val distinctCounts = Map("id" -> 10000L, "k" -> 100L, "day" -> 30L, "half" -> 5000L, "wide" -> 10000L)
+      distinctCounts.foreach { case (name, count) => assert(stats.get(name).contains(Some(count)), name) }
+      assert(!stats.contains("x") && stats.get("s").forall(_.isEmpty))
       def rows(query: String): BigInt = sql(query).queryExecution.optimizedPlan.stats.rowCount.get
       assert(rows(s"SELECT * FROM $facts f JOIN $keys d ON f.k = d.k") == 10000)
       assert(rows(s"SELECT * FROM $facts WHERE k = 1007") == 100)
@@ -109,13 +109,13 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   }
 
   test("statistics of an earlier snapshot are used after a commit") {
-    val grown = newTable()
-    sql(s"CREATE TABLE ${peer(grown)} USING iceberg AS SELECT id FROM range(100)")
-    sql(s"CALL ice.system.compute_table_stats('${peer(grown).stripPrefix("ice.")}')")
-    sql(s"INSERT INTO ${peer(grown)} SELECT id FROM range(1000, 1010)")
-    sql(s"REFRESH TABLE $grown")
+    val appendedTable = newTable()
+    sql(s"CREATE TABLE ${peer(appendedTable)} USING iceberg AS SELECT id FROM range(100)")
+    sql(s"CALL ice.system.compute_table_stats('${peer(appendedTable).stripPrefix("ice.")}')")
+    sql(s"INSERT INTO ${peer(appendedTable)} SELECT id FROM range(1000, 1010)")
+    sql(s"REFRESH TABLE $appendedTable")
     withConf(Cbo -> "true") {
-      val id = columns(s"SELECT * FROM $grown")("id")
+      val id = columns(s"SELECT * FROM $appendedTable")("id")
       assert(id.distinctCount.contains(BigInt(100)) && id.max.contains(1009L))
     }
   }
