@@ -14,7 +14,7 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.TestTables
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Statements for drivers in separate processes, and checks of the files that they leave behind. */
+/** Statements that drivers in separate processes run, and checks of the files that the drivers leave behind. */
 private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -22,7 +22,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
 
   protected val warehouse: String = s"ofs://dying$storage"
 
-  /** A statement with its own table. @param sql with `%s` as the placeholder of the table */
+  /** A statement with its own table. @param sql the statement, with `%s` in place of the table name */
   protected case class Case(namespace: String, name: String, version: Int, mode: String, sql: String) {
     val table: String = s"$namespace.${name}_${mode.take(4)}_$version"
     val statement: String = sql.replace("%s", s"dying.$table")
@@ -44,7 +44,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   } yield Case(namespace, name, version, mode, statement)
 
   /** Returns `count` cases selected by the seed, or all cases if `ICEBERG_LITE_ALL` is set in the environment. */
-  protected def chosen(count: Int, all: Seq[Case]): Seq[Case] =
+  protected def sampled(count: Int, all: Seq[Case]): Seq[Case] =
     if (Sampling.isOff) all
     else {
       Sampling.recordSkipped(
@@ -77,13 +77,13 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     ()
   }
 
-  /** The rows of each statement's table before the statement, and after it when Apache Iceberg runs it. */
+  /** For each statement, the rows of its table before the statement and after Apache Iceberg ran the statement. */
   protected lazy val expected: Map[String, (Seq[String], Seq[String])] = statements.map { case (name, statement) =>
     val oracle = peer(newTable("oracle"))
     create(oracle, 2, "copy-on-write")
-    val before = sorted(s"SELECT * FROM $oracle")
+    val rowsBefore = sorted(s"SELECT * FROM $oracle")
     sql(statement.replace("%s", oracle))
-    name -> (before -> sorted(s"SELECT * FROM $oracle"))
+    name -> (rowsBefore -> sorted(s"SELECT * FROM $oracle"))
   }.toMap
 
   /** Checks the rows of the table, read by both connectors. */
@@ -104,13 +104,13 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     val content = table.metadata.snapshots.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file.path))
     val referenced = (TestTables.reachable(table.io, table.version) ++ content)
       .map(path => Path.of(path.stripPrefix("ofs://dying")))
-    assert(referenced.forall(Files.exists(_)), "a file that metadata names is missing")
+    assert(referenced.forall(Files.exists(_)), "metadata references a file that does not exist")
     filesOf(c) -- referenced
   }
 }
 
 private object DriverFixture {
 
-  /** Storage of the catalog `dying`. */
+  /** Root directory of the warehouse of the catalog `dying`. */
   val storage: Path = Files.createTempDirectory(SharedSession.root, "drivers")
 }

@@ -18,26 +18,31 @@ import iceberglite.storage.RenamingFileSystem
  * A point in a statement at which its driver dies.
  *
  * @param call the storage call in which the driver dies
- * @param isDone whether the driver dies after the call has taken effect, instead of before
- * @param isPath selects the path of the call
+ * @param isAfterCall whether the driver dies after the call has taken effect, instead of before
+ * @param matchesPath whether the driver dies in a call for this path
  */
-final private[rowlevel] case class Death(name: String, call: Death.Call, isDone: Boolean, isPath: String => Boolean)
+final private[rowlevel] case class Death(
+    name: String,
+    call: Death.Call,
+    isAfterCall: Boolean,
+    matchesPath: String => Boolean
+)
 
 private[rowlevel] object Death {
   sealed trait Call
   case object Create extends Call
   case object Rename extends Call
 
-  private def isCommit(to: String): Boolean = to.endsWith(".metadata.json")
+  private def isCommit(path: String): Boolean = path.endsWith(".metadata.json")
 
-  val WhileTasksWrite: Death = Death("while tasks write", Create, isDone = true, _.contains("/data/"))
-  val BeforeCommit: Death = Death("before the commit", Create, isDone = false, _.contains("/metadata/"))
-  val InCommit: Death = Death("in the commit", Rename, isDone = false, isCommit)
-  val AfterCommit: Death = Death("after the commit", Rename, isDone = true, isCommit)
+  val WhileTasksWrite: Death = Death("while tasks write", Create, isAfterCall = true, _.contains("/data/"))
+  val BeforeCommit: Death = Death("before the commit", Create, isAfterCall = false, _.contains("/metadata/"))
+  val InCommit: Death = Death("in the commit", Rename, isAfterCall = false, isCommit)
+  val AfterCommit: Death = Death("after the commit", Rename, isAfterCall = true, isCommit)
   val all: Seq[Death] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
 }
 
-/** Storage whose calls do not return once the driver of a statement has died. */
+/** A file system whose calls for the table of a statement do not return after the driver of the statement has died. */
 class DyingFileSystem extends RenamingFileSystem {
   import DyingFileSystem._
 
@@ -52,17 +57,18 @@ class DyingFileSystem extends RenamingFileSystem {
       blockSize: Long,
       progress: Progressable
   ): FSDataOutputStream = {
-    dieIf(Death.Create, path, isDone = false)
+    dieIf(Death.Create, path, isAfterCall = false)
     val stream = super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
-    dieIf(Death.Create, path, isDone = true)
+    dieIf(Death.Create, path, isAfterCall = true)
     stream
   }
 
   override def rename(from: Path, to: Path): Boolean = {
-    dieIf(Death.Rename, to, isDone = false)
-    // The superclass renames one file at a time under a lock, which dead threads must not hold.
+    dieIf(Death.Rename, to, isAfterCall = false)
+    // The calls wait outside the superclass's method, which renames one file at a time under a lock: a dead driver's
+    // threads must not hold this lock.
     val renamed = super.rename(from, to)
-    dieIf(Death.Rename, to, isDone = true)
+    dieIf(Death.Rename, to, isAfterCall = true)
     renamed
   }
 
@@ -74,40 +80,42 @@ class DyingFileSystem extends RenamingFileSystem {
 
 private[rowlevel] object DyingFileSystem {
   @volatile var death: Option[Death] = None
-  val dead: java.util.Set[String] = ConcurrentHashMap.newKeySet[String]
 
-  @volatile private var pendingDeaths = new CountDownLatch(0)
+  /** Directories of the tables whose drivers have died. */
+  private val deadTables: java.util.Set[String] = ConcurrentHashMap.newKeySet[String]
 
-  def expect(deaths: Int): Unit = pendingDeaths = new CountDownLatch(deaths)
+  @volatile private var remainingDeaths = new CountDownLatch(0)
+
+  def expectDeaths(deaths: Int): Unit = remainingDeaths = new CountDownLatch(deaths)
 
   /** Whether all drivers died in time. */
-  def awaitAll(): Boolean = pendingDeaths.await(150, TimeUnit.SECONDS)
+  def awaitAll(): Boolean = remainingDeaths.await(150, TimeUnit.SECONDS)
 
   private def tableOf(path: Path): String = path.toString.replaceFirst("/(data|metadata)/.*", "")
 
-  private def dieIf(call: Death.Call, path: Path, isDone: Boolean): Unit = {
-    val diesHere = death.exists(d => d.call == call && d.isDone == isDone && d.isPath(path.toString))
-    if (diesHere && dead.add(tableOf(path))) pendingDeaths.countDown()
+  private def dieIf(call: Death.Call, path: Path, isAfterCall: Boolean): Unit = {
+    val diesHere = death.exists(d => d.call == call && d.isAfterCall == isAfterCall && d.matchesPath(path.toString))
+    if (diesHere && deadTables.add(tableOf(path))) remainingDeaths.countDown()
     stopIfDead(path)
   }
 
-  private def stopIfDead(path: Path): Unit = if (dead.contains(tableOf(path))) new CountDownLatch(1).await()
+  private def stopIfDead(path: Path): Unit = if (deadTables.contains(tableOf(path))) new CountDownLatch(1).await()
 }
 
 /**
  * A program that runs statements concurrently, each on its own table. When all statements have reached the given point,
- * the program ends as suddenly as with `kill -9`.
+ * the process ends without any clean-up, as after `kill -9`.
  */
 object DyingDriver {
-  val Killed = 137
+  val KilledExitCode = 137
 
   /** @param args the name of a [[Death]], the warehouse, a directory for Spark's files, and a file with statements */
   def main(args: Array[String]): Unit = {
     val Array(name, warehouse, scratch, file) = args
     val statements = Files.readAllLines(Paths.get(file)).asScala
-    // Tasks of dead statements keep their slots.
+    // There are many task slots, because the tasks of dead drivers never return their slots.
     val spark = DriverProcess.session("local[40]", warehouse, scratch)
-    DyingFileSystem.expect(statements.size)
+    DyingFileSystem.expectDeaths(statements.size)
     DyingFileSystem.death = Death.all.find(_.name == name)
     statements.foreach { statement =>
       val thread = new Thread(() => {
@@ -117,11 +125,11 @@ object DyingDriver {
       thread.setDaemon(true)
       thread.start()
     }
-    Runtime.getRuntime.halt(if (DyingFileSystem.awaitAll()) Killed else 1)
+    Runtime.getRuntime.halt(if (DyingFileSystem.awaitAll()) KilledExitCode else 1)
   }
 }
 
-/** A separate process with a driver on the warehouse of a test; its catalog is called `dying`. */
+/** Starts a separate process with a driver that uses the warehouse of a test as the catalog `dying`. */
 private[rowlevel] object DriverProcess {
 
   /** Returns the settings of a catalog on [[DyingFileSystem]]. */
@@ -152,8 +160,10 @@ private[rowlevel] object DriverProcess {
   }
 
   /**
-   * Runs a program. Its arguments are a name, the warehouse, a directory and a file with statements.
+   * Runs a program in a separate process.
    *
+   * @param program the class with the main method, whose arguments are `name`, `warehouse`, the directory `scratch` and
+   *   a file with the statements
    * @return the exit code, or -1 after a timeout, and the last 4000 characters of the output
    */
   def run(

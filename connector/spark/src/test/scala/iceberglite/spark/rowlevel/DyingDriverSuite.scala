@@ -8,33 +8,33 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Sampling
 
 /**
- * The driver's process is killed at different points of a statement. The table has either its old or its new rows, and
- * the files left behind are known and can be deleted.
+ * Kills the driver's process at different points of a statement. Afterwards, the table must have either its old or its
+ * new rows, and the files that are left behind must be orphanFiles as orphans, which can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   private def slow(death: Death): Seq[Tag] = Sampling.slowUnless(death == Death.InCommit)
 
-  private def casesOf(death: Death): Seq[Case] = chosen(3, casesIn(namespaces(Death.all.indexOf(death))))
+  private def casesOf(death: Death): Seq[Case] = sampled(3, casesIn(namespaces(Death.all.indexOf(death))))
 
-  /** Checks that the orphans match the point that the statement had reached. */
-  private def checkOrphans(c: Case, death: Death, found: Set[Path]): Unit = withClue(s"${c.table} left $found: ") {
-    val (data, metadata) = found.partition(_.toString.contains("/data/"))
+  /** Checks that the orphans are those of a driver that died at the given point of a statement. */
+  private def checkOrphans(c: Case, death: Death, files: Set[Path]): Unit = withClue(s"${c.table} with $files: ") {
+    val (data, metadata) = files.partition(_.toString.contains("/data/"))
     assert(data.nonEmpty == (death != Death.AfterCommit))
     assert(metadata.nonEmpty == (death == Death.InCommit))
     ()
   }
 
-  /** Deletes the orphans, and runs the statement again if it was not committed. */
-  private def continueAfter(c: Case, death: Death, before: Set[Path]): Unit = {
-    val (old, changed) = expected(c.name)
+  /** Checks the rows, deletes the orphans, and runs the statement again if the statement was not committed. */
+  private def checkAndContinue(c: Case, death: Death, filesBefore: Set[Path]): Unit = {
+    val (oldRows, newRows) = expected(c.name)
     val isCommitted = death == Death.AfterCommit
-    check(c, if (isCommitted) changed else old)
-    val found = orphans(c)
-    checkOrphans(c, death, found)
-    assert((found & before).isEmpty, "a file that existed before the statement is an orphan")
-    found.foreach(Files.delete(_))
+    check(c, if (isCommitted) newRows else oldRows)
+    val orphanFiles = orphans(c)
+    checkOrphans(c, death, orphanFiles)
+    assert((orphanFiles & filesBefore).isEmpty, "a file that existed filesBefore the statement is an orphan")
+    orphanFiles.foreach(Files.delete(_))
     if (!isCommitted) sql(c.statement)
-    check(c, changed)
+    check(c, newRows)
     assert(orphans(c).isEmpty)
     ()
   }
@@ -43,11 +43,11 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     test(s"no row is lost or duplicated when the driver dies ${death.name}", slow(death): _*) {
       val cases = casesOf(death)
       cases.foreach(create)
-      val before = cases.map(filesOf)
+      val filesBefore = cases.map(filesOf)
       val program = "iceberglite.spark.rowlevel.DyingDriver"
       val (exit, output) = DriverProcess.run(program, death.name, warehouse, cases.map(_.statement), newDirectory())
-      assert(exit == DyingDriver.Killed, output)
-      cases.zip(before).foreach { case (c, files) => continueAfter(c, death, files) }
+      assert(exit == DyingDriver.KilledExitCode, output)
+      cases.zip(filesBefore).foreach { case (c, files) => checkAndContinue(c, death, files) }
     }
   }
 }

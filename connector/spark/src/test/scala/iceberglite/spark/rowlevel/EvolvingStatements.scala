@@ -3,13 +3,13 @@ package iceberglite.spark.rowlevel
 import scala.util.Random
 
 /**
- * Random statements on a table whose columns and partitions change between them.
+ * Generates random statements on a table, with changes of columns and partitions between the statements.
  *
- * @param isEvolved whether columns and partitions change
+ * @param isEvolved whether to generate changes of columns and partitions
  */
 final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Boolean) extends RandomStatements(random) {
 
-  /** The columns in the order of the table: a name, and a value computed from an id. */
+  /** The columns in the order of the table: each a name, and a SQL expression for the value, given that for the id. */
   private var columns: Vector[(String, String => String)] =
     super.values("").toVector.map { case (name, _) => name -> ((id: String) => super.values(id).toMap.apply(name)) }
 
@@ -21,17 +21,17 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   override protected def values(id: String): Seq[(String, String)] =
     columns.map { case (name, value) => name -> value(id) }
 
-  /** Returns changes of the schema, for every table with these columns. */
+  /** Returns statements that change the schema. They must be run on all tables on which the statements are run. */
   def evolution(): Seq[String] = if (!isEvolved) Nil
   else Seq.fill(1 + random.nextInt(2))(random.nextInt(6) match {
-    case 0 | 1 => add()
-    case 2 => addedColumns.headOption.fold(add())(rename)
-    case 3 => addedColumns.lastOption.fold(add())(drop)
-    case 4 => types.collectFirst { case (name, "int") => name }.fold(move())(promote)
-    case _ => move()
+    case 0 | 1 => addColumn()
+    case 2 => addedColumns.headOption.fold(addColumn())(renameColumn)
+    case 3 => addedColumns.lastOption.fold(addColumn())(dropColumn)
+    case 4 => types.collectFirst { case (name, "int") => name }.fold(moveColumn())(widenColumn)
+    case _ => moveColumn()
   })
 
-  /** Returns a change of the partition spec, which does not change rows, or `None`. */
+  /** Returns a statement that changes the partition spec but no rows, or `None`. */
   def repartition(): Option[String] = if (!isEvolved || random.nextBoolean()) None
   else {
     val field = pick("p", "bucket(3, id)", "truncate(10, n)", "truncate(1, p)")
@@ -42,7 +42,7 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
 
   private def addedColumns: Vector[String] = columns.map(_._1).filterNot(initialColumns.contains)
 
-  private def add(): String = {
+  private def addColumn(): String = {
     nameCount += 1
     val name = s"x$nameCount"
     val kind = pick("int", "string", "float", "date")
@@ -53,12 +53,12 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
         case "float" => s"CAST(IF($id % 5 = 0, 'NaN', $id / 4) AS float)"
         case _ => s"CAST(IF($id % 4 = 0, NULL, $id % 9) AS $kind)"
       }
-    val after = columns(random.nextInt(columns.size))._1
-    columns = columns.flatMap(c => if (c._1 == after) Seq(c, name -> value) else Seq(c))
-    s"ALTER TABLE %s ADD COLUMN $name $kind AFTER $after"
+    val precedingColumn = columns(random.nextInt(columns.size))._1
+    columns = columns.flatMap(c => if (c._1 == precedingColumn) Seq(c, name -> value) else Seq(c))
+    s"ALTER TABLE %s ADD COLUMN $name $kind AFTER $precedingColumn"
   }
 
-  private def rename(name: String): String = {
+  private def renameColumn(name: String): String = {
     nameCount += 1
     val newName = s"y$nameCount"
     columns = columns.map(c => if (c._1 == name) newName -> c._2 else c)
@@ -66,18 +66,18 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
     s"ALTER TABLE %s RENAME COLUMN $name TO $newName"
   }
 
-  private def drop(name: String): String = {
+  private def dropColumn(name: String): String = {
     columns = columns.filterNot(_._1 == name)
     types -= name
     s"ALTER TABLE %s DROP COLUMN $name"
   }
 
-  private def promote(name: String): String = {
+  private def widenColumn(name: String): String = {
     types += name -> "bigint"
     s"ALTER TABLE %s ALTER COLUMN $name TYPE bigint"
   }
 
-  private def move(): String = {
+  private def moveColumn(): String = {
     val moved = columns(random.nextInt(columns.size))
     columns = moved +: columns.filterNot(_._1 == moved._1)
     s"ALTER TABLE %s ALTER COLUMN ${moved._1} FIRST"

@@ -2,7 +2,10 @@ package iceberglite.spark.rowlevel
 
 import scala.util.Random
 
-/** Random statements on a table with the columns [[RandomStatements.Columns]]; `%s` is the placeholder of its name. */
+/**
+ * Generates random statements on a table with the columns [[RandomStatements.Columns]]. The statements have `%s` in
+ * place of the table name.
+ */
 private[rowlevel] class RandomStatements(random: Random) {
   private var nextId = 1000
 
@@ -20,7 +23,7 @@ private[rowlevel] class RandomStatements(random: Random) {
     s"INSERT INTO %s SELECT ${row("id")} FROM range($from, $nextId, 1, 2)"
   }
 
-  /** Returns a value for each column, computed from an id. */
+  /** Returns for each column its name and a SQL expression for its value. `id` is a SQL expression for the id. */
   protected def values(id: String): Seq[(String, String)] = Seq(
     "id" -> id,
     "p" -> s"IF($id % 7 = 0, NULL, concat('p', $id % 3))",
@@ -59,7 +62,7 @@ private[rowlevel] class RandomStatements(random: Random) {
   private def merge: String = {
     val (from, until) = (900 + random.nextInt(300), 1000 + random.nextInt(300))
     val source = s"(SELECT ${row("id")} FROM range($from, ${math.max(from + 1, until)}, ${1 + random.nextInt(4)})) u"
-    val on = pick("t.id = u.id", "t.id = u.id AND t.n < 40", "t.id = u.id AND t.p = u.p")
+    val joinCondition = pick("t.id = u.id", "t.id = u.id AND t.n < 40", "t.id = u.id AND t.p = u.p")
     val matched = pick(
       "",
       "WHEN MATCHED THEN DELETE",
@@ -79,7 +82,7 @@ private[rowlevel] class RandomStatements(random: Random) {
       "WHEN NOT MATCHED BY SOURCE AND t.n % 6 = 0 THEN UPDATE SET t.n = -1"
     )
     val clauses = Seq(matched, missing, unmatched).filter(_.nonEmpty)
-    if (clauses.isEmpty) merge else s"MERGE INTO %s t USING $source ON $on ${clauses.mkString(" ")}"
+    if (clauses.isEmpty) merge else s"MERGE INTO %s t USING $source ON $joinCondition ${clauses.mkString(" ")}"
   }
 }
 

@@ -18,7 +18,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** A driver that runs statements in sequence; tasks have four attempts. */
+/** A program that runs statements one after the other, with up to four attempts of each task. */
 object RetryingDriver {
 
   /** @param args an unused name, the warehouse, a directory for Spark's files, and a file with statements */
@@ -33,16 +33,16 @@ object RetryingDriver {
 
   private val failures = new AtomicInteger
 
-  /** Fails for the last rows of each of the two files, so that the first attempts have already written rows. */
+  /** Fails in the first attempt of a task at the last rows of its input, when the task has already written rows. */
   private def failFirst(id: Long): Long =
     if ((id == 499 || id == 999 || id == 1099) && TaskContext.get.attemptNumber == 0) {
       failures.incrementAndGet()
-      throw new IllegalStateException("the first attempt fails")
+      throw new IllegalStateException("the first attempt of the task fails")
     } else id
 }
 
 /**
- * Tasks that fail and are retried, or run twice: no row is duplicated, and no file of a failed attempt is committed.
+ * Checks that no row is duplicated and no file of a failed attempt is committed if tasks are retried or run twice.
  */
 class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
 
@@ -57,7 +57,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
 
   test("failed tasks are retried, and failed attempts leave no files", Slow) {
     spark.udf.register("fail_first", (id: Long) => id)
-    val cases = chosen(6, casesIn(namespaces.head))
+    val cases = sampled(6, casesIn(namespaces.head))
     cases.foreach(create)
     val program = "iceberglite.spark.rowlevel.RetryingDriver"
     val (exit, output) = DriverProcess.run(program, "", warehouse, cases.map(_.statement), newDirectory())
@@ -82,8 +82,8 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
   test("a task with two successful attempts adds its rows once") {
     val c = Case(namespaces(1), "twice", 2, "copy-on-write", "")
     create(c)
-    val before = sorted(s"SELECT * FROM dying.${c.table}")
-    val info = new WrittenColumns(new StructType().add("id", "bigint").add("n", "bigint"))
+    val rowsBefore = sorted(s"SELECT * FROM dying.${c.table}")
+    val info = new ColumnsWriteInfo(new StructType().add("id", "bigint").add("n", "bigint"))
     inSession(spark) { _ =>
       val write = tableOf(c).asInstanceOf[org.apache.spark.sql.connector.catalog.SupportsWrite]
         .newWriteBuilder(info).build().toBatch
@@ -95,37 +95,37 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
       }
       write.commit(Array(messages(1)))
     }
-    check(c, (before ++ (2000 until 2010).map(i => s"[$i,-$i]")).sorted)
-    assert(orphans(c).size == 1, "the file of the other attempt")
+    check(c, (rowsBefore ++ (2000 until 2010).map(i => s"[$i,-$i]")).sorted)
+    assert(orphans(c).size == 1, "files of the attempt that was not committed")
   }
 
   Seq(2, 3).foreach { version =>
     test(s"a task with two successful attempts deletes its rows once, in version $version") {
       val c = Case(namespaces(2), "twice", version, "merge-on-read", "")
       create(c)
-      val found = rows(s"SELECT _file, _pos, id, _spec_id FROM dying.${c.table} WHERE id % 100 = 7")
+      val rowsToDelete = rows(s"SELECT _file, _pos, id, _spec_id FROM dying.${c.table} WHERE id % 100 = 7")
       inSession(spark) { _ =>
         val operation = tableOf(c).asInstanceOf[SupportsRowLevelOperations]
-          .newRowLevelOperationBuilder(Deleting).build().asInstanceOf[SupportsDelta]
+          .newRowLevelOperationBuilder(DeleteOperation).build().asInstanceOf[SupportsDelta]
         operation.newScanBuilder(CaseInsensitiveStringMap.empty).build().toBatch.planInputPartitions()
         val metadata = StructType(operation.requiredMetadataAttributes.map(a => MetadataTypes(a.fieldNames.head)))
-        val write = operation.newWriteBuilder(new WrittenColumns(new StructType, Some(metadata))).build().toBatch
+        val write = operation.newWriteBuilder(new ColumnsWriteInfo(new StructType, Some(metadata))).build().toBatch
         val factory = write.createBatchWriterFactory(onePartition)
         val messages = Seq(7L, 8L).map { attempt =>
           val task = factory.createWriter(0, attempt)
-          found.foreach(r => task.delete(metadataOf(metadata), idOf(r.getString(0), r.getLong(1))))
+          rowsToDelete.foreach(r => task.delete(metadataOf(metadata), idOf(r.getString(0), r.getLong(1))))
           task.commit()
         }
         write.commit(Array(messages.head))
       }
       check(c, (0 until 1000).filter(_ % 100 != 7).map(i => s"[$i,${i % 10}]").sorted)
       // Tasks of version 3 send small deletion vectors to the driver and write no files.
-      assert(orphans(c).nonEmpty == (version == 2), "the files of the other attempt")
-      assert(rows(s"SELECT sum(record_count) FROM dying.${c.table}.delete_files").head.getLong(0) == found.size)
+      assert(orphans(c).nonEmpty == (version == 2), "files of the attempt that was not committed")
+      assert(rows(s"SELECT sum(record_count) FROM dying.${c.table}.delete_files").head.getLong(0) == rowsToDelete.size)
     }
   }
 
-  private object Deleting extends RowLevelOperationInfo {
+  private object DeleteOperation extends RowLevelOperationInfo {
     override def command: Command = Command.DELETE
     override def options: CaseInsensitiveStringMap = CaseInsensitiveStringMap.empty
   }
@@ -142,7 +142,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
   private def idOf(file: String, position: Long): InternalRow =
     new GenericInternalRow(Array[Any](UTF8String.fromString(file), position))
 
-  final private class WrittenColumns(columns: StructType, metadata: Option[StructType] = None)
+  final private class ColumnsWriteInfo(columns: StructType, metadata: Option[StructType] = None)
       extends LogicalWriteInfo {
     override def options: CaseInsensitiveStringMap = CaseInsensitiveStringMap.empty
     override def queryId: String = "query"

@@ -8,11 +8,15 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Storage-partitioned joins of tables whose files are sorted. */
+/** Checks whether storage-partitioned joins of tables with sorted files need a sort by Spark. */
 class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
 
-  /** Creates a table; each insert writes one file per bucket. The peer sets the sort order. */
+  /**
+   * Creates a table in which each insert writes one file per bucket. Apache Iceberg sets the sort order.
+   *
+   * @param inserts ranges of ids, each inserted by its own statement
+   */
   private def table(order: String, inserts: String*): String = {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT, day DATE, word STRING, v INT) USING iceberg PARTITIONED BY (bucket(2, id))")
@@ -28,6 +32,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
        |FROM (SELECT * FROM range($ids)) ORDER BY id * 7919 % 101""".stripMargin
   )
 
+  /** Runs a query with grouping, after checking that the query has the same rows and two sorts without grouping. */
   private def joined(query: String): DataFrame = {
     val session = spark.newSession()
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
@@ -46,6 +51,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     (df.collect().map(_.toString).sorted.toSeq, df)
   }
 
+  /** Returns the number of sorts below the joins of a query. */
   private def sorts(df: DataFrame): Int = {
     val joins = collect(df.queryExecution.executedPlan) { case j: SortMergeJoinExec => j }
     assert(joins.nonEmpty)
@@ -55,7 +61,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
   private lazy val left = table("id", "0, 50", "60, 90")
   private lazy val right = table("id, day", "20, 80")
 
-  test("sorted files need no sort before a join, as single files or as consecutive files") {
+  test("a join does not sort the rows of a sorted file, or of sorted files with consecutive ranges") {
     val df = joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id")
     assert(sorts(df) == 0, df.queryExecution.executedPlan)
     assert(df.queryExecution.executedPlan.toString.contains("grouped by bucket(2, id) sorted by id, day"))
@@ -64,24 +70,24 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     }
   }
 
-  test("a sort by several columns serves joins by a prefix of them, in that order") {
-    val other = table("id, day", "0, 40")
-    assert(sorts(joined(s"SELECT * FROM $other l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 0)
-    assert(sorts(joined(s"SELECT * FROM $other l JOIN $right r ON l.day = r.day AND l.id = r.id")) == 2)
+  test("a table sorted by several columns needs no sort if the join keys are the first of these columns, in order") {
+    val joinedTable = table("id, day", "0, 40")
+    assert(sorts(joined(s"SELECT * FROM $joinedTable l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 0)
+    assert(sorts(joined(s"SELECT * FROM $joinedTable l JOIN $right r ON l.day = r.day AND l.id = r.id")) == 2)
     assert(sorts(joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 1)
   }
 
-  test("overlapping or touching files are sorted by Spark; disjoint files are not, in any order of writing") {
+  test("Spark sorts the rows of files with overlapping or touching ranges, but not of files with disjoint ranges") {
     def sortsOf(inserts: String*): Int = {
-      val other = table("id", inserts: _*)
-      sorts(joined(s"SELECT * FROM $other l JOIN $left r ON l.id = r.id"))
+      val joinedTable = table("id", inserts: _*)
+      sorts(joined(s"SELECT * FROM $joinedTable l JOIN $left r ON l.id = r.id"))
     }
     assert(sortsOf("0, 50", "40, 80") == 1)
     assert(sortsOf("0, 50", "46, 80") == 1)
     assert(sortsOf("30, 50", "0, 30") == 0)
   }
 
-  test("nulls can only be in the first file, because they sort first") {
+  test("Spark sorts the rows of sorted files if a file other than the first contains nulls, because nulls come first") {
     def sortsOf(inserts: String*): Int = {
       val tables = Seq.fill(2) {
         val name = newTable()
@@ -98,10 +104,10 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sortsOf("0, 10", "11, 20") == 2)
   }
 
-  test("files with another sort order, or with none, are sorted by Spark") {
+  test("Spark sorts the rows of files with another sort order or without a sort order") {
     for (order <- Seq("id DESC", "id NULLS LAST", "day", "bucket(4, id)")) {
-      val other = table(order, "0, 60")
-      assert(sorts(joined(s"SELECT * FROM $other l JOIN $left r ON l.id = r.id")) == 1, order)
+      val joinedTable = table(order, "0, 60")
+      assert(sorts(joined(s"SELECT * FROM $joinedTable l JOIN $left r ON l.id = r.id")) == 1, order)
     }
     val unsorted = newTable()
     val columns = "id BIGINT, day DATE, word STRING, v INT"
@@ -114,7 +120,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     joined(s"SELECT * FROM $unsorted l JOIN $left r ON l.id = r.id WHERE l.id > 35")
   }
 
-  test("files sorted by strings are sorted by Spark again, because writers compare strings differently") {
+  test("Spark sorts the rows of files that are sorted by strings, because writers compare strings differently") {
     val texts = Seq.fill(2) {
       val name = newTable()
       sql(s"CREATE TABLE $name (word STRING) USING iceberg PARTITIONED BY (bucket(2, word))")
@@ -126,7 +132,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sorts(joined(s"SELECT * FROM ${texts.head} l JOIN ${texts.last} r ON l.word = r.word")) == 2)
   }
 
-  test("files with deleted rows remain sorted") {
+  test("the rows of sorted files with deleted rows are not sorted again") {
     val deleted = table("id", "0, 50")
     sql(s"ALTER TABLE ${peer(deleted)} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     sql(s"DELETE FROM ${peer(deleted)} WHERE id % 3 = 1")
@@ -134,13 +140,13 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sorts(joined(s"SELECT * FROM $deleted l JOIN $right r ON l.id = r.id")) == 0)
   }
 
-  test("after runtime filtering the remaining files are sorted") {
+  test("the rows of the files that remain after runtime filtering are not sorted again") {
     val pruning = Seq(
       "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
       "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"
     )
-    val three = table("id", "60, 90", "0, 20", "30, 50")
-    val query = s"SELECT * FROM $three l JOIN $right r ON l.id = r.id WHERE r.word IN ('35', '70', '75')"
+    val threeFiles = table("id", "60, 90", "0, 20", "30, 50")
+    val query = s"SELECT * FROM $threeFiles l JOIN $right r ON l.id = r.id WHERE r.word IN ('35', '70', '75')"
     inSession(spark.newSession()) { session =>
       (pruning :+ ("spark.sql.autoBroadcastJoinThreshold" -> "-1")).foreach { case (k, v) => session.conf.set(k, v) }
       val (rows, df) = run(session, query)
@@ -148,7 +154,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     }
   }
 
-  test("with grouped scans requested, windows need no sort") {
+  test("if the session requests grouped scans, window functions over sorted files need no sort") {
     inSession(spark.newSession()) { session =>
       session.conf.set(Grouping, "true")
       session.conf.set("spark.sql.sources.v2.bucketing.enabled", "true")

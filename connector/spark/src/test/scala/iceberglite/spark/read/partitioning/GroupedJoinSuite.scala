@@ -12,17 +12,22 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.types.JavaTables
 
-/** Joins of tables with the same partitioning, in sessions without settings for them. */
+/**
+ * Checks joins of tables with the same partitioning in sessions that do not configure Spark's storage-partitioned
+ * joins.
+ */
 class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
   private val Bucketing = "spark.sql.sources.v2.bucketing.enabled"
   private val PushValues = "spark.sql.sources.v2.bucketing.pushPartValues.enabled"
   private val types = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
-  private val someTypes = Seq("JOIN", "FULL JOIN", "LEFT SEMI JOIN")
+  private val selectedTypes = Seq("JOIN", "FULL JOIN", "LEFT SEMI JOIN")
 
   /**
-   * Creates a table, without partitions if the partitioning is empty. Each side lacks half of the ids, some ids are
-   * null, and most ids have several rows and files.
+   * Creates a table with 40 rows. Every tenth id is null.
+   *
+   * @param partitioning partition transforms; empty for an unpartitioned table
+   * @param from first id; tables with the values 0 and 20 share half of their ids
    */
   private def table(partitioning: String, from: Int): String = {
     val name = newTable()
@@ -38,16 +43,17 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
        |concat('n', id % 4), int(id), timestamp_seconds(id % 3 * 5000) FROM range($from, ${from + 40})""".stripMargin
   )
 
-  private def twice(from: Int): String = {
+  /** Creates a table whose rows are all inserted twice. */
+  private def tableWithDuplicates(from: Int): String = {
     val name = table("bucket(4, id)", from)
     fill(name, from)
     name
   }
 
-  private lazy val left = twice(0)
-  private lazy val right = twice(20)
+  private lazy val left = tableWithDuplicates(0)
+  private lazy val right = tableWithDuplicates(20)
 
-  /** Runs the body in a session without Spark's settings for these joins. */
+  /** Runs the body in a new session, in which Spark's settings for storage-partitioned joins are not set. */
   private def inBareSession[A](settings: (String, String)*)(body: SparkSession => A): A = {
     val session = spark.newSession()
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
@@ -75,7 +81,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
   private def readTasks(df: DataFrame): Int =
     collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s.inputRDD.getNumPartitions }.sum
 
-  /** Checks that a query has no shuffle and the same rows as without grouping. */
+  /** Checks that a query joins grouped scans without a shuffle, with the same rows as without grouping. */
   private def joinsInPlace(query: String, settings: (String, String)*): DataFrame = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) == 0 && groupedScans(df) >= 2, df.queryExecution.executedPlan)
@@ -83,6 +89,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     df
   }
 
+  /** Checks that a query shuffles rows for a join, with the same rows and tasks as without grouping. */
   private def joinsByShuffle(query: String, settings: (String, String)*): Unit = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) > 0 && groupedScans(df) == 0, df.queryExecution.executedPlan)
@@ -91,12 +98,12 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
   }
 
   for (aqe <- Seq("true", "false"))
-    test(s"tables with the same buckets join without a shuffle, in every join type; adaptive: $aqe") {
+    test(s"tables with the same buckets join without a shuffle, in every join type; adaptive execution: $aqe") {
       val adaptive = "spark.sql.adaptive.enabled" -> aqe
       types.foreach(t => joinsInPlace(s"SELECT * FROM $left l $t $right r ON l.id = r.id", adaptive))
     }
 
-  test("storage-partitioned joins use every transform that both sides share, and plain columns") {
+  test("joins need no shuffle if both sides are partitioned by the same transform of the join key") {
     val transforms =
       Seq("name", "truncate(2, name)", "truncate(20, id)", "days(day)", "months(day)", "years(day)", "day") ++
         Seq("bucket(3, name)", "hours(ts)", "days(ts)", "ts")
@@ -107,20 +114,20 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     }
   }
 
-  test("one common partition key is sufficient, and only partition fields of both sides are used") {
+  test("a common partition field is sufficient for a join without a shuffle, and scans are grouped by common fields") {
     val (l, r) = (
       table("bucket(4, id), days(day), truncate(1, name)", 0),
       table("truncate(1, name), truncate(4, id), bucket(4, id)", 0)
     )
     val keys = Seq("day", "id", "name").map(k => s"l.$k = r.$k").mkString(" AND ")
-    val all = joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON $keys")
-    assert(all.queryExecution.executedPlan.toString.contains("grouped by bucket(4, id), truncate(1, name)"))
+    val joined = joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON $keys")
+    assert(joined.queryExecution.executedPlan.toString.contains("grouped by bucket(4, id), truncate(1, name)"))
     joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON l.id = r.id")
     joinsInPlace(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.v = r.v AND l.id = r.id AND l.day = r.day")
     joinsInPlace(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.id AND l.id + r.id > 50")
   }
 
-  test("renamed keys, filters and a third table do not prevent the join without a shuffle") {
+  test("joins with renamed keys, with filters or of three tables need no shuffle") {
     val third = table("bucket(4, id)", 10)
     val renamed = s"(SELECT id AS k, v FROM $left WHERE v > 3)"
     joinsInPlace(s"SELECT l.k, r.v FROM $renamed l JOIN $right r ON l.k = r.id")
@@ -130,7 +137,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsInPlace(s"SELECT a.v, b.v FROM $left a JOIN $left b ON a.id = b.id")
   }
 
-  test("tables with different or no partitioning are joined by a shuffle with all their tasks") {
+  test("joins of tables with different or no partitioning shuffle rows, and do not reduce the number of scan tasks") {
     Seq("bucket(8, id)", "truncate(4, id)", "bucket(4, v)", "day", "").foreach { partitioning =>
       val other = table(partitioning, 20)
       joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $other r ON l.id = r.id")
@@ -139,7 +146,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.v")
   }
 
-  test("doubles, whose zeros differ, and values that Spark holds in another type are not grouped") {
+  test("scans are not grouped by doubles, because of the two zeros, or by UUIDs and times, which Spark lacks") {
     val tables = Seq.fill(2) {
       val t = newTable()
       sql(s"CREATE TABLE $t (x DOUBLE, v INT) USING iceberg PARTITIONED BY (x)")
@@ -176,7 +183,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsInPlace(s"SELECT l.v, r.v FROM $evolved l JOIN $left r ON l.id = r.id WHERE l.v < 25")
   }
 
-  test("a widened column still groups older files") {
+  test("files that were written before a partition column was widened are grouped by this column") {
     val (l, r) = (newTable(), newTable())
     Seq(l, r).foreach { t =>
       sql(s"CREATE TABLE $t (id INT, v INT) USING iceberg PARTITIONED BY (id)")
@@ -187,7 +194,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON l.id = r.id")
   }
 
-  test("a broadcast join leaves the scans ungrouped, also below a grouped join") {
+  test("scans of a broadcast join are not grouped for this join, but can be grouped for another join above it") {
     val broadcast = run(s"SELECT /*+ BROADCAST(r) */ l.v, r.v FROM $left l JOIN $right r ON l.id = r.id")._2
     assert(groupedScans(broadcast) == 0)
     assert(collect(broadcast.queryExecution.executedPlan) { case j: BroadcastHashJoinExec => j }.size == 1)
@@ -196,14 +203,14 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     assert(groupedScans(joinsInPlace(s"SELECT s.v, s.name, r.v FROM $star s JOIN $right r ON s.id = r.id")) == 2)
   }
 
-  test("scans above a join that shuffles rows are not grouped") {
+  test("scans are not grouped for a join with the result of a join that shuffles rows") {
     val (rows, df) = run(s"SELECT l.v FROM $left l JOIN $right r ON l.id = r.id JOIN $right t ON l.v = t.v")
     assert(groupedScans(df) == 2 && rows.nonEmpty)
-    val moved = s"(SELECT l.id, r.v FROM $left l JOIN $right r ON l.v = r.v)"
-    joinsByShuffle(s"SELECT m.v, t.v FROM $moved m JOIN $right t ON m.id = t.id")
+    val shuffledJoin = s"(SELECT l.id, r.v FROM $left l JOIN $right r ON l.v = r.v)"
+    joinsByShuffle(s"SELECT m.v, t.v FROM $shuffledJoin m JOIN $right t ON m.id = t.id")
   }
 
-  test("groups on the build side of a broadcast prevent grouping of the stream side, which would lose rows") {
+  test("scans below a broadcast are grouped, but the other side of the broadcast join is not: rows would be lost") {
     val (a, b) = (table("bucket(4, id)", 0), table("bucket(4, id)", 5))
     val small = s"(SELECT a.id, a.v FROM $a a JOIN $b b ON a.id = b.id)"
     val star = s"(SELECT /*+ BROADCAST(s) */ l.id, s.v FROM $left l JOIN $small s ON l.v = s.v)"
@@ -213,7 +220,7 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     assert(rows.nonEmpty && rows == run(query, Grouping -> "false")._1)
   }
 
-  test("the Spark settings for such joins are enabled when a catalog is loaded, unless the user sets them") {
+  test("loading a catalog enables Spark's settings for storage-partitioned joins, unless the user sets them") {
     inBareSession() { session =>
       session.sql("SELECT 1").collect()
       assert(!session.conf.get(Bucketing).toBoolean)
@@ -228,24 +235,24 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
     }
   }
 
-  test("joins of other sources are unchanged") {
+  test("joins of tables of other data sources have the same plan before and after a catalog is loaded") {
     val tables = Seq("plain_l", "plain_r").map(n => s"spark_catalog.default.${n}_${ns}")
     val bucketed = "USING parquet CLUSTERED BY (id) INTO 2 BUCKETS"
     tables.foreach(t => sql(s"CREATE TABLE $t $bucketed AS SELECT id, id % 3 v FROM range(9)"))
     try {
       val query = s"SELECT * FROM ${tables.head} l JOIN ${tables.last} r ON l.id = r.id AND l.v = r.v"
       def plan(df: DataFrame): String = df.queryExecution.sparkPlan.toString.replaceAll("#\\d+|file:\\S+", "")
-      val before = run(query)._2
+      val dfBefore = run(query)._2
       inBareSession() { session =>
         session.sql(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id").collect()
-        val after = session.sql(query)
-        after.collect()
-        assert(plan(after) == plan(before) && shufflesBelowJoins(after) == shufflesBelowJoins(before))
+        val dfAfter = session.sql(query)
+        dfAfter.collect()
+        assert(plan(dfAfter) == plan(dfBefore) && shufflesBelowJoins(dfAfter) == shufflesBelowJoins(dfBefore))
       }
     } finally tables.foreach(t => sql(s"DROP TABLE $t"))
   }
 
-  test("with grouping requested, every scan is grouped, and aggregates and windows need no shuffle") {
+  test("if the session requests grouped scans, aggregates and window functions need no shuffle") {
     val settings = Seq(Grouping -> "true", Bucketing -> "true")
     for (
       query <- Seq(
@@ -257,12 +264,12 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
       assert(groupedScans(df) == 1 && rows == run(query)._1)
       assert(collect(df.queryExecution.executedPlan) { case s: ShuffleExchangeExec => s }.isEmpty)
     }
-    val unread = run(s"SELECT name, count(*) FROM $left GROUP BY name", settings: _*)._2
-    assert(groupedScans(unread) == 0)
-    // Spark's own rules, with the settings that users of Apache Iceberg use.
-    val all = settings ++ Seq(PushValues -> "true", "spark.sql.requireAllClusterKeysForCoPartition" -> "false")
-    val partly = all :+ ("spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled" -> "true")
-    for (s <- Seq(all, partly); t <- someTypes) {
+    val ungrouped = run(s"SELECT name, count(*) FROM $left GROUP BY name", settings: _*)._2
+    assert(groupedScans(ungrouped) == 0)
+    // With these settings, which users of Apache Iceberg set, Spark's own rules plan the join.
+    val allSettings = settings ++ Seq(PushValues -> "true", "spark.sql.requireAllClusterKeysForCoPartition" -> "false")
+    val clusteringKey = "spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled"
+    for (s <- Seq(allSettings, allSettings :+ (clusteringKey -> "true")); t <- selectedTypes) {
       val query = s"SELECT * FROM $left l $t $right r ON l.id = r.id AND l.day = r.day"
       val (rows, df) = run(query, s: _*)
       assert(rows == run(query, Grouping -> "false")._1 && shufflesBelowJoins(df) == 0, t)
@@ -270,12 +277,12 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
   }
 
   test("a join without a shuffle that also has runtime filters returns all rows") {
-    for ((aqe, partly) <- Seq("true" -> "false", "false" -> "true")) {
+    for ((aqe, partlyClustered) <- Seq("true" -> "false", "false" -> "true")) {
       val settings = Seq(
         "spark.sql.adaptive.enabled" -> aqe,
         "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
         "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10",
-        "spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled" -> partly
+        "spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled" -> partlyClustered
       )
       val query = s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.id WHERE r.name = 'n3'"
       val df = joinsInPlace(query, settings: _*)

@@ -12,7 +12,7 @@ import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan, In}
 import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 
-/** Scans of so many files that the driver does not keep their metrics. */
+/** Checks scans of so many files that the driver does not keep the column metrics of the files. */
 class ManyFilesSuite extends AnyFunSuite with SharedSession {
 
   private lazy val table: Table = {
@@ -33,17 +33,18 @@ class ManyFilesSuite extends AnyFunSuite with SharedSession {
     new ScanFiles(table, metadata.currentSnapshot, metadata.schema, filter, true, None, Some(planning))
   }
 
-  private val keys = In(Term.Named("id"), Set(13L, 44L, 1000L).map(LongLiteral(_)))
+  private val keyFilter = In(Term.Named("id"), Set(13L, 44L, 1000L).map(LongLiteral(_)))
 
   for ((filter, expected) <- Seq(AlwaysTrue -> 2, GreaterThan(Term.Named("v"), LongLiteral(20)) -> 1))
-    test(s"a join skips the same files with and without metrics in memory, with the filter $filter") {
-      val (kept, bare) = (files(filter, Long.MaxValue), files(filter, 0L))
-      assert(kept.plan.statsToKeep.hasAll(Set(1)) && !bare.plan.statsToKeep.hasAll(Set(1)))
-      val paths = kept.tasksWith(kept.bind(keys)).map(_.file.path)
-      assert(paths.size == expected && bare.tasksWith(bare.bind(keys)).map(_.file.path) == paths)
+    test(s"a runtime filter skips the same files whether or not the driver keeps metrics; scan filter: $filter") {
+      val (withMetrics, withoutMetrics) = (files(filter, Long.MaxValue), files(filter, 0L))
+      assert(withMetrics.plan.statsToKeep.hasAll(Set(1)) && !withoutMetrics.plan.statsToKeep.hasAll(Set(1)))
+      val paths = withMetrics.tasksWith(withMetrics.bind(keyFilter)).map(_.file.path)
+      assert(paths.size == expected)
+      assert(withoutMetrics.tasksWith(withoutMetrics.bind(keyFilter)).map(_.file.path) == paths)
     }
 
-  test("columns without metrics in memory are offered for runtime filters, columns without any metrics are not") {
+  test("columns are offered for runtime filters whether or not the driver keeps their metrics") {
     val columns = table.metadata.schema.fields
     assert(RuntimeFilterColumns.of(files(AlwaysTrue, 0L), columns) == columns)
     assert(RuntimeFilterColumns.of(files(AlwaysTrue, Long.MaxValue), columns) == columns)

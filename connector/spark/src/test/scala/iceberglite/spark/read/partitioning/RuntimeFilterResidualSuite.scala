@@ -16,21 +16,22 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{DoubleLiteral, LongLiteral}
 import iceberglite.spec.types.Type.LongType
 
-/** Runtime filters and grouped scans of joins, tested without queries. */
+/** Unit tests of runtime filters, and of the decision whether the scans of a join are grouped. */
 class RuntimeFilterResidualSuite extends AnyFunSuite {
   private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
 
-  test("an IN list of up to 100 values is kept, and a longer one becomes its range, at every level") {
-    val few = In(column, (1 to 100).map(i => LongLiteral(i.toLong)).toSet)
-    assert(RuntimeFilterResidual.forRows(few) == few)
-    val many = In(column, (1 to 101).map(i => LongLiteral(i.toLong)).toSet)
+  test("an IN list with up to 100 values is unchanged, and a longer list becomes its range, also inside AND and OR") {
+    val shortList = In(column, (1 to 100).map(i => LongLiteral(i.toLong)).toSet)
+    assert(RuntimeFilterResidual.forRows(shortList) == shortList)
+    val longList = In(column, (1 to 101).map(i => LongLiteral(i.toLong)).toSet)
     val range = And(GreaterThanOrEqual(column, LongLiteral(1)), LessThanOrEqual(column, LongLiteral(101)))
-    assert(RuntimeFilterResidual.forRows(many) == range)
-    assert(RuntimeFilterResidual.forRows(And(Or(IsNan(column), many), few)) == And(Or(IsNan(column), range), few))
+    assert(RuntimeFilterResidual.forRows(longList) == range)
+    val nested = And(Or(IsNan(column), longList), shortList)
+    assert(RuntimeFilterResidual.forRows(nested) == And(Or(IsNan(column), range), shortList))
     assert(RuntimeFilterResidual.forRows(AlwaysTrue) == AlwaysTrue)
   }
 
-  test("in the range of a list, negative and positive zero are equal") {
+  test("the range of an IN list with negative and positive zero contains both zeros") {
     val values = (0 to 101).map(i => DoubleLiteral(i.toDouble)).toSet ++ Set(DoubleLiteral(-0.0))
     RuntimeFilterResidual.forRows(In(column, values.map(identity))) match {
       case And(GreaterThanOrEqual(_, DoubleLiteral(low)), LessThanOrEqual(_, DoubleLiteral(high))) =>
@@ -49,16 +50,16 @@ class RuntimeFilterResidualSuite extends AnyFunSuite {
     new Predicate("IN", (reference +: values.map(new LongValue(_))).toArray)
   }
 
-  test("an IN list with more values than the limit becomes a range before it is converted") {
+  test("an IN predicate of Spark with more values than the limit becomes a range") {
     val predicate = list(5L, null, 3L, 9L)
     assert(RuntimeFilterResidual.withShortList(predicate, 4) eq predicate)
     val range = RuntimeFilterResidual.withShortList(predicate, 3)
     assert(range.children.map(p => p.children.mkString(s" ${p.asInstanceOf[Predicate].name} ")).toSeq ==
       Seq("id >= 3", "id <= 9"))
-    val nulls = list(null, null)
-    assert(RuntimeFilterResidual.withShortList(nulls, 1) eq nulls)
-    val other = new Predicate("=", list(1L).children)
-    assert(RuntimeFilterResidual.withShortList(other, 0) eq other)
+    val nullList = list(null, null)
+    assert(RuntimeFilterResidual.withShortList(nullList, 1) eq nullList)
+    val equality = new Predicate("=", list(1L).children)
+    assert(RuntimeFilterResidual.withShortList(equality, 0) eq equality)
   }
 
   private val mb = 1L << 20
@@ -73,7 +74,7 @@ class RuntimeFilterResidualSuite extends AnyFunSuite {
 
   private def groups(bytes: Long*) = Some(bytes.map(b => Vector(file(b))).toVector)
 
-  test("two scans are grouped if no task becomes too long, and tasks are few or large enough") {
+  test("the scans of a join are grouped unless a task would become too large, or tasks would be many and small") {
     def paysOff(left: Seq[Long], right: Seq[Long]) =
       GroupMatch.paysOff(groups(left: _*), groups(right: _*), settings, 100)
     assert(paysOff(Seq.fill(4)(10L), Seq.fill(4)(10L)))

@@ -7,11 +7,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Files, row groups and rows that a runtime filter from a join skips, in unpartitioned tables. */
+/** Checks which files, row groups and rows of unpartitioned tables a join skips with a runtime filter. */
 class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Pruning = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
   private val Files = 8
-  private val RowsOfFile = 50
+  private val RowsPerFile = 50
 
   /**
    * A table whose files have disjoint ranges of `id` and of the columns derived from it. Every file has all values of
@@ -28,22 +28,23 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
         s"""INSERT INTO $name SELECT /*+ COALESCE(1) */ IF(id % 10 = 9, NULL, id), int(id), format_string('%05d', id),
            |date_add(DATE'2024-01-01', int(id)), id + 0.25,
            |TIMESTAMP'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, int(id)),
-           |IF(id % 10 = 8, NULL, named_struct('k', id, 'x', 1)), id % $RowsOfFile
-           |FROM range(${i * RowsOfFile}, ${(i + 1) * RowsOfFile})""".stripMargin
+           |IF(id % 10 = 8, NULL, named_struct('k', id, 'x', 1)), id % $RowsPerFile
+           |FROM range(${i * RowsPerFile}, ${(i + 1) * RowsPerFile})""".stripMargin
       )
     }
     name
   }
 
   /**
-   * Every 60th row of the facts; seven of the eight files have one. The row with the tag `one` is in the third file.
+   * A table with the keys of every 60th row of the facts. Seven of the eight files of the facts contain such a row. The
+   * key with the tag `one` is in the third file.
    */
   private lazy val dimension: String = {
     val name = newTable("dimension")
     sql(
       s"""CREATE TABLE $name USING iceberg AS SELECT id AS k, int(id) AS small, format_string('%05d', id) AS word,
          |date_add(DATE'2024-01-01', int(id)) AS day, CAST(id + 0.25 AS DECIMAL(12, 2)) AS price,
-         |TIMESTAMP'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, int(id)) AS at, int(id % $RowsOfFile) AS anywhere,
+         |TIMESTAMP'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, int(id)) AS at, int(id % $RowsPerFile) AS anywhere,
          |IF(id = 120, 'one', 'other') AS tag FROM range(0, 400, 60)""".stripMargin
     )
     name
@@ -54,8 +55,9 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
       .filter(_.scan.description.contains(table)).last
 
   /**
-   * Checks that the rows are the same without pruning. @return the scan of the facts and the number of rows that it
-   * read
+   * Checks that the query returns the same rows without runtime filters.
+   *
+   * @return the scan of the table, and the number of rows that the scan read
    */
   private def joined(query: String, table: String = facts): (BatchScanExec, Long) = {
     val df = sql(query)
@@ -65,12 +67,12 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     (scan, scan.metrics("numOutputRows").value)
   }
 
-  private def assertSkipsFiles(query: String, table: String = facts, rows: Long = RowsOfFile.toLong): Unit = {
+  private def assertSkipsFiles(query: String, table: String = facts, rows: Long = RowsPerFile.toLong): Unit = {
     val (scan, read) = joined(query, table)
     assert(scan.runtimeFilters.nonEmpty, query)
     assert(read == rows, query)
     val (skipped, toRead) = (scan.metrics("skippedDataFiles").value, scan.metrics("resultDataFiles").value)
-    assert(skipped > 0 && toRead == rows / RowsOfFile, query)
+    assert(skipped > 0 && toRead == rows / RowsPerFile, query)
   }
 
   test("files that cannot contain a join key are skipped, for every type of key") {
@@ -85,7 +87,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("a broadcast side without a filter also skips files, which Spark alone does not do") {
+  test("a join with a broadcast side without a filter also skips files, for which Spark alone adds no runtime filter") {
     val keys = "(VALUES (101L, 'a'), (120L, 'b'), (NULL, 'c')) AS d(k, tag)"
     assertSkipsFiles(s"SELECT f.id, d.tag FROM $facts f JOIN $keys ON f.id = d.k")
     assertSkipsFiles(
@@ -94,66 +96,66 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assertSkipsFiles(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $keys)")
     assertSkipsFiles(s"SELECT f.id, d.tag FROM $keys JOIN $facts f ON f.id = d.k")
     Seq(s"$facts f JOIN $keys ON f.id <=> d.k", s"$facts f JOIN $keys ON f.small + 1 = d.k").foreach { sides =>
-      assert(joined(s"SELECT f.id, d.tag FROM $sides")._2 == Files * RowsOfFile, sides)
+      assert(joined(s"SELECT f.id, d.tag FROM $sides")._2 == Files * RowsPerFile, sides)
     }
     withConf("spark.sql.adaptive.enabled" -> "false")(
       assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k")
     )
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
-      assert(joined(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k")._2 == Files * RowsOfFile)
+      assert(joined(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k")._2 == Files * RowsPerFile)
     }
   }
 
   test("runtime filters apply to nested keys, semi joins, and the prunable side of outer joins") {
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
-    val one = s"(SELECT * FROM $dimension WHERE tag = 'one')"
-    // The side that must keep all rows is not broadcast. Spark would have to evaluate it twice, which it does only with
-    // these settings.
+    val filteredDimension = s"(SELECT * FROM $dimension WHERE tag = 'one')"
+    // The side of an outer join whose rows are all kept cannot be broadcast. For a runtime filter, Spark must evaluate
+    // this side twice, which Spark does only with these settings.
     withConf(
       "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
       "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"
-    )(assertSkipsFiles(s"SELECT d.k, f.id FROM $facts f RIGHT JOIN $one d ON f.id = d.k"))
-    val outer = joined(s"SELECT f.id, d.k FROM $facts f LEFT JOIN $one d ON f.id = d.k")
-    assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsOfFile)
+    )(assertSkipsFiles(s"SELECT d.k, f.id FROM $facts f RIGHT JOIN $filteredDimension d ON f.id = d.k"))
+    val outer = joined(s"SELECT f.id, d.k FROM $facts f LEFT JOIN $filteredDimension d ON f.id = d.k")
+    assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsPerFile)
   }
 
-  test("runtime filters work with two keys, one of them not selective, and with another filter of the query") {
-    val two = "f.id = d.k AND f.anywhere = d.anywhere"
-    assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON $two WHERE d.tag = 'one'")
+  test("a runtime filter skips files if one of two join keys is not selective, or the query has another filter") {
+    val joinCondition = "f.id = d.k AND f.anywhere = d.anywhere"
+    assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON $joinCondition WHERE d.tag = 'one'")
     assertSkipsFiles(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")
   }
 
-  test("a column with all values in every file is not offered, because Spark may have a better filter for it") {
+  test("a column with all values in every file gets no runtime filter, because the filter would skip no file") {
     val query = s"SELECT f.id FROM $facts f JOIN $dimension d ON f.anywhere = d.anywhere WHERE d.tag = 'one'"
     val (scan, rows) = joined(query)
-    assert(scan.runtimeFilters.isEmpty && rows == Files * RowsOfFile)
+    assert(scan.runtimeFilters.isEmpty && rows == Files * RowsPerFile)
   }
 
-  test("with thousands of join keys, each key is used for skipping") {
-    val many = newTable()
+  test("with thousands of join keys, files without any of the keys are skipped") {
+    val largeDimension = newTable()
     val ids = "SELECT id + 1000000 AS k FROM range(5000) UNION ALL SELECT id FROM range(120, 170)"
-    sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
-    val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k WHERE d.tag = 'x'"
-    assertSkipsFiles(query, rows = 2L * RowsOfFile)
+    sql(s"CREATE TABLE $largeDimension USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
+    val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $largeDimension d ON f.id = d.k WHERE d.tag = 'x'"
+    assertSkipsFiles(query, rows = 2L * RowsPerFile)
   }
 
-  test("with more keys than are worth collecting, no runtime filter is added and all rows are read") {
-    val many = newTable()
-    sql(s"CREATE TABLE $many USING iceberg AS SELECT id AS k FROM range(5000)")
-    val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k")
-    assert(scan.runtimeFilters.isEmpty && rows == Files * RowsOfFile)
+  test("if the other side has many keys and no filter, no runtime filter is added and all rows are read") {
+    val largeDimension = newTable()
+    sql(s"CREATE TABLE $largeDimension USING iceberg AS SELECT id AS k FROM range(5000)")
+    val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $largeDimension d ON f.id = d.k")
+    assert(scan.runtimeFilters.isEmpty && rows == Files * RowsPerFile)
   }
 
-  test("with more than ten thousand keys, their minimum and maximum are used") {
-    val many = newTable()
+  test("with more than ten thousand join keys, files outside the range of the keys are skipped") {
+    val largeDimension = newTable()
     val ids = "SELECT id + 350 AS k FROM range(12000)"
-    sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
-    val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k WHERE d.tag = 'x'"
+    sql(s"CREATE TABLE $largeDimension USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
+    val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $largeDimension d ON f.id = d.k WHERE d.tag = 'x'"
     assertSkipsFiles(query)
   }
 
-  test("without any join key, nothing is read") {
+  test("if the other side has no join key, no rows are read") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
       val df = sql(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag LIKE '%none'")
       assert(df.collect().isEmpty)
@@ -161,7 +163,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("row groups within a file are skipped as well") {
+  test("runtime filters skip row groups within a file") {
     val sortedFile = newTable()
     sql(
       s"""CREATE TABLE $sortedFile (id BIGINT, v STRING) USING iceberg
@@ -181,14 +183,14 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, v INT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     def insert(from: Int): Unit =
-      sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ int(id), 1 FROM range($from, ${from + RowsOfFile})")
-    Seq(0, RowsOfFile).foreach(insert)
+      sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ int(id), 1 FROM range($from, ${from + RowsPerFile})")
+    Seq(0, RowsPerFile).foreach(insert)
     sql(s"ALTER TABLE $table ALTER COLUMN id TYPE BIGINT")
     sql(s"ALTER TABLE $table RENAME COLUMN id TO key")
     sql(s"ALTER TABLE $table ADD COLUMN late INT")
     sql(s"ALTER TABLE $table RENAME COLUMN v TO id")
     sql(
-      s"""INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 2, int(id) FROM range(${2 * RowsOfFile}, ${3 * RowsOfFile})
+      s"""INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 2, int(id) FROM range(${2 * RowsPerFile}, ${3 * RowsPerFile})
          |UNION ALL SELECT 5000000000, 3, 3""".stripMargin
     )
     assertSkipsFiles(s"SELECT * FROM $table f JOIN $dimension d ON f.key = d.k WHERE d.tag = 'one'", table)

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.read.planning.DeclaredFiles
 
-/** Sizes of scans in statistics; Spark uses them to choose broadcast joins. */
+/** Checks the sizes in the statistics of scans, by which Spark chooses broadcast joins. */
 class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val Cbo = "spark.sql.cbo.enabled"
   private val MB = 1L << 20
@@ -22,20 +22,20 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   private def broadcasts(query: String): Int =
     collect(sql(query).queryExecution.executedPlan) { case j: BroadcastHashJoinExec => j }.size
 
-  /** A column with one value takes almost no bytes in a Parquet file, but 16 bytes per row in a hash table. */
-  test("a table whose only column is constant is not broadcast when it has 10^8 rows") {
-    val (constant, other) = (newTable(), newTable())
-    Seq(constant, other).foreach(t => sql(s"CREATE TABLE ${peer(t)} (k BIGINT) USING iceberg"))
+  // A column with the same value in all rows takes almost no bytes in a Parquet file, but 16 bytes per row in memory.
+  test("a table with 10^8 rows of a constant column is not broadcast, although its file is small") {
+    val (constant, large) = (newTable(), newTable())
+    Seq(constant, large).foreach(t => sql(s"CREATE TABLE ${peer(t)} (k BIGINT) USING iceberg"))
     append(constant, t => Seq(dataFile(t, bytes = 100000, rows = 100000000L)))
-    append(other, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = 1000000000L)))
+    append(large, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = 1000000000L)))
     def join(a: String, b: String) = s"SELECT b.k FROM $b b JOIN $a a ON a.k = b.k"
-    assert(broadcasts(join(peer(constant), peer(other))) == 0)
-    assert(broadcasts(join(constant, other)) == 0)
-    assert(broadcasts(s"SELECT k FROM $other WHERE k IN (SELECT k FROM $constant WHERE k > 0)") == 0)
+    assert(broadcasts(join(peer(constant), peer(large))) == 0)
+    assert(broadcasts(join(constant, large)) == 0)
+    assert(broadcasts(s"SELECT k FROM $large WHERE k IN (SELECT k FROM $constant WHERE k > 0)") == 0)
     assert(size(s"SELECT k FROM $constant") == BigInt(800000000L))
   }
 
-  private lazy val typed: String = {
+  private lazy val tableOfAllTypes: String = {
     val table = newTable("typed")
     sql(
       s"""CREATE TABLE ${peer(table)} (b BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, m DECIMAL(30, 2), dt DATE,
@@ -62,13 +62,13 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     for (cbo <- Seq("false", "true"); projection <- projections; filter <- filters) withConf(Cbo -> cbo) {
       def leaf(table: String) =
         sql(s"SELECT $projection FROM $table $filter").queryExecution.optimizedPlan.collectLeaves().head
-      val (ours, theirs) = (leaf(typed), leaf(peer(typed)))
+      val (liteLeaf, peerLeaf) = (leaf(tableOfAllTypes), leaf(peer(tableOfAllTypes)))
       // Apache Iceberg also reads the columns of filters that need not be evaluated on rows.
-      val unread = theirs.output.map(_.dataType.defaultSize).sum - ours.output.map(_.dataType.defaultSize).sum
-      val expected = theirs.stats.sizeInBytes - theirs.stats.rowCount.get * unread
-      assert(ours.stats.rowCount == theirs.stats.rowCount, s"$projection $filter")
+      val unread = peerLeaf.output.map(_.dataType.defaultSize).sum - liteLeaf.output.map(_.dataType.defaultSize).sum
+      val expected = peerLeaf.stats.sizeInBytes - peerLeaf.stats.rowCount.get * unread
+      assert(liteLeaf.stats.rowCount == peerLeaf.stats.rowCount, s"$projection $filter")
       assert(
-        ours.stats.sizeInBytes == expected.max(1) && (unread == 0 || filter.contains("p = 1")),
+        liteLeaf.stats.sizeInBytes == expected.max(1) && (unread == 0 || filter.contains("p = 1")),
         s"$projection $filter"
       )
     }
@@ -77,15 +77,15 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   test("sizes are the same as in Apache Iceberg for unpartitioned tables, for empty tables and with deleted rows") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '3')")
-    def equal(): Unit = {
+    def assertSameSize(): Unit = {
       sql(s"REFRESH TABLE $table")
       assert(size(s"SELECT * FROM $table") == size(s"SELECT * FROM ${peer(table)}").max(1))
     }
-    equal()
+    assertSameSize()
     sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, concat('s', id) FROM range(10000)")
-    equal()
+    assertSameSize()
     val file = loaded(table).newScan.planFiles().iterator.next().file
-    addDeletes(table, t => Seq(vector(t, file, 4000)))
+    addDeletes(table, t => Seq(deletionVector(t, file, 4000)))
     sql(s"REFRESH TABLE $table")
     assert(size(s"SELECT * FROM $table") == BigInt(6000 * 28) && size(s"SELECT * FROM ${peer(table)}") >= 6000 * 28)
   }
@@ -97,13 +97,13 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     assert(size(s"SELECT k FROM $table") == BigInt(Long.MaxValue))
   }
 
-  test("rows without columns have a size, too") {
+  test("a scan that selects no columns has a size in proportion to the rows") {
     val table = declaredTable(partitioned = false)
     append(table, t => Seq(dataFile(t, bytes = 100000, rows = 100000000L)))
     assert(size(s"SELECT count(*) FROM (SELECT 1 FROM $table) a CROSS JOIN (SELECT 1 FROM $table) b") >= 800000000L)
   }
 
-  test("values longer than Spark assumes are counted with their size in the files") {
+  test("values that are longer than Spark's default size count with their size in the files") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, s STRING, a ARRAY<BINARY>) USING iceberg")
     val long = "array_join(transform(sequence(1, 1500), x -> sha2(concat(id, '-', x), 256)), '')"
@@ -116,13 +116,13 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     }
   }
 
-  test("with a limit, the row count is that of the remaining files") {
+  test("the row count of a scan with a limit is the row count of the files that the scan reads") {
     val table = declaredTable(partitioned = false)
     append(table, t => (1 to 50).map(_ => dataFile(t, bytes = MB, rows = 1000)))
     assert(statistics(s"SELECT * FROM $table LIMIT 1500").rowCount.contains(BigInt(2000)))
   }
 
-  test("changelogs, metadata tables and answers from metadata have sizes, too") {
+  test("scans of change tables and metadata tables, and answers from metadata, have sizes") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $table SELECT id, int(id % 4) FROM range(1000)")

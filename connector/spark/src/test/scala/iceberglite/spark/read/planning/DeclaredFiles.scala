@@ -9,13 +9,13 @@ import org.scalatest.Suite
 
 import iceberglite.spark.types.JavaTables
 
-/** Tables with entries for data and delete files that do not exist. Queries on them are planned but never run. */
+/** Tables with entries for data and delete files that do not exist. Queries on the tables are planned, but not run. */
 trait DeclaredFiles extends JavaTables { self: Suite =>
 
   /**
-   * Creates a table in the peer's catalog.
+   * Creates a table in Apache Iceberg's catalog.
    *
-   * @param partitioned whether it has the identity partition field `p`
+   * @param partitioned whether the table is partitioned by the column `p`
    */
   protected def declaredTable(partitioned: Boolean, version: Int = 2): String = {
     val name = newTable("declared")
@@ -27,7 +27,7 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     name
   }
 
-  /** @param offsets start positions of the row groups in the file */
+  /** @param offsets start offsets of the row groups in the file, in bytes */
   protected def dataFile(
       table: PeerTable,
       bytes: Long,
@@ -42,7 +42,7 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     builder.build()
   }
 
-  protected def vector(table: PeerTable, target: DataFile, rows: Long): DeleteFile = {
+  protected def deletionVector(table: PeerTable, target: DataFile, rows: Long): DeleteFile = {
     val builder = FileMetadata.deleteFileBuilder(table.spec).ofPositionDeletes().withFormat(FileFormat.PUFFIN)
       .withPath(s"${table.location}/data/${UUID.randomUUID}.puffin").withFileSizeInBytes(500).withRecordCount(rows)
       .withReferencedDataFile(target.location).withContentOffset(4).withContentSizeInBytes(100)
@@ -50,7 +50,7 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     builder.build()
   }
 
-  /** A position delete file that can apply to all data files of a partition. */
+  /** Returns an entry for a position delete file that can apply to all data files of a partition. */
   protected def positionDeletes(table: PeerTable, bytes: Long, partition: Int = 0): DeleteFile = {
     val builder = FileMetadata.deleteFileBuilder(table.spec).ofPositionDeletes().withFormat(FileFormat.PARQUET)
       .withPath(s"${table.location}/data/${UUID.randomUUID}-deletes.parquet").withFileSizeInBytes(bytes)
@@ -60,18 +60,18 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
   }
 
   protected def append(table: String, files: PeerTable => Seq[DataFile]): Seq[DataFile] = {
-    val opened = loaded(table)
-    val added = files(opened)
-    val commit = opened.newAppend()
+    val peerTable = loaded(table)
+    val added = files(peerTable)
+    val commit = peerTable.newAppend()
     added.foreach(commit.appendFile)
     commit.commit()
     added
   }
 
   protected def addDeletes(table: String, files: PeerTable => Seq[DeleteFile]): Unit = {
-    val opened = loaded(table)
-    val commit = opened.newRowDelta()
-    files(opened).foreach(commit.addDeletes)
+    val peerTable = loaded(table)
+    val commit = peerTable.newRowDelta()
+    files(peerTable).foreach(commit.addDeletes)
     commit.commit()
   }
 }

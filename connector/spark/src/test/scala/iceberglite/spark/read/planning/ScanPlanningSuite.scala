@@ -21,19 +21,19 @@ import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
-/** Distributed planning by executors, compared with local planning by the driver. */
+/** Checks that distributed planning by executors gives the same result as local planning by the driver. */
 class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   private val Data = "spark.sql.iceberg.data-planning-mode"
   private val Deletes = "spark.sql.iceberg.delete-planning-mode"
 
-  /** Returns the descriptions of the Spark jobs that read manifests while `body` runs. */
+  /** Runs the body. Returns its result, and the descriptions of the Spark jobs that read manifests meanwhile. */
   private def planningJobs[A](body: => A): (A, Seq[String]) = {
-    val seen = new ConcurrentLinkedQueue[String]
+    val descriptions = new ConcurrentLinkedQueue[String]
     val ended = new CountDownLatch(1)
     val listener = new SparkListener {
       override def onJobStart(job: SparkListenerJobStart): Unit =
         Option(job.properties.getProperty("spark.job.description")).foreach { description =>
-          if (description.contains("manifests of")) seen.add(description)
+          if (description.contains("manifests of")) descriptions.add(description)
           if (description == "the end") ended.countDown()
         }
     }
@@ -41,17 +41,17 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     context.addSparkListener(listener)
     try {
       val result = body
-      // Events arrive in order.
+      // Events arrive in order, so all events of the body have arrived when the event of the next job arrives.
       context.setJobDescription("the end")
       try context.parallelize(Seq(1)).count()
       finally context.setJobDescription(null)
       assert(ended.await(60, TimeUnit.SECONDS))
-      (result, seen.asScala.toSeq)
+      (result, descriptions.asScala.toSeq)
     } finally context.removeSparkListener(listener)
   }
 
-  /** Creates a table with many manifests and row-level deletes, written by the peer. */
-  private def deletedFrom(version: Int): String = {
+  /** Creates a table with many manifests and row-level deletes that Apache Iceberg wrote. */
+  private def tableWithDeletes(version: Int): String = {
     val table = newTable()
     val name = peer(table)
     sql(
@@ -79,23 +79,23 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   )
 
   for (version <- Seq(2, 3)) test(s"distributed planning gives the result of local planning, version $version") {
-    val table = deletedFrom(version)
+    val table = tableWithDeletes(version)
     filters.foreach { filter =>
       val query = s"SELECT *, _file, _pos FROM $table WHERE $filter"
-      val (local, none) = planningJobs(withConf(Data -> "local", Deletes -> "local")(sorted(query)))
-      assert(none.isEmpty)
+      val (local, localJobs) = planningJobs(withConf(Data -> "local", Deletes -> "local")(sorted(query)))
+      assert(localJobs.isEmpty)
       val (distributed, jobs) = planningJobs(withConf(Data -> "distributed", Deletes -> "distributed")(sorted(query)))
       assert(distributed == local, filter)
       assert(jobs.nonEmpty, filter)
     }
     val query = s"SELECT * FROM $table"
-    val (half, jobs) = planningJobs(withConf(Data -> "local", Deletes -> "distributed")(sorted(query)))
-    assert(half == sorted(query) && jobs == Seq(s"Reading 2 manifests of $table"))
+    val (result, jobs) = planningJobs(withConf(Data -> "local", Deletes -> "distributed")(sorted(query)))
+    assert(result == sorted(query) && jobs == Seq(s"Reading 2 manifests of $table"))
     assert(sorted(s"SELECT * FROM $table") == sorted(s"SELECT * FROM ${peer(table)}"))
   }
 
-  test("options override the session, and the session the table properties, in the choice of the planning mode") {
-    val table = deletedFrom(2)
+  test("read options override session settings, and these override table properties, for the planning mode") {
+    val table = tableWithDeletes(2)
     sql(s"ALTER TABLE $table SET TBLPROPERTIES ('read.data-planning-mode' = 'DISTRIBUTED')")
     def jobs(body: => Any): Seq[String] = planningJobs(body)._2
     assert(jobs(rows(s"SELECT * FROM $table")) == Seq(s"Reading 3 manifests of $table"))
@@ -104,32 +104,34 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
       val requested = spark.read.option("data-planning-mode", "distributed").table(table)
       assert(jobs(requested.collect()) == Seq(s"Reading 3 manifests of $table"))
     }
-    withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "small scans stay local"))
+    withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "small scans are planned locally"))
   }
 
-  for (version <- Seq(2, 3)) test(s"auto is distributed only above its thresholds, with equal results, v$version") {
-    val table = deletedFrom(version)
-    val now = loaded(table)
-    val cluster = spark.sparkContext.defaultParallelism
+  for (version <- Seq(2, 3)) test(s"the mode auto plans on executors only above its thresholds, version $version") {
+    val table = tableWithDeletes(version)
+    val liveTable = loaded(table)
+    val clusterCores = spark.sparkContext.defaultParallelism
     val lengths = rows(s"SELECT content, sum(length) FROM ${peer(table)}.manifests GROUP BY content").map(_.getLong(1))
     def planned(filter: Expression, cores: Int, bytes: Long): (Map[FileScanTask, Seq[String]], Seq[String]) = {
       val auto = PlanningModes(PlanningMode.Auto, PlanningMode.Auto)
       val manifests = new SparkPlanning(spark.sparkContext, auto, table, cores, bytes)
-      val scan = TableScan(now.tree(), now.currentSnapshot, filter, caseSensitive = true, ManifestCache.Disabled)
+      val scan =
+        TableScan(liveTable.tree(), liveTable.currentSnapshot, filter, caseSensitive = true, ManifestCache.Disabled)
       planningJobs(scan.copy(cluster = Some(manifests)).plan().tasks.map { task =>
         task.copy(file = comparable(task.file), deletes = Vector.empty) -> task.deletes.map(_.file.path).sorted
       }.toMap)
     }
     Seq(AlwaysTrue, GreaterThan(Term.Named("id"), LongLiteral(60))).foreach { filter =>
-      val (local, none) = planned(filter, cores = 1, bytes = lengths.max)
-      assert(none.isEmpty && local.values.exists(_.nonEmpty))
+      val (local, localJobs) = planned(filter, cores = 1, bytes = lengths.max)
+      assert(localJobs.isEmpty && local.values.exists(_.nonEmpty))
       val (distributed, jobs) = planned(filter, cores = 1, bytes = lengths.min - 1)
       assert(distributed == local && jobs.sorted == Seq(2, 3).map(n => s"Reading $n manifests of $table"))
-      assert(planned(filter, cores = cluster, bytes = 0L) == ((local, Nil)), "the cluster has no more cores")
+      val (equalCores, noJobs) = planned(filter, cores = clusterCores, bytes = 0L)
+      assert(equalCores == local && noJobs.isEmpty, "the cluster has no more cores than the driver")
     }
   }
 
-  /** Metrics are held in different classes, so they are copied into one class. */
+  /** Copies the metrics of a file to the same class, because local and distributed planning use different classes. */
   private def comparable(file: ContentFile): ContentFile = {
     import file.metrics._
     val maps = MetricMaps(columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds)
@@ -142,8 +144,8 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2))).current
   }
 
-  test("an unknown planning mode is an error with the setting and the valid modes") {
-    val table = deletedFrom(2)
+  test("the error for an unknown planning mode contains the setting and the valid modes") {
+    val table = tableWithDeletes(2)
     withConf(Data -> "everywhere") {
       val e = intercept[Exception](rows(s"SELECT * FROM $table"))
       assert(Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).exists {
@@ -155,7 +157,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   }
 
   test("a damaged manifest gives the same error on an executor as on the driver") {
-    val table = deletedFrom(2)
+    val table = tableWithDeletes(2)
     val manifest = rows(s"SELECT path FROM ${peer(table)}.manifests WHERE content = 0").head.getString(0)
     Files.write(Paths.get(java.net.URI.create(manifest)), Array[Byte](1, 2, 3))
     sql(s"REFRESH TABLE $table")
@@ -169,8 +171,8 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     sql(s"CREATE TABLE $table (id bigint) TBLPROPERTIES ('commit.manifest-merge.enabled' = 'false')")
     (0 until 5).foreach(i => sql(s"INSERT INTO $table SELECT id FROM range(${i * 10}, ${i * 10 + 10})"))
     withConf(Data -> "distributed") {
-      val (found, jobs) = planningJobs(rows(s"SELECT * FROM $table LIMIT 3"))
-      assert(found.size == 3 && jobs == Seq(s"Reading 1 manifests of $table"))
+      val (result, jobs) = planningJobs(rows(s"SELECT * FROM $table LIMIT 3"))
+      assert(result.size == 3 && jobs == Seq(s"Reading 1 manifests of $table"))
     }
   }
 }

@@ -7,17 +7,17 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Numbers of scan tasks, compared with Apache Iceberg in the same session. */
+/** Compares the number of scan tasks with Apache Iceberg's number in the same session. */
 class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val KB = 1L << 10
   private val MB = 1L << 20
   private val Cores = 2
 
   /**
-   * Runs the body with the given number of shuffle partitions. The tests' own session has two; Apache Iceberg's number
-   * of tasks depends on it.
+   * Runs the body with the given number of shuffle partitions, on which Apache Iceberg's number of tasks depends. The
+   * default of the tests is two shuffle partitions.
    */
-  private def shuffles[A](partitions: Int)(body: => A): A =
+  private def withShufflePartitions[A](partitions: Int)(body: => A): A =
     withConf("spark.sql.shuffle.partitions" -> partitions.toString)(body)
 
   private def scans(df: DataFrame): Seq[BatchScanExec] =
@@ -28,14 +28,15 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
   private def query(table: String): String = s"SELECT * FROM $table"
 
   /**
-   * @return the tasks of both connectors, after checking that ours are at most Apache Iceberg's or the number of cores
+   * Returns the number of tasks of iceberg-lite and of Apache Iceberg, after checking that iceberg-lite has at most as
+   * many tasks as Apache Iceberg, or as cores.
    */
-  private def compared(table: String, query: String => String = query): (Int, Int) = {
+  private def taskCounts(table: String, query: String => String = query): (Int, Int) = {
     val counts = Seq(1, 200).map { partitions =>
-      shuffles(partitions) {
-        val (ours, theirs) = (tasks(query(table)), tasks(query(peer(table))))
-        assert(ours <= math.max(theirs, Cores), s"with $partitions shuffle partitions; Apache Iceberg has $theirs")
-        (ours, theirs)
+      withShufflePartitions(partitions) {
+        val (lite, iceberg) = (tasks(query(table)), tasks(query(peer(table))))
+        assert(lite <= math.max(iceberg, Cores), s"with $partitions shuffle partitions; Apache Iceberg has $iceberg")
+        (lite, iceberg)
       }
     }
     counts.last
@@ -50,21 +51,21 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     table
   }
 
-  test("twelve small files in twelve partitions share the tasks of the cores") {
-    val (ours, theirs) = compared(tableOf(Seq.fill(12)(450 * KB), partitions = 12))
-    assert(ours == Cores && theirs == 3)
+  test("twelve small files in twelve partitions are read by one task per core") {
+    val (lite, iceberg) = taskCounts(tableOf(Seq.fill(12)(450 * KB), partitions = 12))
+    assert(lite == Cores && iceberg == 3)
   }
 
-  test("13 and 84 small files have no more tasks than in Apache Iceberg, a multiple of the number of cores") {
-    assert(compared(tableOf(Seq.fill(13)(350 * KB), partitions = 13)) == ((Cores, 4)))
-    val (ours, theirs) = compared(tableOf(Seq.fill(84)(450 * KB), partitions = 84))
-    assert(ours == 4 * Cores && theirs == 21)
+  test("13 and 84 small files are read by a multiple of the number of cores, and by fewer tasks than in Apache Iceberg") {
+    assert(taskCounts(tableOf(Seq.fill(13)(350 * KB), partitions = 13)) == ((Cores, 4)))
+    val (lite, iceberg) = taskCounts(tableOf(Seq.fill(84)(450 * KB), partitions = 84))
+    assert(lite == 4 * Cores && iceberg == 21)
   }
 
   test("a few small files, and a file of a few megabytes, are read by all cores") {
-    assert(compared(tableOf(Seq.fill(2)(450 * KB)))._1 == Cores)
-    assert(compared(tableOf(Seq(9 * MB)))._1 == Cores)
-    assert(compared(tableOf(Seq(450 * KB)))._1 == 1)
+    assert(taskCounts(tableOf(Seq.fill(2)(450 * KB)))._1 == Cores)
+    assert(taskCounts(tableOf(Seq(9 * MB)))._1 == Cores)
+    assert(taskCounts(tableOf(Seq(450 * KB)))._1 == 1)
   }
 
   test("one large file is split at its row groups or at any position") {
@@ -72,22 +73,22 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
       val table = declaredTable(partitioned = false)
       val size = 1000 * MB
       append(table, t => Seq(dataFile(t, size, offsets = 4L +: (group * MB until size by (group * MB)))))
-      val (ours, _) = compared(table)
-      assert(ours >= 4 * Cores, s"row groups of $group MB")
+      val (lite, _) = taskCounts(table)
+      assert(lite >= 4 * Cores, s"row groups of $group MB")
     }
-    assert(compared(tableOf(Seq(1000 * MB)))._1 >= 4 * Cores)
+    assert(taskCounts(tableOf(Seq(1000 * MB)))._1 >= 4 * Cores)
   }
 
-  test("files of mixed sizes have at least two tasks per core") {
+  test("files of different sizes are read by at least two tasks per core") {
     for (seed <- 1 to 5) {
       val random = new Random(seed)
       val sizes = Seq.fill(60)(math.pow(2, 10 + random.nextDouble() * 18).toLong)
-      val (ours, _) = compared(tableOf(sizes, partitions = 7))
-      assert(ours >= 2 * Cores, s"seed $seed")
+      val (lite, _) = taskCounts(tableOf(sizes, partitions = 7))
+      assert(lite >= 2 * Cores, s"seed $seed")
     }
   }
 
-  test("files with row groups of all sizes have at least two tasks per core") {
+  test("files with row groups of different sizes are read by at least two tasks per core") {
     for (seed <- 1 to 5) {
       val random = new Random(seed)
       val table = declaredTable(partitioned = false)
@@ -99,42 +100,42 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
             dataFile(t, ends.last, offsets = ends.init)
           }
       )
-      assert(compared(table)._1 >= 2 * Cores, s"seed $seed")
+      assert(taskCounts(table)._1 >= 2 * Cores, s"seed $seed")
     }
   }
 
-  test("many large files have tasks of the split size") {
-    val (ours, theirs) = compared(tableOf(Seq.fill(300)(128 * MB)))
-    assert(ours == 300 && theirs == 300)
+  test("many large files are read by tasks of the split size") {
+    val (lite, iceberg) = taskCounts(tableOf(Seq.fill(300)(128 * MB)))
+    assert(lite == 300 && iceberg == 300)
   }
 
-  test("files with delete files have no more tasks than in Apache Iceberg") {
-    val vectors = declaredTable(partitioned = true, version = 3)
-    val files = append(vectors, t => (0 until 12).map(i => dataFile(t, 450 * KB, partition = i)))
-    addDeletes(vectors, t => files.map(vector(t, _, 10)))
-    val (ours, theirs) = compared(vectors)
-    assert(ours == 6 && theirs == 6)
-    val shared = tableOf(Seq.fill(40)(450 * KB), partitions = 1)
-    addDeletes(shared, t => Seq.fill(5)(positionDeletes(t, 100 * KB)))
-    assert(compared(shared)._1 <= 4 * Cores)
+  test("files with delete files are read by no more tasks than in Apache Iceberg") {
+    val withVectors = declaredTable(partitioned = true, version = 3)
+    val files = append(withVectors, t => (0 until 12).map(i => dataFile(t, 450 * KB, partition = i)))
+    addDeletes(withVectors, t => files.map(deletionVector(t, _, 10)))
+    val (lite, iceberg) = taskCounts(withVectors)
+    assert(lite == 6 && iceberg == 6)
+    val sharedDeletes = tableOf(Seq.fill(40)(450 * KB), partitions = 1)
+    addDeletes(sharedDeletes, t => Seq.fill(5)(positionDeletes(t, 100 * KB)))
+    assert(taskCounts(sharedDeletes)._1 <= 4 * Cores)
   }
 
-  test("with a limit, tasks are planned for the remaining files") {
+  test("the tasks of a scan with a limit are planned for the files that the scan reads") {
     val table = tableOf(Seq.fill(84)(450 * KB))
-    val (ours, _) = compared(table, t => s"SELECT * FROM $t LIMIT 11500")
-    assert(ours == Cores)
+    val (lite, _) = taskCounts(table, t => s"SELECT * FROM $t LIMIT 11500")
+    assert(lite == Cores)
   }
 
-  test("with a filter, tasks are planned for the matching files") {
+  test("the tasks of a scan with a filter are planned for the files that can match") {
     val table = tableOf(Seq.fill(84)(450 * KB), partitions = 84)
-    val (ours, _) = compared(table, t => s"SELECT * FROM $t WHERE p < 12")
-    assert(ours == Cores)
+    val (lite, _) = taskCounts(table, t => s"SELECT * FROM $t WHERE p < 12")
+    assert(lite == Cores)
   }
 
   test("the user's split options determine the number of tasks") {
     val table = tableOf(Seq.fill(12)(450 * KB))
     def tasks(options: (String, String)*) =
-      shuffles(200)(spark.read.options(options.toMap).table(table).rdd.getNumPartitions)
+      withShufflePartitions(200)(spark.read.options(options.toMap).table(table).rdd.getNumPartitions)
     assert(tasks("split-size" -> (8 * MB).toString) == 6)
     assert(tasks("adaptive-split-size" -> "false") == 1)
     assert(tasks("file-open-cost" -> "0") == Cores)
@@ -143,11 +144,11 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
   test("EXPLAIN shows the number of tasks") {
     val table = tableOf(Seq.fill(12)(450 * KB), partitions = 12)
     Seq(query(table), s"SELECT * FROM $table WHERE p = 3", s"SELECT * FROM $table LIMIT 1500").foreach { q =>
-      shuffles(200)(assert(sql(s"EXPLAIN $q").head.getString(0).contains(s", tasks=${tasks(q)}]"), q))
+      withShufflePartitions(200)(assert(sql(s"EXPLAIN $q").head.getString(0).contains(s", tasks=${tasks(q)}]"), q))
     }
   }
 
-  test("a star-schema join reads a fact table of many small partitions in the tasks of the cores") {
+  test("a star-schema join reads a fact table with many small partitions by one task per core") {
     val (fact, days, shops) = (newTable("fact"), newTable("days"), newTable("shops"))
     sql(s"CREATE TABLE ${peer(fact)} (day INT, shop INT, v INT) USING iceberg PARTITIONED BY (day)")
     sql(s"INSERT INTO ${peer(fact)} SELECT int(id % 13), int(id % 5), int(id) FROM range(1300)")
@@ -156,14 +157,14 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     def star(fact: String, days: String, shops: String) =
       s"""SELECT week, name, sum(v) FROM $fact f JOIN $days d ON f.day = d.day JOIN $shops s ON f.shop = s.shop
          |GROUP BY week, name""".stripMargin
-    shuffles(200) {
+    withShufflePartitions(200) {
       def factTasks(df: DataFrame) = {
         df.collect()
         scans(df).find(_.output.exists(_.name == "v")).get.inputRDD.getNumPartitions
       }
-      val (ours, theirs) = (sql(star(fact, days, shops)), sql(star(peer(fact), peer(days), peer(shops))))
-      assert(factTasks(ours) == Cores && factTasks(theirs) == 4)
-      assert(ours.collect().map(_.toString).sorted.toSeq == theirs.collect().map(_.toString).sorted.toSeq)
+      val (lite, iceberg) = (sql(star(fact, days, shops)), sql(star(peer(fact), peer(days), peer(shops))))
+      assert(factTasks(lite) == Cores && factTasks(iceberg) == 4)
+      assert(lite.collect().map(_.toString).sorted.toSeq == iceberg.collect().map(_.toString).sorted.toSeq)
     }
   }
 
@@ -174,7 +175,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     def join(l: String, r: String) = s"SELECT l.k, r.k FROM $l l JOIN $r r ON l.p = r.p"
     def isGrouped = scans(sql(join(left, right))).exists(_.scan.description.contains("grouped by"))
     fill(350 * KB)
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(shuffles(200) {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(withShufflePartitions(200) {
       assert(!isGrouped)
       assert(tasks(join(left, right)) <= tasks(join(peer(left), peer(right))))
       fill(4 * MB)
