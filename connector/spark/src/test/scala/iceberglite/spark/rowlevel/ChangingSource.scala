@@ -5,7 +5,7 @@ import org.apache.spark.sql.sources.{BaseRelation, RelationProvider, TableScan}
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 import org.apache.spark.sql.{Row, SQLContext}
 
-/** A source that can return other rows when it is read again, like a database. */
+/** A data source that can return other rows each time it is read, as a database can. */
 final class ChangingSource extends RelationProvider {
   override def createRelation(context: SQLContext, parameters: Map[String, String]): BaseRelation =
     new BaseRelation with TableScan {
@@ -18,6 +18,6 @@ final class ChangingSource extends RelationProvider {
 
 object ChangingSource {
 
-  /** Returns the ids of the rows of a scan; `None` is a null id. */
+  /** Called for each scan; returns the ids of the rows of the scan, with `None` for a null id. */
   @volatile var rows: () => Seq[Option[Long]] = () => Nil
 }

@@ -13,25 +13,30 @@ import iceberglite.{Fuzz, MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
-/** A statement of one writer, and its effect on the rows, from key to value. */
+/** A statement of a writer, and the change that the statement makes to the rows, as a map from key to value. */
 final private[iceberglite] case class Step(sql: String, change: Map[Long, Long] => Map[Long, Long])
 
 /**
- * Several writers change rows of one table concurrently. Each has its own keys and retries a statement after a
- * conflict. In the end the table has the changes of all writers.
+ * Runs several writers that change rows of the same table concurrently. Each writer changes only its own keys, and
+ * retries a statement after a conflict. At the end, the table must have the changes of all writers.
  */
 @MoreRounds
 class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   override lazy val spark: SparkSession = SharedSession.alone
   private val Writers = 3
-  private val Tries = 40
+  private val MaxAttempts = 40
 
-  /** @param from first key @param until key after the last; no other writer changes keys in this range */
+  /**
+   * Returns random statements of a writer.
+   *
+   * @param from first key of the writer
+   * @param until end of the writer's keys, exclusive
+   */
   private def steps(random: Random, from: Long, until: Long): Seq[Step] = Seq.fill(Fuzz.slowRounds(3, least = 2)) {
-    val (mod, rest) = (2L + random.nextInt(4), 1L)
+    val (mod, remainder) = (2L + random.nextInt(4), 1L)
     val (low, high) = (from + random.nextInt(40), until - random.nextInt(40))
-    def isOwnKey(key: Long) = key >= from && key < until && key % mod == rest
-    val where = s"id >= $from AND id < $until AND id % $mod = $rest"
+    def isOwnKey(key: Long) = key >= from && key < until && key % mod == remainder
+    val where = s"id >= $from AND id < $until AND id % $mod = $remainder"
     random.nextInt(4) match {
       case 0 => Step(s"DELETE FROM %s WHERE $where", _.filterNot { case (key, _) => isOwnKey(key) })
       case 1 =>
@@ -61,15 +66,15 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   }
 
   @tailrec
-  private def run(statement: String, tries: Int): Int = {
-    val again =
+  private def run(statement: String, attempt: Int): Int = {
+    val isConflict =
       try {
         spark.sql(statement)
         false
       } catch {
-        case e: Exception if tries < Tries && messages(e).contains("Run the statement again") => true
+        case e: Exception if attempt < MaxAttempts && messages(e).contains("Run the statement again") => true
       }
-    if (again) run(statement, tries + 1) else tries
+    if (isConflict) run(statement, attempt + 1) else attempt
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
@@ -86,7 +91,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
       val writers = (0 until Writers).map { w =>
         val (from, until) = (w * 100L, w * 100L + 100)
         val history = steps(new Random(seed + w), from, until)
-        val rows = history.foldLeft((from until until).map(k => k -> k % 10).toMap)((now, step) => step.change(now))
+        val rows = history.foldLeft((from until until).map(k => k -> k % 10).toMap)((state, step) => step.change(state))
         val work: Callable[Int] = () => history.map(s => run(s.sql.replace("%s", t), 0)).sum
         (work, rows)
       }
@@ -95,7 +100,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
       finally pool.shutdownNow()
       val expected = writers.flatMap(_._2).map { case (k, n) => s"[$k,$n]" }.sorted
       assert(sorted(s"SELECT * FROM $t") == expected, s"seed ${Fuzz.seed}")
-      assert(sorted(s"SELECT * FROM ${peer(t)}") == expected, "as Apache Iceberg reads it")
+      assert(sorted(s"SELECT * FROM ${peer(t)}") == expected, "rows read by Apache Iceberg")
       checkMetadata(t)
     }
 }

@@ -9,13 +9,13 @@ import iceberglite.{MoreRounds, Sampling}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** Copy-on-write of files with earlier equality or position deletes: deleted rows do not reappear. */
+/** Checks that copy-on-write of files with earlier equality or position deletes does not restore deleted rows. */
 @MoreRounds
 class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
-  /** A table with one file or one per partition; some rows are replaced by key, some are deleted by position. */
+  /** Creates a table in which some rows were deleted by position, and some were replaced by an upsert. */
   private def withDeletes(version: Int, partitioning: String): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, p INT, n INT) USING iceberg $partitioning TBLPROPERTIES (" +
@@ -39,15 +39,15 @@ class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
 
   for (version <- Seq(2, 3))
     test(
-      s"deleted and replaced rows do not reappear, whatever the condition of a statement, version $version",
+      s"deleted and replaced rows do not reappear after a statement with any condition, version $version",
       Sampling.slowUnless(version == 3): _*
     ) {
       val random = new Random(seed + version)
-      for ((statement, stays) <- if (Sampling.isFast) statements.takeRight(2) else statements) {
+      for ((statement, remains) <- if (Sampling.isFast) statements.takeRight(2) else statements) {
         val partitioning = Seq("", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(2, id))")(random.nextInt(3))
         val t = withDeletes(version, partitioning)
         sql(statement.format(t))
-        val expected = (0 until 60).filter(i => i != 7 && i != 8 && stays(i, i % 3))
+        val expected = (0 until 60).filter(i => i != 7 && i != 8 && remains(i, i % 3))
           .map(i => s"[$i,${i % 3},${if (i / 10 == 4) 1 else 0}]").sorted
         assert(sorted(s"SELECT * FROM $t") == expected, s"$statement $partitioning")
         assert(sorted(s"SELECT * FROM ${peer(t)}") == expected, s"$statement $partitioning")

@@ -9,7 +9,10 @@ import scala.util.Random
  */
 final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Boolean) extends RandomStatements(random) {
 
-  /** The columns in the order of the table: each a name, and a SQL expression for the value, given that for the id. */
+  /**
+   * The columns in the order of the table. A column has a name, and a function that returns a SQL expression for the
+   * value, given a SQL expression for the id.
+   */
   private var columns: Vector[(String, String => String)] =
     super.values("").toVector.map { case (name, _) => name -> ((id: String) => super.values(id).toMap.apply(name)) }
 

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.types.Type.StringType
 import iceberglite.table.action.UpdateSchema
 
-/** MERGE WITH SCHEMA EVOLUTION: columns of the source that the table lacks. */
+/** Checks how MERGE WITH SCHEMA EVOLUTION adds columns of the source that the table lacks. */
 class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
 
   private def columns(t: String): Seq[String] =
@@ -14,14 +14,14 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   private def snapshotsAndVersions(t: String): (Long, Int) =
     (count(s"$t.snapshots"), live(t).metadata.metadataLog.size)
 
-  /** Returns the rows, after comparing them with those that Apache Iceberg reads. */
+  /** Returns the rows of a table, after checking that Apache Iceberg reads the same rows. */
   private def read(t: String, columns: String = "*"): Seq[String] = {
     assert(sorted(s"SELECT $columns FROM $t") == sorted(s"SELECT $columns FROM ${peer(t)}"))
     sorted(s"SELECT $columns FROM $t")
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")) {
-    test(s"UPDATE * and INSERT * add missing columns and keep others, in one commit, version $version by $mode") {
+    test(s"UPDATE * and INSERT * add the missing columns in the commit of the rows, version $version by $mode") {
       val t = create("id BIGINT NOT NULL, n INT, kept STRING", version, mode)
       sql(s"INSERT INTO $t VALUES (1, 1, 'a'), (2, 2, 'b')")
       val (snapshots, versions) = snapshotsAndVersions(t)
@@ -36,7 +36,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       assert(live(t).currentSnapshot.flatMap(_.schemaId).contains(live(t).metadata.currentSchemaId))
     }
 
-    test(s"fields of structs are added and kept at every level, version $version by $mode") {
+    test(s"missing fields of structs are added, also in lists and maps, version $version by $mode") {
       val t = create(
         "id BIGINT, s STRUCT<a: INT, b: INT>, l ARRAY<STRUCT<x: INT, y: INT>>, m MAP<STRING, STRUCT<v: INT, w: INT>>",
         version,
@@ -55,7 +55,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("explicit assignments add the assigned columns, and no others") {
+  test("explicit assignments add only the assigned columns") {
     val t = create("id BIGINT, s STRUCT<a: INT>", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, named_struct('a', 1))")
     def merge(actions: String): Unit = {
@@ -78,7 +78,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(live(t).schema.fields.map(_.name) == Seq("id", "s", "data", "other"))
   }
 
-  test("values of types that cannot be widened are cast as in Spark") {
+  test("values are cast to the type of the column if the column cannot be widened to their type") {
     val t = create("id BIGINT, n INT, d DATE", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1, NULL)")
     def merge(select: String): Unit = {
@@ -92,7 +92,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,2,2024-01-02]"))
   }
 
-  test("an insert-only MERGE, one with NOT MATCHED BY SOURCE and one on a branch also add columns") {
+  test("columns are also added by an insert-only MERGE, a MERGE with NOT MATCHED BY SOURCE and a MERGE on a branch") {
     val t = create("id BIGINT NOT NULL, n INT", 2, "merge-on-read")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -107,7 +107,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,1,null,null]", "[2,null,x,null]"))
   }
 
-  test("columns that the source lacks have their defaults in new rows") {
+  test("in inserted rows, columns that the source lacks have their default values") {
     val t = create("id BIGINT, n INT DEFAULT 42", 3, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     sql(s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT i AS id, 'x' AS data FROM range(1, 3) r(i)) s " +
@@ -115,7 +115,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,1,x]", "[2,42,x]"))
   }
 
-  test("a MERGE that fails, changes nothing or is only explained does not change the schema") {
+  test("a MERGE that fails or changes no row, and EXPLAIN of a MERGE, do not change the schema") {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     def merge(id: String) = s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT $id AS id, 'x' AS data) s " +
@@ -128,17 +128,17 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(columns(t) == Seq("id long", "n long"))
   }
 
-  test("without schema evolution UPDATE * with other columns is rejected, and with it no existing values are lost") {
+  test("UPDATE * with a source that lacks a column is rejected unless the schema evolves; then the values are kept") {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
-    val rest = s"$t t USING (SELECT 1L AS id, 'x' AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
-    assert(messages(intercept[Exception](sql(s"MERGE INTO $rest"))).contains("n"))
-    sql(s"MERGE WITH SCHEMA EVOLUTION INTO $rest")
+    val statementEnd = s"$t t USING (SELECT 1L AS id, 'x' AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+    assert(messages(intercept[Exception](sql(s"MERGE INTO $statementEnd"))).contains("n"))
+    sql(s"MERGE WITH SCHEMA EVOLUTION INTO $statementEnd")
     assert(read(t) == Seq("[1,1,x]"))
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"a MERGE fails if others add a column concurrently, or succeeds with retries, by $mode") {
+    test(s"a MERGE fails if a concurrent commit adds a column, or succeeds with retries, by $mode") {
       val t = create("id BIGINT", 2, mode)
       sql(s"INSERT INTO $t VALUES (1)")
       def merge(options: String): Unit = {
@@ -146,13 +146,13 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
           "USING (SELECT 1L AS id, meanwhile(5) AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *")
         ()
       }
-      def adds(column: String) = commitMeanwhile(t)(_.transaction()
+      def addColumnMeanwhile(column: String) = commitMeanwhile(t)(_.transaction()
         .add(new UpdateSchema(_.addColumn(Vector.empty, column, StringType))).commit())
-      adds("other")
+      addColumnMeanwhile("other")
       val error = intercept[Exception](merge(""))
       assert(messages(error).contains("lost to a concurrent commit"), messages(error))
       assert(columns(t) == Seq("id long", "other string"))
-      adds("another")
+      addColumnMeanwhile("another")
       merge("WITH ('statement-retries' = 1)")
       assert(columns(t) == Seq("id long", "other string", "another string", "data long"))
       assert(read(t) == Seq("[1,null,null,5]"))
@@ -180,7 +180,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       } finally sql("DROP VIEW cached_sums")
     }
 
-  test("duplicate column names in the source are rejected for INSERT *") {
+  test("INSERT * with duplicate column names in the source is rejected") {
     val t = create("id BIGINT, n INT", 2, "copy-on-write")
     val error = intercept[Exception](sql(
       s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT 1L AS id, 1 AS n, 2 AS n) s ON t.id = s.id " +
@@ -194,7 +194,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       val t = create("id BIGINT, n BIGINT", 2, mode)
       sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")
       assert(count(t) == 10)
-      // The change becomes visible here when the source is resolved, after the table itself.
+      // The session sees the change when Spark resolves the source of the MERGE, after the target table.
       sql(s"ALTER TABLE ${peer(t)} ADD COLUMN c INT")
       sql(s"INSERT INTO ${peer(t)} VALUES (100, 100, 7)")
       val loaded = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, peer(t))

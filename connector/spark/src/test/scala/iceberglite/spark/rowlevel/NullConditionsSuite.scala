@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.IcebergTable
 
-/** Conditions that are null for every row: no row satisfies them. */
+/** Checks that statements with conditions that are null for every row change no rows. */
 class NullConditionsSuite extends AnyFunSuite with StatementFixture {
 
   private val modes = Seq("copy-on-write", "merge-on-read")
@@ -37,7 +37,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     ()
   }
 
-  test("a DELETE deletes nothing") {
+  test("a DELETE whose condition is null deletes nothing") {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"DELETE FROM $t WHERE $condition")
@@ -46,7 +46,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("an UPDATE changes nothing") {
+  test("an UPDATE whose condition is null changes nothing") {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"UPDATE $t SET s = 'y' WHERE $condition")
@@ -55,7 +55,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("a MERGE neither matches nor changes rows, and inserts source rows without a match") {
+  test("a MERGE whose conditions are null changes no rows, and inserts the source rows because none matches") {
     withTables { t =>
       val source = "(SELECT id, 'z' AS s FROM range(2)) s"
       Seq("null", "null AND id = 1", "cast(null AS BOOLEAN)").map(_.replaceAll("\\bid\\b", "t.id")).foreach {
@@ -74,11 +74,11 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("the Scala API and an overwrite by condition change nothing") {
+  test("the Scala API and an overwrite with a null condition change nothing") {
     withTables { t =>
       IcebergTable.forName(spark, t).delete("null")
       IcebergTable.forName(spark, t).update("null", Map("s" -> lit("y")))
-      checkUnchanged(t, "handle")
+      checkUnchanged(t, "IcebergTable")
       spark.range(0).selectExpr("id", "'y' AS s").writeTo(t).overwrite(expr("null"))
       checkUnchanged(t, "overwrite")
     }

@@ -14,14 +14,14 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** MERGE with a source that is small enough for a broadcast. */
+/** Checks plans and rows of MERGE statements whose source is small enough for a broadcast. */
 class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
   override lazy val spark: SparkSession = SharedSession.alone
 
-  private def filled(mode: String, version: Int = 2, more: String = ""): String = {
+  private def filledTable(mode: String, version: Int = 2, partitioning: String = ""): String = {
     val t = newTable()
     sql(
-      s"CREATE TABLE $t (id BIGINT, p INT, n STRING) USING iceberg $more " +
+      s"CREATE TABLE $t (id BIGINT, p INT, n STRING) USING iceberg $partitioning " +
         s"TBLPROPERTIES ('write.merge.mode' = '$mode', 'format-version' = '$version')"
     )
     sql(s"INSERT INTO $t SELECT id, CAST(id % 5 AS INT), concat('n', id) FROM range(0, 2000, 1, 4)")
@@ -29,7 +29,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     t
   }
 
-  /** The source; one of its ids is null. */
+  /** The source of the statements. One of its ids is null. */
   private val source = "(SELECT IF(id = 1909, NULL, id) AS id, CAST(7 AS INT) AS p, concat('u', id) AS n " +
     "FROM range(1900, 2100, 3, 2)) u"
 
@@ -47,18 +47,18 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     collect(plan) { case j: SortMergeJoinExec => j }.size
   )
 
-  /** Whether a plan returns rows that a table scan reads, other than those that a semi join finds. */
-  private def hasWholeTarget(plan: SparkPlan): Boolean = plan match {
+  /** Whether a plan returns rows of a table scan that were not filtered by a semi join. */
+  private def hasUnfilteredScan(plan: SparkPlan): Boolean = plan match {
     case _: BatchScanExec => true
     case join: BroadcastHashJoinExec if join.joinType == LeftSemi => false
-    case adaptive: AdaptiveSparkPlanExec => hasWholeTarget(adaptive.executedPlan)
-    case stage: QueryStageExec => hasWholeTarget(stage.plan)
-    case other => other.children.exists(hasWholeTarget)
+    case adaptive: AdaptiveSparkPlanExec => hasUnfilteredScan(adaptive.executedPlan)
+    case stage: QueryStageExec => hasUnfilteredScan(stage.plan)
+    case other => other.children.exists(hasUnfilteredScan)
   }
 
-  /** Returns the sorts and shuffles of all rows of the target; tables in the source count as the target. */
+  /** Returns the sorts and shuffles of rows that were not filtered by a semi join, of the target or of the source. */
   private def sortsAndShuffles(plan: SparkPlan): Seq[SparkPlan] =
-    collect(plan) { case node @ (_: SortExec | _: ShuffleExchangeLike) if hasWholeTarget(node) => node }
+    collect(plan) { case node @ (_: SortExec | _: ShuffleExchangeLike) if hasUnfilteredScan(node) => node }
 
   private def rowsOf(t: String): Seq[String] = rows(s"SELECT * FROM $t").map(_.toString).sorted
 
@@ -76,50 +76,50 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
 
   test("a target row with several matches is never written twice, even if no clause applies to it") {
     for ((mode, threshold) <- Seq("copy-on-write" -> "10MB", "copy-on-write" -> "-1", "merge-on-read" -> "10MB")) {
-      val t = filled(mode)
-      val twice = "(SELECT id DIV 2 AS id FROM range(20)) u"
-      val before = rowsOf(t)
+      val t = filledTable(mode)
+      val doubled = "(SELECT id DIV 2 AS id FROM range(20)) u"
+      val rowsBefore = rowsOf(t)
       withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> threshold) {
         def merge() =
-          sql(s"MERGE INTO $t t USING $twice ON t.id = u.id WHEN NOT MATCHED BY SOURCE AND t.id = 1000 THEN DELETE")
+          sql(s"MERGE INTO $t t USING $doubled ON t.id = u.id WHEN NOT MATCHED BY SOURCE AND t.id = 1000 THEN DELETE")
         if (mode == "copy-on-write")
           assert(messages(intercept[Exception](merge())).contains("MERGE_CARDINALITY_VIOLATION"))
         else merge()
       }
-      assert(rowsOf(t) == (if (mode == "copy-on-write") before else before.filterNot(_.startsWith("[1000,"))))
+      assert(rowsOf(t) == (if (mode == "copy-on-write") rowsBefore else rowsBefore.filterNot(_.startsWith("[1000,"))))
     }
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"a MERGE with a broadcast gives the same rows as one without, by $mode") {
+    test(s"a MERGE with a broadcast gives the same rows as a MERGE without a broadcast, by $mode") {
       val conditions = Seq("t.id = u.id", "t.id = u.id AND t.p < 4 AND u.p = 7", "t.id <=> u.id AND t.n <> u.n")
       for ((clause, i) <- clauses.zipWithIndex) {
-        val on = conditions(i % conditions.size)
+        val condition = conditions(i % conditions.size)
         val outcomes = Seq("10MB" -> "true", "10MB" -> "false", "-1" -> "true").map { case (threshold, adaptive) =>
-          val t = filled(mode, more = "PARTITIONED BY (p)")
+          val t = filledTable(mode, partitioning = "PARTITIONED BY (p)")
           withConf(
             SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> threshold,
             SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive
           ) {
-            sql(s"MERGE INTO $t t USING $source ON $on $clause")
+            sql(s"MERGE INTO $t t USING $source ON $condition $clause")
           }
           (rowsOf(t), rowsOf(peer(t)))
         }
-        assert(outcomes.tail.forall(_ == outcomes.head), s"$on $clause")
+        assert(outcomes.tail.forall(_ == outcomes.head), s"$condition $clause")
         assert(outcomes.head._1 == outcomes.head._2)
       }
     }
 
-    test(s"a target row with several matching source rows is rejected, by $mode") {
-      val t = filled(mode)
+    test(s"a MERGE is rejected if a target row has several matching source rows, by $mode") {
+      val t = filledTable(mode)
       val error = intercept[Exception](
         sql(s"MERGE INTO $t t USING (SELECT id DIV 2 AS id, 1 AS p, 'x' AS n FROM range(10)) u ON t.id = u.id $upsert")
       )
       assert(messages(error).contains("MERGE_CARDINALITY_VIOLATION"), messages(error))
     }
 
-    test(s"the source can be the table itself, by $mode") {
-      val t = filled(mode, version = 3)
+    test(s"the source of a MERGE can be the target table itself, by $mode") {
+      val t = filledTable(mode, version = 3)
       sql(
         s"MERGE INTO $t t USING (SELECT id + 1000 AS id, p, 'again' AS n FROM $t WHERE p = 2) u ON t.id = u.id $upsert"
       )
@@ -127,22 +127,20 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test(
-    "without adaptive execution, as in a streaming batch, a MERGE does not write a file per shuffle task"
-  ) {
+  test("without adaptive execution, as in a streaming batch, a MERGE does not write a file per shuffle partition") {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
-      val t = filled(mode)
+      val t = filledTable(mode)
       withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> "false", SQLConf.SHUFFLE_PARTITIONS.key -> "50") {
         sql(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
       }
-      // Files of the two tasks that read the table and of the two tasks of the source.
+      // Two tasks that read the table and two tasks that read the source write one file each.
       assert(summaryOf(t)("added-data-files").toInt <= 4, mode)
     }
   }
 
-  test("the source can be cached and sorted") {
+  test("a MERGE with a cached and sorted source uses a broadcast join") {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
-      val t = filled(mode)
+      val t = filledTable(mode)
       val cached = sql(s"SELECT * FROM $source ORDER BY id").cache()
       try {
         cached.count()
@@ -154,17 +152,17 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("copy-on-write keeps the target's rows in the tasks that read them") {
-    val t = filled("copy-on-write")
+  test("copy-on-write writes the target's rows in the tasks that read the rows, without a shuffle") {
+    val t = filledTable("copy-on-write")
     val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
     val (broadcast, sorted) = joins(plan)
     assert(broadcast >= 2 && sorted == 0 && sortsAndShuffles(plan).isEmpty, plan.treeString)
-    assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows are in a file of old ones")
+    assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows share files with old rows")
   }
 
   test("the metrics of a MERGE count inserted, updated, copied and deleted rows") {
     for ((mode, copied) <- Seq("copy-on-write" -> true, "merge-on-read" -> false)) {
-      val t = filled(mode)
+      val t = filledTable(mode)
       val write = writeOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
       def metric(name: String) = write.metrics(name).value
       assert((metric("insertedRows"), metric("updatedRows")) == ((34L, 33L)))
@@ -173,13 +171,13 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("merge-on-read sorts only rows with a match") {
-    val t = filled("merge-on-read")
+  test("merge-on-read sorts only target rows that match") {
+    val t = filledTable("merge-on-read")
     // The source is small enough for a broadcast, and the target is not.
     withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "20KB") {
       val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
-      val found = collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }
-      assert(found.map(_.metrics("numOutputRows").value) == Seq(33L), plan.treeString)
+      val semiJoins = collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }
+      assert(semiJoins.map(_.metrics("numOutputRows").value) == Seq(33L), plan.treeString)
       assert(collect(plan) { case s: SortExec => s }.nonEmpty && sortsAndShuffles(plan).isEmpty, plan.treeString)
     }
     withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "-1") {
@@ -189,7 +187,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   test("an insert-only MERGE searches for the source's keys without shuffling the target's rows") {
-    val t = filled("copy-on-write")
+    val t = filledTable("copy-on-write")
     (0 until 4).foreach(i => sql(s"INSERT INTO $t SELECT id, 1, 'x' FROM range(${i}000000, ${i}000100)"))
     val clauses = Seq(
       "WHEN NOT MATCHED THEN INSERT *",
@@ -203,8 +201,8 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       assert(sortsAndShuffles(plan).isEmpty, plan.treeString)
       assert(collect(plan) { case s: BatchScanExec => s.metrics("resultDataFiles").value }.max < 8, plan.treeString)
     }
-    val found = rows(s"SELECT id FROM $t WHERE n IN ('a', 'b', 'c', 'd') OR p = 8 ORDER BY id NULLS LAST").map(_.get(0))
-    assert(found == Seq(2000107L, 2000200L, null, null))
+    val inserted = rows(s"SELECT id FROM $t WHERE n IN ('a', 'b', 'c', 'd') OR p = 8 ORDER BY id NULLS LAST")
+    assert(inserted.map(_.get(0)) == Seq(2000107L, 2000200L, null, null))
     assert(rowsOf(t) == rowsOf(peer(t)))
   }
 
@@ -223,23 +221,23 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       assert(rows(s"SELECT id FROM $t WHERE n = 0 ORDER BY id").map(_.getLong(0)) == Seq(0L, 205L, 207L, 900L))
     }
 
-  test("a source whose rows are not deterministic is read once") {
-    val t = filled("merge-on-read")
+  test("no semi join or runtime filter is added that would read a nondeterministic source a second time") {
+    val t = filledTable("merge-on-read")
     for (
       source <- Seq("SELECT id, 1 AS p, 'x' AS n FROM range(100) LIMIT 10", "SELECT * FROM t TABLESAMPLE (50 PERCENT)")
     ) {
       sql("SELECT id, 1 AS p, 'x' AS n FROM range(100)").createOrReplaceTempView("t")
       val plan = planOf(s"MERGE INTO $t t USING ($source) u ON t.id = u.id $upsert")
       assert(collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }.isEmpty, plan.treeString)
-      val copied = filled("copy-on-write")
+      val copied = filledTable("copy-on-write")
       def filters(using: String) =
         planOf(s"MERGE INTO $copied t USING ($using) u ON t.id = u.id $upsert").treeString.contains("dynamicpruning")
       assert(!filters(source) && filters("SELECT id, 1 AS p, 'x' AS n FROM range(10)"))
     }
   }
 
-  test("a source that returns other rows when it is read again does not make a MERGE insert a row twice") {
-    val t = filled("copy-on-write")
+  test("a MERGE inserts no row twice, although its source returns other rows if the source is read again") {
+    val t = filledTable("copy-on-write")
     val answers = new java.util.concurrent.atomic.AtomicInteger
     ChangingSource.rows = () => if (answers.getAndIncrement() == 0) Seq(Some(1L)) else Seq(Some(1L), Some(1000L))
     val source = spark.read.format(classOf[ChangingSource].getName).load()
@@ -249,15 +247,15 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     assert(rows(s"SELECT n FROM $t WHERE id = 1").map(_.getString(0)) == Seq("x") && answers.get == 1)
   }
 
-  test("a large source, or one that is not deterministic, is left to Spark") {
-    val t = filled("copy-on-write")
+  test("the plan of a MERGE is Spark's if the source is large or not deterministic") {
+    val t = filledTable("copy-on-write")
     withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "-1") {
       assert(joins(planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")) == ((0, 1)))
       val hinted = s"(SELECT /*+ BROADCAST(v) */ * FROM $source v)".replace(") u v", ") v")
       assert(joins(planOf(s"MERGE INTO $t t USING $hinted u ON t.id = u.id $upsert"))._1 >= 1)
     }
     val random = "(SELECT id, CAST(rand() * 10 AS INT) AS p, 'r' AS n FROM range(10)) u"
-    val changed = filled("merge-on-read")
+    val changed = filledTable("merge-on-read")
     val plan = planOf(s"MERGE INTO $changed t USING $random ON t.id = u.id $upsert")
     assert(collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }.isEmpty, plan.treeString)
   }

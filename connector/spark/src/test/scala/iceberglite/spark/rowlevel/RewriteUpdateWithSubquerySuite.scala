@@ -8,17 +8,17 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, V2TableWriteExec}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Copy-on-write UPDATE with a subquery in its condition. */
+/** Checks plans and rows of copy-on-write UPDATE statements with a subquery in the condition. */
 class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
 
-  private def filled(mode: String, version: Int): String = {
+  private def filledTable(mode: String, version: Int): String = {
     val t = create("id BIGINT, n BIGINT, s STRUCT<a: INT, b: STRING>, c CHAR(3)", version, mode)
     sql(s"INSERT INTO $t SELECT id, IF(id % 7 = 0, NULL, id % 10), " +
       "named_struct('a', CAST(id % 5 AS INT), 'b', concat('b', id)), concat('c', id % 9) FROM range(0, 100, 1, 4)")
     t
   }
 
-  private def others(): String = {
+  private def subqueryTable(): String = {
     val t = create("id BIGINT, n BIGINT, c CHAR(3)", 2, "copy-on-write")
     sql(s"INSERT INTO $t SELECT id, IF(id = 3, NULL, id % 4), concat('c', id % 3) FROM range(0, 60, 3, 2)")
     t
@@ -36,7 +36,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
 
   private def rowsOf(t: String): Seq[String] = rows(s"SELECT * FROM $t").map(_.toString).sorted
 
-  /** Statements on a table `t` and another table `u`. */
+  /** The SET and WHERE clauses of UPDATE statements on a table `t`, with subqueries on a table `u`. */
   private val statements = Seq(
     "n = -1 WHERE id IN (SELECT id FROM u)",
     "n = -1 WHERE id NOT IN (SELECT id FROM u)",
@@ -56,10 +56,10 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
   )
 
   for (version <- Seq(1, 2, 3)) test(s"copy-on-write changes the same rows as merge-on-read, version $version") {
-    val u = others()
+    val u = subqueryTable()
     for (statement <- statements) {
-      val copied = filled("copy-on-write", version)
-      val merged = filled("merge-on-read", math.max(2, version))
+      val copied = filledTable("copy-on-write", version)
+      val merged = filledTable("merge-on-read", math.max(2, version))
       for (t <- Seq(copied, merged)) {
         val body = statement.replace("FROM t)", s"FROM $t)").replace("FROM u", s"FROM $u u")
         sql(s"UPDATE $t t SET $body")
@@ -68,34 +68,34 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     }
   }
 
-  test("the rows are read once, keep their ids and are counted") {
-    val u = others()
-    val t = filled("copy-on-write", 3)
+  test("an UPDATE reads the rows once, keeps their row ids and counts the updated rows") {
+    val u = subqueryTable()
+    val t = filledTable("copy-on-write", 3)
     def ids = rows(s"SELECT id, _row_id FROM $t ORDER BY id").map(_.toString)
-    val before = ids
+    val idsBefore = ids
     val plan = planOf(s"UPDATE $t SET n = -1 WHERE id IN (SELECT id FROM $u)")
     assert(reads(plan, t) == 1 && reads(plan, u) == 1, plan.treeString)
-    assert(ids == before && count(t, "n = -1") == 20)
+    assert(ids == idsBefore && count(t, "n = -1") == 20)
     val summary = live(t).currentSnapshot.get.summary
     assert(summary("spark.update.num-updated-rows") == "20" && summary("spark.update.num-copied-rows") == "55")
     assert(count(t, "_last_updated_sequence_number = 2") == 20)
   }
 
-  test("a source that returns other rows when it is read again does not make an UPDATE lose or duplicate rows") {
+  test("an UPDATE neither loses nor duplicates rows if the table of its subquery returns other rows when read again") {
     val sourceReads = new AtomicInteger
     val answers = Seq(Seq(Some(1L), None), Seq(Some(1L)), Seq(Some(2L), Some(3L)))
     ChangingSource.rows = () => answers(math.min(sourceReads.getAndIncrement(), answers.size - 1))
     spark.read.format(classOf[ChangingSource].getName).load().createOrReplaceTempView("changing")
     for (condition <- Seq("NOT IN (SELECT id FROM changing)", "IN (SELECT id FROM changing)")) {
-      val t = filled("copy-on-write", 2)
+      val t = filledTable("copy-on-write", 2)
       sourceReads.set(0)
       sql(s"UPDATE $t SET n = -1 WHERE id $condition")
       assert(sourceReads.get == 1 && count(t) == 100 && rows(s"SELECT DISTINCT id FROM $t").size == 100, condition)
     }
   }
 
-  test("values are checked as without a subquery, and only in updated rows") {
-    val u = others()
+  test("assigned values are checked as in an UPDATE without a subquery, and only in updated rows") {
+    val u = subqueryTable()
     val t = create("id BIGINT NOT NULL, n INT", 2, "copy-on-write")
     sql(s"INSERT INTO $t SELECT id, CAST(id AS INT) FROM range(100)")
     val large = "10000000000"
@@ -111,7 +111,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
 
   test("a condition that is not boolean is rejected with Spark's error") {
     val error = intercept[Exception](
-      sql(s"UPDATE ${filled("copy-on-write", 2)} SET n = 1 WHERE (SELECT max(id) FROM ${others()})")
+      sql(s"UPDATE ${filledTable("copy-on-write", 2)} SET n = 1 WHERE (SELECT max(id) FROM ${subqueryTable()})")
     )
     assert(messages(error).contains("FILTER_NOT_BOOLEAN"), messages(error))
   }

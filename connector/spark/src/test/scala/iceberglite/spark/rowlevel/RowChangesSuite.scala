@@ -8,7 +8,8 @@ import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.DeleteFiles
 
 /**
- * DELETE, UPDATE and MERGE: what they write, what they leave unchanged, and how they behave next to concurrent commits.
+ * Checks which files DELETE, UPDATE and MERGE write and which they leave unchanged, and their behaviour with concurrent
+ * commits.
  */
 class RowChangesSuite extends AnyFunSuite with StatementFixture {
   private val Columns = "id BIGINT, n BIGINT"
@@ -17,7 +18,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT referenced_data_file, record_count FROM $t.delete_files").map(r => (r.getString(0), r.getLong(1)))
 
   for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "one deletion vector"))
-    test(s"after repeated deletes a data file has only the last statement's $kind") {
+    test(s"after several DELETE statements, a data file has only the $kind of the last statement") {
       val t = create(Columns, version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(0, 20000, 1, 1)")
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
@@ -26,14 +27,14 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(tasks > 1, "the file is read by several tasks")
       val expected = (0 until 20000).count(i => i % 3 != 0 && i % 5 != 0 && i % 7 != 0)
       if (version == 3) assert(deleteFiles(t).size == 1)
-      else assert(deleteFiles(t).size <= tasks, "a file of each task of the last statement")
+      else assert(deleteFiles(t).size <= tasks, "each task of the last statement wrote one file")
       assert(deleteFiles(t).map(_._2).sum == 20000L - expected)
       val added = rows(s"SELECT DISTINCT snapshot_id FROM $t.entries WHERE status < 2 AND data_file.content = 1")
       assert(added.map(_.getLong(0)) == live(t).currentSnapshot.map(_.snapshotId).toSeq)
       assert(count(t) == expected && count(peer(t)) == expected)
     }
 
-  test("position delete files with partition granularity cover several data files") {
+  test("a position delete file with partition granularity has deletes of several data files") {
     val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
     sql(s"DELETE FROM $t WHERE n = 4")
     val files = rows(s"SELECT file_path FROM $t.delete_files").map(_.getString(0))
@@ -41,7 +42,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     assert(deleteFiles(t).map(_._2).sum == 100 && count(t) == 900 && count(peer(t)) == 900)
   }
 
-  test("files without a row to change are not rewritten") {
+  test("files without a matching row are not rewritten") {
     val t = filled(2, "copy-on-write")
     val before = rows(s"SELECT file_path FROM $t.files").map(_.getString(0)).toSet
     sql(s"UPDATE $t SET n = -1 WHERE id IN (SELECT 3)")
@@ -49,7 +50,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     assert((before & after).size == 1 && count(t, "n = -1") == 1)
   }
 
-  test("large files are not split into smaller ones by copy-on-write") {
+  test("copy-on-write does not split the rows of large files into smaller files") {
     val t = create(Columns, 2, "copy-on-write", "write.parquet.row-group-size-bytes" -> "20000")
     (0 until 4).foreach(i =>
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(${i * 9000}, ${i * 9000 + 9000}, 1, 1)")
@@ -85,33 +86,33 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
         val t = create(s"id BIGINT, c $text", 2, mode)
         def files = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet
         sql(s"INSERT INTO $t SELECT id % 60, concat('c', id % 5) FROM range(0, 100, 1, 2)")
-        val again =
+        val numberedRows =
           s"(SELECT _file AS f, _pos AS p, row_number() OVER (PARTITION BY id ORDER BY _file, _pos) AS n FROM $t)"
-        val twice = spark.sql(s"SELECT f, p FROM $again WHERE n > 1").cache()
-        twice.createOrReplaceTempView("twice")
+        val duplicates = spark.sql(s"SELECT f, p FROM $numberedRows WHERE n > 1").cache()
+        duplicates.createOrReplaceTempView("duplicates")
         val before = files
-        sql(s"MERGE INTO $t t USING twice u ON t._FILE = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
-        assert((before & files).size == (if (mode == "copy-on-write") 1 else 2), "one has no row twice")
-        twice.unpersist()
+        sql(s"MERGE INTO $t t USING duplicates u ON t._FILE = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
+        assert((before & files).size == (if (mode == "copy-on-write") 1 else 2), "one file has no duplicates")
+        duplicates.unpersist()
         assert(count(t) == 60 && rows(s"SELECT DISTINCT id, c FROM $t").size == 60)
         sql(s"MERGE INTO $t t USING $t u ON t._pos = u._pos AND t._file = u._file AND u.id < 7 " +
           "WHEN MATCHED AND t._pos = u._pos THEN UPDATE SET id = t.id + 1000")
         assert(count(t) == 60 && count(t, "id >= 1000") == 7)
-        // A source with a window function and a join.
+        // The source of this MERGE has a window function and a join.
         sql(s"MERGE INTO $t t USING (SELECT x._file AS f, x._pos AS p, y.id AS y, " +
           s"row_number() OVER (PARTITION BY x.id ORDER BY x._pos) AS n FROM $t x LEFT JOIN $t y ON x.id = y.id) u " +
           "ON t._file = u.f AND t._pos = u.p WHEN MATCHED AND u.y < 10 THEN DELETE")
         assert(count(t) == 57)
-        val kept = files
+        val filesBefore = files
         sql(s"MERGE INTO $t t USING (SELECT * FROM VALUES ('f', 1L) AS v (f, p) WHERE false) u " +
           "ON t._file = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
-        assert(files == kept, "of a source without rows nothing is written")
+        assert(files == filesBefore, "a MERGE whose source has no rows writes nothing")
         sql(s"MERGE INTO $t t USING $t u ON t._pos IS NOT NULL AND u.id > 5000 WHEN MATCHED THEN DELETE")
         assert(count(t) == 57)
       }
     }
 
-    test(s"rows can be inserted by a MERGE that matches by position in a table with CHAR, by $mode") {
+    test(s"a MERGE that matches rows by position can insert rows into a table with a CHAR column, by $mode") {
       val t = create(s"id BIGINT, c CHAR(3)", 2, mode)
       sql(s"INSERT INTO $t SELECT id, concat('c', id % 5) FROM range(0, 100, 1, 2)")
       sql(s"MERGE INTO $t t USING (SELECT * FROM VALUES (1L), (1000L) AS v (p)) u ON t._pos = u.p " +
@@ -119,7 +120,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == 101 && count(t, "id = -1") == 2 && count(t, "id = 1000 AND c = 'n'") == 1)
     }
 
-    test(s"a column that hides a metadata column of a statement is reported, by $mode") {
+    test(s"a statement is rejected if a column hides a metadata column that the statement needs, by $mode") {
       val hidden = if (mode == "copy-on-write") "_file" else "_pos"
       val t = filled(3, mode)
       sql(s"ALTER TABLE $t RENAME COLUMN n TO $hidden")
@@ -144,7 +145,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(s"$t.snapshots") == before)
     }
 
-    test(s"a task that fails leaves the table and its directory unchanged, by $mode") {
+    test(s"a statement with a failed task leaves the table and its directory unchanged, by $mode") {
       val t = filled(2, mode)
       spark.udf.register("fail_late", (id: Long) => if (id == 990) throw new IllegalStateException("no more") else id)
       assertUnchanged(t) {
@@ -153,10 +154,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-    test(s"rows added by a concurrent commit are a conflict under serializable isolation, by $mode") {
+    test(s"an UPDATE fails under serializable isolation if a concurrent commit adds rows, by $mode") {
       val serializable = filled(2, mode)
       commitMeanwhile(serializable)(addCopy(_))
-      changesRowsOnly(serializable) {
+      assertLeavesNoFiles(serializable) {
         val error = intercept[Exception](sql(s"UPDATE $serializable SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
         assert(
           messages(error).contains("isolation level serializable") && messages(error).contains("Run the statement")
@@ -168,7 +169,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(snapshot, "n = 3") == 50 && count(snapshot, "n = 7") == 250)
     }
 
-    test(s"rows whose file a concurrent commit removes are a conflict, by $mode") {
+    test(s"an UPDATE fails if a concurrent commit removes the file of a changed row, by $mode") {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
       commitMeanwhile(t)(table =>
         table.transaction().add(new DeleteFiles(AlwaysTrue, to = SnapshotTarget.Main)).commit()
@@ -178,7 +179,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == 0)
     }
 
-    test(s"branches are changed by their table names, by $mode") {
+    test(s"statements change a branch if the table name ends with branch_<name>, by $mode") {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH work")
       sql(s"DELETE FROM $t.branch_work WHERE id < 10")
@@ -190,7 +191,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("without the extensions, rows of version 3 keep their ids or the statement is rejected") {
+  test("without the extensions, rows of version 3 keep their row ids, or the statement is rejected") {
     val t = filled(3, "copy-on-write")
     inSession(SharedSession.plain) { plain =>
       val error = intercept[Exception](plain.sql(s"DELETE FROM $t WHERE id = 1"))
@@ -221,7 +222,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"a statement reads one snapshot of its table, however often it reads it, by $mode") {
+    test(s"a statement that reads its table several times reads the same snapshot each time, by $mode") {
       val t = filled(2, mode)
       val commits = commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       // Spark evaluates the second subquery while it optimizes the statement, before it plans the scan of the rows.
@@ -230,14 +231,14 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(messages(error).contains("not in the table any more") && commits() == 1, messages(error))
     }
 
-  test("tables of version 1 cannot have delete files") {
+  test("a merge-on-read DELETE of a version 1 table is rejected") {
     val t = filled(1, "merge-on-read")
     val error = intercept[Exception](sql(s"DELETE FROM $t WHERE id = 1"))
     assert(messages(error).contains("write.delete.mode") && messages(error).contains("format-version"))
   }
 
-  /** Checks a statement that fails next to a successful concurrent commit: only the files of that commit are new. */
-  private def changesRowsOnly(t: String)(body: => Unit): Unit = {
+  /** Checks that the body, which fails because of a concurrent commit, leaves no data files of its own. */
+  private def assertLeavesNoFiles(t: String)(body: => Unit): Unit = {
     val before = filesOf(t).filter(_.toString.contains("/data/"))
     body
     val after = filesOf(t).filter(_.toString.contains("/data/"))

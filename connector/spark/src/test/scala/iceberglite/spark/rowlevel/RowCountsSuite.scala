@@ -6,11 +6,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** The counts of changed rows in snapshot summaries. */
+/** Checks the numbers of changed rows in snapshot summaries. */
 class RowCountsSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
-  private def filled(version: Int, mode: String): String = {
+  private def filledTable(version: Int, mode: String): String = {
     val t = newTable()
     val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
     sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '$version', $modes)")
@@ -18,7 +18,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
     t
   }
 
-  /** Returns the row counts of the last snapshot, without their prefix. */
+  /** Returns the row counts in the summary of the last snapshot, by the kind of change, for example `deleted`. */
   private def counts(t: String): Map[String, Long] =
     rows(s"SELECT summary FROM $t.snapshots ORDER BY committed_at DESC LIMIT 1").head.getMap[String, String](0).collect {
       case (key, value) if key.startsWith("spark.") && key.endsWith("-rows") || key.contains("num-target-rows") =>
@@ -28,27 +28,27 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   private def merge(t: String, clauses: String): Unit =
     sql(s"MERGE INTO $t t USING (SELECT id FROM range(990, 1010)) u ON t.id = u.id $clauses")
 
-  private val all = "WHEN MATCHED AND t.id > 997 THEN DELETE WHEN MATCHED THEN UPDATE SET n = -1 " +
+  private val allClauses = "WHEN MATCHED AND t.id > 997 THEN DELETE WHEN MATCHED THEN UPDATE SET n = -1 " +
     "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (u.id, 0) WHEN NOT MATCHED BY SOURCE AND t.n = 3 THEN DELETE " +
     "WHEN NOT MATCHED BY SOURCE AND t.n = 4 THEN UPDATE SET n = 44"
 
   for ((version, mode) <- Seq(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write")) {
     test(s"rows changed and copied by copy-on-write are counted, version $version") {
-      val t = filled(version, mode)
+      val t = filledTable(version, mode)
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
       assert(counts(t) == Map("deleted" -> 10L, "copied" -> 990L))
-      // The first statement has combined two small files into one.
+      // The first statement combined two small files into one file, so this statement copies the rows of both files.
       sql(s"DELETE FROM $t WHERE id IN (SELECT 200 + id FROM range(5))")
       assert(counts(t) == Map("deleted" -> 5L, "copied" -> 985L))
       sql(s"UPDATE $t SET n = n + 100 WHERE id % 100 = 6")
       assert(counts(t) == Map("updated" -> 10L, "copied" -> 975L))
       sql(s"UPDATE $t SET n = n - 100 WHERE id IN (SELECT max(id) FROM $t)")
       assert(counts(t) == Map("updated" -> 1L, "copied" -> 984L))
-      val (gone, changed) = (count(t, "id < 990 AND n = 3"), count(t, "id < 990 AND n = 4"))
+      val (deleted, updatedBySource) = (count(t, "id < 990 AND n = 3"), count(t, "id < 990 AND n = 4"))
       val matched = count(t, "id >= 990 AND id <= 997")
-      val removed = count(t, "id > 997") + gone
-      merge(t, all)
-      val (updated, copied) = (matched + changed, 985 - removed - matched - changed)
+      val removed = count(t, "id > 997") + deleted
+      merge(t, allClauses)
+      val (updated, copied) = (matched + updatedBySource, 985 - removed - matched - updatedBySource)
       assert(counts(t) == Map("inserted" -> 10L, "deleted" -> removed, "updated" -> updated, "copied" -> copied))
     }
   }
@@ -58,19 +58,19 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
 
   for (version <- Seq(2, 3)) {
     test(s"rows changed by merge-on-read are counted, version $version") {
-      val t = filled(version, "merge-on-read")
+      val t = filledTable(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
       assert(counts(t) == Map("deleted" -> 10L, "copied" -> 0L))
       sql(s"UPDATE $t SET n = n + 100 WHERE id % 100 = 6")
       assert(counts(t) == Map("updated" -> 10L, "copied" -> 0L))
-      val (gone, changed) = (count(t, "id < 990 AND n = 3"), count(t, "id < 990 AND n = 4"))
-      merge(t, all)
-      val matched = Map("inserted" -> 10L, "deleted" -> (2L + gone), "updated" -> (8L + changed), "copied" -> 0L)
-      assert(counts(t) == matched)
+      val (deleted, updatedBySource) = (count(t, "id < 990 AND n = 3"), count(t, "id < 990 AND n = 4"))
+      merge(t, allClauses)
+      val (allDeleted, allUpdated) = (2L + deleted, 8L + updatedBySource)
+      assert(counts(t) == Map("inserted" -> 10L, "deleted" -> allDeleted, "updated" -> allUpdated, "copied" -> 0L))
     }
 
     test(s"copy-on-write after merge-on-read counts only rows that were not deleted yet, version $version") {
-      val t = filled(version, "merge-on-read")
+      val t = filledTable(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id < 100")
       sql(
         s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.mode' = 'copy-on-write', 'write.merge.mode' = 'copy-on-write')"
@@ -86,7 +86,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   }
 
   for ((version, column) <- Seq(2 -> "_spec_id INT", 2 -> "_SPEC_ID INT", 3 -> "_spec_id INT COMMENT 'mine'"))
-    test(s"without the metadata column used for counting, only the count is missing: $column, version $version") {
+    test(s"a column that hides a metadata column for row counts prevents only the counts: $column, version $version") {
       val t = newTable()
       val modes = Seq("update", "merge").map(c => s"'write.$c.mode' = 'copy-on-write'").mkString(", ")
       val Array(name, tail @ _*) = column.split(' ')
@@ -111,9 +111,9 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
       assert(sorted(s"SELECT * FROM $t") == expected)
     }
 
-  test("a single DELETE without a condition can match a row more than once, and counts it once") {
+  test("a MERGE whose only clause is an unconditional DELETE can match a row several times, and counts the row once") {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
-      val t = filled(3, mode)
+      val t = filledTable(3, mode)
       sql(s"MERGE INTO $t t USING (SELECT id DIV 2 AS id FROM range(20)) u ON t.id = u.id WHEN MATCHED THEN DELETE")
       assert(counts(t)("deleted") == 10 && count(t) == 990, mode)
     }

@@ -7,23 +7,28 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** @param puffins number of files that contain deletes; several deletion vectors share one file */
-final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, puffins: Int) {
-  def atMost(other: AddedFiles): Boolean =
-    data <= other.data && deletes <= other.deletes && puffins <= other.puffins
+/**
+ * The numbers of files that a statement added.
+ *
+ * @param deletes number of entries for delete files; each deletion vector has an entry of its own
+ * @param deletePaths number of different paths of delete files; several deletion vectors can be in the same file
+ */
+final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, deletePaths: Int) {
+  def isAtMost(other: AddedFiles): Boolean =
+    data <= other.data && deletes <= other.deletes && deletePaths <= other.deletePaths
 }
 
 /**
- * Compares the number of files that statements write with Apache Iceberg, on tables with the same rows: ten partitions
- * with six files each, or sixty files without partitions.
+ * Compares the number of files that statements write with the number that Apache Iceberg writes, on tables with the
+ * same rows: ten partitions with six files each, or sixty files without partitions.
  */
 class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
-  /** Apache Iceberg needs its own extensions for tables of version 3. */
+  /** A session with Apache Iceberg's extensions, which Apache Iceberg needs for tables of version 3. */
   private lazy val oracleSession: SparkSession = SharedSession.spark
 
-  /** A name in the peer's catalog is returned unchanged. */
+  /** Returns the table name in Apache Iceberg's catalog; a name in this catalog is returned unchanged. */
   override protected def peer(table: String): String = if (table.startsWith("ice")) table else super.peer(table)
 
   private val source =
@@ -46,8 +51,8 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   private def create(session: SparkSession, t: String, partitioned: Boolean, properties: Map[String, String]): Unit =
     inSession(session) { s =>
       val layout = if (partitioned) "PARTITIONED BY (p)" else ""
-      val all = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
-      s.sql(s"CREATE TABLE $t (id BIGINT, p INT, n BIGINT) USING iceberg $layout TBLPROPERTIES ($all)")
+      val assignments = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
+      s.sql(s"CREATE TABLE $t (id BIGINT, p INT, n BIGINT) USING iceberg $layout TBLPROPERTIES ($assignments)")
       s.range(0, 6000, 1, if (partitioned) 6 else 60).selectExpr("id", "CAST(id DIV 100 % 10 AS INT) AS p", "id AS n")
         .writeTo(t).option("distribution-mode", "none").option("fanout-enabled", "true").append()
     }
@@ -58,31 +63,31 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   /**
    * Runs a statement, and rolls the table back.
    *
-   * @param before the snapshot to roll back to
-   * @return the files that the statement added, and the rows after it
+   * @param snapshot the snapshot to which the table is rolled back
+   * @return the files that the statement added, and the rows after the statement
    */
   private def outcome(
       session: SparkSession,
       t: String,
-      before: Long,
+      snapshot: Long,
       statement: String
   ): (AddedFiles, Seq[String]) = {
     inSession(session)(_.sql(statement.replace("%s", t)))
     val summary = summaryOf(t)
     def added(key: String) = summary.getOrElse(key, "0").toInt
-    val puffins = rows(s"SELECT count(DISTINCT file_path) FROM ${peer(t)}.delete_files").head.getLong(0).toInt
-    val after = sorted(s"SELECT * FROM ${peer(t)}")
+    val deletePaths = rows(s"SELECT count(DISTINCT file_path) FROM ${peer(t)}.delete_files").head.getLong(0).toInt
+    val rowsAfter = sorted(s"SELECT * FROM ${peer(t)}")
     val Array(catalog, namespace, name) = t.split('.')
-    inSession(session)(_.sql(s"CALL $catalog.system.rollback_to_snapshot('$namespace.$name', $before)"))
-    (AddedFiles(added("added-data-files"), added("added-delete-files"), puffins), after)
+    inSession(session)(_.sql(s"CALL $catalog.system.rollback_to_snapshot('$namespace.$name', $snapshot)"))
+    (AddedFiles(added("added-data-files"), added("added-delete-files"), deletePaths), rowsAfter)
   }
 
   private def withSettings[A](pairs: (String, String)*)(body: => A): A = {
     val sessions = Seq(spark, oracleSession)
-    val before = sessions.map(s => pairs.map { case (key, _) => key -> s.conf.getOption(key) })
+    val oldValues = sessions.map(s => pairs.map { case (key, _) => key -> s.conf.getOption(key) })
     sessions.foreach(s => pairs.foreach { case (key, value) => s.conf.set(key, value) })
     try body
-    finally sessions.zip(before).foreach { case (s, old) =>
+    finally sessions.zip(oldValues).foreach { case (s, old) =>
         old.foreach { case (key, value) => value.fold(s.conf.unset(key))(s.conf.set(key, _)) }
       }
   }
@@ -102,21 +107,22 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
     )
   } {
     val layout = if (partitioned) "with" else "without"
-    test(s"version $version by $mode, deletes by $granularity, $layout partitions: no more files than Apache Iceberg") {
-      val ours = newTable()
+    test(s"no more files than in Apache Iceberg: version $version by $mode, $granularity deletes, $layout partitions") {
+      val table = newTable()
       val oracle = newTable("oracle").replaceFirst("lite", "ice")
-      create(spark, ours, partitioned, properties(version, mode, granularity))
+      create(spark, table, partitioned, properties(version, mode, granularity))
       create(oracleSession, oracle, partitioned, properties(version, mode, granularity))
-      val (ourBase, oracleBase) = (snapshotOf(ours), snapshotOf(oracle))
+      val (tableSnapshot, oracleSnapshot) = (snapshotOf(table), snapshotOf(oracle))
       for (adaptive <- Seq("true", "false"))
         withSettings(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive, SQLConf.SHUFFLE_PARTITIONS.key -> "7") {
-          val run = if (adaptive == "true") statements else statements.filter(_.startsWith("MERGE")) :+ statements.head
-          run.foreach { statement =>
-            val (theirs, expected) = outcome(oracleSession, oracle, oracleBase, statement)
-            val (added, found) = outcome(spark, ours, ourBase, statement)
-            info(s"adaptive=$adaptive $added, Apache Iceberg $theirs: ${statement.take(60)}")
-            assert(found == expected, statement)
-            assert(added.atMost(theirs), s"adaptive=$adaptive $statement")
+          val tested =
+            if (adaptive == "true") statements else statements.filter(_.startsWith("MERGE")) :+ statements.head
+          tested.foreach { statement =>
+            val (peerFiles, expected) = outcome(oracleSession, oracle, oracleSnapshot, statement)
+            val (added, result) = outcome(spark, table, tableSnapshot, statement)
+            info(s"adaptive=$adaptive $added, Apache Iceberg $peerFiles: ${statement.take(60)}")
+            assert(result == expected, statement)
+            assert(added.isAtMost(peerFiles), s"adaptive=$adaptive $statement")
           }
         }
     }
@@ -132,9 +138,10 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
           s.sql(s"INSERT INTO $t $select")
           Seq(created, summaryOf(t)("added-data-files").toInt)
         }
-        val ours = files(spark, newTable())
-        val theirs = files(oracleSession, newTable("oracle").replaceFirst("lite", "ice"))
-        assert(ours.zip(theirs).forall { case (a, b) => a <= b }, s"$layout adaptive=$adaptive $ours $theirs")
+        val liteFiles = files(spark, newTable())
+        val peerFiles = files(oracleSession, newTable("oracle").replaceFirst("lite", "ice"))
+        val clue = s"$layout adaptive=$adaptive: $liteFiles files, Apache Iceberg $peerFiles files"
+        assert(liteFiles.zip(peerFiles).forall { case (a, b) => a <= b }, clue)
       }
   }
 }

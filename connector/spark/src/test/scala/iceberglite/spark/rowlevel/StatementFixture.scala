@@ -14,26 +14,27 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 import iceberglite.tree.TreeReader
 
-/** Tables for suites of row-level statements, and concurrent commits to these tables. */
+/** Creates tables for tests of row-level statements, and commits to the tables while a statement runs. */
 trait StatementFixture extends WriteFixture { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.alone
 
-  protected def create(columns: String, version: Int, mode: String, more: (String, String)*): String = {
+  protected def create(columns: String, version: Int, mode: String, properties: (String, String)*): String = {
     val t = newTable()
-    val properties = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode) ++ more :+
+    val allProperties = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode) ++ properties :+
       ("format-version" -> version.toString)
     sql(s"CREATE TABLE $t ($columns) USING iceberg TBLPROPERTIES " +
-      properties.map { case (k, v) => s"'$k' = '$v'" }.mkString("(", ", ", ")"))
+      allProperties.map { case (k, v) => s"'$k' = '$v'" }.mkString("(", ", ", ")"))
     t
   }
 
   /** Creates a table with 1000 rows in two files. */
-  protected def filled(version: Int, mode: String, more: (String, String)*): String = {
-    val t = create("id BIGINT, n BIGINT", version, mode, more: _*)
+  protected def filled(version: Int, mode: String, properties: (String, String)*): String = {
+    val t = create("id BIGINT, n BIGINT", version, mode, properties: _*)
     sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(0, 1000, 1, 2)")
     t
   }
 
+  /** Returns the table with its current metadata. */
   protected def live(name: String): Table = {
     val Array(catalog, namespace, last) = name.split('.')
     spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
@@ -44,8 +45,8 @@ trait StatementFixture extends WriteFixture { self: Suite =>
     rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
 
   /**
-   * Registers the SQL function `meanwhile`, which returns its argument. Its first `times` calls commit to a table, like
-   * another program.
+   * Registers the SQL function `meanwhile`, which returns its argument. Each of the first `times` calls of the function
+   * commits to a table, as a concurrent program would.
    *
    * @param name the table name with catalog and namespace
    * @return a function that returns the number of commits so far
@@ -81,6 +82,6 @@ object StatementFixture {
   private val meanwhile = new AtomicReference[() => Unit](() => ())
   private val copies = new java.util.concurrent.atomic.AtomicInteger
 
-  /** Serializes the calls, so each call sees the commits of earlier calls. */
+  /** Runs the action of `meanwhile`. Calls are serialized, so that each call sees the commits of earlier calls. */
   private def callSerialized(): Unit = synchronized(meanwhile.get.apply())
 }

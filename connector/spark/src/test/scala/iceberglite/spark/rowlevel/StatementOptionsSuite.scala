@@ -3,43 +3,44 @@ package iceberglite.spark.rowlevel
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.scalatest.funsuite.AnyFunSuite
 
-/** `t WITH ('key' = 'value')` in statements that change rows. */
+/** Checks options in statements that change rows: `DELETE FROM t WITH ('key' = 'value') WHERE ...`. */
 class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
 
   private def rejection(statement: String): String = messages(intercept[Exception](sql(statement)))
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"options apply in every statement and position, by $mode") {
+    test(s"options apply in every statement, before or after the alias of the table, by $mode") {
       val t = filled(2, mode)
-      def with_(n: Int) = s"WITH ('snapshot-property.n' = '$n', `snapshot-property.Who` 'me')"
-      sql(s"DELETE FROM $t ${with_(1)} WHERE id = 1")
+      def withOptions(n: Int) = s"WITH ('snapshot-property.n' = '$n', `snapshot-property.Who` 'me')"
+      sql(s"DELETE FROM $t ${withOptions(1)} WHERE id = 1")
       assert(summaryOf(t).get("n").contains("1") && summaryOf(t).get("Who").contains("me"))
-      sql(s"DELETE FROM $t ${with_(2)} AS x WHERE x.id = 2")
-      sql(s"DELETE FROM $t x ${with_(3)} WHERE x.id IN (SELECT 3)")
+      sql(s"DELETE FROM $t ${withOptions(2)} AS x WHERE x.id = 2")
+      sql(s"DELETE FROM $t x ${withOptions(3)} WHERE x.id IN (SELECT 3)")
       assert(summaryOf(t).get("n").contains("3"))
-      sql(s"UPDATE $t ${with_(4)} SET n = 100 WHERE id = 4")
+      sql(s"UPDATE $t ${withOptions(4)} SET n = 100 WHERE id = 4")
       assert(summaryOf(t).get("n").contains("4"))
-      sql(s"UPDATE $t AS x ${with_(5)} SET n = 100 WHERE x.id = 5")
-      sql(s"MERGE INTO $t ${with_(6)} x USING (SELECT 6 AS id) s ON x.id = s.id WHEN MATCHED THEN UPDATE SET n = 100")
+      sql(s"UPDATE $t AS x ${withOptions(5)} SET n = 100 WHERE x.id = 5")
+      sql(s"MERGE INTO $t ${withOptions(6)} x USING (SELECT 6 AS id) s ON x.id = s.id " +
+        "WHEN MATCHED THEN UPDATE SET n = 100")
       assert(summaryOf(t).get("n").contains("6"))
       val inserts = "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, 100)"
       val named = "WITH s AS (SELECT 7000 AS id), r (k) AS (SELECT ')')"
-      sql(s"$named MERGE INTO $t x ${with_(7)} USING s ON x.id = s.id $inserts")
+      sql(s"$named MERGE INTO $t x ${withOptions(7)} USING s ON x.id = s.id $inserts")
       assert(summaryOf(t).get("n").contains("7") && summaryOf(t).get("operation").contains("append"))
-      sql(s"INSERT INTO $t ${with_(8)} VALUES (8000, 100)")
+      sql(s"INSERT INTO $t ${withOptions(8)} VALUES (8000, 100)")
       assert(summaryOf(t).get("n").contains("8"))
-      sql(s"INSERT INTO TABLE $t ${with_(9)} (n, id) SELECT n, id + 1 FROM $t WHERE id = 8000")
+      sql(s"INSERT INTO TABLE $t ${withOptions(9)} (n, id) SELECT n, id + 1 FROM $t WHERE id = 8000")
       assert(summaryOf(t).get("n").contains("9"))
       assert(count(t) == 1000 && count(t, "n = 100") == 6 && count(t, "id IN (1, 2, 3)") == 0)
-      sql(s"INSERT OVERWRITE $t ${with_(10)} SELECT 1, 2")
+      sql(s"INSERT OVERWRITE $t ${withOptions(10)} SELECT 1, 2")
       assert(summaryOf(t).get("n").contains("10") && count(t) == 1)
-      sql(s"INSERT INTO $t ${with_(11)} BY NAME SELECT 3 AS n, 2 AS id")
+      sql(s"INSERT INTO $t ${withOptions(11)} BY NAME SELECT 3 AS n, 2 AS id")
       assert(summaryOf(t).get("n").contains("11"))
-      sql(s"INSERT INTO $t ${with_(12)} REPLACE WHERE id = 2 SELECT 2, 4")
+      sql(s"INSERT INTO $t ${withOptions(12)} REPLACE WHERE id = 2 SELECT 2, 4")
       assert(summaryOf(t).get("n").contains("12") && sorted(s"SELECT * FROM $t") == Seq("[1,2]", "[2,4]"))
     }
 
-  test("options and the session's summary entries apply to a DELETE of whole files as well") {
+  test("options and the snapshot properties of the session also apply to a DELETE of whole files") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $t SELECT id, id % 4 FROM range(0, 100)")
@@ -66,13 +67,13 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(rows(s"SELECT DISTINCT file_format FROM $t.files").map(_.getString(0)).toSet == Set("ORC", "PARQUET"))
     val merge = "USING (SELECT id FROM range(0, 1000)) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = xxhash64(s.id)"
     sql(s"MERGE INTO $t WITH ('target-file-size-bytes' = 1000) t $merge")
-    val small = count(s"$t.files")
+    val smallFileCount = count(s"$t.files")
     sql(s"MERGE INTO $t t $merge")
-    assert(small > count(s"$t.files"))
+    assert(smallFileCount > count(s"$t.files"))
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"a branch given as an option is read and written, by $mode") {
+    test(s"a statement with the option branch reads and writes the branch, by $mode") {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH b")
       sql(s"DELETE FROM $t WITH ('branch' = 'b') WHERE id < 10")
@@ -87,7 +88,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       assert(rejection(s"DELETE FROM $t WITH ('branch' = 'c') WHERE id = 1").contains("Branch not found: c"))
     }
 
-    test(s"the isolation level of the option takes precedence over the table's, by $mode") {
+    test(s"the option isolation-level takes precedence over the table property, by $mode") {
       val t = filled(2, mode)
       commitMeanwhile(t)(addCopy(_))
       sql(s"UPDATE $t WITH ('isolation-level' = 'snapshot') SET n = meanwhile(id % 1 + 7) WHERE n = 3")
@@ -100,7 +101,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("an option that does not apply is rejected, with similar options named") {
+  test("an option that the statement does not have is rejected with a suggestion of similar options") {
     val t = filled(2, "merge-on-read")
     assert(rejection(s"DELETE FROM $t WITH ('isolation' = 'snapshot')").contains("DELETE has no such option"))
     assert(rejection(s"UPDATE $t WITH ('isolation-levl' = 'x') SET n = 1").contains("Did you mean isolation-level?"))
@@ -114,7 +115,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 1000 && count(s"$t.snapshots") == 1)
   }
 
-  test("syntax errors in the rest of a statement point at their position") {
+  test("a syntax error after the options is reported with its position in the statement") {
     val t = filled(2, "merge-on-read")
     val error = intercept[ParseException](sql(s"DELETE FROM $t WITH ('branch' = 'b')\n  WHERE id = )"))
     assert(error.line.contains(2) && error.startPosition.contains(13), error.getMessage)
@@ -140,7 +141,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("text that only looks like options is unchanged") {
+  test("text in strings and comments, and WITH of a query, are not parsed as options") {
     val t = filled(2, "merge-on-read")
     sql(s"UPDATE $t SET n = length(' WITH (''a'' = 1)') /* WITH ('a' = 1) */ WHERE id = 1 -- WITH ('a' = 1)")
     sql(s"WITH w AS (SELECT 1 AS id) MERGE INTO $t t USING w ON w.id = t.id WHEN MATCHED THEN DELETE")
@@ -148,7 +149,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 1000 && count(t, "id = 1") == 0 && count(t, "id = 7000") == 1)
   }
 
-  test("values come from parameters and variables as in any statement") {
+  test("statements with options can use parameters and variables") {
     val t = filled(2, "merge-on-read")
     spark.sql(s"DELETE FROM $t WITH ('snapshot-property.n' = '1') WHERE id = :id", Map("id" -> 3))
     assert(summaryOf(t)("n") == "1" && count(t, "id = 3") == 0)
@@ -163,9 +164,9 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     val t = filled(2, "merge-on-read", "write.delete.granularity" -> "file", "write.delete.format.default" -> "avro")
     def added(statement: String): Seq[String] =
       withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {
-        val before = deleteFormats(t)
+        val formatsBefore = deleteFormats(t)
         sql(statement)
-        deleteFormats(t).diff(before)
+        deleteFormats(t).diff(formatsBefore)
       }
     assert(added(s"DELETE FROM $t WHERE n = 1") == Seq("AVRO", "AVRO"))
     sql(s"CALL lite.system.rollback_to_snapshot('${t.stripPrefix("lite.")}', ${firstSnapshot(t)})")
@@ -178,7 +179,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(rejection(s"DELETE FROM $t WITH ('delete-format' = 'puffin')").contains("delete-format"))
   }
 
-  test("the size option of delete files limits them: no further data file is added beyond it") {
+  test("a position delete file that has reached target-delete-file-size-bytes gets no deletes of further data files") {
     for ((size, files) <- Seq("1" -> 2, "1000000" -> 1)) {
       val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
       withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {

@@ -15,11 +15,11 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, Invali
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
-/** Retries of statements that conflict with a concurrent commit. */
+/** Checks that statements that conflict with a concurrent commit are retried. */
 class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"an UPDATE fails without retries, and with retries includes the other commit's rows, by $mode") {
+    test(s"an UPDATE fails without retries, and with retries also updates concurrently added rows, by $mode") {
       val t = filled(2, mode)
       commitMeanwhile(t)(addCopy(_))
       val statement = "SET n = meanwhile(id % 1 + 100) WHERE n = 3"
@@ -32,7 +32,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       assertNoOrphans(t)
     }
 
-    test(s"a statement fails after the given number of retries, by $mode") {
+    test(s"a statement that always conflicts fails after the given number of retries, by $mode") {
       val t = filled(2, mode)
       val commits = commitMeanwhile(t, times = 1000)(addCopy(_))
       withConf("spark.sql.iceberg-lite.statement-retries" -> "1") {
@@ -45,7 +45,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       assertNoOrphans(t)
     }
 
-    test(s"a MERGE is retried with its named queries and parameters, by $mode") {
+    test(s"a retried MERGE has the same common table expressions and parameters, by $mode") {
       val t = filled(2, mode)
       val commits = commitMeanwhile(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       spark.sql(
@@ -55,20 +55,20 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
         Map("least" -> 4)
       )
       assert(commits() == 1)
-      // All rows were deleted, so the second attempt matched none.
+      // The concurrent commit deleted all rows, so no row matched in the second attempt.
       assert(sorted(s"SELECT id, n FROM $t") == (0 until 10).map(i => s"[$i,$i]").sorted)
     }
   }
 
-  test("a DELETE of whole files is retried by rows if a concurrent commit's file would have to be split") {
+  test("a DELETE of whole files is retried by rows if a concurrently added file also has rows that do not match") {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, 0 FROM range(0, 10, 1, 1)")
-    val planned = loaded(t)
-    // This session is not notified of commits through Apache Iceberg's catalog.
+    val loadedTable = loaded(t)
+    // The loaded table does not see this commit, because iceberg-lite is not notified of commits by Apache Iceberg.
     spark.range(0, 20, 1, 1).selectExpr("id", "id AS n").writeTo(peer(t)).append()
-    val below = new Predicate("<", Array(Expressions.column("id"), Expressions.literal(10L)))
-    assert(planned.canDeleteWhere(Array(below)))
-    val error = intercept[Exception](planned.deleteWhere(Array(below)))
+    val condition = new Predicate("<", Array(Expressions.column("id"), Expressions.literal(10L)))
+    assert(loadedTable.canDeleteWhere(Array(condition)))
+    val error = intercept[Exception](loadedTable.deleteWhere(Array(condition)))
     assert(RetriedStatement.isConflict(error) && messages(error).contains("may also have rows that do not match"))
     sql(s"REFRESH TABLE $t")
     sql(s"DELETE FROM $t WITH ('statement-retries' = 1) WHERE id < 10")
@@ -90,14 +90,14 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
         if (n >= 0) throw new IllegalStateException("no more") else n
       }
     )
-    val jobs = StatementRetrySuite.calls.get
+    val callsBefore = StatementRetrySuite.calls.get
     val error = intercept[Exception] {
       sql(s"UPDATE $t WITH ('statement-retries' = 5) SET n = fails(n) WHERE id = 7")
     }
-    assert(messages(error).contains("no more") && StatementRetrySuite.calls.get == jobs + 1)
+    assert(messages(error).contains("no more") && StatementRetrySuite.calls.get == callsBefore + 1)
   }
 
-  test("only concurrent commits cause a retry, and never an unknown commit state") {
+  test("errors because of concurrent commits cause a retry; an unknown commit state does not") {
     def isConflict(error: Throwable): Boolean = RetriedStatement.isConflict(new SparkException("failed", error))
     assert(isConflict(CommitConflict("t", "r")) && isConflict(ValidationFailed("m", isConflict = true)))
     assert(!isConflict(ValidationFailed("m")) && !isConflict(InvalidArgument("a", "b", "c")))
@@ -105,7 +105,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     assert(!isConflict(unknown))
   }
 
-  test("EXPLAIN and statements on other sources are unchanged in a session with retries") {
+  test("in a session with retries, EXPLAIN shows the plan of the statement, and other statements are unchanged") {
     val t = filled(2, "copy-on-write")
     withConf("spark.sql.iceberg-lite.statement-retries" -> "2") {
       assert(rows(s"EXPLAIN DELETE FROM $t WHERE id = 3").head.getString(0).contains("ReplaceData"))
@@ -118,7 +118,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  /** Checks that files of failed attempts are deleted, even if Spark killed one of their tasks. */
+  /** Checks that the files of failed attempts are deleted, also if Spark killed a task of an attempt. */
   private def assertNoOrphans(t: String): Unit = {
     val listed = rows(s"SELECT file_path FROM ${peer(t)}.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds))(assert(dataFilesOf(t).map(_.getFileName.toString) == listed))

@@ -11,11 +11,11 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-/** Which statements shuffle the rows that they write, and into how many tasks. */
+/** Checks which statements shuffle the rows that they write, and how many tasks write the rows. */
 class StatementTasksSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
   private val upsert = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
-  /** Creates a table with six files in each of five partitions, or with thirty files. */
+  /** Creates a table with six files in each of five partitions, or with thirty files if the layout is empty. */
   private def table(mode: String, version: Int = 2, layout: String = "PARTITIONED BY (p)"): String = {
     val t = newTable()
     val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
@@ -38,7 +38,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
 
   private def shuffles(plan: SparkPlan): Int = collect(plan) { case s: ShuffleExchangeExec => s }.size
 
-  private def added(t: String): Int = summaryOf(t)("added-data-files").toInt
+  private def addedFiles(t: String): Int = summaryOf(t)("added-data-files").toInt
 
   test("copy-on-write shuffles only rows that can move to other partitions", Slow) {
     val cases = Seq(
@@ -56,7 +56,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
       val t = table("copy-on-write", version)
       val plan = planOf(statement.replace("%s", t))
       assert(shuffles(plan) == expected, s"$statement $plan")
-      assert(added(t) <= 6, statement)
+      assert(addedFiles(t) <= 6, statement)
     }
   }
 
@@ -72,14 +72,14 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
   }
 
-  test("merge-on-read shuffles nothing if one task reads everything") {
+  test("merge-on-read shuffles no rows if a single task reads all rows") {
     val t = filled(2, "merge-on-read")
     val plan = planOf(s"UPDATE $t SET n = 0 WHERE id = 3")
     assert(shuffles(plan) == 0, plan)
     assert(shuffles(planOf(s"UPDATE $t SET n = 0 WHERE id IN (3, 700)")) == 1)
   }
 
-  test("an explicit distribution mode of the statement, the session or the table property is used") {
+  test("a distribution mode that is set in the statement, the session or the table properties is used") {
     val t = table("merge-on-read")
     assert(shuffles(planOf(s"UPDATE $t WITH ('distribution-mode' = 'none') SET s = 'a' WHERE id % 100 = 1")) == 0)
     withConf("spark.sql.iceberg.distribution-mode" -> "none") {
@@ -88,8 +88,8 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.distribution-mode' = 'none')")
     assert(shuffles(planOf(s"DELETE FROM $t WHERE id % 100 = 3")) == 0)
     assert(shuffles(planOf(s"DELETE FROM $t WITH ('distribution-mode' = 'hash') WHERE id % 100 = 4")) == 1)
-    val copied = table("copy-on-write")
-    assert(shuffles(planOf(s"DELETE FROM $copied WITH ('distribution-mode' = 'hash') WHERE id % 100 = 4")) == 1)
+    val copyOnWrite = table("copy-on-write")
+    assert(shuffles(planOf(s"DELETE FROM $copyOnWrite WITH ('distribution-mode' = 'hash') WHERE id % 100 = 4")) == 1)
   }
 
   test("a MERGE in a streaming batch writes one file per partition", Slow) {
@@ -112,15 +112,15 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
         }
       }
       assert(count(t, "s = 'new'") == 60 && count(t) == 3030)
-      assert(added(t) == 5, s"$mode $version")
+      assert(addedFiles(t) == 5, s"$mode $version")
     }
   }
 
-  test("a MERGE on an unpartitioned table writes no separate file for inserted rows") {
+  test("a MERGE on an unpartitioned table writes inserted rows to the same file as changed rows") {
     for (adaptive <- Seq("true", "false")) withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive) {
       val t = table("copy-on-write", layout = "")
       sql(s"MERGE INTO $t t USING (SELECT id, 1 AS p, 'x' AS s FROM range(2990, 3010)) u ON t.id = u.id $upsert")
-      assert(added(t) == 1 && count(t, "s = 'x'") == 20 && count(t) == 3010)
+      assert(addedFiles(t) == 1 && count(t, "s = 'x'") == 20 && count(t) == 3010)
     }
   }
 }

@@ -3,7 +3,7 @@ package iceberglite.spark.write
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Complete writes through Spark, read by Apache Iceberg. */
+/** Checks that Apache Iceberg reads the rows that Spark writes through iceberg-lite. */
 class BatchWriteSuite extends AnyFunSuite with WriteFixture {
 
   test("rows appended to an unpartitioned table are the rows that Apache Iceberg reads") {
@@ -23,12 +23,12 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(sorted(s"SELECT * FROM ${peer(t)}") == texts(source(100)))
     Seq("id = 17", "name = 'n17'", "amount = 1.70", "at = TIMESTAMP '1970-01-01 04:43:20'", "day < DATE '1969-12-01'")
       .foreach { where =>
-        val found = sorted(s"SELECT * FROM ${peer(t)} WHERE $where")
-        assert(found.nonEmpty && found == texts(source(100).where(where)), where)
+        val matching = sorted(s"SELECT * FROM ${peer(t)} WHERE $where")
+        assert(matching.nonEmpty && matching == texts(source(100).where(where)), where)
       }
   }
 
-  test("rows of a partition are written by one task, to one file") {
+  test("the rows of a partition are written by one task to one file") {
     val t = partitioned()
     spark.range(0, 1000, 1, 7).selectExpr("id", "id % 5 AS part").writeTo(t).append()
     assert(listed(t, "partition.part").map(_.getLong(0)).sorted == Seq(0, 1, 2, 3, 4))
@@ -51,7 +51,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(DISTINCT id) FROM ${peer(t)}").head.getLong(0) == 3000)
   }
 
-  test("with fanout-enabled=false rows are sorted by partition, and the plan shows it") {
+  test("if fan-out is disabled, rows are sorted by partition, and the plan shows the sort") {
     val t = partitioned()
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.fanout.enabled' = 'false')")
     spark.range(0, 1000, 1, 3).selectExpr("id", "id % 5 AS part").writeTo(t)
@@ -61,8 +61,8 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(plan.contains("Sort [part"))
   }
 
-  test("INSERT OVERWRITE of a partition replaces that partition") {
-    val t = filled()
+  test("INSERT OVERWRITE with a PARTITION clause replaces only this partition") {
+    val t = filledTable()
     sql(s"INSERT OVERWRITE $t PARTITION (part = 2) VALUES (100)")
     assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part = 2") == Seq("[100,2]"))
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 17)
@@ -70,7 +70,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
   }
 
   test("a dynamic overwrite replaces the partitions that have new rows") {
-    val t = filled()
+    val t = filledTable()
     withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
       sql(s"INSERT OVERWRITE $t VALUES (100, 2), (101, 9)")
     }
@@ -83,23 +83,23 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 15)
   }
 
-  test("INSERT OVERWRITE without a partition replaces the whole table, also with an empty result") {
-    val t = filled()
+  test("INSERT OVERWRITE without a PARTITION clause replaces all rows, also if there are no new rows") {
+    val t = filledTable()
     sql(s"INSERT OVERWRITE $t VALUES (100, 2)")
     assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[100,2]"))
     sql(s"INSERT OVERWRITE $t SELECT * FROM $t WHERE id < 0")
     assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
   }
 
-  test("an overwrite by condition replaces the rows that match it") {
-    val t = filled()
+  test("an overwrite by condition replaces the rows that match the condition") {
+    val t = filledTable()
     frame(Seq(100L -> 1L)).writeTo(t).overwrite(col("part") <= 1 || col("part").isNull)
     assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part <= 1") == Seq("[100,1]"))
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 13)
   }
 
   test("DELETE and TRUNCATE remove whole files") {
-    val t = filled()
+    val t = filledTable()
     sql(s"DELETE FROM $t WHERE part IN (1, 3)")
     assert(sorted(s"SELECT DISTINCT part FROM ${peer(t)}") == Seq("[0]", "[2]", "[4]"))
     assert(summaryOf(t)("operation") == "delete" && summaryOf(t)("deleted-records") == "8")
@@ -110,14 +110,14 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
   }
 
   test("a write without rows commits a snapshot without files") {
-    val t = filled()
+    val t = filledTable()
     sql(s"INSERT INTO $t SELECT * FROM $t WHERE id < 0")
     assert(
       rows(s"SELECT count(*) FROM ${peer(t)}.snapshots").head.getLong(0) == 2 && summaryOf(t)("operation") == "append"
     )
   }
 
-  test("the snapshot summary names the engine and the job") {
+  test("the snapshot summary contains the engine, the Spark application and the snapshot properties") {
     val t = partitioned()
     frame(Seq(1L -> 1L)).writeTo(t).option("snapshot-property.Reviewed-By", "me").append()
     val summary = summaryOf(t)
@@ -133,7 +133,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
   }
 
   /** Creates a table with twenty rows in five partitions. */
-  private def filled(): String = {
+  private def filledTable(): String = {
     val t = partitioned()
     spark.range(20).selectExpr("id", "id % 5 AS part").writeTo(t).append()
     t

@@ -27,11 +27,11 @@ class FanOutRouterSuite extends AnyFunSuite {
     (0 until 100).foreach(i => run.router.put(row(i, i % 10)))
     assert(run.format.open == 3 && run.format.files.size == 3)
     run.router.finish()
-    assert(run.format.files.size == 10 && run.format.mostOpen == 3 && run.format.open == 0)
+    assert(run.format.files.size == 10 && run.format.maxOpen == 3 && run.format.open == 0)
     assert(run.format.files.forall(_.rows == 10))
   }
 
-  test("rows that were set aside are written in their original order") {
+  test("rows of partitions without an open file are buffered and written in their original order") {
     val run = new Run(FanOutBounds(1, Long.MaxValue))
     (0 until 30).foreach(i => run.router.put(row(i, i % 3)))
     run.router.finish()
@@ -47,19 +47,19 @@ class FanOutRouterSuite extends AnyFunSuite {
     assert(run.format.files.map(_.flushes) == Seq(1, 0))
   }
 
-  test("a partition gets another file when the current one is full") {
+  test("when a file of a partition has the target size, a new file of the partition is opened") {
     val run = new Run(FanOutBounds(10, Long.MaxValue), targetSize = 500)
     (0 until 12).foreach(i => run.router.put(row(i, 1)))
     run.router.finish()
     assert(run.format.files.map(_.rows) == Seq(5, 5, 2))
   }
 
-  test("clustered rows need one open file, and a partition that occurs again gets another file") {
+  test("clustered rows need one open file, and a partition that occurs again later gets a second file") {
     val run = new Run(FanOutBounds(1, Long.MaxValue))
     val router = new ClusteredRouter(run.files, run.partitioner)
     Seq(1, 1, 2, 2, 2, 1).foreach(p => router.put(row(0, p)))
     router.finish()
-    assert(run.format.files.map(_.rows) == Seq(2, 3, 1) && run.format.mostOpen == 1)
+    assert(run.format.files.map(_.rows) == Seq(2, 3, 1) && run.format.maxOpen == 1)
     assert(run.files.written.length == 3)
   }
 }
@@ -92,19 +92,19 @@ private object FanOutRouterSuite {
     val router = new FanOutRouter(files, partitioner, bounds, () => new ListOverflow)
   }
 
-  /** Sorts by number with a stable order, as Spark's sorter does with its radix sort. */
+  /** Buffers rows in memory, and sorts them by number with a stable sort, as Spark's radix sort does. */
   final private class ListOverflow extends RowOverflow {
-    private val kept = mutable.ArrayBuffer.empty[(Long, InternalRow)]
-    override def put(number: Long, row: InternalRow): Unit = kept += number -> row.copy()
-    override def sorted: Iterator[InternalRow] = kept.sortBy(_._1).iterator.map(_._2)
+    private val numberedRows = mutable.ArrayBuffer.empty[(Long, InternalRow)]
+    override def put(number: Long, row: InternalRow): Unit = numberedRows += number -> row.copy()
+    override def sorted: Iterator[InternalRow] = numberedRows.sortBy(_._1).iterator.map(_._2)
     override def close(): Unit = ()
   }
 
-  /** Files that count one hundred bytes per row. */
+  /** A format that writes no files, but counts open files, flushes and rows, with one hundred bytes per row. */
   final private class CountingFormat extends DataFileFormat {
     val files = mutable.ArrayBuffer.empty[CountingFile]
     var open = 0
-    var mostOpen = 0
+    var maxOpen = 0
 
     override def format: FileFormat = FileFormat.Parquet
     override def unitSize: Long = 100L
@@ -114,7 +114,7 @@ private object FanOutRouterSuite {
         val file = new CountingFile(CountingFormat.this)
         files += file
         CountingFormat.this.open += 1
-        mostOpen = math.max(mostOpen, CountingFormat.this.open)
+        maxOpen = math.max(maxOpen, CountingFormat.this.open)
         file
       }
       override def close(): Unit = ()

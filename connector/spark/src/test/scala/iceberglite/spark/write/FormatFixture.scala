@@ -13,10 +13,10 @@ import org.apache.orc.OrcFile
 import org.apache.spark.sql.Row
 import org.scalatest.Suite
 
-/** Tables with ORC and Avro files, and access to these files through the libraries of the formats. */
+/** Creates tables with ORC and Avro files, and reads the files with the libraries of the formats. */
 trait FormatFixture extends WriteFixture { self: Suite =>
 
-  /** @param format format of new data files */
+  /** Creates a table. @param format format of new data files @param more table properties */
   protected def create(
       columns: String,
       format: String,
@@ -29,8 +29,9 @@ trait FormatFixture extends WriteFixture { self: Suite =>
     t
   }
 
-  /** Returns the values of a column of split offsets; none if it is null. */
-  protected def offsets(row: Row, at: Int): Seq[Long] = if (row.isNullAt(at)) Seq.empty else row.getSeq[Long](at)
+  /** Returns the split offsets in a column of a row, or none if the column is null. */
+  protected def offsets(row: Row, column: Int): Seq[Long] =
+    if (row.isNullAt(column)) Seq.empty else row.getSeq[Long](column)
 
   private def orc[A](path: String)(body: org.apache.orc.Reader => A): A = {
     val reader = OrcFile.createReader(new HadoopPath(path), OrcFile.readerOptions(new Configuration()))
@@ -48,7 +49,7 @@ trait FormatFixture extends WriteFixture { self: Suite =>
   protected def rowsIn(path: String, format: String): Long =
     if (format == "orc") orc(path)(_.getNumberOfRows) else avro(path)(_.iterator.asScala.size.toLong)
 
-  /** Returns the start positions of the stripes of an ORC file. */
+  /** Returns the start offsets of the stripes of an ORC file, in bytes. */
   protected def stripes(path: String): Seq[Long] = orc(path)(_.getStripes.asScala.map(_.getOffset))
 
   /** Returns the compression codecs of a table's files, by their names in the formats. */

@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** If the storage is full, a write fails with the file, the table and what to do. */
+/** Checks that a write to full storage fails with a message that contains the file, the table and what to do. */
 class FullDiskSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -35,40 +35,40 @@ class FullDiskSuite extends AnyFunSuite with WriteFixture {
     t
   }
 
-  private def fails(t: String, statement: String, room: FullDisk.Room): Unit = {
-    val before = sorted(s"SELECT count(*), sum(id) FROM $t")
-    FullDisk.room.set(room)
+  private def assertReported(t: String, statement: String, availableSpace: FullDisk.AvailableSpace): Unit = {
+    val rowsBefore = sorted(s"SELECT count(*), sum(id) FROM $t")
+    FullDisk.availableSpace.set(availableSpace)
     val message =
       try messages(intercept[Exception](sql(statement)))
-      finally FullDisk.room.set(FullDisk.Enough)
+      finally FullDisk.availableSpace.set(FullDisk.Unlimited)
     assert(message.contains("No space left on device") && message.contains(t), statement)
     assert(message.matches("(?s).*Cannot (write|close) file:\\S*/data/\\S+ .*"), s"$statement: $message")
     assert(message.contains("Free space on that storage"), statement)
-    assert(sorted(s"SELECT count(*), sum(id) FROM $t") == before, statement)
+    assert(sorted(s"SELECT count(*), sum(id) FROM $t") == rowsBefore, statement)
   }
 
   for (format <- Seq("parquet", "orc", "avro")) {
     test(s"a full disk is reported for data files in $format") {
       val t = create(s"'write.format.default' = '$format'")
       val statement = s"INSERT INTO $t SELECT id, uuid() FROM range(0, 50000, 1, 1)"
-      Seq(FullDisk.NoRoom, FullDisk.After(100000), FullDisk.AtClose).foreach(fails(t, statement, _))
+      Seq(FullDisk.NoSpace, FullDisk.LimitedTo(100000), FullDisk.FullAtClose).foreach(assertReported(t, statement, _))
     }
 
     test(s"a full disk is reported for position delete files in $format") {
       val t = create(s"'write.delete.mode' = 'merge-on-read', 'write.delete.format.default' = '$format'")
-      Seq(FullDisk.NoRoom, FullDisk.AtClose).foreach(fails(t, s"DELETE FROM $t WHERE id % 3 = 1", _))
+      Seq(FullDisk.NoSpace, FullDisk.FullAtClose).foreach(assertReported(t, s"DELETE FROM $t WHERE id % 3 = 1", _))
     }
   }
 
-  test("a full disk is reported for copy-on-write files and deletion vectors") {
-    val copied = create("'write.update.mode' = 'copy-on-write'")
-    fails(copied, s"UPDATE $copied SET s = 'y' WHERE id = 3", FullDisk.AtClose)
+  test("a full disk is reported for rewritten data files and deletion vectors") {
+    val copyOnWrite = create("'write.update.mode' = 'copy-on-write'")
+    assertReported(copyOnWrite, s"UPDATE $copyOnWrite SET s = 'y' WHERE id = 3", FullDisk.FullAtClose)
     val vectors = create("'write.delete.mode' = 'merge-on-read', 'format-version' = '3'")
-    fails(vectors, s"DELETE FROM $vectors WHERE id % 3 = 1", FullDisk.NoRoom)
+    assertReported(vectors, s"DELETE FROM $vectors WHERE id % 3 = 1", FullDisk.NoSpace)
   }
 }
 
-/** The local file system, with limited space for data files. */
+/** The local file system with simulated limits of the space for data files. */
 class FullDisk extends LocalFileSystem {
   override def create(
       path: Path,
@@ -85,13 +85,13 @@ class FullDisk extends LocalFileSystem {
 }
 
 object FullDisk {
-  sealed trait Room
-  case object Enough extends Room
-  case object NoRoom extends Room
-  final case class After(bytes: Long) extends Room
-  case object AtClose extends Room
+  sealed trait AvailableSpace
+  case object Unlimited extends AvailableSpace
+  case object NoSpace extends AvailableSpace
+  final case class LimitedTo(bytes: Long) extends AvailableSpace
+  case object FullAtClose extends AvailableSpace
 
-  val room = new java.util.concurrent.atomic.AtomicReference[Room](Enough)
+  val availableSpace = new java.util.concurrent.atomic.AtomicReference[AvailableSpace](Unlimited)
 
   private class Stream(file: OutputStream) extends OutputStream {
     private val written = new AtomicLong
@@ -100,9 +100,9 @@ object FullDisk {
 
     override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = {
       val total = written.addAndGet(length.toLong)
-      room.get match {
-        case NoRoom => full()
-        case After(bytes) if total > bytes => full()
+      availableSpace.get match {
+        case NoSpace => failFull()
+        case LimitedTo(bytes) if total > bytes => failFull()
         case _ => file.write(bytes, offset, length)
       }
     }
@@ -111,9 +111,9 @@ object FullDisk {
 
     override def close(): Unit = {
       file.close()
-      if (room.get == AtClose) full()
+      if (availableSpace.get == FullAtClose) failFull()
     }
 
-    private def full(): Nothing = throw new IOException("No space left on device")
+    private def failFull(): Nothing = throw new IOException("No space left on device")
   }
 }

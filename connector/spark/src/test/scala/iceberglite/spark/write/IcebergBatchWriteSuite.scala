@@ -18,13 +18,13 @@ import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, ValidationFailed}
 import iceberglite.table._
 
-/** The steps of a write, as Spark executes them. */
+/** Calls the methods of a batch write in the order in which Spark calls them, and checks the files that remain. */
 class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
 
   test("after a commit with an unknown outcome, no file is removed") {
     val t = partitioned()
     val unknown = CommitStateUnknown(t, "v2.metadata.json", "the answer was lost", None)
-    val (write, messages) = written(failing(tableOf(t), unknown))
+    val (write, messages) = writeFiles(failingTable(tableOf(t), unknown))
     intercept[Exception](write.commit(messages))
     write.abort(messages)
     assert(dataFilesOf(t).size == 3)
@@ -33,19 +33,19 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
   test("after an unexpected error, no file is removed, because the commit may have succeeded") {
     val t = partitioned()
     Seq(new OutOfMemoryError("no heap"), new InterruptedException).foreach { error =>
-      val before = dataFilesOf(t).size
-      val (write, messages) = written(failing(tableOf(t), error))
+      val filesBefore = dataFilesOf(t).size
+      val (write, messages) = writeFiles(failingTable(tableOf(t), error))
       intercept[Throwable](write.commit(messages))
-      // The interrupt flag is set again, and would affect the test's own thread.
+      // The commit has set the interrupt flag of this thread, which would affect the rest of the test.
       Thread.interrupted()
       write.abort(messages)
-      assert(dataFilesOf(t).size == before + 3)
+      assert(dataFilesOf(t).size == filesBefore + 3)
     }
   }
 
   test("after a commit that definitely failed, all data files are removed") {
     val t = partitioned()
-    val (write, messages) = written(failing(tableOf(t), ValidationFailed("not allowed")))
+    val (write, messages) = writeFiles(failingTable(tableOf(t), ValidationFailed("not allowed")))
     assert(intercept[StatementError](write.commit(messages)).getMessage.contains("not allowed"))
     assert(dataFilesOf(t).size == 3)
     write.abort(messages)
@@ -54,7 +54,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
 
   test("an abort removes the files of tasks without a commit message, and no files of other writes") {
     val t = partitioned()
-    val (_, _) = written(tableOf(t))
+    val (_, _) = writeFiles(tableOf(t))
     val write = writeTo(tableOf(t))
     put(writer(write, 0, 7L), 0 until 6)
     assert(dataFilesOf(t).size == 6)
@@ -66,13 +66,13 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     val t = partitioned()
     val write = writeTo(tableOf(t))
     val (first, second) = (writer(write, 0, 7L), writer(write, 0, 8L))
-    val kept = put(first, 0 until 6)
+    val firstMessage = put(first, 0 until 6)
     put(second, 0 until 6)
     assert(dataFilesOf(t).size == 6)
     second.abort()
     second.close()
     assert(dataFilesOf(t).size == 3)
-    write.commit(Array(kept))
+    write.commit(Array(firstMessage))
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 6)
   }
 
@@ -121,12 +121,12 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     val parts = name.split('.')
     spark.sessionState.catalogManager.catalog("lite") match {
       case catalog: LiteCatalog => catalog.sharedTable(Identifier.of(Array(parts(1)), parts(2))).current
-      case other => fail(s"${other.name} is no catalog of ours")
+      case other => fail(s"the catalog ${other.name} is not a catalog of iceberg-lite")
     }
   }
 
-  /** Returns the table with a committer that fails. */
-  private def failing(table: Table, error: Throwable): Table = {
+  /** Returns the table with a committer that fails with the given error. */
+  private def failingTable(table: Table, error: Throwable): Table = {
     val committer = new Committer {
       override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = throw error
       override def load(id: TableIdentifier): TableVersion = table.version
@@ -145,7 +145,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
   private def writeTo(table: Table, columns: StructType = longs): BatchWrite =
     new IcebergWriteBuilder(table, infoOf(columns), spark).build().toBatch
 
-  /** Returns a writer from a copy of the factory, as on an executor. */
+  /** Returns a writer from a deserialized copy of the factory, as an executor has it. */
   private def writer(write: BatchWrite, partition: Int, task: Long): DataWriter[InternalRow] = {
     val physical = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
     javaCopy(write.createBatchWriterFactory(physical)).createWriter(partition, task)
@@ -169,7 +169,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
   }
 
   /** Writes three files that are not committed yet. */
-  private def written(table: Table): (BatchWrite, Array[WriterCommitMessage]) = {
+  private def writeFiles(table: Table): (BatchWrite, Array[WriterCommitMessage]) = {
     val write = writeTo(table)
     val task = writer(write, 0, 1L)
     val message = put(task, 0 until 6)

@@ -4,7 +4,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 
-/** Rows with the values that are difficult for metrics. */
+/** Columns and rows for tests of metrics, with NaN, zeros, nulls, long strings and nested values. */
 trait MetricsFixture extends SharedSession { self: Suite =>
   protected val columns =
     """id bigint, f float, d double, nan double, s string, b binary, dec decimal(9,2), big decimal(30,4), day date,

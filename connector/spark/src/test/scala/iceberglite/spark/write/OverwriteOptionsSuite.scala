@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Options that limit what an overwrite replaces, on all write paths: they are honoured or rejected. */
+/** Checks that options that limit which rows an overwrite replaces are applied or rejected, in every kind of write. */
 class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   private def partitioned(): String = {
@@ -30,7 +30,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
   private def writer(rows: DataFrame, options: Seq[(String, String)], mode: String): Writer =
     rows.write.format("iceberg-lite").mode(mode).options(options.toMap)
 
-  /** The ways to overwrite rows of a table, by name. */
+  /** The methods that overwrite rows of a table, with names for the tests. */
   private val overwrites: Seq[(String, (Writer, String) => Unit)] = Seq(
     "save(name)" -> ((w, t) => w.save(t)),
     "save(path)" -> ((w, t) => w.save(pathOf(t))),
@@ -54,13 +54,13 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     message
   }
 
-  private val kept = Seq(0L, 2L, 3L, 5L, 6L, 8L)
+  private val remainingIds = Seq(0L, 2L, 3L, 5L, 6L, 8L)
 
-  for ((way, save) <- overwrites) {
-    test(s"$way: replaceWhere replaces the matching rows, and no others") {
+  for ((method, save) <- overwrites) {
+    test(s"$method: replaceWhere replaces only the rows that match") {
       val t = partitioned()
       overwrite(save, t, newRows(1), "replaceWhere" -> "p = 1")
-      assert(ids(t) == kept ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
+      assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
       overwrite(save, t, newRows(0), "REPLACEWHERE" -> "p = 0 and id > 3 or id >= 100")
       assert(ids(t) == Seq(0L, 2L, 3L, 5L, 8L, 100L, 101L) && ids(peer(t)) == ids(t))
       overwrite(save, t, newRows(0).limit(0), "replaceWhere" -> "p = 0")
@@ -69,7 +69,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       assert(ids(t) == Seq(100L, 101L))
     }
 
-    test(s"$way: new rows that do not match replaceWhere are rejected") {
+    test(s"$method: new rows that do not match replaceWhere are rejected") {
       val t = partitioned()
       for (rows <- Seq(newRows(2), newRows(1).selectExpr("id", "CAST(NULL AS INT) AS p"))) {
         val message = rejection(t)(overwrite(save, t, rows, "replaceWhere" -> "p = 1"))
@@ -77,7 +77,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$way: a replaceWhere that is not a valid condition on the table is rejected") {
+    test(s"$method: a replaceWhere that is not a valid condition on the table is rejected") {
       val t = partitioned()
       for (text <- Seq("", "nothere = 1", "p = = 1", "id + 1", "p IN (SELECT 1)", "rand() < 0.5", "sum(id) > 1")) {
         val message = rejection(t)(overwrite(save, t, newRows(1), "replaceWhere" -> text))
@@ -85,19 +85,19 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$way: a dynamic overwrite replaces the partitions of the new rows") {
+    test(s"$method: a dynamic overwrite replaces the partitions of the new rows") {
       for (key <- Seq("partitionOverwriteMode", "PARTITIONOVERWRITEMODE", "overwrite-mode", "Overwrite-Mode")) {
         val t = partitioned()
         overwrite(save, t, newRows(1), key -> "Dynamic")
-        assert(ids(t) == kept ++ Seq(100L, 101L) && ids(peer(t)) == ids(t), key)
+        assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(peer(t)) == ids(t), key)
         overwrite(save, t, newRows(1), key -> "static")
         assert(ids(t) == Seq(100L, 101L))
       }
     }
 
-    test(s"$way: options that contradict each other or the overwrite are rejected") {
+    test(s"$method: options that contradict each other or the overwrite are rejected") {
       val t = partitioned()
-      val wrong = Seq(
+      val contradictions = Seq(
         Seq("replaceWhere" -> "p = 1", "partitionOverwriteMode" -> "dynamic"),
         Seq("replaceWhere" -> "p = 1", "overwrite-mode" -> "dynamic"),
         Seq("partitionOverwriteMode" -> "static", "overwrite-mode" -> "dynamic"),
@@ -106,7 +106,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
         Seq("overwriteSchema" -> "maybe"),
         Seq("OVERWRITESCHEMA" -> "true", "replaceWhere" -> "p = 1")
       )
-      for (options <- wrong) {
+      for (options <- contradictions) {
         val message = rejection(t)(overwrite(save, t, newRows(1), options: _*))
         assert(options.exists { case (key, _) => message.contains(key.take(5)) }, message)
       }
@@ -115,7 +115,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       assert(ids(t) == Seq(100L, 101L))
     }
 
-    test(s"$way: txnAppId and txnVersion write a version once") {
+    test(s"$method: a write with txnAppId and txnVersion is done once per version") {
       val t = partitioned()
       def write(rows: DataFrame, version: Int, id: String = "txnAppId"): Unit =
         overwrite(save, t, rows, id -> "job", "TxnVersion" -> version.toString)
@@ -126,8 +126,8 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       assertUnchanged(t)(overwrite(save, t, newRows(2), "application-id" -> "job", "application-version" -> "1"))
       write(newRows(2), 2)
       assert(rows(s"SELECT DISTINCT p FROM $t").head.getInt(0) == 2)
-      for (half <- Seq("txnAppId" -> "x", "txnVersion" -> "5")) {
-        assert(rejection(t)(overwrite(save, t, newRows(1), half)).contains(half._1))
+      for (option <- Seq("txnAppId" -> "x", "txnVersion" -> "5")) {
+        assert(rejection(t)(overwrite(save, t, newRows(1), option)).contains(option._1))
       }
       val message =
         rejection(t)(overwrite(save, t, newRows(1), "txnAppId" -> "x", "application-id" -> "y", "txnVersion" -> "1"))
@@ -146,17 +146,17 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t).size == 11)
   }
 
-  test("saveAsTable replaces the whole table, so options for a partial overwrite are rejected") {
+  test("saveAsTable rejects options for a partial overwrite, because it replaces the whole table") {
     val t = partitioned()
     def save(options: (String, String)*): Unit = writer(newRows(1), options, "overwrite").saveAsTable(t)
-    val less = Seq(
+    val partialOptions = Seq(
       "replaceWhere" -> "p = 1",
       "partitionOverwriteMode" -> "dynamic",
       "Overwrite-Mode" -> "dynamic",
       "overwriteSchema" -> "false",
       "isolation-level" -> "serializable"
     )
-    for (option <- less) withClue(option) {
+    for (option <- partialOptions) withClue(option) {
       val message = rejection(t)(save(option))
       assert(message.contains(option._1.toLowerCase) || message.contains(option._1), message)
       assert(messages(intercept[Exception](
@@ -172,7 +172,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assertUnchanged(t)(save("txnAppId" -> "a", "txnVersion" -> "1"))
   }
 
-  test("creating a table replaces nothing, so overwrite options are accepted") {
+  test("saveAsTable accepts overwrite options if it creates the table, because no rows are replaced") {
     val t = newTable()
     writer(newRows(1), Seq("overwrite-mode" -> "dynamic", "partitionOverwriteMode" -> "dynamic"), "overwrite")
       .saveAsTable(t)
@@ -197,20 +197,20 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     for (option <- Seq("replaceWhere" -> "p = 1", "partitionOverwriteMode" -> "static", "overwrite-mode" -> "static"))
       assert(rejection(t)(write(option).overwritePartitions()).contains(option._1))
     write("replaceWhere" -> "p = 1").overwrite(lit(true))
-    assert(ids(t) == kept ++ Seq(100L, 101L))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L))
     write("partitionOverwriteMode" -> "dynamic").overwrite(lit(true))
-    assert(ids(t) == kept ++ Seq(100L, 101L))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L))
   }
 
-  test("SQL: an INSERT accepts the options of a write") {
+  test("SQL: INSERT statements accept the same options as writes by DataFrames") {
     val t = partitioned()
     def insert(verb: String, options: String) =
       sql(s"INSERT $verb $t WITH ($options) SELECT id, 1 FROM range(100, 102)")
     insert("OVERWRITE", "'replaceWhere' = 'p = 1'")
-    assert(ids(t) == kept ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
     insert("OVERWRITE", "'PartitionOverwriteMode' = 'dynamic', 'txnAppId' = 'a', 'txnVersion' = '1'")
     assertUnchanged(t)(insert("OVERWRITE", "'txnAppId' = 'a', 'txnVersion' = '1'"))
-    assert(ids(t) == kept ++ Seq(100L, 101L))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L))
     rejection(t)(insert("INTO", "'replaceWhere' = 'p = 1'"))
     rejection(t)(insert("OVERWRITE", "'replaceWhere' = 'p = 2'"))
     rejection(t)(insert("OVERWRITE", "'overwriteSchema' = 'true'"))
@@ -220,7 +220,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       rejection(t)(insert("OVERWRITE", "'overwrite-mode' = 'static'"))
     }
     sql(s"DELETE FROM $t WITH ('txnAppId' = 'd', 'txnVersion' = '1') WHERE p = 1")
-    assert(ids(t) == kept)
+    assert(ids(t) == remainingIds)
   }
 
   test("without the extensions replaceWhere is rejected") {
@@ -235,26 +235,26 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       writer(rows, Seq("partitionOverwriteMode" -> "dynamic"), "overwrite").save(t)
     }
     sql(s"REFRESH TABLE $t")
-    assert(ids(t) == kept ++ Seq(100L, 101L))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L))
   }
 
-  test("a default option of the session applies, as in all writes by format(...)") {
+  test("an option from the session configuration spark.datasource.iceberg applies") {
     val t = partitioned()
     withConf("spark.datasource.iceberg.replaceWhere" -> "p = 1")(overwrite((w, name) => w.save(name), t, newRows(1)))
-    assert(ids(t) == kept ++ Seq(100L, 101L))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L))
   }
 
-  test("with accept-any-schema, replaceWhere columns are found by name") {
+  test("if the table accepts any schema, an overwrite with replaceWhere finds columns by name") {
     val t = partitioned()
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     overwrite((w, name) => w.save(name), t, newRows(1).select("p", "id"), "replaceWhere" -> "p = 1")
-    assert(ids(t) == kept ++ Seq(100L, 101L))
-    val more = newRows(1).selectExpr("p", "id", "'x' AS more")
-    overwrite((w, name) => w.save(name), t, more, "replaceWhere" -> "p = 1", "merge-schema" -> "true")
-    assert(ids(t) == kept ++ Seq(100L, 101L) && spark.table(t).columns.toSeq == Seq("id", "p", "more"))
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L))
+    val widerRows = newRows(1).selectExpr("p", "id", "'x' AS more")
+    overwrite((w, name) => w.save(name), t, widerRows, "replaceWhere" -> "p = 1", "merge-schema" -> "true")
+    assert(ids(t) == remainingIds ++ Seq(100L, 101L) && spark.table(t).columns.toSeq == Seq("id", "p", "more"))
   }
 
-  test("replaceWhere changes nothing in save modes other than overwrite") {
+  test("in the save modes ignore and errorIfExists, replaceWhere changes nothing") {
     val t = partitioned()
     for (mode <- Seq(SaveMode.Ignore, SaveMode.ErrorIfExists)) assertUnchanged(t) {
       scala.util.Try(newRows(1).write.format("iceberg-lite").mode(mode).option("replaceWhere", "p = 1").save(t))

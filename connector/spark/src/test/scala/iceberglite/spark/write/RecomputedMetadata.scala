@@ -21,7 +21,7 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType, StringType, StructTyp
 import iceberglite.table.Table
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Recomputes the metadata of a table's live files from the files, and compares it. */
+/** Recomputes the metadata of a table's live files from the contents of the files, and compares it with manifests. */
 final private[write] class RecomputedMetadata(table: Table) {
   private val conf = new Configuration(false)
   private val tree = new TreeReader(table.io, table.metadata, ManifestCache.Disabled)
@@ -29,7 +29,7 @@ final private[write] class RecomputedMetadata(table: Table) {
   private val files: Vector[ContentFile] =
     snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).map(_.file).toVector)
   private val (data, deletes) = files.partition(_.content == Content.Data)
-  private val cutAt = 16
+  private val truncatedLength = 16
 
   def check(): Unit = {
     assert(files.map(f => (f.path, f.contentOffset)).distinct.size == files.size, "a file is listed twice")
@@ -39,13 +39,13 @@ final private[write] class RecomputedMetadata(table: Table) {
 
   private def checkFile(file: ContentFile): Unit = {
     assert(table.io.info(file.path).map(_.length).contains(file.fileSizeInBytes))
-    if (file.isDeletionVector) checkVector(file)
+    if (file.isDeletionVector) checkDeletionVector(file)
     else {
       val columns = columnsOf(file)
       val rows = read(file, columns)
       assert(file.recordCount == rows.size)
       columns.fields.zipWithIndex.foreach { case (f, i) => checkColumn(file, f, rows.map(_(i))) }
-      assert(file.splitOffsets == offsets(file))
+      assert(file.splitOffsets == splitOffsetsOf(file))
       if (file.content == Content.PositionDeletes) checkPositions(file, rows)
     }
     ()
@@ -63,7 +63,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     finally rows.close()
   }
 
-  /** A column added after the file was written has a default from the schema, and the file has no metrics for it. */
+  /** Checks the metrics of a column, unless the column was added after the file was written and so has no metrics. */
   private def checkColumn(file: ContentFile, field: NestedField, values: Vector[AnyRef]): Unit = field.fieldType match {
     case struct: StructType => struct.fields.zipWithIndex.foreach { case (child, i) =>
         checkColumn(file, child, values.map { case r: Record => r(i); case _ => null })
@@ -76,11 +76,11 @@ final private[write] class RecomputedMetadata(table: Table) {
   private def checkLeaf(file: ContentFile, id: Int, t: PrimitiveType, values: Vector[AnyRef]): Unit = {
     val present = values.filter(_ != null)
     val isFloating = t == FloatType || t == DoubleType
-    val numbers = present.filterNot(v => isFloating && v.toString == "NaN")
+    val withoutNan = present.filterNot(v => isFloating && v.toString == "NaN")
     assert(file.metrics.valueCount(id).contains(values.size.toLong))
     assert(file.metrics.nullValueCount(id).contains((values.size - present.size).toLong))
-    if (isFloating) assert(file.metrics.nanValueCount(id).contains((present.size - numbers.size).toLong))
-    val literals = numbers.flatMap(RecordValues.literal(_, t))
+    if (isFloating) assert(file.metrics.nanValueCount(id).contains((present.size - withoutNan.size).toLong))
+    val literals = withoutNan.flatMap(RecordValues.literal(_, t))
     def decoded(bound: Option[ByteBuffer]) = bound.map(b => SingleValue.decode(t, b.duplicate()))
     val bounds = (decoded(file.metrics.lowerBound(id)), decoded(file.metrics.upperBound(id)))
     if (literals.isEmpty) assert(bounds == (None -> None))
@@ -88,24 +88,24 @@ final private[write] class RecomputedMetadata(table: Table) {
     ()
   }
 
-  /** Bounds of long strings are truncated, the upper bound upwards. */
+  /** Checks that bounds are exact, or for long strings, which are truncated, that the bounds include all values. */
   private def checkBounds(
       t: PrimitiveType,
       least: Literal,
       greatest: Literal,
       bounds: (Option[Literal], Option[Literal])
   ): Unit = {
-    def isCut(value: Literal) = value match {
-      case Literal.StringLiteral(text) => t == StringType && text.length > cutAt
+    def isTruncated(value: Literal) = value match {
+      case Literal.StringLiteral(text) => t == StringType && text.length > truncatedLength
       case _ => false
     }
     val (lower, upper) = bounds
-    if (isCut(least)) assert(lower.exists(Literal.ordering.lteq(_, least))) else assert(lower.contains(least))
-    if (isCut(greatest)) assert(upper.forall(Literal.ordering.gteq(_, greatest))) else assert(upper.contains(greatest))
+    if (isTruncated(least)) assert(lower.exists(Literal.ordering.lteq(_, least))) else assert(lower.contains(least))
+    if (isTruncated(greatest)) assert(upper.forall(Literal.ordering.gteq(_, greatest))) else assert(upper.contains(greatest))
     ()
   }
 
-  private def offsets(file: ContentFile): Vector[Long] = {
+  private def splitOffsetsOf(file: ContentFile): Vector[Long] = {
     val path = new HadoopPath(file.path)
     file.format match {
       case FileFormat.Parquet =>
@@ -120,22 +120,22 @@ final private[write] class RecomputedMetadata(table: Table) {
     }
   }
 
-  private def countOf(path: String): Option[Long] =
+  private def recordCountOf(path: String): Option[Long] =
     data.find(f => URI.create(f.path) == URI.create(path)).map(_.recordCount)
 
-  private def checkVector(file: ContentFile): Unit = {
+  private def checkDeletionVector(file: ContentFile): Unit = {
     val positions = DeletionVectorFiles.read(table.io, file)
     assert(positions.cardinality == file.recordCount)
-    assert(file.referencedDataFile.flatMap(countOf).exists(_ >= file.recordCount))
+    assert(file.referencedDataFile.flatMap(recordCountOf).exists(_ >= file.recordCount))
     ()
   }
 
-  /** Positions are sorted by file and position, unique, and within the row count of their file. */
+  /** Checks that positions are unique, sorted by file and position, and less than the row count of their data file. */
   private def checkPositions(file: ContentFile, rows: Vector[Record]): Unit = {
     val positions = rows.map(r => (r(0).toString, r(1).asInstanceOf[java.lang.Long].longValue))
     assert(positions == positions.distinct.sorted)
-    positions.groupBy(_._1).foreach { case (path, ofFile) =>
-      countOf(path).foreach(count => assert(ofFile.forall { case (_, p) => p >= 0 && p < count }))
+    positions.groupBy(_._1).foreach { case (path, filePositions) =>
+      recordCountOf(path).foreach(count => assert(filePositions.forall { case (_, p) => p >= 0 && p < count }))
     }
     file.referencedDataFile.foreach(path => assert(positions.forall(_._1 == path)))
   }

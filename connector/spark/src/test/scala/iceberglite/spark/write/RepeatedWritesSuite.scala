@@ -9,11 +9,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Repeated jobs: a write with an application version that the table already has changes nothing. */
+/** Checks that a write changes nothing if the table already has its application version, because a job is repeated. */
 class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
-  private def created(): String = {
+  private def createTable(): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     t
@@ -25,8 +25,8 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
 
   private def ids(t: String): Seq[Long] = rows(s"SELECT id FROM $t ORDER BY id").map(_.getLong(0))
 
-  test("a version is written once, and older versions are not written any more") {
-    val t = created()
+  test("a write with an application version is done once, and writes with older versions change nothing") {
+    val t = createTable()
     write(t, 0, "etl", 1).append()
     assertUnchanged(t)(write(t, 0, "etl", 1).append())
     write(t, 10, "etl", 3).append()
@@ -35,8 +35,8 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == (0L until 30L) && ids(peer(t)) == (0L until 30L))
   }
 
-  test("overwrites and row-level statements respect application versions, too") {
-    val t = created()
+  test("overwrites and row-level statements with an application version are also done once") {
+    val t = createTable()
     write(t, 0, "etl", 1).append()
     write(t, 100, "etl", 2).overwritePartitions()
     assertUnchanged(t)(write(t, 200, "etl", 2).overwritePartitions())
@@ -54,8 +54,8 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t).size == 15)
   }
 
-  test("of several concurrent writes with one version, only one writes") {
-    val t = created()
+  test("if several writes with the same application version run concurrently, only one of them changes the table") {
+    val t = createTable()
     val pool = Executors.newFixedThreadPool(4)
     try
       pool.invokeAll(Seq.fill(4)((() => write(t, 0, "etl", 1).append()): Callable[Unit]).asJava).asScala.foreach(_.get)
@@ -63,8 +63,8 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == (0L until 10L) && rows(s"SELECT * FROM $t.snapshots").size == 1)
   }
 
-  test("only one of the two options, or an invalid version, is rejected") {
-    val t = created()
+  test("a write with only one of the two options, or with an invalid version, is rejected") {
+    val t = createTable()
     def rejection(options: (String, String)*): String = {
       val writer = options.foldLeft(spark.range(1).selectExpr("id", "1 AS p").writeTo(t)) { case (w, (k, v)) =>
         w.option(k, v)
@@ -80,17 +80,18 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
 
   test("a repeated createOrReplace changes nothing, and a statement without changes records its version") {
     val t = newTable()
-    def make(from: Int, version: Int): Unit = write(t, from, "etl", version).using("iceberg").createOrReplace()
-    make(0, 1)
-    assertUnchanged(t)(make(50, 1))
-    make(50, 2)
+    def createOrReplace(from: Int, version: Int): Unit =
+      write(t, from, "etl", version).using("iceberg").createOrReplace()
+    createOrReplace(0, 1)
+    assertUnchanged(t)(createOrReplace(50, 1))
+    createOrReplace(50, 2)
     assert(ids(t) == (50L until 60L))
     val update = s"UPDATE $t WITH ('application-id' = 'late', 'application-version' = '1') SET id = 0 WHERE id = 999"
     sql(update)
     write(t, 999, "other", 1).append()
     assertUnchanged(t)(sql(update))
     assert(ids(t).contains(999L))
-    // A copy through SHOW CREATE TABLE has none of the table's rows.
+    // A table created from the output of SHOW CREATE TABLE has no rows, so it must not have the application versions.
     val copy = newTable()
     sql(sql(s"SHOW CREATE TABLE $t").head.getString(0).replace(t, copy).replaceAll("LOCATION '[^']*'", ""))
     write(copy, 0, "etl", 1).append()

@@ -6,12 +6,12 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Overwrites by a condition that matches only some rows of a file. */
+/** Checks overwrites by a condition that matches only some rows of a file. */
 class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
-  private def partitioned(version: Int, more: String = ""): String = {
+  private def partitioned(version: Int, properties: String = ""): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL, p INT, n STRING) USING iceberg PARTITIONED BY (p) " +
-      s"TBLPROPERTIES ('format-version' = '$version'$more)")
+      s"TBLPROPERTIES ('format-version' = '$version'$properties)")
     sql(s"INSERT INTO $t SELECT id, CAST(id % 3 AS INT), IF(id % 5 = 0, NULL, concat('n', id)) FROM range(0, 60, 1, 1)")
     t
   }
@@ -23,33 +23,33 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT id FROM $t WHERE $where ORDER BY id").map(_.getLong(0))
 
   for (version <- 1 to 3)
-    test(s"matching rows are replaced, other rows stay, version $version") {
+    test(s"an overwrite replaces only the rows that match its condition, version $version") {
       val t = partitioned(version)
-      val before = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
+      val rowsBefore = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
       newRows(100, 101).writeTo(t).overwrite(col("id") >= 10 && col("p") === 0)
       val expected = (0L until 60L).filterNot(i => i >= 10 && i % 3 == 0) ++ Seq(100L, 101L)
       assert(ids(t) == expected && ids(peer(t)) == expected)
-      assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= before + 1)
+      assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= rowsBefore + 1)
       assert(summaryOf(t)("operation") == "overwrite")
-      // A row for which the condition is null stays.
+      // Rows for which the condition is null are not replaced.
       newRows(200).writeTo(t).overwrite(col("n").startsWith("n4") || col("n") === lit("new"))
-      val left = expected.filterNot(i => i > 99 || i % 5 != 0 && i.toString.startsWith("4")) :+ 200L
-      assert(ids(t) == left && ids(peer(t)) == left)
+      val remainingIds = expected.filterNot(i => i > 99 || i % 5 != 0 && i.toString.startsWith("4")) :+ 200L
+      assert(ids(t) == remainingIds && ids(peer(t)) == remainingIds)
     }
 
-  test("rows that stay keep their row ids") {
+  test("rows that do not match the condition keep their row ids") {
     val t = partitioned(3)
     def lineage =
       rows(s"SELECT id, _row_id, _last_updated_sequence_number FROM $t WHERE n <> 'new' OR n IS NULL ORDER BY id")
-    val before = lineage.filter(_.getLong(0) % 2 == 0)
+    val rowsBefore = lineage.filter(_.getLong(0) % 2 == 0)
     newRows(100).writeTo(t).overwrite(expr("id % 2 = 1"))
-    assert(lineage == before)
+    assert(lineage == rowsBefore)
     assert(rows(s"SELECT _row_id FROM $t WHERE id = 100").head.getLong(0) >= 60)
   }
 
   private def expr(text: String) = org.apache.spark.sql.functions.expr(text)
 
-  test("a condition that matches whole files reads no file") {
+  test("an overwrite whose condition matches all rows of some files removes these files and rewrites no rows") {
     val t = partitioned(2)
     newRows(100).writeTo(t).overwrite(col("p") === 1)
     assert(summaryOf(t)("deleted-data-files") == "1" && summaryOf(t)("added-records") == "1")
@@ -58,7 +58,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t, "p > 0") == Seq(100L, 300L) && ids(t, "p = 0").size == 20)
   }
 
-  test("new rows are written regardless of how old rows are removed") {
+  test("new rows are written if whole files, some rows or no rows match the condition") {
     val t = partitioned(2)
     // Spark cannot push this condition down, but it is true for all rows within the files' bounds.
     newRows(100).writeTo(t).overwrite(expr("abs(p) = 1"))
@@ -72,7 +72,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t) == Seq(105L))
   }
 
-  test("the new rows can come from the table itself, and write options apply") {
+  test("an overwrite by condition can read its new rows from the same table, and applies write options") {
     val t = partitioned(2)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     spark.table(t).where("id < 5").selectExpr("id + 1000 AS id", "p", "n").writeTo(t).option("branch", "b")
@@ -88,7 +88,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t) == Seq(100L) && ids(peer(t)) == Seq(100L))
   }
 
-  test("the options of a statement apply") {
+  test("INSERT INTO ... REPLACE WHERE applies the options of the statement") {
     val t = partitioned(2)
     val options = "WITH ('application-id' = 'a', 'application-version' = '1', 'snapshot-property.k' = 'v')"
     def replace() = sql(s"INSERT INTO $t $options REPLACE WHERE id < 30 SELECT 500L, 1, 'new'")
@@ -102,22 +102,22 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   }
 
   for {
-    (what, statement, done) <- Seq(
+    (change, statement, expectedText) <- Seq(
       ("adds", (t: String) => s"INSERT INTO $t VALUES (5, 2, 'late')", "added"),
-      ("takes away", (t: String) => s"DELETE FROM $t WHERE p = 2", "removed")
+      ("removes", (t: String) => s"DELETE FROM $t WHERE p = 2", "removed")
     )
-  } test(s"rows that another commit $what concurrently are a conflict") {
+  } test(s"an overwrite by condition fails if a concurrent commit $change matching rows") {
     val t = partitioned(2)
     commitMeanwhile(t)(_ => sql(statement(t)))
     val error = intercept[Exception](
       newRows(7).selectExpr("meanwhile(id) AS id", "p", "n").writeTo(t).overwrite(col("id") < 9)
     )
-    assert(messages(error).contains(done) && messages(error).contains("Run the statement again"))
-    val expected = if (what == "adds") (0L until 60L) :+ 5L else (0L until 60L).filter(_ % 3 != 2)
+    assert(messages(error).contains(expectedText) && messages(error).contains("Run the statement again"))
+    val expected = if (change == "adds") (0L until 60L) :+ 5L else (0L until 60L).filter(_ % 3 != 2)
     assert(ids(t) == expected.sorted)
   }
 
-  test("a CHAR value that another engine has not padded is compared with padding") {
+  test("a CHAR value that another engine wrote without padding matches the padded value of a condition") {
     val t = newTable()
     sql(s"CREATE TABLE $t (c CHAR(3), v INT) USING iceberg")
     sql(s"INSERT INTO ${peer(t)} VALUES ('a', 1), ('b', 1)")
@@ -128,7 +128,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,3]", "[c  ,4]"))
   }
 
-  test("narrower values are accepted by a table that accepts any schema") {
+  test("an overwrite of a table that accepts any schema accepts values of narrower types") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     sql(s"INSERT INTO $t SELECT id, 0 AS v FROM range(0, 4, 1, 1)")

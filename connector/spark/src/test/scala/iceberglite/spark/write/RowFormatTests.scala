@@ -26,7 +26,10 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.MemoryFileIO
 
-/** Tests of a format's writer for Spark rows. Its files have the rows and metrics of core's writer for records. */
+/**
+ * Tests of a format's writer for Spark rows, which must write the same rows and metrics as the record writer of the core
+ * module.
+ */
 abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
@@ -38,8 +41,8 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
       io: FileIO
   ): DataFileFormat
 
-  /** Returns the value without the parts that the format cannot store. */
-  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
+  /** Returns the value that a file contains for a value, for values that the format cannot store exactly. */
+  protected def storedValue(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // Overrides use the type.
 
   /** All types except those for which only null can be written. */
   private val types = RecordGenerators.all.filter(t => (t: Type) != VariantType && (t: Type) != UnknownType)
@@ -47,7 +50,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
   protected def inputOf(schema: Schema): Vector[InputField] =
     new InputColumns("t", schema, true, false).of(SparkTypes.toSpark(schema))
 
-  /** A file in memory, written from Spark rows; every row reuses the memory of the previous one. */
+  /** A file in memory, written from Spark rows. Each row uses the same memory as the row before, as in Spark. */
   final protected class Run(schema: Schema, rows: Seq[Record], properties: Map[String, String] = Map.empty) {
     val io = new MemoryFileIO
     val path: String = s"mem:/f.${core.format.name}"
@@ -65,8 +68,8 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
       finally read.close()
     }
 
-    /** The same rows, written record by record. */
-    lazy val byCore: WrittenFile = {
+    /** The file that the record writer of the core module writes for the same rows. */
+    lazy val writtenByCore: WrittenFile = {
       val writer = core.write(DataTarget(new MemoryFileIO, path, schema, properties, modes))
       rows.foreach(writer.write)
       writer.close()
@@ -79,32 +82,32 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     rows.iterator.map(r => project(toRow(r)))
   }
 
-  private def records(schema: Schema, most: Int = 30): Gen[Vector[Record]] =
-    RecordGenerators.records(schema, most).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
+  private def records(schema: Schema, maxCount: Int = 30): Gen[Vector[Record]] =
+    RecordGenerators.records(schema, maxCount).map(_.map(storedValue(_, schema.asStruct).asInstanceOf[Record]))
 
   private val cases: Gen[(Schema, Vector[Record])] =
     RecordGenerators.schema(types).flatMap(s => records(s).map(s -> _))
 
-  private def checkSame(run: Run, rows: Seq[Record]): Unit = {
+  private def checkSameAsCore(run: Run, rows: Seq[Record]): Unit = {
     assert(run.records.map(RecordGenerators.comparable) == rows.map(RecordGenerators.comparable))
     assert(run.finished.recordCount == rows.size && run.finished.fileSizeInBytes == run.io.read(run.path).length)
-    val Seq(bySpark, byCore) = Seq(run.finished, run.byCore).map(_.metrics.asInstanceOf[MetricMaps])
+    val Seq(bySpark, byCore) = Seq(run.finished, run.writtenByCore).map(_.metrics.asInstanceOf[MetricMaps])
     assert(bySpark.copy(columnSizes = None) == byCore.copy(columnSizes = None))
     assert(bySpark.columnSizes.map(_.keySet) == byCore.columnSizes.map(_.keySet))
     ()
   }
 
-  test("random rows of random schemas are read back, with the counts and bounds of records") {
-    forAll(cases) { case (schema, rows) => checkSame(new Run(schema, rows), rows) }
+  test("random rows of random schemas are read back, and have the same metrics as if written as records") {
+    forAll(cases) { case (schema, rows) => checkSameAsCore(new Run(schema, rows), rows) }
   }
 
-  test("many rows of every type are read back, with every metrics mode") {
+  test("many rows of all types are read back, and have the same metrics as records, in every metrics mode") {
     val schema = RecordGenerators.flat(types)
     val modes = Gen.oneOf("none", "counts", "truncate(3)", "full").map(m => Map("write.metadata.metrics.default" -> m))
-    forAll(records(schema, most = 60), modes, minSuccessful(6)) { (few, properties) =>
-      whenever(few.nonEmpty) {
-        val rows = Vector.tabulate(1100)(i => few(i % few.size))
-        checkSame(new Run(schema, rows, properties), rows)
+    forAll(records(schema, maxCount = 60), modes, minSuccessful(6)) { (distinctRows, properties) =>
+      whenever(distinctRows.nonEmpty) {
+        val rows = Vector.tabulate(1100)(i => distinctRows(i % distinctRows.size))
+        checkSameAsCore(new Run(schema, rows, properties), rows)
       }
     }
   }
@@ -122,7 +125,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     )
   )
 
-  /** Does not use unsafe rows, because they cannot hold a null in a required field. */
+  /** Writes a row that is not an unsafe row, because unsafe rows cannot have a null in a required field. */
   private def validationFailure(schema: Schema, row: Record): ValidationFailed = intercept[ValidationFailed] {
     val io = new MemoryFileIO
     val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
@@ -138,13 +141,13 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     ))
   }
 
-  test("in a null struct, all nested columns are counted as null") {
+  test("the fields of a null struct are counted as null") {
     val run = new Run(nested, Seq(Record.of(1L, null, null), Record.of(2L, Vector.empty, Record.of(5, "b"))))
     assert(run.finished.metrics.nullValueCounts.get == Map(1 -> 0L, 7 -> 1L, 8 -> 1L))
     assert(run.finished.metrics.valueCounts.get == Map(1 -> 2L, 7 -> 2L, 8 -> 2L))
   }
 
-  test("invalid values of a type fail with the column name") {
+  test("the error for an invalid value of a type contains the column name or the type") {
     def rejection(t: PrimitiveType, value: Any): String = intercept[InvalidArgument] {
       val schema = Schema(0, Vector(optional(1, "c", t)))
       val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, new MemoryFileIO).newFiles()
@@ -156,7 +159,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     assert(rejection(UuidType, org.apache.spark.unsafe.types.UTF8String.fromString("none")).contains("column c"))
   }
 
-  test("for a type that cannot be written, only nulls are accepted") {
+  test("columns of a type that cannot be written accept only nulls") {
     val schema = Schema(0, Vector(optional(1, "v", LongType), optional(2, "any", VariantType)))
     assert(new Run(schema, Seq(Record.of(1L, null))).records == Seq(Record.of(1L, null)))
     val error = intercept[Unsupported] {

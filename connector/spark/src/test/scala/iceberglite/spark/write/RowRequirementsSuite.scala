@@ -41,7 +41,7 @@ class RowRequirementsSuite extends AnyFunSuite {
     fields.zipWithIndex.map { case ((id, t), i) => PartitionField(id, 1000 + i, s"p$i", t) }.toVector
   )
 
-  private val byName =
+  private val sortOrder =
     SortOrder(
       1,
       Vector(
@@ -65,38 +65,38 @@ class RowRequirementsSuite extends AnyFunSuite {
 
   private val partitions = spec(2 -> Day, 1 -> Bucket(16), 4 -> Truncate(2), 1 -> Identity)
 
-  test("rows of a partition go to one task, and are not sorted") {
+  test("the rows of a partition are sent to one task, and are not sorted") {
     val r = requirements(partitions)
     assert(distribution(r) == Seq("days(ts)", "bucket(16, id)", "truncate(2, `a.b`.c)", "identity(id)"))
     assert(r.ordering.isEmpty && !r.clustered && !r.sorted)
   }
 
-  test("without fan-out, rows are sorted by partition") {
+  test("if fan-out is disabled, rows are sorted by partition") {
     val r = requirements(spec(2 -> Day, 1 -> Bucket(16)), fanout = false)
     assert(r.ordering.map(_.toString).toSeq == Seq("days(ts) ASC NULLS FIRST", "bucket(16, id) ASC NULLS FIRST"))
     assert(r.clustered && !r.sorted)
   }
 
-  test("a table without partitions and sort order has no requirements, in any distribution mode") {
+  test("rows of a table without partitions and sort order are not distributed or sorted, in any distribution mode") {
     Seq(None, Some(Hash), Some(Range), Some(NoDistribution)).foreach { mode =>
       val r = requirements(PartitionSpec.Unpartitioned, mode = mode)
       assert(!r.isDistributed && r.ordering.isEmpty && !r.sorted)
     }
   }
 
-  test("with a sort order, rows are range-partitioned, and sorted by partition first") {
-    val r = requirements(spec(1 -> Bucket(4), 1 -> Identity), byName)
+  test("rows of a table with a sort order are range-partitioned, and sorted by partition before the sort order") {
+    val r = requirements(spec(1 -> Bucket(4), 1 -> Identity), sortOrder)
     val expected = Seq(
       "bucket(4, id) ASC NULLS FIRST",
       "identity(id) ASC NULLS FIRST",
       "identity(`a.b`.c) DESC NULLS LAST"
     )
     assert(distribution(r) == expected && r.ordering.map(_.toString).toSeq == expected && r.clustered && r.sorted)
-    assert(distribution(requirements(spec(1 -> Bucket(4)), byName, Some(Hash))) == Seq("bucket(4, id)"))
-    assert(!requirements(spec(1 -> Bucket(4)), byName, Some(NoDistribution)).isDistributed)
+    assert(distribution(requirements(spec(1 -> Bucket(4)), sortOrder, Some(Hash))) == Seq("bucket(4, id)"))
+    assert(!requirements(spec(1 -> Bucket(4)), sortOrder, Some(NoDistribution)).isDistributed)
   }
 
-  test("fields dropped from the spec have no effect") {
+  test("partition fields with the void transform have no effect on the distribution") {
     assert(!requirements(spec(1 -> Void)).isDistributed)
   }
 
@@ -106,8 +106,8 @@ class RowRequirementsSuite extends AnyFunSuite {
     assert(!r.isDistributed && r.ordering.isEmpty && !r.sorted)
   }
 
-  test("transforms that Spark would compute differently are left out, and rows are not declared as sorted") {
-    val r = requirements(spec(5 -> Bucket(4), 6 -> Day, 1 -> Identity), byName, fanout = false)
+  test("rows are not sorted, and not distributed by transforms that Spark would compute differently from Iceberg") {
+    val r = requirements(spec(5 -> Bucket(4), 6 -> Day, 1 -> Identity), sortOrder, fanout = false)
     assert(distribution(r) == Seq("identity(id)") && r.ordering.isEmpty && !r.clustered && !r.sorted)
     assert(distribution(requirements(spec(5 -> Identity))) == Seq("identity(u)"))
   }

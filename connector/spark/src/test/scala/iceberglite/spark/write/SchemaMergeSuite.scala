@@ -14,28 +14,28 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
-/** Writes with new or wider columns, compared with Apache Iceberg. */
+/** Checks that writes with new or wider columns change the schema as in Apache Iceberg. */
 class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
-  /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
+  /** Returns a table of either catalog with its current metadata. Both catalogs have the same warehouse directory. */
   private def live(table: String): SharedTable = {
-    val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-    val found = ours.sharedTable(Identifier.of(Array(ns), table.split('.').last))
-    found.refresh()
-    found
+    val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+    val sharedTable = catalog.sharedTable(Identifier.of(Array(ns), table.split('.').last))
+    sharedTable.refresh()
+    sharedTable
   }
 
   private def columns(table: String): String =
     SchemaJson.toJson(live(table).current.schema.copy(schemaId = 0))
 
-  private def openTable(columns: String, more: String = ""): String = {
+  private def openTable(columns: String, clauses: String = ""): String = {
     val t = newTable()
-    sql(s"CREATE TABLE $t ($columns) USING iceberg $more")
+    sql(s"CREATE TABLE $t ($columns) USING iceberg $clauses")
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     t
   }
 
-  /** Apache Iceberg accepts columns in another order only with check-ordering turned off. */
+  /** Appends rows. Apache Iceberg accepts columns in another order only if the option check-ordering is false. */
   private def append(table: String, rows: DataFrame): Unit =
     rows.writeTo(table).option("merge-schema", "true").option("check-ordering", "false").append()
 
@@ -45,26 +45,28 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
   }
 
   /**
-   * Writes to a table of ours and to one of the peer. After each write, columns and ids are equal; at the end, rows
-   * are.
+   * Runs the same writes on a table with iceberg-lite and on another table with Apache Iceberg. Checks that the columns
+   * and their ids are equal after each write, and the rows at the end.
+   *
+   * @return the table of iceberg-lite
    */
-  private def same(columns: String, more: String = "")(writes: (String => Unit)*): String = {
-    val (ours, theirs) = (openTable(columns, more), openTable(columns, more))
+  private def sameAsPeer(columns: String, clauses: String = "")(writes: (String => Unit)*): String = {
+    val (liteTable, peerTable) = (openTable(columns, clauses), openTable(columns, clauses))
     writes.zipWithIndex.foreach { case (write, i) =>
-      val results = Seq(ours, peer(theirs)).map(t => Try(write(t)))
+      val results = Seq(liteTable, peer(peerTable)).map(t => Try(write(t)))
       assert(results.map(_.isSuccess).distinct.size == 1, s"$i: $results")
-      sql(s"REFRESH TABLE $theirs")
-      assert(this.columns(ours) == this.columns(theirs), s"$i: $results")
+      sql(s"REFRESH TABLE $peerTable")
+      assert(this.columns(liteTable) == this.columns(peerTable), s"$i: $results")
     }
-    val read = Seq(ours, peer(ours), theirs).map(t => sorted(s"SELECT * FROM $t"))
+    val read = Seq(liteTable, peer(liteTable), peerTable).map(t => sorted(s"SELECT * FROM $t"))
     assert(read.distinct.size == 1 && read.head.nonEmpty)
-    ours
+    liteTable
   }
 
   private def appends(select: String): String => Unit = append(_, sql(s"SELECT $select"))
 
-  test("columns are added at every level, can be omitted, and can be in any order") {
-    val t = same("id BIGINT, s STRUCT<a: INT>, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<y: INT>>")(
+  test("columns and nested fields are added, can be omitted, and can be in any order") {
+    val t = sameAsPeer("id BIGINT, s STRUCT<a: INT>, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<y: INT>>")(
       appends("1L AS id, 'new' AS data"),
       appends("named_struct('b', 'x', 'a', 1) AS s, 2L AS id"),
       appends("3L AS id, array(named_struct('z', 1, 'x', 2)) AS l, map('k', named_struct('w', 1)) AS m"),
@@ -72,14 +74,14 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
       appends("true AS f")
     )
     assert(live(t).current.schema.fields.map(_.name) == Seq("id", "s", "l", "m", "data", "f"))
-    // Apache Iceberg has no type for this column.
+    // Apache Iceberg is not compared, because it has no type for this column.
     append(t, sql("SELECT 5L AS id, NULL AS data"))
     assert(rows(s"SELECT data FROM $t WHERE id = 5").map(_.toString) == Seq("[null]"))
   }
 
-  test("types are widened if files stay readable, narrower values are accepted, and other types are rejected") {
+  test("columns are widened if the type promotion is allowed, and values of narrower types are accepted") {
     val wide = "w BIGINT, x DOUBLE, e DECIMAL(12, 2)"
-    val t = same(s"i INT, f FLOAT, d DECIMAL(9, 2), s STRUCT<i: INT>, l ARRAY<INT>, $wide")(
+    val t = sameAsPeer(s"i INT, f FLOAT, d DECIMAL(9, 2), s STRUCT<i: INT>, l ARRAY<INT>, $wide")(
       appends("1 AS i, CAST(1.5 AS FLOAT) AS f, 1.25BD AS d, named_struct('i', 1) AS s, array(1) AS l"),
       appends("7 AS w, CAST(7.5 AS FLOAT) AS x, CAST(7.25 AS DECIMAL(9, 2)) AS e"),
       appends("CAST(2 AS TINYINT) AS i, CAST(9 AS SMALLINT) AS w"),
@@ -93,16 +95,16 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
       appends("TIMESTAMP '2024-01-01 00:00:00' AS f")
     )
     assert(live(t).current.schema.fields.map(_.fieldType.toString).take(3) == Seq("long", "double", "decimal(20, 2)"))
-    sameWhere(t)("i = 3000000000", "i = 5", "w = 7", "w = 9", "e = 7.25", "x > 7", "d < 2", "s.i = 4000000000")
+    assertFindsOneRow(t)("i = 3000000000", "i = 5", "w = 7", "w = 9", "e = 7.25", "x > 7", "d < 2", "s.i = 4000000000")
   }
 
-  /** Checks that each condition finds one row. */
-  private def sameWhere(table: String)(conditions: String*): Unit = conditions.foreach { where =>
-    val found = Seq(table, peer(table)).map(t => sorted(s"SELECT * FROM $t WHERE $where"))
-    assert(found.distinct.size == 1 && found.head.size == 1, where)
+  /** Checks that each condition finds one row in iceberg-lite, and the same row in Apache Iceberg. */
+  private def assertFindsOneRow(table: String)(conditions: String*): Unit = conditions.foreach { where =>
+    val results = Seq(table, peer(table)).map(t => sorted(s"SELECT * FROM $t WHERE $where"))
+    assert(results.distinct.size == 1 && results.head.size == 1, where)
   }
 
-  // Apache Iceberg's writer fails here with a ClassCastException.
+  // Apache Iceberg is not compared, because its writer fails for these values with a ClassCastException.
   test("values narrower than the partition source columns are written to the right partitions") {
     val t = openTable("i INT, w BIGINT, e DECIMAL(12, 2)", "PARTITIONED BY (i, bucket(4, w), truncate(10, e), w)")
     append(t, sql("SELECT 1 AS i, 2L AS w, CAST(3.25 AS DECIMAL(12, 2)) AS e"))
@@ -110,22 +112,22 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     append(t, sql("SELECT CAST(6 AS TINYINT) AS i, CAST(7 AS SMALLINT) AS w, CAST(8.25 AS DECIMAL(9, 2)) AS e"))
     Seq("orc" -> 21, "avro" -> 22).foreach { case (format, n) =>
       sql(s"SELECT $n AS i, $n AS w, CAST($n AS DECIMAL(4, 2)) AS e").writeTo(t).option("write-format", format).append()
-      sameWhere(t)(s"i = $n", s"w = $n", s"e = $n")
+      assertFindsOneRow(t)(s"i = $n", s"w = $n", s"e = $n")
     }
-    sameWhere(t)("i = 1", "i = 3000000000", "i = 6", "w = 2", "w = 4", "w = 7", "e = 3.25", "e = 5.25", "e = 8.25")
+    assertFindsOneRow(t)("i = 1", "i = 3000000000", "i = 6", "w = 2", "w = 4", "w = 7", "e = 3.25", "e = 5.25", "e = 8.25")
     assert(rows(s"SELECT partition.i, partition.w FROM ${peer(t)}.files ORDER BY partition.i").map(_.toString) ==
       Seq("[1,2]", "[6,7]", "[21,21]", "[22,22]", "[3000000000,4]"))
   }
 
   test("columns that are nullable in the rows become nullable in the table") {
-    same("id BIGINT NOT NULL, n INT NOT NULL")(
+    sameAsPeer("id BIGINT NOT NULL, n INT NOT NULL")(
       append(_, spark.range(1).selectExpr("id", "1 AS n")),
       append(_, spark.range(2).selectExpr("id", "if(id = 0, NULL, 2) AS n", "3 AS more"))
     )
   }
 
-  test("overwrites of partitions and by condition merge the schema as well") {
-    same("id BIGINT, p INT", "PARTITIONED BY (p)")(
+  test("overwrites of partitions and overwrites by condition also merge the schema") {
+    sameAsPeer("id BIGINT, p INT", "PARTITIONED BY (p)")(
       appends("1L AS id, 1 AS p"),
       appends("2L AS id, 2 AS p"),
       t => sql("SELECT 3L AS id, 1 AS p, 'a' AS data").writeTo(t).option("merge-schema", "true").overwritePartitions(),
@@ -138,52 +140,52 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(sorted(s"SELECT * FROM ${peer(copy)}") == Seq("[1,x]"))
   }
 
-  test("columns and rows are committed together, with the id of the new schema") {
+  test("new columns and rows are committed together, and the snapshot has the id of the new schema") {
     val t = openTable("id BIGINT")
     val log = live(t).current.metadata.metadataLog.size
     append(t, spark.range(1).selectExpr("id", "'a' AS data"))
-    val now = live(t).current.metadata
-    assert(now.metadataLog.size == log + 1 && now.currentSnapshot.flatMap(_.schemaId).contains(now.currentSchemaId))
+    val metadata = live(t).current.metadata
+    assert(metadata.metadataLog.size == log + 1 && metadata.currentSnapshot.flatMap(_.schemaId).contains(metadata.currentSchemaId))
     append(t, spark.range(1).selectExpr("id", "'a' AS data"))
     assert(live(t).current.metadata.schemas.size == 2)
   }
 
-  test("a write that fails, or is only explained, does not change the columns") {
+  test("a write that fails, and EXPLAIN of a write, do not change the columns") {
     val t = openTable("id BIGINT")
     append(t, spark.range(3).toDF("id"))
-    val before = columns(t)
+    val columnsBefore = columns(t)
     assertUnchanged(t) {
       val fails = udf((id: Long) => if (id == 2) throw new IllegalStateException("on purpose") else id)
       intercept[Exception](append(t, spark.range(3).withColumn("more", fails(col("id")))))
       inMergingSession(sql(s"EXPLAIN EXTENDED INSERT INTO $t SELECT 1L AS id, 2 AS more").collect())
     }
-    assert(columns(t) == before)
+    assert(columns(t) == columnsBefore)
   }
 
-  /** Writes a column `more` while another program commits. */
+  /** Appends rows with a new column `more`, and makes the given change while the rows are written. */
   private def writeWhile(table: String)(change: => Unit): Unit = {
-    val before = SchemaMergeSuite.meanwhile
+    val columnsBefore = SchemaMergeSuite.meanwhile
     SchemaMergeSuite.meanwhile = () => change
     try {
       val pass = udf { (id: Long) => SchemaMergeSuite.callSerialized(); id.toInt }
       append(table, spark.range(0, 2, 1, 1).withColumn("more", pass(col("id"))))
-    } finally SchemaMergeSuite.meanwhile = before
+    } finally SchemaMergeSuite.meanwhile = columnsBefore
   }
 
-  private def add(table: String, column: String, columnType: Type): Unit = {
+  private def addColumn(table: String, column: String, columnType: Type): Unit = {
     live(table).current.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, column, columnType))).commit()
     ()
   }
 
-  test("a concurrently added column with the same name is used, and with another column the write fails") {
+  test("a write uses a concurrently added column with the same name and type, and fails if another column was added") {
     val t = openTable("id BIGINT")
-    writeWhile(t)(add(t, "more", IntType))
+    writeWhile(t)(addColumn(t, "more", IntType))
     val merged: Schema = live(t).current.schema
     assert(merged.fields.map(_.name) == Seq("id", "more"))
     assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[0,0]", "[1,1]"))
 
     val u = openTable("id BIGINT")
-    val error = intercept[Exception](writeWhile(u)(add(u, "other", StringType)))
+    val error = intercept[Exception](writeWhile(u)(addColumn(u, "other", StringType)))
     assert(messages(error).contains("another id, name or type for column more than the table"))
     assert(live(u).current.schema.fields.map(_.name) == Seq("id", "other") && dataFilesOf(u).isEmpty)
 
@@ -195,7 +197,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(live(v).current.properties.get("a").contains("b") && columns(v) == columns(t))
   }
 
-  test("without the option, a new column is an error that names the option") {
+  test("without the option merge-schema, the error for a new column mentions the option") {
     val t = openTable("id BIGINT")
     val rows = spark.range(1).selectExpr("id", "1 AS more")
     val error = intercept[Exception](rows.writeTo(t).append())

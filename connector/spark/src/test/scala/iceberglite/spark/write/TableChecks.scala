@@ -5,15 +5,15 @@ import org.scalatest.Suite
 
 import iceberglite.spark.session.LiteCatalog
 
-/** Tables whose metadata is compared with their files. */
+/** Checks that the metadata of tables matches the contents of their files. */
 trait TableChecks extends WriteFixture { self: Suite =>
 
-  /** Checks that the metadata of a table's live files matches their contents. */
+  /** Checks that the metadata of a table's live files matches the contents of the files. */
   protected def checkMetadata(name: String): Unit = {
     val Array(catalog, namespace, last) = name.split('.')
-    val live = spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
+    val sharedTable = spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
       .sharedTable(Identifier.of(Array(namespace), last))
-    live.refresh()
-    new RecomputedMetadata(live.current).check()
+    sharedTable.refresh()
+    new RecomputedMetadata(sharedTable.current).check()
   }
 }

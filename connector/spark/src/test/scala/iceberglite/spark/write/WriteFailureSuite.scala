@@ -7,7 +7,7 @@ import scala.concurrent.duration._
 import org.apache.spark.sql.functions.{col, udf}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A write that fails leaves the table and its directory unchanged. */
+/** Checks that a write that fails leaves the table and its directory unchanged. */
 class WriteFailureSuite extends AnyFunSuite with WriteFixture {
 
   private val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
@@ -25,7 +25,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("a task that fails after rows were set aside leaves no file") {
+  test("a task that fails after it has buffered rows of many partitions leaves no file") {
     val t = partitioned()
     assertUnchanged(t) {
       intercept[Exception] {
@@ -63,12 +63,12 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("a data directory that is not writable gives an error with its path") {
+  test("the error for a data directory that cannot be written contains its path") {
     val t = newTable()
-    val blocked = Files.createFile(newDirectory().resolve("no-directory"))
-    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('write.data.path' = '$blocked')")
+    val regularFile = Files.createFile(newDirectory().resolve("no-directory"))
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('write.data.path' = '$regularFile')")
     assertUnchanged(t) {
-      assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (1)"))).contains(blocked.toString))
+      assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (1)"))).contains(regularFile.toString))
     }
   }
 

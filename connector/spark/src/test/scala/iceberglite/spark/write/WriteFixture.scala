@@ -11,7 +11,7 @@ import org.scalatest.concurrent.Eventually
 import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
 
-/** Helpers of the suites for writes: files, summaries and errors. */
+/** Helpers for tests of writes: the files of a table, snapshot summaries and error messages. */
 trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
   /** Returns every file below a table's directory, including metadata files, except version hints. */
@@ -40,10 +40,10 @@ trait WriteFixture extends SharedSession with Eventually { self: Suite =>
       rows(s"SELECT * FROM ${peer(table)}.snapshots"),
       filesOf(table)
     )
-    val before = state
+    val stateBefore = state
     body
-    // A task that Spark killed may still be removing its files.
-    eventually(timeout(10.seconds))(assert(state == before))
+    // The state is checked repeatedly, because a task that Spark killed may still be removing its files.
+    eventually(timeout(10.seconds))(assert(state == stateBefore))
     ()
   }
 

@@ -9,18 +9,18 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
-  test("a misspelled option is rejected with a suggestion, and an unknown one is ignored") {
-    val t = filled()
-    val error = intercept[AnalysisException](ten.writeTo(t).option("target-file-size-byte", "1000").append())
+  test("a misspelled option is rejected with a suggestion, and an unknown option is ignored") {
+    val t = filledTable()
+    val error = intercept[AnalysisException](tenRows.writeTo(t).option("target-file-size-byte", "1000").append())
     assert(error.getMessage.contains("did you mean target-file-size-bytes"))
-    intercept[AnalysisException](ten.writeTo(t).option("fan-out-enabled", "true").append())
-    ten.writeTo(t).option("something-else", "1").append()
+    intercept[AnalysisException](tenRows.writeTo(t).option("fan-out-enabled", "true").append())
+    tenRows.writeTo(t).option("something-else", "1").append()
   }
 
   test("an invalid value is rejected with the valid values") {
-    val t = filled()
+    val t = filledTable()
     def rejection(key: String, value: String): String =
-      intercept[AnalysisException](ten.writeTo(t).option(key, value).append()).getMessage
+      intercept[AnalysisException](tenRows.writeTo(t).option(key, value).append()).getMessage
     assert(rejection("distribution-mode", "sideways").contains("none, hash, range"))
     assert(rejection("target-file-size-bytes", "0").contains("positive"))
     assert(rejection("compression-codec", "zip").contains("zstd"))
@@ -32,13 +32,13 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("rewritten-file-scan-task-set-id is rejected rather than ignored") {
     val error = intercept[AnalysisException](
-      ten.writeTo(filled()).option("rewritten-file-scan-task-set-id", "x").append()
+      tenRows.writeTo(filledTable()).option("rewritten-file-scan-task-set-id", "x").append()
     )
     assert(error.getMessage.contains("rewritten-file-scan-task-set-id"))
   }
 
-  test("a file is closed at the target size, and another one is opened") {
-    val t = filled()
+  test("when a file has reached the target size, a new file is opened") {
+    val t = filledTable()
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.parquet.row-group-size-bytes' = '40000')")
     spark.range(0, 20000, 1, 1).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS name").writeTo(t)
       .option("target-file-size-bytes", "300000").append()
@@ -47,49 +47,49 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 20010)
   }
 
-  test("the codec is taken from the option, else the session, else the table") {
-    val t = filled()
+  test("the codec of Parquet files comes from the option, else from the session, else from the table property") {
+    val t = filledTable()
     assert(codecs(t) == Set("ZSTD"))
-    withConf("spark.sql.iceberg.compression-codec" -> "snappy")(ten.writeTo(t).append())
+    withConf("spark.sql.iceberg.compression-codec" -> "snappy")(tenRows.writeTo(t).append())
     assert(codecs(t) == Set("ZSTD", "SNAPPY"))
     withConf("spark.sql.iceberg.compression-codec" -> "snappy") {
-      ten.writeTo(t).option("compression-codec", "gzip").option("compression-level", "9").append()
+      tenRows.writeTo(t).option("compression-codec", "gzip").option("compression-level", "9").append()
     }
     assert(codecs(t) == Set("ZSTD", "SNAPPY", "GZIP"))
   }
 
   test("output-spec-id writes with an earlier partition spec") {
-    val t = filled()
+    val t = filledTable()
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
-    ten.writeTo(t).append()
-    ten.writeTo(t).option("output-spec-id", "0").append()
+    tenRows.writeTo(t).append()
+    tenRows.writeTo(t).option("output-spec-id", "0").append()
     assert(listed(t, "spec_id").map(_.getInt(0)).toSet == Set(0, 1))
     assert(listed(t, "spec_id, partition.id_bucket_2").filter(_.getInt(0) == 0).forall(_.isNullAt(1)))
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 30)
   }
 
   test("the option branch writes to an existing branch") {
-    val t = filled()
+    val t = filledTable()
     sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH audit")
     sql(s"REFRESH TABLE $t")
-    ten.writeTo(t).option("branch", "audit").append()
+    tenRows.writeTo(t).option("branch", "audit").append()
     assert(rows(s"SELECT count(*) FROM ${peer(t)} VERSION AS OF 'audit'").head.getLong(0) == 20)
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 10)
-    assertUnchanged(t)(intercept[Exception](ten.writeTo(t).option("branch", "nowhere").append()))
+    assertUnchanged(t)(intercept[Exception](tenRows.writeTo(t).option("branch", "nowhere").append()))
   }
 
   test("an overwrite with an isolation level fails after another commit since the given snapshot") {
-    val t = filled()
-    val seen = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").head.getLong(0).toString
-    def overwrite(): Unit = ten.writeTo(t).option("isolation-level", "serializable")
-      .option("validate-from-snapshot-id", seen).overwrite(org.apache.spark.sql.functions.lit(true))
+    val t = filledTable()
+    val firstSnapshot = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").head.getLong(0).toString
+    def overwrite(): Unit = tenRows.writeTo(t).option("isolation-level", "serializable")
+      .option("validate-from-snapshot-id", firstSnapshot).overwrite(org.apache.spark.sql.functions.lit(true))
     sql(s"INSERT INTO $t VALUES (77, 'new')")
     assertUnchanged(t) {
       assert(messages(intercept[Exception](overwrite())).contains("isolation level serializable"))
     }
   }
 
-  test("a table with a sort order gets sorted files with the id of the order") {
+  test("files of a table with a sort order are sorted and have the id of the sort order") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg PARTITIONED BY (bucket(2, id))")
     sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY name DESC NULLS LAST, id")
@@ -99,17 +99,17 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     val files = listed(t, "sort_order_id, file_path")
     assert(files.nonEmpty && files.forall(_.getInt(0) == 1))
     files.foreach { f =>
-      val written = spark.read.parquet(f.getString(1)).selectExpr("name", "id").collect()
+      val fileRows = spark.read.parquet(f.getString(1)).selectExpr("name", "id").collect()
         .map(r => (Option(r.getString(0)), r.getLong(1)))
-      val names = written.flatMap(_._1)
-      assert(names.toSeq == names.sorted.reverse.toSeq && written.dropWhile(_._1.isDefined).forall(_._1.isEmpty))
+      val names = fileRows.flatMap(_._1)
+      assert(names.toSeq == names.sorted.reverse.toSeq && fileRows.dropWhile(_._1.isDefined).forall(_._1.isEmpty))
     }
     spark.range(5).selectExpr("id", "'x' AS name").writeTo(t).option("use-table-distribution-and-ordering", "false")
       .append()
     assert(listed(t, "sort_order_id").map(r => if (r.isNullAt(0)) 0 else r.getInt(0)).toSet == Set(0, 1))
   }
 
-  test("a table that accepts any schema takes its columns by name, in any order, and no others") {
+  test("rows for a table that accepts any schema are written by column name, and unknown columns are rejected") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL, name STRING, s STRUCT<x: INT, y: INT>) USING iceberg " +
       "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
@@ -123,21 +123,21 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(rejection("CAST(id AS STRING) AS id").contains("Cast them"))
   }
 
-  test("without check-nullability, the write fails at the first null and changes nothing") {
+  test("if check-nullability is false, a write fails at the first null for a required column and changes nothing") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
-    def write(to: Long): Unit = spark.range(to).selectExpr("if(id = 5, NULL, id) AS id").writeTo(t)
+    def write(count: Long): Unit = spark.range(count).selectExpr("if(id = 5, NULL, id) AS id").writeTo(t)
       .option("check-nullability", "false").append()
     write(5)
     assertUnchanged(t)(assert(messages(intercept[Exception](write(10))).contains("Column id is NOT NULL")))
   }
 
-  private def ten: DataFrame = spark.range(10).selectExpr("id", "concat('n', id) AS name")
+  private def tenRows: DataFrame = spark.range(10).selectExpr("id", "concat('n', id) AS name")
 
-  private def filled(): String = {
+  private def filledTable(): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg")
-    ten.coalesce(1).writeTo(t).append()
+    tenRows.coalesce(1).writeTo(t).append()
     t
   }
 

@@ -14,21 +14,21 @@ import iceberglite.spark.SharedSession
 import iceberglite.spec.partition.Bucket
 import iceberglite.spec.types.Literal.{IntLiteral, UuidLiteral}
 
-/** Columns of every type, written here and read by Apache Iceberg. */
+/** Checks that Apache Iceberg reads the values of all types that iceberg-lite writes. */
 class WriteTypesSuite extends AnyFunSuite with WriteFixture {
 
-  test("values of every SQL type are read as they were written, at top level and in nested columns") {
+  test("values of every SQL type are read as they were written, also in structs, lists and maps") {
     Seq("1", "2", "3").foreach { version =>
       val t = newTable()
-      val columns = plainTypes.zipWithIndex.map { case ((name, _), i) => s"c$i $name" }
+      val columns = sqlTypes.zipWithIndex.map { case ((name, _), i) => s"c$i $name" }
       sql(s"""CREATE TABLE $t (${columns.mkString(", ")}, s STRUCT<${columns.map(_.replaceFirst(" ", ": ")).mkString(
           ", "
         )}>,
         a ARRAY<STRUCT<x: INT, y: ARRAY<STRING>>>, m MAP<STRING, MAP<INT, DECIMAL(20, 3)>>)
         USING iceberg TBLPROPERTIES ('format-version' = '$version')""")
-      val values = plainTypes.map(_._2)
-      val named = values.zipWithIndex.map { case (v, i) => s"'c$i', $v" }.mkString(", ")
-      sql(s"""INSERT INTO $t SELECT ${values.mkString(", ")}, named_struct($named),
+      val values = sqlTypes.map(_._2)
+      val structFields = values.zipWithIndex.map { case (v, i) => s"'c$i', $v" }.mkString(", ")
+      sql(s"""INSERT INTO $t SELECT ${values.mkString(", ")}, named_struct($structFields),
         array(named_struct('x', 1, 'y', array('a', NULL)), NULL, named_struct('x', NULL, 'y', array())),
         map('k', map(1, 1.5), 'l', map(), 'n', NULL)""")
       sql(s"INSERT INTO $t SELECT ${(1 to values.size + 3).map(_ => "NULL").mkString(", ")}")
@@ -70,13 +70,13 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     )
     create(t, schema, PeerSpec.builderFor(schema).bucket("u", 4).build())
     sql(s"INSERT INTO $t SELECT id, if(id % 2 = 0, upper(u), u) FROM (SELECT id, uuid() AS u FROM range(50))")
-    val found = rows(s"SELECT _partition.u_bucket, u FROM ${peer(t)}")
-    assert(found.size == 50 && found.forall { row =>
+    val bucketsAndUuids = rows(s"SELECT _partition.u_bucket, u FROM ${peer(t)}")
+    assert(bucketsAndUuids.size == 50 && bucketsAndUuids.forall { row =>
       Bucket(4)(UuidLiteral(UUID.fromString(row.getString(1)))).contains(IntLiteral(row.getInt(0)))
     })
   }
 
-  test("names with dots, backticks and non-ASCII letters are stored in the table, and escaped in files") {
+  test("columns whose names contain dots, backticks and non-ASCII letters can be written and read") {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (`a.b` INT, `c``d` STRING, `漢 é` DOUBLE, s STRUCT<`x.y`: INT>) USING iceberg " +
@@ -118,7 +118,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     ))
   }
 
-  private val plainTypes: Seq[(String, String)] = Seq(
+  private val sqlTypes: Seq[(String, String)] = Seq(
     "BOOLEAN" -> "true",
     "INT" -> "-2147483648",
     "BIGINT" -> "9223372036854775807L",
@@ -140,7 +140,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     case other => String.valueOf(other)
   }
 
-  /** Creates a table with types that SQL has no names for. */
+  /** Creates a table with Apache Iceberg's API, for columns whose types have no name in SQL. */
   private def create(table: String, schema: PeerSchema, spec: PeerSpec = PeerSpec.unpartitioned): Unit = {
     val catalog = new HadoopCatalog(new Configuration(), SharedSession.warehouse.toUri.toString)
     val parts = table.split('.')

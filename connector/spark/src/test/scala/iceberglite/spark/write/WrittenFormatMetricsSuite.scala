@@ -4,16 +4,17 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetricsRules
 
-/** Metrics in manifests of ORC and Avro files that Spark writes through iceberg-lite. */
+/** Checks the metrics in manifests of ORC and Avro files that Spark writes through iceberg-lite. */
 class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
   private val maps = Seq("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
-  private val all = maps.mkString(", ")
+  private val allMaps = maps.mkString(", ")
 
   /**
-   * Leaves out binary columns, for which Apache Iceberg stores no bounds in ORC files, and nested columns, for which it
-   * does not count nulls of enclosing structs.
+   * Metrics for a comparison with Apache Iceberg. The metrics of two kinds of columns are left out: binary columns, for
+   * which Apache Iceberg stores no bounds in ORC files, and nested columns, for which Apache Iceberg does not count nulls
+   * of enclosing structs.
    */
-  private val comparable =
+  private val comparableMaps =
     (maps :+ "column_sizes").map(m => s"map_filter($m, (k, v) -> k <= 13 AND k <> 6) AS $m").mkString(", ")
       .replace("map_filter(column_sizes", "map_filter(transform_values(column_sizes, (k, v) -> v > 0)")
 
@@ -28,13 +29,13 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
     rows(s"SELECT to_json(struct(record_count, $columns)) FROM ${peer(table)}.files").map(_.getString(0))
 
   Seq("none", "counts", "truncate(3)", "full").foreach { mode =>
-    test(s"counts and bounds are the same in each format as in Parquet, with mode '$mode'", MetricsRules.nans) {
-      val found = Seq("parquet", "orc", "avro").map { format =>
+    test(s"counts and bounds of ORC and Avro files are the same as of Parquet files, with mode '$mode'", MetricsRules.nans) {
+      val metricsByFormat = Seq("parquet", "orc", "avro").map { format =>
         val t = create(format, mode)
         sql(s"INSERT INTO $t $values")
-        countsOf(t, all)
+        countsOf(t, allMaps)
       }
-      assert(found(1) == found.head && found(2) == found.head)
+      assert(metricsByFormat(1) == metricsByFormat.head && metricsByFormat(2) == metricsByFormat.head)
     }
 
     test(
@@ -42,10 +43,10 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
       MetricsRules.sameAsApacheIceberg
     
     ) {
-      val (ours, theirs) = (create("orc", mode), create("orc", mode))
-      sql(s"INSERT INTO $ours $values")
-      sql(s"INSERT INTO ${peer(theirs)} $values")
-      assert(countsOf(ours, comparable) == countsOf(theirs, comparable))
+      val (liteTable, peerTable) = (create("orc", mode), create("orc", mode))
+      sql(s"INSERT INTO $liteTable $values")
+      sql(s"INSERT INTO ${peer(peerTable)} $values")
+      assert(countsOf(liteTable, comparableMaps) == countsOf(peerTable, comparableMaps))
     }
   }
 }
