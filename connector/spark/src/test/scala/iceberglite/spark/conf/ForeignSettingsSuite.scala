@@ -18,41 +18,42 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * No setting of Apache Iceberg is ignored silently. The resource lists its settings and the effect of each: it is
- * honoured, rejected, warned about, or accepted because it cannot make a difference.
+ * Checks that no setting of Apache Iceberg is ignored silently. The resource `foreign-settings.tsv` lists the settings
+ * of Apache Iceberg and the effect of each setting in iceberg-lite: the setting is supported, rejected or ignored with
+ * a warning, or it is accepted because it makes no difference.
  */
 class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
-  private case class Listed(kind: String, key: String, value: String, effect: String, note: String)
+  private case class ForeignSetting(kind: String, key: String, value: String, effect: String, note: String)
 
-  private val listed: Vector[Listed] = {
+  private val foreignSettings: Vector[ForeignSetting] = {
     val source = Source.fromResource("foreign-settings.tsv", getClass.getClassLoader)("UTF-8")
     try source.getLines().drop(1).toVector.map(_.split('\t')).map { row =>
-        Listed(row(0), row(1), row(2), row(3), row.lift(4).getOrElse(""))
+        ForeignSetting(row(0), row(1), row(2), row(3), row.lift(4).getOrElse(""))
       }
     finally source.close()
   }
 
   private val types = Seq("hadoop", "jdbc", "rest", "hive")
 
-  /** The warnings that a setting causes in a session of its own. @throws Unsupported if the setting is rejected */
-  private def warnings(s: Listed): Seq[String] = s.kind match {
+  /** Returns the warnings about a setting. Throws `Unsupported` if the setting is rejected. */
+  private def warnings(s: ForeignSetting): Seq[String] = s.kind match {
     case "read option" => ReadOptions.warnings(options(s))
     case "write option" => WriteOptions.warnings(options(s))
     case "configuration" => SessionSettings.warning(s.key, s.value).toSeq
     case "table property" => TablePropertyCheck.warning(s.key, s.value).toSeq
     case "system property" => ForeignOptions.system.warning(s.key, s.value).toSeq
     case "Hadoop setting" => ForeignOptions.hadoop.warning(s.key, s.value).toSeq
-    case "catalog" => types.flatMap(ofCatalog(_, s)).distinct
-    case kind => ofCatalog(kind.stripPrefix("catalog "), s)
+    case "catalog" => types.flatMap(catalogWarnings(_, s)).distinct
+    case kind => catalogWarnings(kind.stripPrefix("catalog "), s)
   }
 
-  private def options(s: Listed) = new CaseInsensitiveStringMap(Map(s.key -> s.value).asJava)
+  private def options(s: ForeignSetting) = new CaseInsensitiveStringMap(Map(s.key -> s.value).asJava)
 
-  private def ofCatalog(kind: String, s: Listed): Seq[String] =
+  private def catalogWarnings(kind: String, s: ForeignSetting): Seq[String] =
     CatalogProperties.check("c", Map("type" -> kind) + (s.key -> s.value)).map(_._2)
 
-  /** Whether the code uses the setting, according to its registries. */
-  private def isSupported(s: Listed): Boolean = s.kind match {
+  /** Whether iceberg-lite uses the setting, according to the registries of its own settings. */
+  private def isSupported(s: ForeignSetting): Boolean = s.kind match {
     case "read option" => ReadOptions.isKnown(s.key)
     case "write option" => WriteOptions.isKnown(s.key) && ForeignOptions.write.find(s.key).isEmpty
     case "configuration" =>
@@ -63,29 +64,29 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     case _ => CatalogProperties.isKnown(s.key)
   }
 
-  for ((kind, settings) <- listed.groupBy(_.kind).toSeq.sortBy(_._1))
-    test(s"each $kind has the listed effect") {
+  for ((kind, settings) <- foreignSettings.groupBy(_.kind).toSeq.sortBy(_._1))
+    test(s"each $kind of Apache Iceberg has the effect that is listed in foreign-settings.tsv") {
       for (s <- settings) withClue(s"$kind ${s.key}=${s.value}: ") {
         s.effect match {
           case "honoured" =>
             assert(isSupported(s))
             assert(warnings(s).isEmpty)
           case "accepted" =>
-            assert(s.note.nonEmpty, "the reason is missing")
+            assert(s.note.nonEmpty, "the setting has no note that gives the reason")
             assert(!isSupported(s) || s.kind == "catalog hadoop")
             assert(warnings(s).isEmpty)
           case "warned" =>
-            val found = warnings(s)
-            assert(found.nonEmpty && found.forall(w => w.contains(s.key) && w.contains("has no effect")), found)
+            val logged = warnings(s)
+            assert(logged.nonEmpty && logged.forall(w => w.contains(s.key) && w.contains("has no effect")), logged)
           case "rejected" =>
             val error = intercept[Unsupported](warnings(s))
             assert(error.getMessage.contains(s.key) && error.advice.nonEmpty)
-          case other => fail(s"There is no effect $other")
+          case other => fail(s"unknown effect in foreign-settings.tsv: $other")
         }
       }
     }
 
-  test("every setting in the registries of foreign settings is listed") {
+  test("every setting in the registries of foreign settings is listed in foreign-settings.tsv") {
     val registries = Map(
       "read option" -> ForeignOptions.read,
       "write option" -> ForeignOptions.write,
@@ -95,18 +96,18 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       "Hadoop setting" -> ForeignOptions.hadoop
     )
     for ((kind, registry) <- registries; setting <- registry.all) {
-      val keys = listed.filter(_.kind == kind).map(_.key)
+      val keys = foreignSettings.filter(_.kind == kind).map(_.key)
       assert(keys.exists(registry.find(_).contains(setting)), s"$kind ${setting.key}")
     }
-    val states = TimeTravel.optionKeys.filterNot(key => listed.exists(_.key == key))
-    assert(states.isEmpty)
+    val unlistedTimeTravelOptions = TimeTravel.optionKeys.filterNot(key => foreignSettings.exists(_.key == key))
+    assert(unlistedTimeTravelOptions.isEmpty)
   }
 
   test("a session warns once about each setting without effect") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
     val session = spark.newSession()
-    val found = logged(inSession(session) { s =>
+    val logged = loggedWarnings(inSession(session) { s =>
       s.conf.set("spark.sql.iceberg.locality.enabled", "true")
       s.conf.set("spark.sql.iceberg.vectorization.enable", "true")
       for (_ <- 1 to 3) {
@@ -122,34 +123,34 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       "option locality",
       "write.target-file-size-byte "
     )
-    for (key <- keys) assert(found.count(_.contains(key)) == 1, s"$key in $found")
-    assert(found.size == keys.size, found)
-    assert(found.exists(_.contains("Did you mean spark.sql.iceberg.vectorization.enabled?")))
-    assert(found.exists(_.contains("Did you mean write.target-file-size-bytes?")))
-    assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0) == "write.target-file-size-byte"), "it is set")
+    for (key <- keys) assert(logged.count(_.contains(key)) == 1, s"$key in $logged")
+    assert(logged.size == keys.size, logged)
+    assert(logged.exists(_.contains("Did you mean spark.sql.iceberg.vectorization.enabled?")))
+    assert(logged.exists(_.contains("Did you mean write.target-file-size-bytes?")))
+    assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0) == "write.target-file-size-byte"), "it was set")
   }
 
   test("a catalog warns once about each property without effect, and rejects those that must not be ignored") {
     def configured(name: String, more: (String, String)*): Unit = {
-      val files = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
-      SharedSession.catalogConf(name, classOf[SparkCatalog].getName, files ++ more: _*).foreach { case (k, v) =>
+      val settings = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
+      SharedSession.catalogConf(name, classOf[SparkCatalog].getName, settings ++ more: _*).foreach { case (k, v) =>
         spark.conf.set(k, v)
       }
     }
     configured("warned", "metrics-reporter-impl" -> "x.Y", "table-default.write.frmat.default" -> "orc")
-    val found = logged(for (_ <- 1 to 2) inSession(spark.newSession()) { s =>
+    val logged = loggedWarnings(for (_ <- 1 to 2) inSession(spark.newSession()) { s =>
       spark.conf.getAll.filter(_._1.startsWith("spark.sql.catalog.warned")).foreach { case (k, v) => s.conf.set(k, v) }
       s.sql("SHOW NAMESPACES IN warned").collect()
     })
-    assert(found.size == 2 && found.exists(_.contains("metrics-reporter-impl of catalog warned")), found)
-    assert(found.exists(w => w.contains("catalog warned") && w.contains("Did you mean write.format.default?")))
+    assert(logged.size == 2 && logged.exists(_.contains("metrics-reporter-impl of catalog warned")), logged)
+    assert(logged.exists(w => w.contains("catalog warned") && w.contains("Did you mean write.format.default?")))
     configured("identity", "client.assume-role.arn" -> "arn:s3cr3t")
     val error = intercept[Exception](sql("SHOW NAMESPACES IN identity").collect())
     assert(error.getMessage.contains("client.assume-role.arn of catalog identity") &&
       !error.getMessage.contains("s3cr3t"))
   }
 
-  test("a configuration or table property that must not be ignored is rejected where it would apply") {
+  test("a configuration or table property that must not be ignored is rejected by the statement that would use it") {
     val t = newTable()
     val key = "spark.sql.iceberg.use-timestamp-without-timezone-in-new-tables"
     withConf(key -> "true") {
@@ -168,13 +169,13 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   }
 
   /** Returns the messages about settings that are logged while the body runs. */
-  private def logged(body: => Unit): Seq[String] = {
+  private def loggedWarnings(body: => Unit): Seq[String] = {
     val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
-    val found = mutable.Buffer[String]()
+    val logged = mutable.Buffer[String]()
     val layout = PatternLayout.createDefaultLayout()
     val appender = new AbstractAppender("settings", null, layout, true, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit = found.synchronized {
-        found += event.getMessage.getFormattedMessage
+      override def append(event: LogEvent): Unit = logged.synchronized {
+        logged += event.getMessage.getFormattedMessage
         ()
       }
     }
@@ -188,6 +189,6 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       context.getConfiguration.removeLogger(SettingWarnings.LoggerName)
       context.updateLoggers()
     }
-    found.toVector
+    logged.toVector
   }
 }

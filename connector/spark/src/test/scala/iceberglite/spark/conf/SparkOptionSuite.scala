@@ -19,7 +19,7 @@ class SparkOptionSuite extends AnyFunSuite {
     table.map("read.split.target-size" -> _).toMap
   )
 
-  test("an option takes precedence over the session, the session over the table, and the default comes last") {
+  test("an option takes precedence over the session, the session over the table, and the table over the default") {
     assert(settings(Some("1"), Some("2"), Some("3"))(size) == 1)
     assert(settings(None, Some("2"), Some("3"))(size) == 2)
     assert(settings(None, None, Some("3"))(size) == 3)
@@ -31,22 +31,22 @@ class SparkOptionSuite extends AnyFunSuite {
     assert(Settings(options("Split-SIZE" -> "4"), _ => None, Map.empty)(size) == 4)
   }
 
-  test("an invalid value is rejected with the place where it is set") {
-    val places = Seq(
+  test("the error for an invalid value says where the value is set") {
+    val invalidSettings = Seq(
       settings(Some("x"), None, None) -> "option split-size: x",
       settings(None, Some("-1"), None) -> "configuration spark.sql.iceberg.read.split-size: -1",
       settings(None, None, Some("0")) -> "table property read.split.target-size: 0"
     )
-    places.foreach { case (given, expected) =>
-      assert(intercept[InvalidArgument](given(size)).getMessage.contains(expected))
+    invalidSettings.foreach { case (invalid, expected) =>
+      assert(intercept[InvalidArgument](invalid(size)).getMessage.contains(expected))
     }
   }
 
-  test("a misspelled option is rejected with a suggestion, and options of other sources are accepted") {
-    val misspelt = Seq("splitsize" -> "split-size", "split-sise" -> "split-size", "snapshot-ids" -> "snapshot-id")
-    misspelt.foreach { case (given, meant) =>
-      val error = intercept[InvalidArgument](ReadOptions.warnings(options(given -> "1")))
-      assert(error.getMessage.contains(s"did you mean $meant?"))
+  test("a misspelled option is rejected with a suggestion, and options of other data sources are accepted") {
+    val misspelled = Seq("splitsize" -> "split-size", "split-sise" -> "split-size", "snapshot-ids" -> "snapshot-id")
+    misspelled.foreach { case (invalid, suggestion) =>
+      val error = intercept[InvalidArgument](ReadOptions.warnings(options(invalid -> "1")))
+      assert(error.getMessage.contains(s"did you mean $suggestion?"))
     }
     ReadOptions.warnings(options("mergeSchema" -> "true", "path" -> "/t", "header" -> "x", "tag" -> "v1"))
   }

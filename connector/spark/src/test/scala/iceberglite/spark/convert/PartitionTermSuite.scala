@@ -9,7 +9,7 @@ import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, Truncate,
 class PartitionTermSuite extends AnyFunSuite {
   private val column = Expressions.column("`a.b`.c")
 
-  test("every transform is parsed by its own name and by those of Spark and Apache Iceberg, ignoring case") {
+  test("the name of a transform can be that of the specification, Spark or Apache Iceberg, in any case") {
     val path = Vector("a.b", "c")
     Seq(
       Seq("year", "years", "YEARS") -> Year,

@@ -39,7 +39,7 @@ import iceberglite.spec.types.Type.{
   UuidType
 }
 
-/** Stand-ins for Spark's private classes. */
+/** A substitute for Spark's private class of this name. */
 final private case class FieldReference(parts: Seq[String]) extends NamedReference {
   override def fieldNames: Array[String] = parts.toArray
 }
@@ -72,21 +72,21 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def column(parts: String*): Expression = FieldReference(parts)
   private def int(v: Int): Expression = LiteralValue(v, IntegerType)
   private def text(v: String): Expression = LiteralValue(UTF8String.fromString(v), StringType)
-  private def nothing(t: DataType): Expression = LiteralValue(null, t)
-  private def test_(name: String, children: Expression*): Predicate = new Predicate(name, children.toArray)
+  private def nullLiteral(t: DataType): Expression = LiteralValue(null, t)
+  private def predicate(name: String, children: Expression*): Predicate = new Predicate(name, children.toArray)
   private def asText(p: Predicate): Option[String] = filters.exact(p).map(_.toString)
 
-  test("comparisons, null tests, lists and prefixes are converted, with the column on either side") {
-    assert(asText(test_("<", column("i"), int(5))).contains("i < 5"))
-    assert(asText(test_("<", int(5), column("i"))).contains("i > 5"))
-    assert(asText(test_("<=>", column("i"), nothing(IntegerType))).contains("i IS NULL"))
-    assert(asText(test_("IN", column("i"), int(2), int(1))).contains("i IN (1, 2)"))
-    assert(asText(test_("STARTS_WITH", column("s"), text("a"))).contains("s LIKE 'a%'"))
-    assert(asText(test_("IS_NOT_NULL", column("i"))).contains("i IS NOT NULL"))
+  test("comparisons, null tests, IN lists and prefixes are converted; the column can be on either side") {
+    assert(asText(predicate("<", column("i"), int(5))).contains("i < 5"))
+    assert(asText(predicate("<", int(5), column("i"))).contains("i > 5"))
+    assert(asText(predicate("<=>", column("i"), nullLiteral(IntegerType))).contains("i IS NULL"))
+    assert(asText(predicate("IN", column("i"), int(2), int(1))).contains("i IN (1, 2)"))
+    assert(asText(predicate("STARTS_WITH", column("s"), text("a"))).contains("s LIKE 'a%'"))
+    assert(asText(predicate("IS_NOT_NULL", column("i"))).contains("i IS NOT NULL"))
   }
 
   test("a column with a dot in its name is not the field of a struct") {
-    assert(filters.exact(test_("=", column("a.b"), int(1))).map(_.toString).contains("a.b = 1"))
+    assert(filters.exact(predicate("=", column("a.b"), int(1))).map(_.toString).contains("a.b = 1"))
     def id(p: Predicate): Option[Int] = filters.exact(p).flatMap {
       case e: iceberglite.spec.expr.Predicate => e.term match {
           case iceberglite.spec.expr.Term.Bound(f, _) => Some(f.id)
@@ -94,50 +94,50 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
       case _ => None
     }
-    assert(id(test_("=", column("a.b"), int(1))).contains(6))
-    assert(id(test_("=", column("a", "b"), LiteralValue(1L, LongType))).contains(5))
+    assert(id(predicate("=", column("a.b"), int(1))).contains(6))
+    assert(id(predicate("=", column("a", "b"), LiteralValue(1L, LongType))).contains(5))
   }
 
-  test("names are resolved with or without case, as in the session") {
-    val filter = test_("=", column("I"), int(1))
+  test("names are resolved with or without regard to case, as the session is configured") {
+    val filter = predicate("=", column("I"), int(1))
     assert(filters.exact(filter).isEmpty)
     assert(new SparkFilters(schema, caseSensitive = false).exact(filter).isDefined)
   }
 
-  test("values are converted to the column's type, and a value that the column cannot have is left to Spark") {
-    assert(asText(test_("=", column("ts"), LiteralValue(0L, TimestampType))).exists(_.contains("1970-01-01")))
-    assert(asText(test_("=", column("t"), LiteralValue(3600000000L, LongType))).exists(_.contains("01:00:00")))
+  test("values are converted to the column's type, and a filter with a value that the column cannot have is not") {
+    assert(asText(predicate("=", column("ts"), LiteralValue(0L, TimestampType))).exists(_.contains("1970-01-01")))
+    assert(asText(predicate("=", column("t"), LiteralValue(3600000000L, LongType))).exists(_.contains("01:00:00")))
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
-    assert(asText(test_("=", column("u"), text(uuid))).exists(_.contains(uuid)))
-    assert(asText(test_("=", column("u"), text(uuid.toUpperCase))).isEmpty)
-    assert(asText(test_("=", column("f"), LiteralValue(Array[Byte](1, 2), BinaryType))).isDefined)
-    assert(asText(test_("=", column("f"), LiteralValue(Array[Byte](1), BinaryType))).isEmpty)
+    assert(asText(predicate("=", column("u"), text(uuid))).exists(_.contains(uuid)))
+    assert(asText(predicate("=", column("u"), text(uuid.toUpperCase))).isEmpty)
+    assert(asText(predicate("=", column("f"), LiteralValue(Array[Byte](1, 2), BinaryType))).isDefined)
+    assert(asText(predicate("=", column("f"), LiteralValue(Array[Byte](1), BinaryType))).isEmpty)
   }
 
-  test("SQL functions of transforms become transformed terms") {
+  test("calls of the SQL functions for partition transforms become transformed terms") {
     val days = new UserDefinedScalarFunc("days", "iceberg.days(timestamp)", Array(column("ts")))
-    assert(asText(test_("=", days, LiteralValue(1, DateType))).contains("day(ts) = DATE '1970-01-02'"))
+    assert(asText(predicate("=", days, LiteralValue(1, DateType))).contains("day(ts) = DATE '1970-01-02'"))
     val bucket = new UserDefinedScalarFunc("bucket", "iceberg.bucket(int)", Array(int(16), column("i")))
-    assert(asText(test_("=", bucket, int(3))).contains("bucket[16](i) = 3"))
-    val other = new UserDefinedScalarFunc("soundex", "x.soundex", Array(column("s")))
-    assert(asText(test_("=", other, text("a"))).isEmpty)
+    assert(asText(predicate("=", bucket, int(3))).contains("bucket[16](i) = 3"))
+    val unknownFunction = new UserDefinedScalarFunc("soundex", "x.soundex", Array(column("s")))
+    assert(asText(predicate("=", unknownFunction, text("a"))).isEmpty)
   }
 
-  test("conditions that an expression cannot represent are left to Spark") {
-    assert(asText(test_("CONTAINS", column("s"), text("a"))).isEmpty)
-    assert(asText(test_("=", column("i"), column("d"))).isEmpty)
-    assert(asText(test_("IS_NULL", column("l"))).isEmpty)
-    assert(asText(test_("IS_NULL", column("a"))).isEmpty)
-    assert(asText(test_("=", column("missing"), int(1))).isEmpty)
-    assert(asText(test_("=", column("l", "element"), int(1))).isEmpty)
+  test("conditions that an Iceberg expression cannot represent are not converted") {
+    assert(asText(predicate("CONTAINS", column("s"), text("a"))).isEmpty)
+    assert(asText(predicate("=", column("i"), column("d"))).isEmpty)
+    assert(asText(predicate("IS_NULL", column("l"))).isEmpty)
+    assert(asText(predicate("IS_NULL", column("a"))).isEmpty)
+    assert(asText(predicate("=", column("missing"), int(1))).isEmpty)
+    assert(asText(predicate("=", column("l", "element"), int(1))).isEmpty)
   }
 
-  test("half of a conjunction can skip files, but is not exact") {
-    val half = new And(test_("=", column("i"), int(1)), test_("CONTAINS", column("s"), text("a")))
-    assert(filters.convert(half).exists(c => !c.exact && c.expression.toString == "i = 1"))
-    assert(filters.exact(half).isEmpty)
-    assert(filters.convert(new Not(half)).isEmpty)
-    val nested = new Or(half, test_("=", column("i"), int(2)))
+  test("a conjunction is converted, but not exactly, if only one of its conditions can be converted") {
+    val conjunction = new And(predicate("=", column("i"), int(1)), predicate("CONTAINS", column("s"), text("a")))
+    assert(filters.convert(conjunction).exists(c => !c.exact && c.expression.toString == "i = 1"))
+    assert(filters.exact(conjunction).isEmpty)
+    assert(filters.convert(new Not(conjunction)).isEmpty)
+    val nested = new Or(conjunction, predicate("=", column("i"), int(2)))
     assert(filters.convert(nested).exists(c => !c.exact && c.expression.toString == "(i = 1 OR i = 2)"))
   }
 
@@ -160,17 +160,17 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     v <- literal(name)
     vs <- Gen.listOf(literal(name))
     prefix <- literal("s")
-    chosen <- Gen.oneOf(
-      test_(operator, column(name), v),
-      test_(operator, v, column(name)),
-      test_("IN", column(name) +: v +: vs: _*),
-      test_("IS_NULL", column(name)),
-      test_("IS_NOT_NULL", column(name)),
-      test_("STARTS_WITH", column("s"), prefix),
+    generated <- Gen.oneOf(
+      predicate(operator, column(name), v),
+      predicate(operator, v, column(name)),
+      predicate("IN", column(name) +: v +: vs: _*),
+      predicate("IS_NULL", column(name)),
+      predicate("IS_NOT_NULL", column(name)),
+      predicate("STARTS_WITH", column("s"), prefix),
       new SparkTrue,
       new SparkFalse
     )
-  } yield chosen
+  } yield generated
 
   private def tree(depth: Int): Gen[Predicate] =
     if (depth == 0) leaf
@@ -194,7 +194,9 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(tree(3), Gen.listOfN(20, row)) { (filter, rows) =>
       val bound = Bind(filters.exact(filter).get, schema, caseSensitive = true)
       val matches = Evaluate.rows[Values](bound, id => r => literalOf(id, r))
-      rows.foreach(r => assert(matches(r) == new ThreeValued(r).of(filter).contains(true), s"$filter as $bound on $r"))
+      rows.foreach { r =>
+        assert(matches(r) == new ThreeValued(r).evaluate(filter).contains(true), s"$filter as $bound on $r")
+      }
     }
   }
 
@@ -203,18 +205,18 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     row.get(field.name).flatMap(SparkValues.fromSpark(_, field.fieldType.asInstanceOf[PrimitiveType]))
   }
 
-  /** Spark's three-valued logic for one row; `None` is null. */
+  /** Evaluates a filter for a row with Spark's three-valued logic. `None` stands for null. */
   private class ThreeValued(row: Values) {
-    def of(e: Expression): Option[Boolean] = e match {
+    def evaluate(e: Expression): Option[Boolean] = e match {
       case _: SparkTrue => Some(true)
       case _: SparkFalse => Some(false)
-      case n: Not => of(n.child).map(!_)
-      case a: And => both(of(a.left), of(a.right))
-      case o: Or => both(of(o.left).map(!_), of(o.right).map(!_)).map(!_)
+      case n: Not => evaluate(n.child).map(!_)
+      case a: And => and(evaluate(a.left), evaluate(a.right))
+      case o: Or => and(evaluate(o.left).map(!_), evaluate(o.right).map(!_)).map(!_)
       case p: Predicate => leaf(p.name, p.children.map(valueOf).toSeq)
     }
 
-    private def both(l: Option[Boolean], r: Option[Boolean]): Option[Boolean] = (l, r) match {
+    private def and(l: Option[Boolean], r: Option[Boolean]): Option[Boolean] = (l, r) match {
       case (Some(false), _) | (_, Some(false)) => Some(false)
       case (Some(true), Some(true)) => Some(true)
       case _ => None
@@ -226,12 +228,12 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       case ("<=>", Seq(None, None)) => Some(true)
       case ("<=>", Seq(None, _) | Seq(_, None)) => Some(false)
       case ("IN", v +: list) =>
-        list.map(x => leaf("=", Seq(v, x))).foldLeft(Option(false))((a, b) => both(a.map(!_), b.map(!_)).map(!_))
-      case (_, Seq(Some(a), Some(b))) => Some(compared(name, a, b))
+        list.map(x => leaf("=", Seq(v, x))).foldLeft(Option(false))((a, b) => and(a.map(!_), b.map(!_)).map(!_))
+      case (_, Seq(Some(a), Some(b))) => Some(isTrue(name, a, b))
       case _ => None
     }
 
-    private def compared(name: String, a: Any, b: Any): Boolean = {
+    private def isTrue(name: String, a: Any, b: Any): Boolean = {
       val order = (a, b) match {
         case (x: Int, y: Int) => x.compare(y)
         case (x: Double, y: Double) => if (x == y) 0 else java.lang.Double.compare(x, y)

@@ -10,7 +10,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 
 class SparkTypesSuite extends AnyFunSuite {
 
-  test("columns keep their names, order, nullability and comments, and every type has one Spark type") {
+  test("the Spark columns have the names, order, nullability, comments and types of the Iceberg columns") {
     val fields = Vector[(Type, DataType)](
       Type.BooleanType -> BooleanType,
       Type.IntType -> IntegerType,
@@ -46,14 +46,14 @@ class SparkTypesSuite extends AnyFunSuite {
     StructField("c", DecimalType(10, 2)).withComment("a comment")
   ))
 
-  test("nested columns are converted to Iceberg and back unchanged, with an id for every part") {
+  test("nested columns are converted to Iceberg and back unchanged, and each nested field gets an id") {
     val fields = SparkTypes.fromSpark(nested)
     assert(SparkTypes.toSpark(fields) == nested)
     val ids = Schema.fieldsOf(Type.StructType(fields)).map(_.id)
     assert(ids.size == ids.distinct.size && ids.size == 10)
   }
 
-  test("Spark's smaller and limited types become types that can hold their values") {
+  test("byte and short are converted to int, and char and varchar to string") {
     val struct = StructType(Seq(
       StructField("b", ByteType),
       StructField("s", ShortType),
@@ -66,7 +66,7 @@ class SparkTypesSuite extends AnyFunSuite {
 
   test("an unsupported type is rejected with the column's path") {
     val interval = StructType(Seq(StructField("l", ArrayType(DayTimeIntervalType()))))
-    val noTable = intercept[Unsupported](SparkTypes.fromSpark(interval))
-    assert(noTable.getMessage.contains("column l.element of Spark's type interval day to second"))
+    val error = intercept[Unsupported](SparkTypes.fromSpark(interval))
+    assert(error.getMessage.contains("column l.element of Spark's type interval day to second"))
   }
 }

@@ -45,7 +45,7 @@ class ValuesSuite extends AnyFunSuite {
     }
   }
 
-  test("a value of another type is not converted") {
+  test("a value that the type cannot represent is not converted") {
     assert(SparkValues.fromSpark(Long.MaxValue, IntType).isEmpty)
     assert(SparkValues.fromSpark(Decimal("1.234"), DecimalType(5, 2)).isEmpty)
     assert(SparkValues.fromSpark(UTF8String.fromString("no uuid"), UuidType).isEmpty)

@@ -13,7 +13,7 @@ import iceberglite.spec.types.Literal._
 
 class FunctionsSuite extends AnyFunSuite with SharedSession {
 
-  private val noon = 1510871468000001L // 2017-11-16T22:31:08.000001
+  private val micros = 1510871468000001L // 2017-11-16T22:31:08.000001
   private val arguments: Seq[(String, Literal)] = Seq(
     "CAST(34 AS TINYINT)" -> IntLiteral(34),
     "34" -> IntLiteral(34),
@@ -24,7 +24,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     "CAST(14.20 AS DECIMAL(38, 2))" -> DecimalLiteral(new BigDecimal("14.20")),
     "DATE '2017-11-16'" -> DateLiteral(17486),
     "DATE '1969-12-31'" -> DateLiteral(-1),
-    s"timestamp_micros($noon)" -> TimestampTzLiteral(noon),
+    s"timestamp_micros($micros)" -> TimestampTzLiteral(micros),
     "TIMESTAMP_NTZ '1969-12-31 23:59:59.999999'" -> TimestampLiteral(-1),
     "'iceberg'" -> StringLiteral("iceberg"),
     "'漢字かな'" -> StringLiteral("漢字かな"),
@@ -34,11 +34,11 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
   test("the functions return the results of the specification's transforms") {
     def check(call: String => String, transform: Transform): Unit = arguments.foreach { case (sqlText, literal) =>
       if (transform.canTransform(literal.dataType)) {
-        val expected = transform(literal).map(plain).orNull
+        val expected = transform(literal).map(resultValue).orNull
         // The call is evaluated once as a constant, and once for a row in generated code.
-        assert(plainOf(s"SELECT ${call(sqlText)}") == expected, s"$transform of $sqlText")
+        assert(resultOf(s"SELECT ${call(sqlText)}") == expected, s"$transform of $sqlText")
         assert(
-          plainOf(s"SELECT ${call("v")} FROM (SELECT $sqlText AS v FROM range(1))") == expected,
+          resultOf(s"SELECT ${call("v")} FROM (SELECT $sqlText AS v FROM range(1))") == expected,
           s"$transform of $sqlText"
         )
       }
@@ -51,7 +51,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     check(v => s"lite.system.hours($v)", Hour)
   }
 
-  test("the functions return the same results as Apache Iceberg's on a column") {
+  test("the functions return the same results for columns as the functions of Apache Iceberg") {
     Seq("bucket(7, v)", "truncate(10, v)").foreach(assertSame(_, "SELECT id * 7919 - 500 AS v FROM range(1000)"))
     Seq("bucket(7, v)", "truncate(3, v)").foreach(assertSame(_, "SELECT concat('é', id, '漢') AS v FROM range(1000)"))
     Seq("bucket(7, v)", "truncate(50, v)")
@@ -60,15 +60,15 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
       .foreach(assertSame(_, "SELECT timestamp_micros((id - 500) * 12345678901) AS v FROM range(1000)"))
   }
 
-  test("a null argument gives null") {
+  test("the functions return null for a null argument") {
     Seq("INT", "BIGINT", "DECIMAL(9, 2)", "DATE", "TIMESTAMP", "STRING", "BINARY").foreach { t =>
-      assert(plainOf(s"SELECT lite.system.bucket(4, v) FROM (SELECT CAST(NULL AS $t) AS v FROM range(1))") == null, t)
+      assert(resultOf(s"SELECT lite.system.bucket(4, v) FROM (SELECT CAST(NULL AS $t) AS v FROM range(1))") == null, t)
     }
-    assert(plainOf("SELECT lite.system.days(v) FROM (SELECT CAST(NULL AS TIMESTAMP) AS v FROM range(1))") == null)
-    assert(plainOf("SELECT lite.system.truncate(4, CAST(NULL AS STRING))") == null)
+    assert(resultOf("SELECT lite.system.days(v) FROM (SELECT CAST(NULL AS TIMESTAMP) AS v FROM range(1))") == null)
+    assert(resultOf("SELECT lite.system.truncate(4, CAST(NULL AS STRING))") == null)
   }
 
-  test("invalid arguments of a function are rejected with its signature") {
+  test("the error for invalid arguments of a function contains the signature of the function") {
     Seq(
       "bucket(4, true)" -> "bucket(number, value)",
       "bucket('4', 1)" -> "bucket(number, value)",
@@ -84,16 +84,16 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     ))
   }
 
-  test("iceberg_version returns the version") {
-    assert(plainOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.conf.EngineSummary.version)
+  test("iceberg_version returns the version of iceberg-lite") {
+    assert(resultOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.conf.EngineSummary.version)
   }
 
-  test("functions in plans can be called through invoke, those in statements only with rows") {
-    def invokes(f: org.apache.spark.sql.connector.catalog.functions.BoundFunction) =
+  test("functions in plans have an invoke method, and functions that statements call can only be called with rows") {
+    def hasInvokeMethod(f: org.apache.spark.sql.connector.catalog.functions.BoundFunction) =
       f.getClass.getMethods.exists(_.getName == "invoke")
     val types = new org.apache.spark.sql.types.StructType().add("v", "timestamp")
-    assert(Functions.inPlans.filter(_.name == "days").forall(f => invokes(f.bind(types))))
-    assert(Functions.all.filter(_.name == "days").forall(f => !invokes(f.bind(types))))
+    assert(Functions.inPlans.filter(_.name == "days").forall(f => hasInvokeMethod(f.bind(types))))
+    assert(Functions.all.filter(_.name == "days").forall(f => !hasInvokeMethod(f.bind(types))))
     assert(Functions.all.map(_.name) == Functions.inPlans.map(_.name))
   }
 
@@ -102,7 +102,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
       sorted(s"SELECT v, lite.system.$call FROM ($source)") == sorted(s"SELECT v, ice.system.$call FROM ($source)")
     )
 
-  private def plainOf(query: String): Any = rows(query).head.get(0) match {
+  private def resultOf(query: String): Any = rows(query).head.get(0) match {
     case bytes: Array[Byte] => bytes.toSeq
     case date: java.sql.Date => date.toLocalDate.toEpochDay
     case decimal: BigDecimal => decimal.stripTrailingZeros
@@ -110,7 +110,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     case other => other
   }
 
-  private def plain(literal: Literal): Any = literal match {
+  private def resultValue(literal: Literal): Any = literal match {
     case IntLiteral(v) => v.toLong
     case LongLiteral(v) => v
     case DateLiteral(days) => days.toLong

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.inspect.MetadataTables
 import iceberglite.spark.SharedSession
 
-/** Compares metadata tables, properties and descriptions with Apache Iceberg's. */
+/** Compares metadata tables, properties and descriptions with those of Apache Iceberg. */
 class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
 
   /** Statements that create tables of all kinds; `{t}` stands for the table. */
@@ -30,24 +30,25 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     t
   }
 
-  /** Removes comments, because ours differ from the peer's. */
-  private def bare(t: DataType): DataType = t match {
-    case s: StructType => StructType(s.map(f => StructField(f.name, bare(f.dataType), f.nullable)))
-    case a: ArrayType => a.copy(elementType = bare(a.elementType))
-    case m: MapType => m.copy(keyType = bare(m.keyType), valueType = bare(m.valueType))
+  /** Removes the comments of fields, which differ from those of Apache Iceberg. */
+  private def withoutComments(t: DataType): DataType = t match {
+    case s: StructType => StructType(s.map(f => StructField(f.name, withoutComments(f.dataType), f.nullable)))
+    case a: ArrayType => a.copy(elementType = withoutComments(a.elementType))
+    case m: MapType => m.copy(keyType = withoutComments(m.keyType), valueType = withoutComments(m.valueType))
     case other => other
   }
 
-  private def schema(table: String): Seq[StructField] = bare(spark.table(table).schema).asInstanceOf[StructType]
+  private def schema(table: String): Seq[StructField] =
+    withoutComments(spark.table(table).schema).asInstanceOf[StructType]
 
-  test("all metadata tables have the peer's columns, types and nullability") {
-    val different = for {
+  test("all metadata tables have the same columns, types and nullability as in Apache Iceberg") {
+    val differences = for {
       t <- tables.map(create)
       table <- MetadataTables.all
       (ours, theirs) = (schema(s"$t.${table.name}"), schema(s"${peer(t)}.${table.name}"))
       if ours != theirs
     } yield s"${table.name}: ${ours.diff(theirs).mkString(", ")} instead of ${theirs.diff(ours).mkString(", ")}"
-    assert(different.isEmpty, different.mkString("\n", "\n", ""))
+    assert(differences.isEmpty, differences.mkString("\n", "\n", ""))
   }
 
   test("sort orders are described as in Apache Iceberg") {
@@ -83,11 +84,11 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
   }
 
   test("both argument orders of a transform with a parameter are accepted in every statement") {
-    Seq("truncate(s, 2)" -> "truncate(2, s)", "bucket(4, id)" -> "bucket(id, 4)").foreach { case (one, other) =>
-      val made = Seq(one, other).map { form =>
+    Seq("truncate(s, 2)" -> "truncate(2, s)", "bucket(4, id)" -> "bucket(id, 4)").foreach { case (form1, form2) =>
+      val descriptions = Seq(form1, form2).map { form =>
         val t = newTable()
-        // Spark's own parser handles bucket in CREATE TABLE, and accepts only one form.
-        val parsed = if (form.startsWith("bucket")) one else form
+        // In CREATE TABLE, bucket is parsed by Spark's parser, which accepts the number only as the first argument.
+        val parsed = if (form.startsWith("bucket")) form1 else form
         sql(s"CREATE TABLE $t (id INT, s STRING) USING iceberg PARTITIONED BY ($parsed)")
         sql(s"ALTER TABLE $t DROP PARTITION FIELD $form")
         sql(s"ALTER TABLE $t ADD PARTITION FIELD $form")
@@ -97,7 +98,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
         val properties = rows(s"SHOW TBLPROPERTIES $t").map(_.toString).filter(_.contains("sort-order"))
         (rows(s"DESCRIBE TABLE $t").map(_.toString), properties)
       }
-      assert(made.head == made.last)
+      assert(descriptions.head == descriptions.last)
     }
   }
 }

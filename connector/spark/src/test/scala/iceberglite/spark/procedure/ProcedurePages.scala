@@ -4,7 +4,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.types.{LongType, StringType, StructField}
 
-/** Renders the registry of procedures: its part of `docs/procedures.md` and the Python functions. */
+/** Renders the descriptions of procedures in `docs/procedures.md`, and the Python functions that call procedures. */
 private[procedure] object ProcedurePages {
 
   private val quote = "\""
@@ -70,23 +70,23 @@ private[procedure] object ProcedurePages {
   ) ++ p.output.flatMap(f => Seq(s"    ${f.name}: ${annotation(f)}", s"    $quotes${f.getComment.get}.$quotes"))
 
   private def annotation(field: StructField): String = {
-    val plain = field.dataType match {
+    val typeName = field.dataType match {
       case LongType => "int"
       case StringType => "str"
       case other => throw new IllegalArgumentException(s"no annotation for $other")
     }
-    if (field.nullable) s"$plain | None" else plain
+    if (field.nullable) s"$typeName | None" else typeName
   }
 
   private def function(p: Procedure, first: String, call: String, indent: String): Seq[String] = {
-    val rest = p.parameters.tail
-    val typed = rest.map(q => s"${q.name}: ${q.parameterType.pythonType}" + (if (q.required) "" else " | None = None"))
+    val others = p.parameters.tail
+    val typed = others.map(q => s"${q.name}: ${q.parameterType.pythonType}" + (if (q.required) "" else " | None = None"))
     val (kind, value) =
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")
     val table = if (p.createsTable) "table, " else ""
-    val arguments = rest.map(q => s"$quote${q.name}$quote: ${q.name}")
-    val documented = if (p.createsTable) p.parameters else rest
+    val arguments = others.map(q => s"$quote${q.name}$quote: ${q.name}")
+    val documented = if (p.createsTable) p.parameters else others
     val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first +: typed).map(Seq(_)), s") -> $kind:") ++ Seq(
       s"    $quotes${p.description}.",
       "",
@@ -105,7 +105,12 @@ private[procedure] object ProcedurePages {
     if (fits(indent + line)) Seq(line) else stacked(call, parts, ")")
   }
 
-  /** Formats a call like the formatter does: on one line, or with each part on its own lines. */
+  /**
+   * Formats code as the formatter of the Python code does: on one line if the line fits, otherwise with each part on
+   * its own lines.
+   *
+   * @param after text after the closing parenthesis on the same line
+   */
   private def wrapped(
       indent: String,
       open: String,

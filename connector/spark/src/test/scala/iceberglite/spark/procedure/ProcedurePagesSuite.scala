@@ -5,9 +5,12 @@ import java.nio.file.{Files, Path, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Checks the documentation of procedures against the registry; `UPDATE=1` in the environment rewrites it. */
+/**
+ * Checks that the documentation of procedures and the Python functions equal what [[ProcedurePages]] renders. If the
+ * environment variable `UPDATE` is `1`, the suite rewrites both files instead.
+ */
 class ProcedurePagesSuite extends AnyFunSuite {
-  private val updating = sys.env.get("UPDATE").contains("1")
+  private val isUpdate = sys.env.get("UPDATE").contains("1")
   private val begin = "<!-- begin: procedures -->\n"
   private val end = "\n<!-- end -->"
 
@@ -15,22 +18,22 @@ class ProcedurePagesSuite extends AnyFunSuite {
     if (Files.exists(path)) new String(Files.readAllBytes(path), UTF_8) else ""
 
   private def check(path: Path, expected: String): Unit =
-    if (updating) Files.write(path, expected.getBytes(UTF_8))
-    else assert(text(path) == expected, s"\n$path is out of date: run this suite with UPDATE=1")
+    if (isUpdate) Files.write(path, expected.getBytes(UTF_8))
+    else assert(text(path) == expected, s"\n$path is out of date: run this suite with UPDATE=1 in the environment")
 
   test("docs/procedures.md describes every procedure in the registry") {
     val page = Paths.get("docs", "procedures.md")
-    val before = text(page)
-    val (from, to) = (before.indexOf(begin) + begin.length, before.indexOf(end))
-    assert(from >= begin.length && to > 0, s"$page has no place for the procedures")
-    check(page, before.take(from) + ProcedurePages.markdown.mkString("\n") + before.drop(to))
+    val current = text(page)
+    val (start, stop) = (current.indexOf(begin) + begin.length, current.indexOf(end))
+    assert(start >= begin.length && stop > 0, s"$page lacks the lines ${begin.trim} and ${end.trim}")
+    check(page, current.take(start) + ProcedurePages.markdown.mkString("\n") + current.drop(stop))
   }
 
   test("pyspark_iceberg has a function for every procedure, with its arguments and columns") {
     check(Paths.get("pyspark_iceberg", "procedures.py"), ProcedurePages.python.mkString("", "\n", "\n"))
   }
 
-  test("a procedure has its table as first parameter, then required parameters, and comments on all columns") {
+  test("the table is the first parameter, required parameters precede optional ones, and all columns have comments") {
     Procedures.all.foreach { p =>
       assert(p.parameters.head == Parameter.table, p.name)
       assert(p.parameters.map(_.required) == p.parameters.map(_.required).sortBy(!_), p.name)

@@ -41,7 +41,7 @@ class TableCacheSuite extends AnyFunSuite {
     def keys: Set[String] = table.properties.keySet
   }
 
-  test("a table in constant use shows commits of other writers within the expiration interval") {
+  test("a table that is used constantly shows commits of other writers within the expiration interval") {
     new Fixture("expires") {
       (0 to 29).foreach { second =>
         nowMs = second * 1000L
@@ -54,7 +54,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a busy table is never staler than the interval, regardless of which writer commits") {
+  test("a table that is used constantly never shows metadata older than the interval, whichever writer commits") {
     new Fixture("bound") {
       var committedMs = Vector.empty[(Long, String)]
       (1 to 400).foreach { step =>
@@ -63,13 +63,13 @@ class TableCacheSuite extends AnyFunSuite {
           commit(catalog.table(id), s"k$step")
           committedMs :+= nowMs -> s"k$step"
         }
-        val seen = keys
-        committedMs.foreach { case (at, key) => assert(nowMs - at < 30000 || seen(key)) }
+        val properties = keys
+        committedMs.foreach { case (commitMs, key) => assert(nowMs - commitMs < 30000 || properties(key)) }
       }
     }
   }
 
-  test("metadata of a catalog with pointers is not read again while the pointer is unchanged") {
+  test("in a catalog with metadata pointers, metadata is not read again while the pointer is unchanged") {
     val reads = new AtomicInteger
     val io = new HadoopFileIO(new Configuration)
     val counting = new FileIOWrapper(io) {
@@ -82,32 +82,33 @@ class TableCacheSuite extends AnyFunSuite {
     val jdbc = Catalogs.open("c", database + ("warehouse" -> directory.toUri.toString), counting)
     new Fixture("pointer", catalog = jdbc) {
       table
-      val before = reads.get
+      val readsBefore = reads.get
       (1 to 10).foreach { i =>
         nowMs = i * 60000L
         table
       }
-      assert(reads.get == before)
+      assert(reads.get == readsBefore)
       commit(jdbc.table(id), "others")
       nowMs += 60000
-      assert(keys("others") && reads.get > before)
+      assert(keys("others") && reads.get > readsBefore)
     }
     jdbc.close()
   }
 
-  test("a commit under one name is visible under every other name, also in other catalogs") {
+  test("a commit to a table under one name is visible under all its other names, also in other catalogs") {
     new Fixture("names") {
-      val (byPath, elsewhere) = (new TableCache(-1), new TableCache(-1))
-      def others = Seq(byPath, elsewhere).map(_.table("another name")(catalog.table(id)).current.properties.keySet)
-      others
+      val (pathCache, otherCatalogCache) = (new TableCache(-1), new TableCache(-1))
+      def otherNames = Seq(pathCache, otherCatalogCache)
+        .map(_.table("another name")(catalog.table(id)).current.properties.keySet)
+      otherNames
       commit(table, "mine")
-      assert(others.forall(_("mine")))
-      commit(byPath.table("another name")(fail("It is known")).current, "theirs")
-      assert(keys("theirs") && others.forall(_("theirs")))
+      assert(otherNames.forall(_("mine")))
+      commit(pathCache.table("another name")(fail("the table is already cached")).current, "theirs")
+      assert(keys("theirs") && otherNames.forall(_("theirs")))
     }
   }
 
-  test("a commit made while a table is being loaded is not lost to the cache") {
+  test("if a commit is made while a table is being loaded, the cache has the committed metadata") {
     new Fixture("meanwhile", expirationMs = -1) {
       val own = new SharedTable(catalog.table(id))
       cache.table("late") {
@@ -115,35 +116,35 @@ class TableCacheSuite extends AnyFunSuite {
         commit(own.current, "meanwhile")
         loaded
       }
-      assert(cache.table("late")(fail("It is known")).current.properties.contains("meanwhile"))
+      assert(cache.table("late")(fail("the table is already cached")).current.properties.contains("meanwhile"))
     }
   }
 
-  test("a commit through a cached table is visible at once everywhere") {
+  test("a commit through a cached table is immediately visible through all references to the table") {
     new Fixture("own") {
-      val before = live
+      val reference = live
       commit(table, "mine")
-      assert(keys("mine") && before.current.properties.contains("mine") && loads == 1)
+      assert(keys("mine") && reference.current.properties.contains("mine") && loads == 1)
     }
   }
 
   test("an invalidated table is loaded again, and existing references see the new version") {
     new Fixture("refresh") {
-      val held = live
+      val reference = live
       commit(catalog.table(id), "others")
       assert(!keys("others"))
       cache.invalidate(id.toString)
-      assert(keys("others") && held.current.properties.contains("others"))
+      assert(keys("others") && reference.current.properties.contains("others"))
     }
   }
 
   test("a table that was dropped and created again is a different table for existing references") {
     new Fixture("again") {
-      val (held, uuid) = (live, table.metadata.uuid)
+      val (reference, uuid) = (live, table.metadata.uuid)
       catalog.drop(id, purge = false)
       create()
       cache.remove(id.toString)
-      assert(table.metadata.uuid != uuid && held.current.metadata.uuid == uuid)
+      assert(table.metadata.uuid != uuid && reference.current.metadata.uuid == uuid)
     }
   }
 
@@ -160,7 +161,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("versions that arrive late do not replace newer ones") {
+  test("an older version of the metadata does not replace a newer version in the cache") {
     new Fixture("order") {
       val first = table.version
       commit(table, "second")
@@ -169,7 +170,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("an interval of 0 caches nothing, a negative one never expires") {
+  test("with an expiration interval of 0 nothing is cached, and with a negative interval entries never expire") {
     new Fixture("none", expirationMs = 0) {
       table
       table
@@ -183,15 +184,15 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("with an interval of 0, existing references see commits of this JVM, and others after a refresh") {
+  test("with an interval of 0, references see commits of this JVM at once, and commits of others after a refresh") {
     val f = new Fixture("unkept", expirationMs = 0)
-    val (held, other) = (f.live, f.live)
+    val (reference, other) = (f.live, f.live)
     f.commit(other.current, "ours")
-    assert(held.current.properties.contains("ours"))
+    assert(reference.current.properties.contains("ours"))
     f.commit(catalog.table(f.id), "theirs")
-    assert(!held.current.properties.contains("theirs"))
+    assert(!reference.current.properties.contains("theirs"))
     f.cache.invalidate(f.id.toString)
-    assert(held.current.properties.contains("theirs"))
+    assert(reference.current.properties.contains("theirs"))
   }
 
   test("the number of cached tables is limited") {

@@ -10,7 +10,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.error.StatementError
 import iceberglite.spark.procedure.{Arguments, Parameter, ParameterType, Procedure, ProcedureContext}
 
-/** The syntax of CALL, and the conversion of its arguments. */
+/** Checks the syntax of CALL statements and the conversion of their arguments. */
 class CallStatementSuite extends AnyFunSuite with SharedSession {
 
   private object Echo extends Procedure {
@@ -32,16 +32,16 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     private val id = Parameter.optional("id", ParameterType.Id, "A number")
     private val at = Parameter.optional("at", ParameterType.Time, "A time")
     private val options = Parameter.optional("options", texts, "Texts by names")
-    private val several = Parameter.optional("several", ids, "Numbers")
+    private val manyIds = Parameter.optional("several", ids, "Numbers")
 
     override val name = "echo"
-    override val description = "Gives back its arguments"
-    override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, id, at, options, several)
-    override val output: StructType = new StructType().add("said", StringType)
+    override val description = "Returns its arguments"
+    override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, id, at, options, manyIds)
+    override val output: StructType = new StructType().add("arguments", StringType)
 
     override def call(arguments: Arguments, context: ProcedureContext): Seq[Row] = {
-      val shown = parameters.flatMap(p => arguments.get(p).map(value => s"${p.name}=$value"))
-      Seq(Row(shown.mkString(" ")))
+      val texts = parameters.flatMap(p => arguments.get(p).map(value => s"${p.name}=$value"))
+      Seq(Row(texts.mkString(" ")))
     }
   }
 
@@ -50,45 +50,45 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     assert(reader.skip("CALL"))
     val plan = new CallStatement(spark, spark.sessionState.sqlParser, Seq(Echo)).parse(reader)
     reader.end()
-    plan.getOrElse(fail(s"not known: $sql")).asInstanceOf[CallCommand]
+    plan.getOrElse(fail(s"the CALL statement was not parsed: $sql")).asInstanceOf[CallCommand]
   }
 
-  private def echoed(arguments: String): String = {
+  private def echo(arguments: String): String = {
     val analyzed = spark.sessionState.executePlan(parsed(s"CALL lite.system.echo($arguments)")).analyzed
     analyzed.asInstanceOf[CallCommand].run(spark).head.getString(0)
   }
 
   private def error(sql: String): ParseException = intercept[ParseException](parsed(sql))
 
-  test("arguments are given by position or by name, and omitted ones are absent") {
-    assert(echoed("'t'") == "table=t")
-    assert(echoed("'t', 5") == "table=t id=5")
-    assert(echoed("at => TIMESTAMP '1970-01-01 00:00:01.5', TABLE => 't'") == "table=t at=1500")
-    assert(echoed("table => 't', `id` => -5") == "table=t id=-5")
-    assert(echoed("'t', NULL, NULL, map('a', 'b')") == "table=t options=Map(a -> b)")
+  test("arguments are given by position or by name, and omitted arguments are absent") {
+    assert(echo("'t'") == "table=t")
+    assert(echo("'t', 5") == "table=t id=5")
+    assert(echo("at => TIMESTAMP '1970-01-01 00:00:01.5', TABLE => 't'") == "table=t at=1500")
+    assert(echo("table => 't', `id` => -5") == "table=t id=-5")
+    assert(echo("'t', NULL, NULL, map('a', 'b')") == "table=t options=Map(a -> b)")
   }
 
   test("constants of every form are evaluated as in Spark") {
     Seq("7", "7L", "7S", "'7'", "CAST(7 AS TINYINT)", "3 + 4", "(7)", "if(true, 7, 8)").foreach { text =>
-      assert(echoed(s"'t', $text") == "table=t id=7", text)
+      assert(echo(s"'t', $text") == "table=t id=7", text)
     }
     Seq("'say \\'hi\\', (you)'", "\"say 'hi', (you)\"", "'say ' \"'hi'\" ', (you)'").foreach { text =>
-      assert(echoed(text) == "table=say 'hi', (you)", text)
+      assert(echo(text) == "table=say 'hi', (you)", text)
     }
-    assert(echoed("table => 't', at => DATE '1970-01-02'") == "table=t at=86400000")
+    assert(echo("table => 't', at => DATE '1970-01-02'") == "table=t at=86400000")
   }
 
-  test("the elements of maps and arrays are widened") {
-    assert(echoed("table => 't', options => MAP('a', 1, 'b', 2)") == "table=t options=Map(a -> 1, b -> 2)")
-    assert(echoed("table => 't', several => array(1, 2L)") == "table=t several=List(1, 2)")
-    assert(echoed("table => 't', several => array()") == "table=t several=List()")
+  test("the elements of maps and arrays are converted to the types of the parameter") {
+    assert(echo("table => 't', options => MAP('a', 1, 'b', 2)") == "table=t options=Map(a -> 1, b -> 2)")
+    assert(echo("table => 't', several => array(1, 2L)") == "table=t several=List(1, 2)")
+    assert(echo("table => 't', several => array()") == "table=t several=List()")
   }
 
   test("text that is not a timestamp is rejected, and a timestamp without a zone is in the session's zone") {
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
-      assert(echoed("table => 't', at => '1970-01-01 00:00:00'") == "table=t at=18000000")
+      assert(echo("table => 't', at => '1970-01-01 00:00:00'") == "table=t at=18000000")
     }
-    val e = intercept[StatementError](echoed("table => 't', at => 'noon'"))
+    val e = intercept[StatementError](echo("table => 't', at => 'noon'"))
     assert(e.getMessage.contains("argument at of echo") && e.getMessage.contains("noon"))
   }
 
@@ -101,7 +101,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     assert(spark.sql("CALL lite.system.ancestors_of(table => ?)", Array[Any](t)).count() == 1)
   }
 
-  test("a syntax error points at the wrong word, on its line") {
+  test("a syntax error has the line and the position of the invalid word") {
     Seq(
       ("CALL lite.system.ech('t')", (1, 5), "did you mean echo?"),
       ("CALL lite.echo('t')", (1, 5), "there is no procedure lite.echo; call procedures as lite.system.<procedure>"),
@@ -124,7 +124,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("procedures of other catalogs are passed on") {
+  test("CALL statements for procedures of other catalogs are not parsed") {
     Seq("CALL spark_catalog.system.echo('t')", "CALL echo('t')", "CALL ice.system.ancestors_of('t')", "CALL").foreach {
       text =>
         val reader = new SqlReader(text)

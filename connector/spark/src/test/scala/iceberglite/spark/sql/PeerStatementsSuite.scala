@@ -10,25 +10,25 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 
 /**
- * Runs the same statements on a table of iceberg-lite and on one of Apache Iceberg, in one session with both
- * extensions. After each statement, results are equal, and so are branches, tags, snapshots and identifier fields in
- * the metadata, with snapshot ids replaced by their indexes. At the end, the rows of every branch and tag are equal,
- * and the peer reads the same rows from our table.
+ * Runs the same statements on a table with iceberg-lite and on another table with Apache Iceberg, in a session with both
+ * extensions. After each statement, the results must be equal, and so must the branches, tags, snapshots and identifier
+ * fields in the metadata, with snapshot ids replaced by their indexes. At the end, the rows of every branch and tag must
+ * be equal, and Apache Iceberg must read the same rows from the table of iceberg-lite.
  */
 class PeerStatementsSuite extends AnyFunSuite with SharedSession {
 
   /**
-   * The table of one side. Statements contain the placeholders `{t}`, `{cat}`, `{name}`, and `{n}` for the nth
-   * snapshot.
+   * The table of one of the two connectors. Statements contain placeholders: `{t}` for the table, `{cat}` for the
+   * catalog, `{name}` for the table name with its namespace, and `{n}` for the id of the nth snapshot.
    */
-  final private class Side(catalog: String, table: String) {
+  final private class ConnectorTable(catalog: String, table: String) {
 
-    /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
+    /** The current metadata. The catalog `lite` can read both tables, because both catalogs have the same warehouse. */
     private def metadata: TableMetadata = {
-      val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-      val live = ours.sharedTable(Identifier.of(Array(ns), table))
-      live.refresh()
-      live.current.metadata
+      val liteCatalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+      val sharedTable = liteCatalog.sharedTable(Identifier.of(Array(ns), table))
+      sharedTable.refresh()
+      sharedTable.current.metadata
     }
 
     def run(statement: String): Either[String, Seq[String]] = {
@@ -39,25 +39,25 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
       val text = """\{(\d+)\}""".r.replaceAllIn(named, m => metadata.snapshots(m.group(1).toInt).snapshotId.toString)
       try {
         val result = sql(text)
-        // The peer declares some columns as nullable that are never null.
+        // Nullability is not compared, because Apache Iceberg declares some columns as nullable that are never null.
         val columns = result.schema.map(f => s"${f.name} ${f.dataType.sql}")
-        val known = metadata
-        Right(columns ++ result.collect().map(_.toSeq.map(numbered(known)).mkString(" | ")))
+        val current = metadata
+        Right(columns ++ result.collect().map(_.toSeq.map(withIndexes(current)).mkString(" | ")))
       } catch { case NonFatal(e) => Left(e.getMessage) }
     }
 
-    /** Replaces ids and timestamps of snapshots by their indexes. */
-    private def numbered(table: TableMetadata)(value: Any): String = {
+    /** Returns the text of a value, or the index of the snapshot if the value is the id or timestamp of a snapshot. */
+    private def withIndexes(table: TableMetadata)(value: Any): String = {
       val index = table.snapshots.indexWhere(s =>
         Seq(s.snapshotId, s.timestampMs).exists(n => value == n || value == n.toString)
       )
       if (index >= 0) s"#$index" else String.valueOf(value)
     }
 
-    /** @param keys keys of snapshot summaries */
+    /** Returns the metadata that is compared, as text. @param keys the keys of snapshot summaries to include */
     def state(keys: Seq[String]): Seq[String] = {
       val table = metadata
-      val number = numbered(table) _
+      val number = withIndexes(table) _
       val refs = table.refs.toSeq.sortBy(_._1).map {
         case (name, b: SnapshotRef.Branch) => s"$name: ${b.copy(snapshotId = 0)} at ${number(b.snapshotId)}"
         case (name, t: SnapshotRef.Tag) => s"$name: ${t.copy(snapshotId = 0)} at ${number(t.snapshotId)}"
@@ -71,37 +71,41 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     }
 
     /** Returns the rows of the table and of its branches and tags, read through one of the catalogs. */
-    def data(as: String = catalog): Seq[String] = {
-      val full = s"$as.$ns.$table"
+    def data(readCatalog: String = catalog): Seq[String] = {
+      val full = s"$readCatalog.$ns.$table"
       sorted(s"SELECT * FROM $full") ++ metadata.refs.keys.toSeq.sorted.map { name =>
         s"$name: ${sorted(s"SELECT * FROM $full VERSION AS OF '$name'")}"
       }
     }
   }
 
-  /** @param unlike a key of snapshot summaries in which the two sides differ */
-  private def same(columns: String, unlike: String = "")(statements: String*): Unit = {
-    val keys = PeerStatementsSuite.summaryKeys.filterNot(_ == unlike)
+  /**
+   * Creates both tables, runs the statements on both and compares them.
+   *
+   * @param ignoredKey a key of snapshot summaries that is not compared, because the two connectors differ
+   */
+  private def assertSame(columns: String, ignoredKey: String = "")(statements: String*): Unit = {
+    val keys = PeerStatementsSuite.summaryKeys.filterNot(_ == ignoredKey)
     val table = newTable().split('.').last
-    val (ours, theirs) = (new Side("lite", table + "_ours"), new Side("ice", table + "_theirs"))
-    val all = s"CREATE TABLE {t} ($columns) USING iceberg PARTITIONED BY (p)" +: statements
-    try all.foreach { statement =>
-        (ours.run(statement), theirs.run(statement)) match {
-          case (Right(mine), Right(peers)) => assert(mine == peers, statement)
+    val (lite, iceberg) = (new ConnectorTable("lite", table + "_ours"), new ConnectorTable("ice", table + "_theirs"))
+    val allStatements = s"CREATE TABLE {t} ($columns) USING iceberg PARTITIONED BY (p)" +: statements
+    try allStatements.foreach { statement =>
+        (lite.run(statement), iceberg.run(statement)) match {
+          case (Right(liteResult), Right(icebergResult)) => assert(liteResult == icebergResult, statement)
           case (Left(_), Left(_)) => ()
-          case (mine, peers) => fail(s"$statement\nours: $mine\ntheirs: $peers")
+          case (liteResult, icebergResult) => fail(s"$statement\niceberg-lite: $liteResult\nApache Iceberg: $icebergResult")
         }
-        assert(ours.state(keys) == theirs.state(keys), statement)
+        assert(lite.state(keys) == iceberg.state(keys), statement)
       }
     finally Seq("spark.wap.id", "spark.wap.branch").foreach(spark.conf.unset)
-    assert(ours.data() == theirs.data())
-    assert(ours.data("ice") == ours.data(), "the peer on our table")
+    assert(lite.data() == iceberg.data())
+    assert(lite.data("ice") == lite.data(), "rows that Apache Iceberg reads from the table of iceberg-lite")
   }
 
   private val columns = "id INT NOT NULL, p STRING"
 
   test("branches and tags are created, replaced and dropped, with retention") {
-    same(columns)(
+    assertSame(columns)(
       "INSERT INTO {t} VALUES (1, 'a')",
       "INSERT INTO {t} VALUES (2, 'b')",
       "ALTER TABLE {t} CREATE BRANCH b1",
@@ -136,8 +140,8 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("branches can be created in a table without a snapshot, tags cannot") {
-    same(columns)(
+  test("branches, but not tags, can be created in a table without a snapshot") {
+    assertSame(columns)(
       "ALTER TABLE {t} CREATE TAG v",
       "ALTER TABLE {t} REPLACE BRANCH b",
       "ALTER TABLE {t} CREATE BRANCH b RETAIN 2 DAYS WITH SNAPSHOT RETENTION 3 SNAPSHOTS",
@@ -148,8 +152,8 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("rows of a branch are appended, overwritten, deleted and read with the table's columns") {
-    same(columns)(
+  test("rows of a branch are appended, overwritten, deleted, and read with the current columns of the table") {
+    assertSame(columns)(
       "INSERT INTO {t} VALUES (1, 'a'), (2, 'b')",
       "ALTER TABLE {t} CREATE BRANCH b",
       "ALTER TABLE {t} CREATE TAG v",
@@ -172,8 +176,8 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("snapshots staged with a WAP id are published once") {
-    same(columns)(
+  test("snapshots that were staged with a WAP id can be published once") {
+    assertSame(columns)(
       "ALTER TABLE {t} SET TBLPROPERTIES ('write.wap.enabled' = 'true')",
       "INSERT INTO {t} VALUES (1, 'a')",
       "SET spark.wap.id=one",
@@ -194,9 +198,9 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("a session with a WAP branch writes to and reads from it") {
-    // In a branch created by the write, the peer counts total records from zero.
-    same(columns, unlike = "total-records")(
+  test("a session with a WAP branch writes to this branch and reads from it") {
+    // If a write creates the branch, Apache Iceberg counts the total records of the branch from zero.
+    assertSame(columns, ignoredKey = "total-records")(
       "ALTER TABLE {t} SET TBLPROPERTIES ('write.wap.enabled' = 'true')",
       "INSERT INTO {t} VALUES (1, 'a')",
       "SET spark.wap.branch=audit",
@@ -216,8 +220,8 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("procedures return the same columns and rows, and reject the same calls") {
-    same(columns)(
+  test("procedures return the same columns and rows, and reject the same calls, as in Apache Iceberg") {
+    assertSame(columns)(
       "INSERT INTO {t} VALUES (1, 'a')",
       "INSERT INTO {t} VALUES (2, 'b')",
       "INSERT INTO {t} VALUES (3, 'c')",
@@ -261,7 +265,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
   }
 
   test("identifier fields, also nested ones, are set and dropped") {
-    same(s"$columns, s STRUCT<k: INT NOT NULL, n: INT> NOT NULL, d DOUBLE NOT NULL, l ARRAY<INT>")(
+    assertSame(s"$columns, s STRUCT<k: INT NOT NULL, n: INT> NOT NULL, d DOUBLE NOT NULL, l ARRAY<INT>")(
       "ALTER TABLE {t} SET IDENTIFIER FIELDS id",
       "ALTER TABLE {t} DROP IDENTIFIER FIELDS id",
       "ALTER TABLE {t} SET IDENTIFIER FIELDS s.k",
@@ -277,21 +281,21 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("register_table returns the same columns and counts") {
+  test("register_table returns the same columns and counts as in Apache Iceberg") {
     val results = Seq("litejdbc", "icejdbc").map { catalog =>
       val t = newTable(catalog = catalog)
       sql(s"CREATE TABLE $t (id INT) USING iceberg")
       val empty = rows(s"SELECT file FROM $t.metadata_log_entries").head.getString(0)
       sql(s"INSERT INTO $t SELECT explode(array(1, 2, 3))")
       val newest = rows(s"SELECT file FROM $t.metadata_log_entries ORDER BY timestamp DESC").head.getString(0)
-      val again = Seq(empty, newest).zipWithIndex.map { case (file, i) =>
+      val registered = Seq(empty, newest).zipWithIndex.map { case (file, i) =>
         val result = sql(s"CALL $catalog.system.register_table('${t.stripPrefix(s"$catalog.")}_$i', '$file')")
         val columns = result.schema.map(f => (f.name, f.dataType, f.nullable))
         (columns, result.collect().toSeq.map(row => (row.isNullAt(0), row.toSeq.tail)))
       }
       intercept[Exception](sql(s"CALL $catalog.system.register_table('$ns.x', '')").collect())
       Seq(0, 1).foreach(i => sql(s"DROP TABLE ${t}_$i"))
-      again
+      registered
     }
     assert(results.head == results.last)
   }

@@ -6,21 +6,21 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.sql.CreateOrReplaceRef.{Create, CreateOrReplace, Replace}
 import iceberglite.spark.sql.RefKind.{Branch, Tag}
 
-/** The syntax of statements about branches, tags and identifier fields. */
+/** Checks the syntax of statements for branches, tags and identifier fields. */
 class RefStatementSuite extends AnyFunSuite {
   private val t = Seq("t")
   private val day = 24 * 60 * 60 * 1000L
 
-  private def parsed(rest: String): Any = {
-    val reader = new SqlReader(s"ALTER TABLE t $rest")
+  private def parsed(clause: String): Any = {
+    val reader = new SqlReader(s"ALTER TABLE t $clause")
     AlterTableStatement.begin(reader).map { case (table, statement) =>
       val plan = statement.parse(table, reader)
       reader.end()
       plan
-    }.getOrElse(fail(s"not known: $rest"))
+    }.getOrElse(fail(s"the statement was not parsed: ALTER TABLE t $clause"))
   }
 
-  private def error(rest: String): ParseException = intercept[ParseException](parsed(rest))
+  private def error(clause: String): ParseException = intercept[ParseException](parsed(clause))
 
   test("CREATE, CREATE OR REPLACE and REPLACE are distinguished, for branches and for tags") {
     Seq("CREATE" -> Create, "CREATE OR REPLACE" -> CreateOrReplace, "Replace" -> Replace).foreach { case (verb, mode) =>
@@ -55,7 +55,7 @@ class RefStatementSuite extends AnyFunSuite {
       CreateOrReplaceRef(t, Tag, Replace, "v", ifNotExists = false, RefOptions(Some(1), Some(day))))
   }
 
-  test("names can be keywords of the statement, and anything in backticks") {
+  test("names can be keywords of the statement, and names in backticks can contain any characters") {
     Seq("branch" -> "branch", "`if`" -> "if", "`a b``c.d`" -> "a b`c.d", "2024_01" -> "2024_01").foreach {
       case (text, name) => assert(parsed(s"DROP BRANCH $text") == DropRef(t, Branch, name, ifExists = false))
     }

@@ -19,7 +19,7 @@ class SqlReaderSuite extends AnyFunSuite {
 
   private def error(sql: String): ParseException = intercept[ParseException](parsed(sql))
 
-  test("keywords are case-insensitive, comments and line breaks are ignored") {
+  test("keywords are case-insensitive, and comments and line breaks are ignored") {
     val sql = "alter /* a /* nested */ one */ table\n  a.`b.c`.d -- rest of the line\n Add PARTITION\tfield days(ts)"
     val term = ParsedTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
     assert(parsed(sql) == Some(AddPartitionField(Seq("a", "b.c", "d"), term, None)))
@@ -42,14 +42,14 @@ class SqlReaderSuite extends AnyFunSuite {
     }
   }
 
-  test("REPLACE takes the old field, and WITH the new one with an optional name") {
+  test("REPLACE PARTITION FIELD is parsed with the old field, the new field and an optional name") {
     val shard = ParsedTerm(Vector("shard"), None)
     val days = ParsedTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
     assert(parsed("ALTER TABLE t REPLACE PARTITION FIELD shard WITH days(ts) AS day") ==
       Some(ReplacePartitionField(Seq("t"), shard, days, Some("day"))))
   }
 
-  test("statements that only look similar are not recognized") {
+  test("statements that are similar to the statements of the extensions are not recognized") {
     Seq(
       "ALTER TABLE t ADD PARTITION (p = 1)",
       "ALTER TABLE t DROP PARTITION (field = 1)",
@@ -64,7 +64,7 @@ class SqlReaderSuite extends AnyFunSuite {
     ).foreach(sql => assert(parsed(sql) == None, sql))
   }
 
-  test("a syntax error points at the wrong word") {
+  test("a syntax error has the position of the invalid word") {
     val e = error("ALTER TABLE t\n  ADD PARTITION FIELD days ts")
     assert(e.getMessage.contains("Syntax error at or near 'ts': expected the end of the statement"))
     assert((e.line, e.startPosition) == ((Some(2), Some(27))))
@@ -90,13 +90,13 @@ class SqlReaderSuite extends AnyFunSuite {
     Iterator.continually(reader.take()).takeWhile(_.kind != SqlToken.End).toVector
   }
 
-  test("strings are read as Spark reads them: escapes, raw strings, other quotes") {
+  test("strings with escapes, raw strings and strings in double quotes are read as in Spark") {
     val sql = """'a\tb' 'it\'s' "it's" r'C:\temp' 'back\\slash'"""
     assert(tokens(sql).map(_.text) == Vector("a\tb", "it's", "it's", "C:\\temp", "back\\slash"))
     assert(tokens(sql).forall(_.kind == SqlToken.Text))
   }
 
-  test("double quotes enclose an identifier if the session says so") {
+  test("text in double quotes is an identifier if the session is configured so") {
     def kind = tokens(""" "a b" """).map(t => t.kind -> t.text)
     assert(kind == Vector(SqlToken.Text -> "a b"))
     val ansi = new SQLConf
@@ -105,7 +105,7 @@ class SqlReaderSuite extends AnyFunSuite {
     SQLConf.withExistingConf(ansi)(assert(kind == Vector(SqlToken.Quoted -> "a b")))
   }
 
-  test("positions count the characters of the statement, also after characters outside of the basic plane") {
+  test("positions count UTF-16 code units, also after characters outside of the basic multilingual plane") {
     val sql = "'\uD83D\uDE00' x => `\uD83D\uDE00y` 12 1.5"
     assert(tokens(sql).map(t => sql.substring(t.start, t.end)) ==
       Vector("'\uD83D\uDE00'", "x", "=>", "`\uD83D\uDE00y`", "12", "1.5"))

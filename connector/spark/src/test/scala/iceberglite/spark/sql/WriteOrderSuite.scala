@@ -13,16 +13,17 @@ import iceberglite.spec.partition.SortOrder
 import iceberglite.spec.property.TableProperty
 
 /**
- * `ALTER TABLE ... WRITE ...`: its effect on the table's metadata, compared with Apache Iceberg, and on later writes.
+ * Checks the effect of `ALTER TABLE ... WRITE ...` on the table's metadata, compared with Apache Iceberg, and on later
+ * writes.
  */
 class WriteOrderSuite extends AnyFunSuite with WriteFixture {
 
-  /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
+  /** Returns the metadata of a table of either catalog. Both catalogs have the same warehouse directory. */
   private def metadata(table: String): TableMetadata = {
-    val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-    val live = ours.sharedTable(Identifier.of(Array(ns), table.split('.').last))
-    live.refresh()
-    live.current.metadata
+    val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+    val sharedTable = catalog.sharedTable(Identifier.of(Array(ns), table.split('.').last))
+    sharedTable.refresh()
+    sharedTable.current.metadata
   }
 
   private def state(table: String): (Vector[SortOrder], Int, Option[String]) = {
@@ -30,10 +31,11 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     (m.sortOrders, m.defaultSortOrderId, m.properties.get(TableProperty.Distribution.key))
   }
 
-  test("the same statements set the same sort orders and distribution as in Apache Iceberg, and the same ones fail") {
+  test("the statements set the same sort orders and distributions, and fail for the same input, as in Apache Iceberg") {
     val columns = "id BIGINT, data STRING, ts TIMESTAMP, s STRUCT<x: INT, `a.b`: STRING>, l ARRAY<INT>, asc INT"
-    val (ours, theirs) = (newTable(), newTable())
-    Seq(ours, peer(theirs)).foreach(t => sql(s"CREATE TABLE $t ($columns) USING iceberg PARTITIONED BY (days(ts))"))
+    val (liteTable, peerTable) = (newTable(), newTable())
+    Seq(liteTable, peer(peerTable))
+      .foreach(t => sql(s"CREATE TABLE $t ($columns) USING iceberg PARTITIONED BY (days(ts))"))
     val statements = Seq(
       "ORDERED BY id",
       "ORDERED BY id ASC NULLS FIRST",
@@ -60,26 +62,27 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
       ""
     )
     statements.foreach { statement =>
-      val results = Seq(ours, peer(theirs)).map(t => Try(sql(s"ALTER TABLE $t WRITE $statement")).isSuccess)
+      val results = Seq(liteTable, peer(peerTable)).map(t => Try(sql(s"ALTER TABLE $t WRITE $statement")).isSuccess)
       assert(results.distinct.size == 1, s"$statement succeeds: $results")
-      assert(state(ours) == state(theirs), statement)
-      assert(asText(peer(ours)) == asText(peer(theirs)) && asText(ours) == asText(peer(ours)), statement)
+      assert(state(liteTable) == state(peerTable), statement)
+      assert(writeProperties(peer(liteTable)) == writeProperties(peer(peerTable)), statement)
+      assert(writeProperties(liteTable) == writeProperties(peer(liteTable)), statement)
     }
   }
 
-  /** The peer shows the width of truncate after the column. */
-  private def asText(table: String): Seq[String] = {
+  /** Returns the properties for order and mode. Apache Iceberg shows the width of truncate after the column. */
+  private def writeProperties(table: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     rows(s"SHOW TBLPROPERTIES $table").map(_.toString.replace("truncate(data, 4)", "truncate(4, data)"))
       .filter(p => p.contains("sort-order") || p.contains("mode"))
   }
 
-  test("order and distribution change in one commit, which is rejected after a concurrent change") {
+  test("order and distribution are changed in one commit, which is rejected after a concurrent change") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, data STRING) USING iceberg")
-    val before = metadata(t).metadataLog.size
+    val versionsBefore = metadata(t).metadataLog.size
     sql(s"ALTER TABLE $t WRITE ORDERED BY data")
-    assert(metadata(t).metadataLog.size == before + 1)
+    assert(metadata(t).metadataLog.size == versionsBefore + 1)
     sql(s"ALTER TABLE ${peer(t)} WRITE UNORDERED")
     val error = intercept[Exception](sql(s"ALTER TABLE $t WRITE ORDERED BY id"))
     assert(messages(error).contains(t.split('.').last) && state(t)._3.contains("none"))
@@ -99,9 +102,9 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
       write()
       val files = listed(t, "file_path, sort_order_id").filter(_.getInt(1) == i + 1).map(_.getString(0))
       assert(files.size >= 2, statement)
-      val found = spark.read.parquet(files: _*).selectExpr("input_file_name()" +: keys: _*).collect().toSeq
-      found.groupBy(_.getString(0)).foreach { case (file, inFile) =>
-        val numbers = inFile.map(_.toSeq.tail.map(_.asInstanceOf[Long]))
+      val sortKeys = spark.read.parquet(files: _*).selectExpr("input_file_name()" +: keys: _*).collect().toSeq
+      sortKeys.groupBy(_.getString(0)).foreach { case (file, keysInFile) =>
+        val numbers = keysInFile.map(_.toSeq.tail.map(_.asInstanceOf[Long]))
         assert(numbers == numbers.sorted(Ordering.Implicits.seqDerivedOrdering[Seq, Long]), s"$statement in $file")
       }
     }
@@ -111,7 +114,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[4000,1998000]")
   }
 
-  test("NaN is sorted as the greatest number, and nulls as their null order says", PartitionRules.sortNan) {
+  test("NaN is sorted as the greatest number, and nulls according to the null order", PartitionRules.sortNan) {
     val numbers = Seq("-Infinity", "-1.5", "0.0", "1.5", "Infinity", "NaN")
     val orders = Seq(
       "x" -> ("null" +: numbers),
@@ -126,19 +129,19 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
       val values = Seq("1.5", "NaN", "-Infinity", "0.0", "Infinity", "-1.5").map(v => s"($number('$v'))")
       sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ * FROM VALUES ${values.mkString(", ")}, (NULL)")
       val file = listed(t, "file_path").map(_.getString(0))
-      val found = spark.read.parquet(file: _*).selectExpr("CAST(x AS STRING)").collect().map(r => s"${r.get(0)}")
-      assert(file.size == 1 && found.toSeq == expected, s"$number ORDERED BY $order")
+      val sortKeys = spark.read.parquet(file: _*).selectExpr("CAST(x AS STRING)").collect().map(r => s"${r.get(0)}")
+      assert(file.size == 1 && sortKeys.toSeq == expected, s"$number ORDERED BY $order")
     }
   }
 
   /** Statements, and expressions whose values ascend from row to row in files with that sort order. */
   private def orders: Seq[(String, Seq[String])] = Seq(
-    "ORDERED BY data DESC, id" -> Seq(last("-CAST(substr(data, 2) AS BIGINT)"), "id"),
+    "ORDERED BY data DESC, id" -> Seq(nullsLast("-CAST(substr(data, 2) AS BIGINT)"), "id"),
     "DISTRIBUTED BY PARTITION LOCALLY ORDERED BY s.x NULLS LAST, bucket(8, id) DESC, id" ->
-      Seq(last("s.x"), "-CAST(lite.system.bucket(8, id) AS BIGINT)", "id"),
+      Seq(nullsLast("s.x"), "-CAST(lite.system.bucket(8, id) AS BIGINT)", "id"),
     "LOCALLY ORDERED BY truncate(2, data) ASC NULLS LAST, id DESC" ->
-      Seq(last("CAST(substr(data, 2, 1) AS BIGINT)"), "-id")
+      Seq(nullsLast("CAST(substr(data, 2, 1) AS BIGINT)"), "-id")
   )
 
-  private def last(number: String): String = s"coalesce($number, ${Long.MaxValue})"
+  private def nullsLast(number: String): String = s"coalesce($number, ${Long.MaxValue})"
 }

@@ -7,16 +7,16 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** CHAR and VARCHAR columns behave as in Spark's own tables, which are the reference. */
+/** Checks that CHAR and VARCHAR columns behave as in Parquet tables of Spark, which are the reference. */
 class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfterEach {
   private val types = Seq("CHAR(5)", "VARCHAR(5)")
-  private val mine = s"lite.$ns.mine"
+  private val liteTable = s"lite.$ns.mine"
   private val reference = "spark_catalog.default.judge"
-  private val mine2 = s"lite.$ns.mine2"
+  private val liteTable2 = s"lite.$ns.mine2"
   private val reference2 = "spark_catalog.default.judge2"
 
   override protected def afterEach(): Unit =
-    Seq(mine, reference, mine2, reference2).foreach(t => sql(s"DROP TABLE IF EXISTS $t PURGE"))
+    Seq(liteTable, reference, liteTable2, reference2).foreach(t => sql(s"DROP TABLE IF EXISTS $t PURGE"))
 
   private val Reason = "(?s).*(Exceeds char/varchar type length limitation: \\d+|NOT_SUPPORTED_CHANGE_COLUMN).*".r
 
@@ -30,21 +30,24 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(c => String.valueOf(c.getMessage))
       .collectFirst { case Reason(reason) => reason }
 
-  /** Runs statements on both tables. `@` stands for the table, `@@` for a second one, `#` for the format. */
-  private def same(statements: String*): Seq[Either[String, Seq[String]]] = statements.map { statement =>
-    val ours = outcome(on(statement, mine, mine2, "iceberg"))
-    assert(ours == outcome(on(statement, reference, reference2, "parquet")), statement)
-    ours
+  /**
+   * Runs statements on the table of iceberg-lite and on the reference table, and checks that the results are equal. In
+   * the statements, `@` stands for the table, `@@` for a second table, and `#` for the format.
+   */
+  private def sameOutcome(statements: String*): Seq[Either[String, Seq[String]]] = statements.map { statement =>
+    val result = outcome(withNames(statement, liteTable, liteTable2, "iceberg"))
+    assert(result == outcome(withNames(statement, reference, reference2, "parquet")), statement)
+    result
   }
 
-  private def on(statement: String, table: String, other: String, format: String): String =
-    statement.replace("@@", other).replace("@", table).replace("#", format)
+  private def withNames(statement: String, table: String, table2: String, format: String): String =
+    statement.replace("@@", table2).replace("@", table).replace("#", format)
 
   private val values = "(1, '12'), (2, '12345'), (3, '12345   '), (4, NULL), (5, '12 '), (6, 'äöü')"
 
-  test("values are padded, trimmed to their length, or rejected") {
+  test("values are padded, trimmed to the length of the type, or rejected") {
     types.foreach { t =>
-      val outcomes = same(
+      val outcomes = sameOutcome(
         s"CREATE TABLE @ (i INT, c $t) USING #",
         s"INSERT INTO @ VALUES $values",
         "INSERT INTO @ VALUES (7, '123456')",
@@ -69,21 +72,21 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     types.foreach { t =>
       val columns = shapes.zipWithIndex.map { case ((shape, _), i) => s"c$i ${shape.replace("?", t)}" }
       def nested(text: String) = shapes.map(_._2.format(text)).mkString(", ")
-      same(s"CREATE TABLE @ (i INT, ${columns.mkString(", ")}) USING #")
-      same(s"INSERT INTO @ SELECT 1, ${nested("'12'")} UNION ALL SELECT 2, ${nested("'12345  '")}")
+      sameOutcome(s"CREATE TABLE @ (i INT, ${columns.mkString(", ")}) USING #")
+      sameOutcome(s"INSERT INTO @ SELECT 1, ${nested("'12'")} UNION ALL SELECT 2, ${nested("'12345  '")}")
       shapes.indices.foreach { i =>
         val values = shapes.map(_._2).zipWithIndex
           .map { case (value, j) => if (i == j) value.format("'123456'") else "NULL" }
-        assert(same(s"INSERT INTO @ SELECT 3, ${values.mkString(", ")}").head.isLeft)
+        assert(sameOutcome(s"INSERT INTO @ SELECT 3, ${values.mkString(", ")}").head.isLeft)
       }
-      same("INSERT INTO @ VALUES (4, NULL, NULL, NULL)", "SELECT * FROM @ ORDER BY i")
+      sameOutcome("INSERT INTO @ VALUES (4, NULL, NULL, NULL)", "SELECT * FROM @ ORDER BY i")
       afterEach()
     }
   }
 
-  test("partitions by CHAR and VARCHAR columns hold padded values") {
+  test("partition values of CHAR columns are padded") {
     types.foreach { t =>
-      same(
+      sameOutcome(
         s"CREATE TABLE @ (i INT, c $t) USING # PARTITIONED BY (c)",
         s"INSERT INTO @ VALUES $values",
         "INSERT INTO @ PARTITION (c = 'x') SELECT 9",
@@ -103,7 +106,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       Seq("EXISTS (SELECT 1 FROM @@ o WHERE o.c = t.c)", "c IN (SELECT c FROM @@)") ++
       Seq("upper(c) = 'A'", "c = concat('a', '')")
     types.foreach { t =>
-      same(
+      sameOutcome(
         s"CREATE TABLE @ (c $t, d ${t.replace("5", "2")}, s STRUCT<c: $t>) USING #",
         s"CREATE TABLE @@ (c ${t.replace("5", "9")}) USING #",
         "INSERT INTO @ VALUES ('a', 'a', named_struct('c', 'a')), ('b', 'a', NULL)",
@@ -111,10 +114,10 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
         "INSERT INTO @@ VALUES ('a'), (NULL), ('c')"
       )
       for (padded <- Seq("true", "false")) withConf("spark.sql.readSideCharPadding" -> padded) {
-        val (alone, subqueries) = comparisons.partition(!_.contains("SELECT"))
-        same(alone.mkString("SELECT c, ", ", ", " FROM @ t ORDER BY c"))
-        (subqueries ++ alone.take(2)).foreach(condition => same(s"SELECT * FROM @ t WHERE $condition ORDER BY c"))
-        same("SELECT t.c, o.c FROM @ t JOIN @@ o ON t.c = o.c")
+        val (simpleConditions, subqueries) = comparisons.partition(!_.contains("SELECT"))
+        sameOutcome(simpleConditions.mkString("SELECT c, ", ", ", " FROM @ t ORDER BY c"))
+        (subqueries ++ simpleConditions.take(2)).foreach(condition => sameOutcome(s"SELECT * FROM @ t WHERE $condition ORDER BY c"))
+        sameOutcome("SELECT t.c, o.c FROM @ t JOIN @@ o ON t.c = o.c")
       }
       afterEach()
     }
@@ -130,17 +133,17 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       rows(s"DESCRIBE $table v").map(_.toString),
       spark.table(table).schema.fields.map(f => s"$f ${f.metadata}").toSeq
     )
-    same(s"CREATE TABLE @ ($columns) USING #")
-    assert(described(mine) == described(reference))
-    assert(columnsOf(mine) == columnsOf(reference))
-    assert(!rows(s"SHOW CREATE TABLE $mine").head.getString(0).contains("declared-type"))
-    same("CREATE TABLE @@ USING # AS SELECT *, v AS w, c || v AS x FROM @")
-    assert(described(mine2) == described(reference2))
-    val query = s"SELECT i, c, upper(v) AS v, named_struct('c', n) AS s FROM $mine"
-    sql(s"CREATE OR REPLACE TABLE $mine2 USING iceberg AS $query")
-    assert(rows(s"DESCRIBE $mine2").map(_.getString(1)) == Seq("int", "char(5)", "string", "struct<c:string>"))
-    val ids = Seq("i", "c", "v", "s", "s.c").map(loaded(mine2).schema.findField(_).fieldId.toString)
-    assert(javaProperties(mine2).filterKeys(ids.contains).values.toSeq == Seq("char(5)"))
+    sameOutcome(s"CREATE TABLE @ ($columns) USING #")
+    assert(described(liteTable) == described(reference))
+    assert(columnsOf(liteTable) == columnsOf(reference))
+    assert(!rows(s"SHOW CREATE TABLE $liteTable").head.getString(0).contains("declared-type"))
+    sameOutcome("CREATE TABLE @@ USING # AS SELECT *, v AS w, c || v AS x FROM @")
+    assert(described(liteTable2) == described(reference2))
+    val query = s"SELECT i, c, upper(v) AS v, named_struct('c', n) AS s FROM $liteTable"
+    sql(s"CREATE OR REPLACE TABLE $liteTable2 USING iceberg AS $query")
+    assert(rows(s"DESCRIBE $liteTable2").map(_.getString(1)) == Seq("int", "char(5)", "string", "struct<c:string>"))
+    val ids = Seq("i", "c", "v", "s", "s.c").map(loaded(liteTable2).schema.findField(_).fieldId.toString)
+    assert(javaProperties(liteTable2).filterKeys(ids.contains).values.toSeq == Seq("char(5)"))
   }
 
   private def columnsOf(table: String): Seq[String] = rows(s"SHOW CREATE TABLE $table").head.getString(0)
@@ -155,10 +158,10 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     loaded(table).properties.asScala.toMap.collect { case (k, v) if k.startsWith(prefix) => k.stripPrefix(prefix) -> v }
   }
 
-  test("Spark's legacy settings apply as for its own tables") {
-    same(s"CREATE TABLE @ (i INT, c CHAR(5), v VARCHAR(5)) USING #")
+  test("Spark's legacy settings for CHAR and VARCHAR apply as for Spark's own tables") {
+    sameOutcome(s"CREATE TABLE @ (i INT, c CHAR(5), v VARCHAR(5)) USING #")
     withConf("spark.sql.legacy.charVarcharAsString" -> "true") {
-      same(
+      sameOutcome(
         "INSERT INTO @ VALUES (1, '123456', '123456'), (2, 'a', 'a')",
         "SELECT * FROM @ ORDER BY i",
         "SELECT i FROM @ WHERE c = 'a'",
@@ -168,37 +171,37 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       )
     }
     sql(s"REFRESH TABLE $reference")
-    same("SELECT * FROM @ ORDER BY i", "SELECT i FROM @ WHERE c = 'a'")
+    sameOutcome("SELECT * FROM @ ORDER BY i", "SELECT i FROM @ WHERE c = 'a'")
     withConf("spark.sql.readSideCharPadding" -> "false") {
-      same("SELECT * FROM @ ORDER BY i", "SELECT i FROM @ WHERE c = 'a'", "INSERT INTO @ VALUES (1, 'b', '123456')")
+      sameOutcome("SELECT * FROM @ ORDER BY i", "SELECT i FROM @ WHERE c = 'a'", "INSERT INTO @ VALUES (1, 'b', '123456')")
     }
     afterEach()
     withConf("spark.sql.charAsVarchar" -> "true") {
-      same("CREATE TABLE @ (c CHAR(5)) USING #", "DESCRIBE @", "INSERT INTO @ VALUES ('a')", "SELECT * FROM @")
+      sameOutcome("CREATE TABLE @ (c CHAR(5)) USING #", "DESCRIBE @", "INSERT INTO @ VALUES ('a')", "SELECT * FROM @")
     }
   }
 
-  test("data frames are checked like statements") {
-    same(s"CREATE TABLE @ (i INT, c CHAR(5), v VARCHAR(5)) USING #")
+  test("values that DataFrames write are checked and padded as in statements") {
+    sameOutcome(s"CREATE TABLE @ (i INT, c CHAR(5), v VARCHAR(5)) USING #")
     def assertRejected(write: => Unit): Unit =
       assert(reason(intercept[Exception](write)).contains(Exceeded))
-    sql("SELECT 1 AS i, 'a' AS c, 'b     ' AS v").writeTo(mine).append()
-    sql("SELECT 2 AS i, 'a' AS c, 'b' AS v").write.mode("append").saveAsTable(mine)
-    sql("SELECT 3, 'a', 'b'").write.insertInto(mine)
-    assertRejected(sql("SELECT 4 AS i, '123456' AS c, 'b' AS v").writeTo(mine).append())
-    assertRejected(sql("SELECT 4, 'a', '123456'").write.insertInto(mine))
-    assert(rows(s"SELECT c, v FROM $mine ORDER BY i").map(_.toString) == Seq("[a    ,b    ]", "[a    ,b]", "[a    ,b]"))
-    assert(spark.table(mine).where("c = 'a' AND v = 'b'").count() == 2)
+    sql("SELECT 1 AS i, 'a' AS c, 'b     ' AS v").writeTo(liteTable).append()
+    sql("SELECT 2 AS i, 'a' AS c, 'b' AS v").write.mode("append").saveAsTable(liteTable)
+    sql("SELECT 3, 'a', 'b'").write.insertInto(liteTable)
+    assertRejected(sql("SELECT 4 AS i, '123456' AS c, 'b' AS v").writeTo(liteTable).append())
+    assertRejected(sql("SELECT 4, 'a', '123456'").write.insertInto(liteTable))
+    assert(rows(s"SELECT c, v FROM $liteTable ORDER BY i").map(_.toString) == Seq("[a    ,b    ]", "[a    ,b]", "[a    ,b]"))
+    assert(spark.table(liteTable).where("c = 'a' AND v = 'b'").count() == 2)
   }
 
-  test("a default that was set later is padded in rows, and an overlong default does not prevent reads") {
-    sql(s"CREATE TABLE $mine (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg TBLPROPERTIES ('format-version' = '3')")
-    sql(s"ALTER TABLE $mine ALTER COLUMN c SET DEFAULT 'a'")
-    sql(s"ALTER TABLE $mine ALTER COLUMN v SET DEFAULT 'too long'")
-    sql(s"INSERT INTO $mine (i, v) VALUES (1, 'b')")
-    assert(outcome(s"INSERT INTO $mine VALUES (2, 'c', DEFAULT)") == Left(Exceeded))
-    assert(rows(s"SELECT * FROM $mine").map(_.toString) == Seq("[1,a    ,b]"))
-    assert(rows(s"DESCRIBE $mine").map(_.getString(1)) == Seq("int", "char(5)", "varchar(5)"))
+  test("a default that is set later is padded when it is written, and a default that is too long does not prevent reads") {
+    sql(s"CREATE TABLE $liteTable (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    sql(s"ALTER TABLE $liteTable ALTER COLUMN c SET DEFAULT 'a'")
+    sql(s"ALTER TABLE $liteTable ALTER COLUMN v SET DEFAULT 'too long'")
+    sql(s"INSERT INTO $liteTable (i, v) VALUES (1, 'b')")
+    assert(outcome(s"INSERT INTO $liteTable VALUES (2, 'c', DEFAULT)") == Left(Exceeded))
+    assert(rows(s"SELECT * FROM $liteTable").map(_.toString) == Seq("[1,a    ,b]"))
+    assert(rows(s"DESCRIBE $liteTable").map(_.getString(1)) == Seq("int", "char(5)", "varchar(5)"))
   }
 
   private val Exceeded = "Exceeds char/varchar type length limitation: 5"
@@ -206,52 +209,52 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
   private def typesOf(table: String): Seq[String] = rows(s"DESCRIBE $table").map(_.getString(1)).takeWhile(_.nonEmpty)
 
   test("columns are added, widened, renamed, dropped and replaced with their declared types") {
-    sql(s"CREATE TABLE $mine (i INT, c CHAR(5), v VARCHAR(5), w VARCHAR(5)) USING iceberg")
-    sql(s"INSERT INTO $mine VALUES (1, 'a', 'b', 'c')")
-    val before = rows(s"SELECT snapshot_id FROM $mine.snapshots").head.getLong(0)
-    sql(s"ALTER TABLE $mine ADD COLUMNS (s STRUCT<c: CHAR(2)>, l ARRAY<STRUCT<v: VARCHAR(3)>>)")
-    sql(s"ALTER TABLE $mine ADD COLUMN l.element.w VARCHAR(4)")
-    sql(s"ALTER TABLE $mine ALTER COLUMN v TYPE VARCHAR(9)")
-    sql(s"ALTER TABLE $mine ALTER COLUMN w TYPE STRING")
-    sql(s"ALTER TABLE $mine RENAME COLUMN c TO d")
+    sql(s"CREATE TABLE $liteTable (i INT, c CHAR(5), v VARCHAR(5), w VARCHAR(5)) USING iceberg")
+    sql(s"INSERT INTO $liteTable VALUES (1, 'a', 'b', 'c')")
+    val firstSnapshot = rows(s"SELECT snapshot_id FROM $liteTable.snapshots").head.getLong(0)
+    sql(s"ALTER TABLE $liteTable ADD COLUMNS (s STRUCT<c: CHAR(2)>, l ARRAY<STRUCT<v: VARCHAR(3)>>)")
+    sql(s"ALTER TABLE $liteTable ADD COLUMN l.element.w VARCHAR(4)")
+    sql(s"ALTER TABLE $liteTable ALTER COLUMN v TYPE VARCHAR(9)")
+    sql(s"ALTER TABLE $liteTable ALTER COLUMN w TYPE STRING")
+    sql(s"ALTER TABLE $liteTable RENAME COLUMN c TO d")
     val nested = Seq("struct<c:char(2)>", "array<struct<v:varchar(3),w:varchar(4)>>")
-    val after = Seq("int", "char(5)", "varchar(9)", "string") ++ nested
-    assert(typesOf(mine) == after)
-    assert(outcome(s"ALTER TABLE $mine ALTER COLUMN v TYPE VARCHAR(8)") == Left("NOT_SUPPORTED_CHANGE_COLUMN"))
-    assert(outcome(s"INSERT INTO $mine VALUES (2, '123456', NULL, NULL, NULL, NULL)") == Left(Exceeded))
-    assert(rows(s"SELECT i FROM $mine WHERE d = 'a'").size == 1)
-    sql(s"ALTER TABLE $mine DROP COLUMN d")
-    sql(s"ALTER TABLE $mine ADD COLUMN d STRING")
-    assert(typesOf(mine) == after.patch(1, Nil, 1) :+ "string")
-    // The column was dropped, but an older snapshot still has it.
-    assert(rows(s"SELECT * FROM $mine VERSION AS OF $before WHERE c = 'a'").map(_.toString) == Seq("[1,a    ,b,c]"))
-    sql(s"ALTER TABLE $mine REPLACE COLUMNS (i INT, d VARCHAR(2))")
-    assert(typesOf(mine) == Seq("int", "varchar(2)"))
-    sql(s"CREATE OR REPLACE TABLE $mine (i INT, d STRING, e CHAR(1)) USING iceberg")
-    assert(typesOf(mine) == Seq("int", "string", "char(1)"))
+    val typesAfter = Seq("int", "char(5)", "varchar(9)", "string") ++ nested
+    assert(typesOf(liteTable) == typesAfter)
+    assert(outcome(s"ALTER TABLE $liteTable ALTER COLUMN v TYPE VARCHAR(8)") == Left("NOT_SUPPORTED_CHANGE_COLUMN"))
+    assert(outcome(s"INSERT INTO $liteTable VALUES (2, '123456', NULL, NULL, NULL, NULL)") == Left(Exceeded))
+    assert(rows(s"SELECT i FROM $liteTable WHERE d = 'a'").size == 1)
+    sql(s"ALTER TABLE $liteTable DROP COLUMN d")
+    sql(s"ALTER TABLE $liteTable ADD COLUMN d STRING")
+    assert(typesOf(liteTable) == typesAfter.patch(1, Nil, 1) :+ "string")
+    // The older snapshot still has the dropped column.
+    assert(rows(s"SELECT * FROM $liteTable VERSION AS OF $firstSnapshot WHERE c = 'a'").map(_.toString) == Seq("[1,a    ,b,c]"))
+    sql(s"ALTER TABLE $liteTable REPLACE COLUMNS (i INT, d VARCHAR(2))")
+    assert(typesOf(liteTable) == Seq("int", "varchar(2)"))
+    sql(s"CREATE OR REPLACE TABLE $liteTable (i INT, d STRING, e CHAR(1)) USING iceberg")
+    assert(typesOf(liteTable) == Seq("int", "string", "char(1)"))
   }
 
   test("other engines read and write the columns as strings, and later statements check values again") {
-    sql(s"CREATE TABLE $mine (i INT, c CHAR(5), s STRUCT<v: VARCHAR(5)>) USING iceberg")
-    sql(s"INSERT INTO $mine VALUES (1, 'a', named_struct('v', 'b'))")
-    assert(rows(s"SELECT * FROM ${peer(mine)}").map(_.toString) == Seq("[1,a    ,[b]]"))
-    sql(s"INSERT INTO ${peer(mine)} VALUES (2, 'a', named_struct('v', 'longer')), (3, 'longer', NULL)")
-    sql(s"ALTER TABLE ${peer(mine)} RENAME COLUMN c TO d")
-    sql(s"ALTER TABLE ${peer(mine)} ADD COLUMN c STRING")
-    sql(s"REFRESH TABLE $mine")
-    assert(typesOf(mine) == Seq("int", "char(5)", "struct<v:varchar(5)>", "string"))
-    assert(rows(s"SELECT i, d, s FROM $mine ORDER BY i").map(_.toString) ==
+    sql(s"CREATE TABLE $liteTable (i INT, c CHAR(5), s STRUCT<v: VARCHAR(5)>) USING iceberg")
+    sql(s"INSERT INTO $liteTable VALUES (1, 'a', named_struct('v', 'b'))")
+    assert(rows(s"SELECT * FROM ${peer(liteTable)}").map(_.toString) == Seq("[1,a    ,[b]]"))
+    sql(s"INSERT INTO ${peer(liteTable)} VALUES (2, 'a', named_struct('v', 'longer')), (3, 'longer', NULL)")
+    sql(s"ALTER TABLE ${peer(liteTable)} RENAME COLUMN c TO d")
+    sql(s"ALTER TABLE ${peer(liteTable)} ADD COLUMN c STRING")
+    sql(s"REFRESH TABLE $liteTable")
+    assert(typesOf(liteTable) == Seq("int", "char(5)", "struct<v:varchar(5)>", "string"))
+    assert(rows(s"SELECT i, d, s FROM $liteTable ORDER BY i").map(_.toString) ==
       Seq("[1,a    ,[b]]", "[2,a    ,[longer]]", "[3,longer,null]"))
-    assert(rows(s"SELECT i FROM $mine WHERE d = 'a' ORDER BY i").map(_.getInt(0)) == Seq(1, 2))
-    assert(outcome(s"INSERT INTO $mine VALUES (4, 'longer', NULL, NULL)") == Left(Exceeded))
+    assert(rows(s"SELECT i FROM $liteTable WHERE d = 'a' ORDER BY i").map(_.getInt(0)) == Seq(1, 2))
+    assert(outcome(s"INSERT INTO $liteTable VALUES (4, 'longer', NULL, NULL)") == Left(Exceeded))
   }
 
   test("a property without a valid declared type is ignored") {
-    sql(s"CREATE TABLE $mine (a STRING, b STRING, c INT, d VARCHAR(3)) USING iceberg")
-    val written = Seq("1" -> "varchar(", "2" -> "int", "3" -> "char(3)", "4" -> "VARCHAR(4)", "x" -> "char(1)")
+    sql(s"CREATE TABLE $liteTable (a STRING, b STRING, c INT, d VARCHAR(3)) USING iceberg")
+    val properties = Seq("1" -> "varchar(", "2" -> "int", "3" -> "char(3)", "4" -> "VARCHAR(4)", "x" -> "char(1)")
       .map { case (id, text) => s"'schema.declared-type.$id' = '$text'" }
-    sql(s"ALTER TABLE $mine SET TBLPROPERTIES (${written.mkString(", ")})")
-    assert(typesOf(mine) == Seq("string", "string", "int", "varchar(4)"))
+    sql(s"ALTER TABLE $liteTable SET TBLPROPERTIES (${properties.mkString(", ")})")
+    assert(typesOf(liteTable) == Seq("string", "string", "int", "varchar(4)"))
   }
 
   test("UPDATE and MERGE check and pad values in both modes") {
@@ -259,55 +262,55 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       def run(statement: String) = session.sql(statement).collect().map(_.toString).toSeq
       val modes = Seq("update", "delete", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
       val properties = s"TBLPROPERTIES ($modes, 'format-version' = '3')"
-      run(s"CREATE TABLE $mine (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg $properties")
-      run(s"INSERT INTO $mine VALUES (1, 'a', 'a'), (2, 'b', 'b'), (3, 'c', 'c'), (4, 'd', 'd')")
-      run(s"UPDATE $mine SET c = 'x', v = 'y      ' WHERE c = 'a'")
-      run(s"DELETE FROM $mine WHERE c = 'b'")
+      run(s"CREATE TABLE $liteTable (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg $properties")
+      run(s"INSERT INTO $liteTable VALUES (1, 'a', 'a'), (2, 'b', 'b'), (3, 'c', 'c'), (4, 'd', 'd')")
+      run(s"UPDATE $liteTable SET c = 'x', v = 'y      ' WHERE c = 'a'")
+      run(s"DELETE FROM $liteTable WHERE c = 'b'")
       val source = "(SELECT 3 AS i, 'z' AS t UNION ALL SELECT 9, 'n')"
-      val merge = s"MERGE INTO $mine m USING $source s ON m.i = s.i WHEN MATCHED AND c = 'c' THEN UPDATE SET c = t " +
+      val merge = s"MERGE INTO $liteTable m USING $source s ON m.i = s.i WHEN MATCHED AND c = 'c' THEN UPDATE SET c = t " +
         "WHEN NOT MATCHED THEN INSERT (i, c, v) VALUES (s.i, t, t) WHEN NOT MATCHED BY SOURCE AND c = 'd' THEN DELETE"
       run(merge)
-      assert(run(s"SELECT * FROM $mine ORDER BY i") == Seq("[1,x    ,y    ]", "[3,z    ,c]", "[9,n    ,n]"))
+      assert(run(s"SELECT * FROM $liteTable ORDER BY i") == Seq("[1,x    ,y    ]", "[3,z    ,c]", "[9,n    ,n]"))
       // An insert-only MERGE is an append.
-      val insert = s"MERGE INTO $mine m USING (SELECT 10 AS i, 'o' AS t) s ON m.i = s.i " +
+      val insert = s"MERGE INTO $liteTable m USING (SELECT 10 AS i, 'o' AS t) s ON m.i = s.i " +
         "WHEN NOT MATCHED THEN INSERT (i, c, v) VALUES (s.i, t, t)"
       run(insert)
-      assert(run(s"SELECT * FROM $mine WHERE c = 'o'") == Seq("[10,o    ,o]"))
-      run(s"DELETE FROM $mine WHERE i = 10 AND c = 'o'")
+      assert(run(s"SELECT * FROM $liteTable WHERE c = 'o'") == Seq("[10,o    ,o]"))
+      run(s"DELETE FROM $liteTable WHERE i = 10 AND c = 'o'")
       val inserted = insert.replace("'o'", "'longer'")
       val merged = merge.replace("SELECT 9, 'n'", "SELECT 8, 'longer'")
-      Seq(inserted, s"UPDATE $mine SET v = 'longer' WHERE i = 1", merged).foreach { s =>
+      Seq(inserted, s"UPDATE $liteTable SET v = 'longer' WHERE i = 1", merged).foreach { s =>
         assert(reason(intercept[Exception](run(s))).contains(Exceeded), s)
       }
-      assert(rows(s"SELECT c, v FROM ${peer(mine)} ORDER BY i").map(_.toString) ==
+      assert(rows(s"SELECT c, v FROM ${peer(liteTable)} ORDER BY i").map(_.toString) ==
         Seq("[x    ,y    ]", "[z    ,c]", "[n    ,n]"))
       afterEach()
     }
   }
 
   test("filters on CHAR and VARCHAR columns skip files") {
-    sql(s"CREATE TABLE $mine (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg")
-    Seq("a", "m", "z").foreach(x => sql(s"INSERT INTO $mine VALUES (1, '$x', '$x')"))
+    sql(s"CREATE TABLE $liteTable (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg")
+    Seq("a", "m", "z").foreach(x => sql(s"INSERT INTO $liteTable VALUES (1, '$x', '$x')"))
     def skips(condition: String): Boolean = {
-      assert(rows(s"SELECT i FROM $mine WHERE $condition").size == 1, condition)
-      rows(s"EXPLAIN SELECT i FROM $mine WHERE $condition").mkString.contains("files=1 of 3")
+      assert(rows(s"SELECT i FROM $liteTable WHERE $condition").size == 1, condition)
+      rows(s"EXPLAIN SELECT i FROM $liteTable WHERE $condition").mkString.contains("files=1 of 3")
     }
     Seq("v = 'a'", "v > 'n'", "v IN ('a', 'b')", "c = 'a'", "c > 'n'", "c IN ('a', 'b')", "'a' = c", "c <=> 'a  '")
       .foreach(condition => assert(skips(condition), condition))
   }
 
-  test("a subquery of a DELETE compares padded CHAR values") {
-    same(
+  test("CHAR values are padded in comparisons in a subquery of a DELETE") {
+    sameOutcome(
       "CREATE TABLE @@ (c CHAR(7)) USING #",
       "INSERT INTO @@ VALUES ('12'), ('x')"
     )
-    sql(s"CREATE TABLE $mine (i INT, c CHAR(5)) USING iceberg")
-    sql(s"INSERT INTO $mine VALUES (1, '12'), (2, 'x'), (3, 'y'), (4, NULL)")
-    sql(s"DELETE FROM $mine t WHERE EXISTS (SELECT 1 FROM $mine2 s WHERE s.c = t.c AND s.c <> 'x')")
-    assert(sorted(s"SELECT i FROM $mine") == Seq("[2]", "[3]", "[4]"))
-    sql(s"DELETE FROM $mine WHERE c IN (SELECT c FROM $mine2)")
-    assert(sorted(s"SELECT i FROM $mine") == sorted(
-      s"SELECT i FROM $mine WHERE c IS NULL OR c NOT IN (SELECT c FROM $mine2)"
+    sql(s"CREATE TABLE $liteTable (i INT, c CHAR(5)) USING iceberg")
+    sql(s"INSERT INTO $liteTable VALUES (1, '12'), (2, 'x'), (3, 'y'), (4, NULL)")
+    sql(s"DELETE FROM $liteTable t WHERE EXISTS (SELECT 1 FROM $liteTable2 s WHERE s.c = t.c AND s.c <> 'x')")
+    assert(sorted(s"SELECT i FROM $liteTable") == Seq("[2]", "[3]", "[4]"))
+    sql(s"DELETE FROM $liteTable WHERE c IN (SELECT c FROM $liteTable2)")
+    assert(sorted(s"SELECT i FROM $liteTable") == sorted(
+      s"SELECT i FROM $liteTable WHERE c IS NULL OR c NOT IN (SELECT c FROM $liteTable2)"
     ))
   }
 }

@@ -6,7 +6,7 @@ import org.scalatest.time.SpanSugar._
 
 import iceberglite.spark.SharedSession
 
-/** Deeply nested types: every step takes time linear in the depth. */
+/** Checks that statements on deeply nested types take a time that is linear in the depth. */
 class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
   private val Depth = 200
 

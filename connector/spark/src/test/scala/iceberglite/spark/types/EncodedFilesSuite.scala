@@ -24,12 +24,12 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type.{IntType, VariantType}
 import iceberglite.storage.HadoopFileIO
 
-/** Data files that Spark's vectorized reader cannot decode, in tables. */
+/** Checks reads of tables with data files that Spark's vectorized reader cannot decode. */
 class EncodedFilesSuite extends AnyFunSuite with JavaTables {
   private val rows = EncodedRecords.some(3000, seed = 11)
 
-  /** Splits all columns but the first, so that the peer can find the rows to delete. */
-  private val split: EncodedParquet.Encoder = column =>
+  /** Encodes all columns except `i` with byte-stream-split. Apache Iceberg must read `i` to find the rows to delete. */
+  private val splitEncoder: EncodedParquet.Encoder = column =>
     if (column.getPath.sameElements(Array("i"))) None else EncodedParquet.split(column)
 
   private val io = new HadoopFileIO(new Configuration(false))
@@ -46,7 +46,7 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
     table.newAppend().appendFile(file).commit()
   }
 
-  /** Creates a table with one file in the encoder's encoding and one in our writer's. */
+  /** Creates a table with a file in the encoding of the encoder and a file in the default encoding. */
   private def tableOf(encoder: EncodedParquet.Encoder, version: Int): String = {
     val t = newTable()
     val schema = SchemaParser.fromJson(SchemaJson.toJson(EncodedRecords.schema))
@@ -64,17 +64,17 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
   }
 
   for ((version, lineage) <- Seq(2 -> "", 3 -> ", _row_id, _last_updated_sequence_number"))
-    test(s"rows of files that cannot be read as vectors are the same, with deletes, in version $version") {
-      val (encoded, plain) = (tableOf(split, version), tableOf(_ => None, version))
+    test(s"files that cannot be read as vectors have the correct rows, also with deletes, in version $version") {
+      val (encoded, defaultEncoded) = (tableOf(splitEncoder, version), tableOf(_ => None, version))
       Seq(s"SELECT *, _pos, _spec_id$lineage FROM %s", "SELECT f, s.l, m FROM %s WHERE i > 1500 AND l > 0").foreach {
         query =>
-          val (found, expected) =
-            (rows(s"${query.format(encoded)} ORDER BY i"), rows(s"${query.format(plain)} ORDER BY i"))
-          assert(comparable(found) == comparable(expected))
+          val (actual, expected) =
+            (rows(s"${query.format(encoded)} ORDER BY i"), rows(s"${query.format(defaultEncoded)} ORDER BY i"))
+          assert(comparable(actual) == comparable(expected))
           assert(filesByRows(sql(query.format(encoded))) == 1)
-          assert(filesByRows(sql(query.format(plain))) == 0)
+          assert(filesByRows(sql(query.format(defaultEncoded))) == 0)
       }
-      assert(rows(s"SELECT count(d30) FROM $encoded") == rows(s"SELECT count(d30) FROM $plain"))
+      assert(rows(s"SELECT count(d30) FROM $encoded") == rows(s"SELECT count(d30) FROM $defaultEncoded"))
       assert(filesByRows(sql(s"SELECT i, t FROM $encoded")) == 0)
       withConf("spark.sql.iceberg.vectorization.enabled" -> "false") {
         assert(filesByRows(sql(s"SELECT d FROM $encoded")) == 1)
@@ -95,12 +95,12 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
       g.addGroup("v").append("metadata", Binary.fromConstantByteArray(metadata)).append("typed_value", 7L)
     }
     add(table, shredded.path, FileFormat.PARQUET, 1)
-    for ((format, peers) <- Seq(AvroData -> FileFormat.AVRO, OrcData -> FileFormat.ORC)) {
+    for ((format, peerFormat) <- Seq(AvroData -> FileFormat.AVRO, OrcData -> FileFormat.ORC)) {
       val path = ParquetFile.newPath()
       val writer = format.write(DataTarget(io, path, schema, Map.empty, MetricsModes(Map.empty)))
       writer.write(Record.of(2, Variant(ByteBuffer.wrap(metadata), ByteBuffer.wrap(text))))
       writer.close()
-      add(table, path, peers, 1)
+      add(table, path, peerFormat, 1)
     }
     assert(rows(s"SELECT v FROM $t ORDER BY id").map(_.getString(0)) == Seq("7", "\"hi\"", "\"hi\""))
   }

@@ -13,11 +13,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.SparkRules
 
-/** Files of other writers without field ids (spec: "Column Projection", "Name Mapping Serialization"). */
+/**
+ * Checks reads of data files without field ids, which other writers wrote. The rules are in the sections "Column
+ * Projection" and "Name Mapping Serialization" of the specification.
+ */
 class ImportedFilesSuite extends AnyFunSuite with JavaTables {
 
-  /** @param partition as in a path: `part=1` */
-  private def imported(table: PeerTable, rows: DataFrame, partition: String = ""): Unit = {
+  /** Writes rows with Spark's Parquet writer and appends the file. @param partition a partition path such as `part=1` */
+  private def importRows(table: PeerTable, rows: DataFrame, partition: String = ""): Unit = {
     val directory = newDirectory("plain").resolve("files")
     rows.coalesce(1).write.parquet(directory.toUri.toString)
     val file = parquetIn(directory)
@@ -50,16 +53,16 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
       |array(named_struct('x', id), NULL) AS l, map('k', named_struct('y', id)) AS m FROM range(3)""".stripMargin
   )
 
-  private def mapped(table: PeerTable): Unit = table.updateProperties()
+  private def setNameMapping(table: PeerTable): Unit = table.updateProperties()
     .set("schema.name-mapping.default", NameMappingParser.toJson(MappingUtil.create(table.schema))).commit()
 
-  test("names are mapped to the fields of a file at every level, also in legacy layouts", SparkRules.filesWithoutIds) {
+  test("columns and nested fields are found by the name mapping, also in legacy Parquet layouts", SparkRules.filesWithoutIds) {
     for (legacy <- Seq("false", "true")) {
       val t = newTable()
       val table = javaTable(t, nested)
-      mapped(table)
+      setNameMapping(table)
       withConf("spark.sql.parquet.writeLegacyFormat" -> legacy, "spark.sql.parquet.outputTimestampType" -> "INT96") {
-        imported(table, sample)
+        importRows(table, sample)
       }
       val expected = (0 to 2).map { i =>
         s"[$i,2013-01-01 10:00:00.0,[$i,text],WrappedArray([$i], null),Map(k -> [$i])]"
@@ -71,16 +74,16 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     }
   }
 
-  test("renamed columns are found by all names in the mapping, at every level", SparkRules.filesWithoutIds) {
+  test("renamed columns and nested fields are found by all their names in the mapping", SparkRules.filesWithoutIds) {
     val t = newTable()
     val table = javaTable(t, nested)
-    mapped(table)
-    imported(table, sample)
+    setNameMapping(table)
+    importRows(table, sample)
     // The Java library adds each new name to the mapping.
     table.updateSchema().renameColumn("s.a", "aa").renameColumn("s", "struct").renameColumn("id", "key")
       .renameColumn("l.element.x", "xx").renameColumn("m.value.y", "yy").commit()
     val renamed = sample.selectExpr("id AS key", "ts", "named_struct('aa', s.a) AS struct", "l", "m")
-    imported(table, renamed)
+    importRows(table, renamed)
     val query = "SELECT key, struct.aa, l[0].xx, m['k'].yy FROM %s"
     val expected = (0 to 2).flatMap(i => Seq.fill(2)(s"[$i,$i,$i,$i]"))
     assert(sorted(query.format(t)) == expected)
@@ -91,7 +94,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
   test("without a mapping, the columns of a file have ids from 1, as in Apache Iceberg", SparkRules.filesWithoutIds) {
     val t = newTable()
     val table = javaTable(t, new PeerSchema(nested.columns.subList(0, 2)))
-    imported(table, sample.selectExpr("id AS whatever", "ts AS called"))
+    importRows(table, sample.selectExpr("id AS whatever", "ts AS called"))
     assert(sorted(s"SELECT * FROM $t") == sorted(s"SELECT * FROM ${peer(t)}"))
     assert(rows(s"SELECT id FROM $t WHERE id = 2 AND ts IS NOT NULL").size == 1)
   }
@@ -99,8 +102,8 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
   test("a column that is not in the mapping has its default", SparkRules.filesWithoutIds) {
     val t = newTable()
     val table = javaTable(t, new PeerSchema(nested.columns.subList(0, 1)))
-    mapped(table)
-    imported(table, sample)
+    setNameMapping(table)
+    importRows(table, sample)
     sql(s"ALTER TABLE $t ADD COLUMN c INT DEFAULT 5")
     sql(s"ALTER TABLE $t ADD COLUMN d INT")
     assert(sorted(s"SELECT * FROM $t") == (0 to 2).map(i => s"[$i,5,null]"))
@@ -111,9 +114,9 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     val t = newTable()
     val columns = new PeerSchema(required(1, "id", Types.LongType.get), optional(2, "p", Types.StringType.get))
     val table = javaTable(t, columns, PeerSpec.builderFor(_).identity("p").build())
-    mapped(table)
-    imported(table, sample.selectExpr("id"), "p=lacking")
-    imported(table, sample.selectExpr("id + 10 AS id", "concat('own', id) AS p"), "p=other")
+    setNameMapping(table)
+    importRows(table, sample.selectExpr("id"), "p=lacking")
+    importRows(table, sample.selectExpr("id + 10 AS id", "concat('own', id) AS p"), "p=other")
     assert(sorted(s"SELECT * FROM $t") ==
       ((0 to 2).map(i => s"[$i,lacking]") ++ (10 to 12).map(i => s"[$i,own${i - 10}]")).sorted)
     assert(rows(s"SELECT DISTINCT p FROM ${peer(t)} WHERE id >= 10").map(_.toString) == Seq("[other]"))

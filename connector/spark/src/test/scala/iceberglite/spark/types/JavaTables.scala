@@ -17,10 +17,10 @@ import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 
-/** Tables created and filled with Apache Iceberg's Java library, because SQL has no names for some types. */
+/** Creates and fills tables with Apache Iceberg's Java library, for columns whose types have no name in SQL. */
 trait JavaTables extends SharedSession { self: Suite =>
 
-  /** @param table the name in our catalog `lite` */
+  /** Creates a table. @param table the table name in the catalog `lite`, with catalog and namespace */
   protected def javaTable(
       table: String,
       schema: PeerSchema,
@@ -37,7 +37,7 @@ trait JavaTables extends SharedSession { self: Suite =>
     JavaTables.catalog.loadTable(TableIdentifier.of(parts(1), parts(2)))
   }
 
-  /** @param partition the partition of the rows; none if the table is unpartitioned */
+  /** Appends rows in one file. @param partition the partition of the rows, or `None` for an unpartitioned table */
   protected def append(
       table: PeerTable,
       rows: Seq[Seq[Any]],

@@ -17,7 +17,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.SparkRules
 
-/** Columns of types that Spark has no name for, written by Apache Iceberg's Java library. */
+/** Checks reads of columns whose types have no name in Spark, in files that Apache Iceberg's Java library wrote. */
 class ReadTypesSuite extends AnyFunSuite with JavaTables {
   private val a = UUID.fromString("00000000-0000-0000-0000-00000000000a")
   private val f = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
@@ -52,14 +52,14 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
 
   private def variant(value: String): Variant = Variant.of(Variants.emptyMetadata, Variants.of(value))
 
-  private def inner: PeerRecord = {
+  private def structValue: PeerRecord = {
     val record = GenericRecord.create(schema.findType("s").asStructType)
     record.set(0, noon)
     record.set(2, variant("in"))
     record
   }
 
-  private def full(id: Long, u: UUID): Seq[Any] = Seq(
+  private def rowOfValues(id: Long, u: UUID): Seq[Any] = Seq(
     id,
     u,
     Array[Byte](1, 2),
@@ -72,17 +72,17 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     null,
     Seq(u, null).asJava,
     Map(u -> variant("value")).asJava,
-    inner
+    structValue
   )
 
-  private lazy val all: String = {
+  private lazy val tableOfAllTypes: String = {
     val t = newTable("all")
-    append(javaTable(t, schema), Seq(full(1, a), full(2, f), Seq(3L) ++ Seq.fill(12)(null)))
+    append(javaTable(t, schema), Seq(rowOfValues(1, a), rowOfValues(2, f), Seq(3L) ++ Seq.fill(12)(null)))
     t
   }
 
-  test("a column of every type can be read, and none prevents reading the others", SparkRules.everyTypeOpens) {
-    assert(spark.table(all).schema.map(f => f.name + " " + f.dataType.catalogString) == Seq(
+  test("columns of all types can be read, alone and together with other columns", SparkRules.everyTypeOpens) {
+    assert(spark.table(tableOfAllTypes).schema.map(f => f.name + " " + f.dataType.catalogString) == Seq(
       "id bigint",
       "u string",
       "f binary",
@@ -102,15 +102,15 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       s"""[${i + 1},$u,0102,43200000000,-1,-1,01,02,"top",null,WrappedArray($u, null),Map($u -> "value"),""" +
         """[43200000000,null,"in"]]"""
     } :+ ("[3" + ",null" * 12 + "]")
-    assert(sorted(s"SELECT $columns FROM $all") == expected)
-    val rowWise = spark.read.option("vectorization-enabled", "false").table(all)
+    assert(sorted(s"SELECT $columns FROM $tableOfAllTypes") == expected)
+    val rowWise = spark.read.option("vectorization-enabled", "false").table(tableOfAllTypes)
     assert(rowWise.selectExpr(columns.split(", "): _*).collect().map(_.toString).sorted.toSeq == expected)
-    assert(rows(s"SELECT s.t, s.v, element_at(m, u) FROM $all WHERE id = 1").map(_.toString) ==
+    assert(rows(s"SELECT s.t, s.v, element_at(m, u) FROM $tableOfAllTypes WHERE id = 1").map(_.toString) ==
       Seq("""[43200000000,"in","value"]"""))
   }
 
   test("filters on columns of these types return the matching rows", SparkRules.filtersOnEveryType) {
-    def ids(filter: String): Seq[Long] = rows(s"SELECT id FROM $all WHERE $filter ORDER BY id").map(_.getLong(0))
+    def ids(filter: String): Seq[Long] = rows(s"SELECT id FROM $tableOfAllTypes WHERE $filter ORDER BY id").map(_.getLong(0))
     Seq(
       s"u = '$a'" -> Seq(1L),
       s"u < '$f'" -> Seq(1L),
@@ -145,13 +145,13 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     ).foreach { case (filter, expected) => assert(ids(filter) == expected, filter) }
   }
 
-  test("partitions by UUIDs, times and nanoseconds are read and filtered", SparkRules.filtersOnEveryType) {
+  test("tables partitioned by UUIDs, times and nanoseconds can be read and filtered", SparkRules.filtersOnEveryType) {
     val t = newTable()
     val columns = new PeerSchema(schema.columns.subList(0, 6))
     val spec = (s: PeerSchema) =>
       PeerSpec.builderFor(s).identity("u").identity("t").day("n").hour("z").bucket("u", 4).build()
     val table = javaTable(t, columns, spec)
-    Seq(full(1, a).take(6), full(2, f).take(6)).foreach { row =>
+    Seq(rowOfValues(1, a).take(6), rowOfValues(2, f).take(6)).foreach { row =>
       val key = new org.apache.iceberg.PartitionKey(table.spec, table.schema)
       key.partition(new org.apache.iceberg.data.InternalRecordWrapper(table.schema.asStruct).wrap(record(
         table.schema,
@@ -172,10 +172,10 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
 
   test("metadata tables of tables with these columns can be read", SparkRules.everyTypeOpens) {
     Seq("files", "entries", "manifests", "partitions", "snapshots", "all_data_files").foreach { name =>
-      assert(rows(s"SELECT * FROM $all.$name").size == 1, name)
+      assert(rows(s"SELECT * FROM $tableOfAllTypes.$name").size == 1, name)
     }
     assert(
-      rows(s"SELECT readable_metrics.v.value_count, readable_metrics.g.null_value_count FROM $all.files").size == 1
+      rows(s"SELECT readable_metrics.v.value_count, readable_metrics.g.null_value_count FROM $tableOfAllTypes.files").size == 1
     )
   }
 
@@ -229,14 +229,14 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     val t = newTable()
     val metadata = Variants.metadata("a", "b", "c", "d")
     def fields(pairs: (String, org.apache.iceberg.variants.VariantValue)*) = {
-      val made = Variants.`object`(metadata)
-      pairs.foreach { case (name, value) => made.put(name, value) }
-      Variant.of(metadata, made)
+      val result = Variants.`object`(metadata)
+      pairs.foreach { case (name, value) => result.put(name, value) }
+      Variant.of(metadata, result)
     }
     def list(values: org.apache.iceberg.variants.VariantValue*) = {
-      val made = Variants.array()
-      values.foreach(made.add)
-      made
+      val result = Variants.array()
+      values.foreach(result.add)
+      result
     }
     val table = javaTable(t, new PeerSchema(schema.findField("id"), schema.findField("v")))
     val values = Seq(
@@ -271,15 +271,15 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       Shaded.requiredGroup().addField(Shaded.optional(BINARY).named("value")).addField(typed).named(name)
     def text: ShadedType = Shaded.optional(BINARY).as(LogicalTypeAnnotation.stringType).named("typed_value")
     val texts: ShadedType = Shaded.optionalList().element(column("element", text)).named("typed_value")
-    val whole: ShadedType = Shaded.optionalGroup()
+    val typedValue: ShadedType = Shaded.optionalGroup()
       .addField(column("a", Shaded.optional(INT32).named("typed_value")))
       .addField(column("b", text))
       .addField(column("c", texts))
       .named("typed_value")
-    (_: Integer, _: String) => whole
+    (_: Integer, _: String) => typedValue
   }
 
-  test("every type of earlier format versions is read correctly", SparkRules.everyTypeOpens) {
+  test("values of every type of format version 1 are read correctly", SparkRules.everyTypeOpens) {
     val t = newTable()
     val table = javaTable(
       t,

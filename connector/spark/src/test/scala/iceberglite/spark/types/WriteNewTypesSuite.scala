@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.write.WriteFixture
 
-/** Columns of types that Spark has no name for, written here and read by Apache Iceberg's Java library. */
+/** Checks that Apache Iceberg's Java library reads the columns that iceberg-lite writes of types without a SQL name. */
 class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
   private val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
 

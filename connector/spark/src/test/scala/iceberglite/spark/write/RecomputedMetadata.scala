@@ -91,8 +91,8 @@ final private[write] class RecomputedMetadata(table: Table) {
   /** Checks that bounds are exact, or for long strings, which are truncated, that the bounds include all values. */
   private def checkBounds(
       t: PrimitiveType,
-      least: Literal,
-      greatest: Literal,
+      smallest: Literal,
+      largest: Literal,
       bounds: (Option[Literal], Option[Literal])
   ): Unit = {
     def isTruncated(value: Literal) = value match {
@@ -100,8 +100,10 @@ final private[write] class RecomputedMetadata(table: Table) {
       case _ => false
     }
     val (lower, upper) = bounds
-    if (isTruncated(least)) assert(lower.exists(Literal.ordering.lteq(_, least))) else assert(lower.contains(least))
-    if (isTruncated(greatest)) assert(upper.forall(Literal.ordering.gteq(_, greatest))) else assert(upper.contains(greatest))
+    if (isTruncated(smallest)) assert(lower.exists(Literal.ordering.lteq(_, smallest)))
+    else assert(lower.contains(smallest))
+    if (isTruncated(largest)) assert(upper.forall(Literal.ordering.gteq(_, largest)))
+    else assert(upper.contains(largest))
     ()
   }
 

@@ -25,11 +25,11 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   for (version <- 1 to 3)
     test(s"an overwrite replaces only the rows that match its condition, version $version") {
       val t = partitioned(version)
-      val rowsBefore = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
+      val filesBefore = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
       newRows(100, 101).writeTo(t).overwrite(col("id") >= 10 && col("p") === 0)
       val expected = (0L until 60L).filterNot(i => i >= 10 && i % 3 == 0) ++ Seq(100L, 101L)
       assert(ids(t) == expected && ids(peer(t)) == expected)
-      assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= rowsBefore + 1)
+      assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= filesBefore + 1)
       assert(summaryOf(t)("operation") == "overwrite")
       // Rows for which the condition is null are not replaced.
       newRows(200).writeTo(t).overwrite(col("n").startsWith("n4") || col("n") === lit("new"))
@@ -41,9 +41,9 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     val t = partitioned(3)
     def lineage =
       rows(s"SELECT id, _row_id, _last_updated_sequence_number FROM $t WHERE n <> 'new' OR n IS NULL ORDER BY id")
-    val rowsBefore = lineage.filter(_.getLong(0) % 2 == 0)
+    val lineageBefore = lineage.filter(_.getLong(0) % 2 == 0)
     newRows(100).writeTo(t).overwrite(expr("id % 2 = 1"))
-    assert(lineage == rowsBefore)
+    assert(lineage == lineageBefore)
     assert(rows(s"SELECT _row_id FROM $t WHERE id = 100").head.getLong(0) >= 60)
   }
 

@@ -27,8 +27,8 @@ import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.MemoryFileIO
 
 /**
- * Tests of a format's writer for Spark rows, which must write the same rows and metrics as the record writer of the core
- * module.
+ * Tests of a format's writer for Spark rows, which must write the same rows and metrics as the record writer of the
+ * core module.
  */
 abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =

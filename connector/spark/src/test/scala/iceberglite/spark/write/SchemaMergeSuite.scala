@@ -79,7 +79,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT data FROM $t WHERE id = 5").map(_.toString) == Seq("[null]"))
   }
 
-  test("columns are widened if the type promotion is allowed, and values of narrower types are accepted") {
+  test("columns are widened if the promotion is allowed, narrower values are accepted, other types are rejected") {
     val wide = "w BIGINT, x DOUBLE, e DECIMAL(12, 2)"
     val t = sameAsPeer(s"i INT, f FLOAT, d DECIMAL(9, 2), s STRUCT<i: INT>, l ARRAY<INT>, $wide")(
       appends("1 AS i, CAST(1.5 AS FLOAT) AS f, 1.25BD AS d, named_struct('i', 1) AS s, array(1) AS l"),
@@ -114,7 +114,8 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
       sql(s"SELECT $n AS i, $n AS w, CAST($n AS DECIMAL(4, 2)) AS e").writeTo(t).option("write-format", format).append()
       assertFindsOneRow(t)(s"i = $n", s"w = $n", s"e = $n")
     }
-    assertFindsOneRow(t)("i = 1", "i = 3000000000", "i = 6", "w = 2", "w = 4", "w = 7", "e = 3.25", "e = 5.25", "e = 8.25")
+    assertFindsOneRow(t)("i = 1", "i = 3000000000", "i = 6", "w = 2", "w = 4", "w = 7")
+    assertFindsOneRow(t)("e = 3.25", "e = 5.25", "e = 8.25")
     assert(rows(s"SELECT partition.i, partition.w FROM ${peer(t)}.files ORDER BY partition.i").map(_.toString) ==
       Seq("[1,2]", "[6,7]", "[21,21]", "[22,22]", "[3000000000,4]"))
   }
@@ -145,7 +146,8 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     val log = live(t).current.metadata.metadataLog.size
     append(t, spark.range(1).selectExpr("id", "'a' AS data"))
     val metadata = live(t).current.metadata
-    assert(metadata.metadataLog.size == log + 1 && metadata.currentSnapshot.flatMap(_.schemaId).contains(metadata.currentSchemaId))
+    assert(metadata.metadataLog.size == log + 1)
+    assert(metadata.currentSnapshot.flatMap(_.schemaId).contains(metadata.currentSchemaId))
     append(t, spark.range(1).selectExpr("id", "'a' AS data"))
     assert(live(t).current.metadata.schemas.size == 2)
   }
@@ -164,12 +166,12 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
   /** Appends rows with a new column `more`, and makes the given change while the rows are written. */
   private def writeWhile(table: String)(change: => Unit): Unit = {
-    val columnsBefore = SchemaMergeSuite.meanwhile
+    val previousAction = SchemaMergeSuite.meanwhile
     SchemaMergeSuite.meanwhile = () => change
     try {
       val pass = udf { (id: Long) => SchemaMergeSuite.callSerialized(); id.toInt }
       append(table, spark.range(0, 2, 1, 1).withColumn("more", pass(col("id"))))
-    } finally SchemaMergeSuite.meanwhile = columnsBefore
+    } finally SchemaMergeSuite.meanwhile = previousAction
   }
 
   private def addColumn(table: String, column: String, columnType: Type): Unit = {

@@ -44,8 +44,8 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     val data = rows(s"SELECT file_path FROM $peerTable.data_files").map(_.getString(0)).toSet
     val deletes = rows(s"SELECT referenced_data_file, record_count FROM $peerTable.delete_files")
     assert(deletes.filterNot(_.isNullAt(0)).forall(r => data(r.getString(0))))
-    val summary =
-      rows(s"SELECT summary FROM $peerTable.snapshots ORDER BY committed_at DESC LIMIT 1").head.getMap[String, String](0)
+    val newest = rows(s"SELECT summary FROM $peerTable.snapshots ORDER BY committed_at DESC LIMIT 1").head
+    val summary = newest.getMap[String, String](0)
     assert(summary("total-data-files") == data.size.toString && summary("total-delete-files") == deletes.size.toString)
     assert(summary("total-position-deletes") == deletes.map(_.getLong(1)).sum.toString)
     val recordCount = rows(s"SELECT sum(record_count) FROM $peerTable.data_files").head
@@ -96,7 +96,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     }
 
     test(
-      s"TRUNCATE removes delete files, version $version, with a delete file per $granularity",
+      s"TRUNCATE removes all deletes, version $version, a delete file per $granularity",
       ManifestRules.vectorIsRemoved
     ) {
       val table = create(version, granularity)

@@ -11,8 +11,8 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
 
   /**
    * Metrics for a comparison with Apache Iceberg. The metrics of two kinds of columns are left out: binary columns, for
-   * which Apache Iceberg stores no bounds in ORC files, and nested columns, for which Apache Iceberg does not count nulls
-   * of enclosing structs.
+   * which Apache Iceberg stores no bounds in ORC files, and nested columns, for which Apache Iceberg does not count
+   * nulls of enclosing structs.
    */
   private val comparableMaps =
     (maps :+ "column_sizes").map(m => s"map_filter($m, (k, v) -> k <= 13 AND k <> 6) AS $m").mkString(", ")
@@ -29,7 +29,7 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
     rows(s"SELECT to_json(struct(record_count, $columns)) FROM ${peer(table)}.files").map(_.getString(0))
 
   Seq("none", "counts", "truncate(3)", "full").foreach { mode =>
-    test(s"counts and bounds of ORC and Avro files are the same as of Parquet files, with mode '$mode'", MetricsRules.nans) {
+    test(s"ORC and Avro files have the same counts and bounds as Parquet files, with mode '$mode'", MetricsRules.nans) {
       val metricsByFormat = Seq("parquet", "orc", "avro").map { format =>
         val t = create(format, mode)
         sql(s"INSERT INTO $t $values")

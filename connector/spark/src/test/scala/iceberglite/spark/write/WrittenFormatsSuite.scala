@@ -21,7 +21,7 @@ import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.TimeType
 
-/** ORC and Avro data files, written here, and read here and by Apache Iceberg. */
+/** Checks that iceberg-lite and Apache Iceberg read the ORC and Avro files that iceberg-lite writes. */
 class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables {
   private val formats = Seq("orc", "avro")
 
@@ -49,28 +49,28 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
     case other => String.valueOf(other)
   }
 
-  private def byRows(table: String): DataFrame = spark.read.option("vectorization-enabled", "false").table(table)
+  private def readRowByRow(table: String): DataFrame = spark.read.option("vectorization-enabled", "false").table(table)
 
   for (format <- formats) {
-    test(s"$format: random rows of random schemas are read back, in batches and in rows, and by Apache Iceberg") {
+    test(s"$format: random rows are read back in batches, row by row and by Apache Iceberg") {
       withConf("spark.sql.datetime.java8API.enabled" -> "true") {
         (1L to 7L).foreach { seed =>
           val schema = sample(RecordGenerators.schema(types), seed)
-          val held = sample(RecordGenerators.records(schema, most = 40), seed)
+          val records = sample(RecordGenerators.records(schema, most = 40), seed)
             .map(RecordGenerators.withoutLastSecond(_, schema.asStruct).asInstanceOf[Record])
           val t = newTable()
           javaTable(t, SchemaParser.fromJson(SchemaJson.toJson(schema)), properties = Map("format-version" -> "2"))
-          val rows = frame(schema, held).coalesce(1)
+          val rows = frame(schema, records).coalesce(1)
           rows.writeTo(t).option("write-format", format).append()
           val expected = asText(rows)
           assert(asText(spark.table(t)) == expected, s"seed $seed")
-          assert(asText(byRows(t)) == expected, s"seed $seed")
+          assert(asText(readRowByRow(t)) == expected, s"seed $seed")
           assert(asText(spark.table(peer(t))) == expected, s"seed $seed")
         }
       }
     }
 
-    test(s"$format: manifests match the files of a partitioned table, with fan-out and sorted") {
+    test(s"$format: manifests match the files of a partitioned table, for sorted rows and with fan-out") {
       val t = create("id BIGINT, part STRING, at TIMESTAMP", format, "PARTITIONED BY (part, days(at), bucket(2, id))")
       sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY id")
       sql(s"REFRESH TABLE $t")
@@ -95,7 +95,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(asText(spark.table(t).where(day)) == asText(rows.union(rows).where(day)))
     }
 
-    test(s"$format: a dynamic overwrite replaces the written partitions, and a static one those that match") {
+    test(s"$format: a dynamic overwrite replaces the partitions of the new rows, a static overwrite the given one") {
       val t = create("id BIGINT, part INT", format, "PARTITIONED BY (part)")
       sql(s"INSERT INTO $t SELECT id, CAST(id % 3 AS INT) FROM range(30)")
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
@@ -109,7 +109,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(listed(t, "file_format").forall(_.getString(0).equalsIgnoreCase(format)))
     }
 
-    test(s"$format: a write that omits a column stores its default") {
+    test(s"$format: a write that omits a column stores the column's default") {
       val t = newTable()
       sql(s"""CREATE TABLE $t (id INT, s STRING DEFAULT 'd', n INT) USING iceberg
         TBLPROPERTIES ('format-version' = '3', 'write.format.default' = '$format')""")
@@ -119,7 +119,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(rows(s"SELECT id, _row_id FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq("[1,0]", "[2,1]"))
     }
 
-    test(s"$format: a file is closed at the target size, and another one is opened") {
+    test(s"$format: when a file has reached the target size, a new file is opened") {
       val t = create("id BIGINT, name STRING", format)
       spark.range(0, 40000, 1, 1).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS name").writeTo(t)
         .option("target-file-size-bytes", "300000").append()
@@ -142,7 +142,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       }
     }
 
-    test(s"$format: without check-nullability, the write fails at the first null with the column name") {
+    test(s"$format: if check-nullability is false, the error at the first null contains the column name") {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES " +
         s"('write.spark.accept-any-schema' = 'true', 'write.format.default' = '$format')")

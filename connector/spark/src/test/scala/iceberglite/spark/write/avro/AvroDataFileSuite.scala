@@ -34,7 +34,7 @@ class AvroDataFileSuite extends RowFormatTests(AvroData) {
   private def reader(run: Run): DataFileStream[GenericRecord] =
     new DataFileStream(new ByteArrayInputStream(run.io.read(run.path)), new GenericDatumReader[GenericRecord])
 
-  test("Avro's own library reads the file, with the table's codec and schema and an id for each field") {
+  test("the file, read by Avro's library, has the codec and the schema of the table and an id for each field") {
     val codecs = Map("uncompressed" -> "null", "gzip" -> "deflate", "snappy" -> "snappy", "zstd" -> "zstandard")
     codecs.foreach { case (codec, name) =>
       val rows = randomRows(5000, 20)
@@ -51,14 +51,14 @@ class AvroDataFileSuite extends RowFormatTests(AvroData) {
     }
   }
 
-  test("the compression level is applied") {
+  test("a higher compression level gives a smaller file") {
     val rows = Vector.tabulate(5000)(i => Record.of(i.toLong, "the same text again"))
     def length(level: Int): Long =
       new Run(simple, rows, Map("write.avro.compression-level" -> level.toString)).finished.fileSizeInBytes
     assert(length(0) > 3 * length(9))
   }
 
-  test("the reported length is close to the file's at all times, and little memory is used") {
+  test("the reported length is close to the file length, and the writer buffers little memory") {
     val io = new iceberglite.table.MemoryFileIO
     val writer = format(inputOf(simple), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     converted(simple, randomRows(20000, 100)).foreach { row =>

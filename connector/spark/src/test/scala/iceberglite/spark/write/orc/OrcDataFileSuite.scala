@@ -34,8 +34,8 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
 
   override protected def storedValue(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 
-  /** Reads a file with the ORC library itself. */
-  private def reading[A](run: Run)(body: Reader => A): A = {
+  /** Opens a written file with the reader of the ORC library. */
+  private def withReader[A](run: Run)(body: Reader => A): A = {
     val copy = Files.createTempFile("written", ".orc")
     try {
       Files.write(copy, run.io.read(run.path))
@@ -45,7 +45,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     } finally Files.delete(copy)
   }
 
-  test("every node has the id of its field, and the footer has the schema of the table") {
+  test("every column in the file has the id of its field, and the footer contains the schema of the table") {
     val schema = Schema(
       0,
       Vector(
@@ -53,7 +53,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
         optional(4, "m", MapType(5, StringType, 6, LongType, valueRequired = true))
       )
     )
-    reading(new Run(schema, Seq(Record.of(null, null)))) { reader =>
+    withReader(new Run(schema, Seq(Record.of(null, null)))) { reader =>
       def ids(t: TypeDescription): Seq[String] = Option(t.getAttributeValue("iceberg.id")).toSeq ++
         Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(ids)
       assert(ids(reader.getSchema).map(_.toInt).sorted == (1 to 6))
@@ -61,27 +61,27 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     }
   }
 
-  test("the codec is the table's") {
+  test("the codec is that of the table property") {
     val kinds = Seq("none", "zlib", "snappy", "lzo", "lz4", "zstd")
     kinds.foreach { codec =>
       val run = new Run(simple, randomRows(10, 5), Map("write.orc.compression-codec" -> codec))
-      reading(run)(r => assert(r.getCompressionKind == CompressionKind.valueOf(codec.toUpperCase)))
+      withReader(run)(r => assert(r.getCompressionKind == CompressionKind.valueOf(codec.toUpperCase)))
       assert(run.records.size == 10)
     }
   }
 
-  test("the strategy is the table's: better compression gives a shorter file") {
+  test("the compression strategy of the table property is used: the strategy compression gives a smaller file") {
     val rows = Vector.tabulate(100000)(i => Record.of(i.toLong * 7919 % 10007, s"text ${i * 31 % 5003}"))
     def length(strategy: String): Long =
       new Run(simple, rows, Map("write.orc.compression-strategy" -> strategy)).finished.fileSizeInBytes
     assert(length("compression") < length("speed"))
   }
 
-  test("a stripe ends at its size, and every stripe is a split offset") {
+  test("a stripe ends when it has the configured size, and each stripe starts at a split offset") {
     val rows = randomRows(20000, 100)
     val properties = Map("write.orc.stripe-size-bytes" -> "300000", "write.orc.vectorized.batch-size" -> "100")
     val run = new Run(simple, rows, properties)
-    reading(run) { reader =>
+    withReader(run) { reader =>
       val stripes = reader.getStripes.asScala
       assert(stripes.size > 4 && run.finished.splitOffsets == stripes.map(_.getOffset))
       assert(stripes.map(_.getNumberOfRows).sum == 20000)
@@ -89,29 +89,29 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     }
   }
 
-  test("columns have the Bloom filters of the table's properties, with their precision") {
+  test("the columns in the table properties have Bloom filters with the configured false-positive probability") {
     val rows = randomRows(5000, 10)
     def filters(properties: (String, String)*): Map[Int, Long] =
-      reading(new Run(simple, rows, properties.toMap)) { reader =>
+      withReader(new Run(simple, rows, properties.toMap)) { reader =>
         val readers = reader.rows.asInstanceOf[RecordReaderImpl]
         try readers.readStripeFooter(reader.getStripes.get(0)).getStreamsList.asScala
             .filter(_.getKind == Kind.BLOOM_FILTER_UTF8).map(s => s.getColumn -> s.getLength).toMap
         finally readers.close()
       }
     assert(filters().isEmpty)
-    val usual = filters("write.orc.bloom.filter.columns" -> "text")
-    assert(usual.keySet == Set(2))
-    val sharp = filters("write.orc.bloom.filter.columns" -> "id,text", "write.orc.bloom.filter.fpp" -> "0.0001")
-    assert(sharp.keySet == Set(1, 2) && sharp(2) > usual(2))
+    val defaultFilters = filters("write.orc.bloom.filter.columns" -> "text")
+    assert(defaultFilters.keySet == Set(2))
+    val largeFilters = filters("write.orc.bloom.filter.columns" -> "id,text", "write.orc.bloom.filter.fpp" -> "0.0001")
+    assert(largeFilters.keySet == Set(1, 2) && largeFilters(2) > defaultFilters(2))
   }
 
-  test("a flush ends the stripe, however short, and frees its memory") {
+  test("a flush ends the current stripe and frees its memory") {
     val io = new iceberglite.table.MemoryFileIO
     val writer = format(inputOf(simple), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     converted(simple, randomRows(3000, 100)).foreach(writer.write)
-    val before = writer.buffered
+    val bufferedBefore = writer.buffered
     writer.flush()
-    assert(before > 0 && writer.buffered < before / 4)
+    assert(bufferedBefore > 0 && writer.buffered < bufferedBefore / 4)
     val length = writer.length
     assert(length > 200000)
     writer.flush()
@@ -140,10 +140,10 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
       val io = new iceberglite.table.MemoryFileIO
       val files = format(inputOf(simple), MetricsModes(Map.empty), properties, io).newFiles()
       var sizes = Vector.empty[Long]
-      val left = converted(simple, rows)
-      while (left.hasNext) {
+      val remainingRows = converted(simple, rows)
+      while (remainingRows.hasNext) {
         val writer = files.open(s"mem:/f${sizes.size}")
-        while (left.hasNext && writer.length < 500000) writer.write(left.next())
+        while (remainingRows.hasNext && writer.length < 500000) writer.write(remainingRows.next())
         sizes :+= writer.finish().fileSizeInBytes
       }
       assert(sizes.init.forall(s => s > 350000 && s < 700000), sizes)

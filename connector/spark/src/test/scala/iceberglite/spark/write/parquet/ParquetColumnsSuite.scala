@@ -14,19 +14,18 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.write.WriteFixture
 
 /**
- * Per-column settings of Parquet files in table properties, compared with files of Apache Iceberg with the same
- * settings.
+ * Checks that table properties for single columns have the same effect on Parquet files as in Apache Iceberg.
  */
 class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
   private val noDictionary = "write.parquet.dict-encoding-enabled.column.v" -> "false"
-  private val filtered = "write.parquet.bloom-filter-enabled.column.v" -> "true"
+  private val bloomFilter = "write.parquet.bloom-filter-enabled.column.v" -> "true"
 
-  /** Creates a table with several row groups, in all of which the values of `v` have the same bounds. */
+  /** Creates a table whose files have several row groups, each with values of `v` from almost the whole range. */
   private def tableOf(properties: (String, String)*): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (v BIGINT, s STRUCT<x: DOUBLE, w: STRING>, c STRING) USING iceberg")
-    val all = ("write.parquet.row-group-size-bytes" -> "20000") +: properties
-    sql(s"ALTER TABLE $t SET TBLPROPERTIES (${all.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")})")
+    val allProperties = ("write.parquet.row-group-size-bytes" -> "20000") +: properties
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES (${allProperties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")})")
     t
   }
 
@@ -43,22 +42,24 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     finally reader.close()
   }
 
-  /** Returns, for each column, the number of row groups with a Bloom filter, bounds, a column index, a dictionary. */
-  private def parts(table: String): Map[String, Seq[Int]] = {
-    val found = listed(table, "file_path").map(row =>
+  /** Returns for each column the numbers of row groups with a Bloom filter, bounds, a column index and a dictionary. */
+  private def rowGroupCounts(table: String): Map[String, Seq[Int]] = {
+    val featuresByColumn = listed(table, "file_path").map(row =>
       withReader(row.getString(0)) { reader =>
         reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala.map { c =>
-          val holds = Seq(
+          val features = Seq(
             reader.readBloomFilter(c) != null,
             c.getStatistics.hasNonNullValue,
             reader.readColumnIndex(c) != null,
             c.getEncodings.asScala.exists(_.usesDictionary)
           )
-          c.getPath.toDotString -> holds
+          c.getPath.toDotString -> features
         })
       }
     )
-    found.flatten.groupBy(_._1).map { case (path, all) => path -> all.map(_._2).transpose.map(_.count(identity)) }
+    featuresByColumn.flatten.groupBy(_._1).map { case (path, features) =>
+      path -> features.map(_._2).transpose.map(_.count(identity))
+    }
   }
 
   /** Returns the number of rows that a query reads from the files. */
@@ -69,30 +70,31 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
   }
 
   test("a scan for one value skips row groups whose Bloom filter does not contain it") {
-    val plain = tableOf(noDictionary)
+    val withoutFilter = tableOf(noDictionary)
     val withFilter = tableOf(
       noDictionary,
-      filtered,
+      bloomFilter,
       "write.parquet.bloom-filter-ndv.column.v" -> "3000",
       "write.parquet.bloom-filter-fpp.column.v" -> "0.0001"
     )
-    Seq(plain, withFilter).foreach(write)
-    val groups = parts(withFilter)("v").head
-    assert(groups > 2 && parts(plain)("v").head == 0)
-    assert(rowsRead(s"SELECT * FROM $plain WHERE v = 4001") == 6000)
+    Seq(withoutFilter, withFilter).foreach(write)
+    val groups = rowGroupCounts(withFilter)("v").head
+    assert(groups > 2 && rowGroupCounts(withoutFilter)("v").head == 0)
+    assert(rowsRead(s"SELECT * FROM $withoutFilter WHERE v = 4001") == 6000)
     assert(rowsRead(s"SELECT * FROM $withFilter WHERE v = 4001") == 0)
-    val one = rowsRead(s"SELECT * FROM $withFilter WHERE v = 4000")
-    assert(one > 0 && one < 6000)
+    val rowsReadForValue = rowsRead(s"SELECT * FROM $withFilter WHERE v = 4000")
+    assert(rowsReadForValue > 0 && rowsReadForValue < 6000)
     Seq("v = 4000", "v IN (4000, 4001, 5)", "v <> 4000 AND v < 20").foreach { where =>
-      assert(sorted(s"SELECT * FROM $withFilter WHERE $where") == sorted(s"SELECT * FROM $plain WHERE $where"))
-      assert(sorted(s"SELECT * FROM ${peer(withFilter)} WHERE $where") == sorted(s"SELECT * FROM $plain WHERE $where"))
+      val expected = sorted(s"SELECT * FROM $withoutFilter WHERE $where")
+      assert(sorted(s"SELECT * FROM $withFilter WHERE $where") == expected)
+      assert(sorted(s"SELECT * FROM ${peer(withFilter)} WHERE $where") == expected)
     }
   }
 
   test("the same properties have the same effect on files and metadata as in Apache Iceberg") {
     val properties = Seq(
       noDictionary,
-      filtered,
+      bloomFilter,
       "write.parquet.bloom-filter-enabled.column.s.w" -> "true",
       "write.parquet.bloom-filter-enabled.column.nobody" -> "true",
       "write.parquet.bloom-filter-ndv.column.s.w" -> "100",
@@ -102,23 +104,25 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
       "write.parquet.stats-enabled.column.c" -> "false",
       "write.parquet.page-version" -> "v2"
     )
-    val (ours, theirs) = (tableOf(properties: _*), tableOf(properties: _*))
-    write(ours)
-    write(peer(theirs))
-    sql(s"REFRESH TABLE $theirs")
-    def present(table: String): Map[String, Seq[Boolean]] =
-      parts(table).map { case (path, counts) => path -> counts.map(_ > 0) }
-    assert(present(ours) == present(theirs))
-    assert(present(ours)("s.x").slice(1, 3) == Seq(false, false) && present(ours)("v").head)
+    val (liteTable, peerTable) = (tableOf(properties: _*), tableOf(properties: _*))
+    write(liteTable)
+    write(peer(peerTable))
+    sql(s"REFRESH TABLE $peerTable")
+    def hasFeature(table: String): Map[String, Seq[Boolean]] =
+      rowGroupCounts(table).map { case (path, counts) => path -> counts.map(_ > 0) }
+    assert(hasFeature(liteTable) == hasFeature(peerTable))
+    assert(hasFeature(liteTable)("s.x").slice(1, 3) == Seq(false, false) && hasFeature(liteTable)("v").head)
     val columns = "value_counts, null_value_counts, nan_value_counts, lower_bounds, upper_bounds"
-    // The peer counts the values of floating-point columns separately.
-    def counted(table: String) = plain(listed(table, columns)).map(maps => maps.take(2).map(_ - 4) ++ maps.drop(2))
-    assert(counted(ours) == counted(theirs))
-    assert(sorted(s"SELECT * FROM ${peer(ours)}") == sorted(s"SELECT * FROM $theirs"))
-    assert(sorted(s"SELECT * FROM $theirs WHERE s.w = 'w7'") == sorted(s"SELECT * FROM $ours WHERE s.w = 'w7'"))
+    // The column with the id 4 is left out of the value and null counts, because Apache Iceberg counts the values of
+    // floating-point columns differently.
+    def metrics(table: String) =
+      comparableMaps(listed(table, columns)).map(maps => maps.take(2).map(_ - 4) ++ maps.drop(2))
+    assert(metrics(liteTable) == metrics(peerTable))
+    assert(sorted(s"SELECT * FROM ${peer(liteTable)}") == sorted(s"SELECT * FROM $peerTable"))
+    assert(sorted(s"SELECT * FROM $peerTable WHERE s.w = 'w7'") == sorted(s"SELECT * FROM $liteTable WHERE s.w = 'w7'"))
   }
 
-  private def plain(files: Seq[Row]): Seq[Seq[Map[Int, String]]] = files.map(_.toSeq.map {
+  private def comparableMaps(files: Seq[Row]): Seq[Seq[Map[Int, String]]] = files.map(_.toSeq.map {
     case map: scala.collection.Map[_, _] => map.map {
         case (id: Int, bytes: Array[Byte]) => id -> bytes.mkString(",")
         case (id, count) => id.asInstanceOf[Int] -> count.toString
@@ -126,7 +130,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     case _ => Map.empty[Int, String]
   })
 
-  test("position delete files have their own settings") {
+  test("position delete files are written with the properties for delete files") {
     val t = tableOf(
       "write.delete.mode" -> "merge-on-read",
       "write.parquet.compression-codec" -> "gzip",
@@ -146,17 +150,17 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 8)
   }
 
-  test("properties of a column are renamed with it, and removed when it is dropped") {
-    val t = tableOf(filtered, "write.parquet.dict-encoding-enabled.column.c" -> "false")
+  test("the properties of a column are renamed with the column, and removed when the column is dropped") {
+    val t = tableOf(bloomFilter, "write.parquet.dict-encoding-enabled.column.c" -> "false")
     sql(s"ALTER TABLE $t RENAME COLUMN v TO value")
     sql(s"ALTER TABLE $t DROP COLUMN c")
-    val kept = rows(s"SHOW TBLPROPERTIES $t").map(_.getString(0)).filter(_.contains(".column."))
-    assert(kept == Seq("write.parquet.bloom-filter-enabled.column.value"))
+    val columnProperties = rows(s"SHOW TBLPROPERTIES $t").map(_.getString(0)).filter(_.contains(".column."))
+    assert(columnProperties == Seq("write.parquet.bloom-filter-enabled.column.value"))
   }
 
-  test("an invalid value is rejected when it is set") {
+  test("an invalid value of a column property is rejected when the property is set") {
     val t = tableOf()
-    val error = intercept[Exception](sql(s"ALTER TABLE $t SET TBLPROPERTIES ('${filtered._1}' = 'maybe')"))
-    assert(messages(error).contains(s"table property ${filtered._1}: maybe. It must be true or false"))
+    val error = intercept[Exception](sql(s"ALTER TABLE $t SET TBLPROPERTIES ('${bloomFilter._1}' = 'maybe')"))
+    assert(messages(error).contains(s"table property ${bloomFilter._1}: maybe. It must be true or false"))
   }
 }

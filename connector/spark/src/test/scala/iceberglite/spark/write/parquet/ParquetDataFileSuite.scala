@@ -67,11 +67,11 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(read.map(_.toString).sorted == expected.map(_.toString).sorted)
   }
 
-  test("every node of the file has the id of its field, including elements, keys and values") {
+  test("every field of the file schema has its field id, including list elements and map keys and values") {
     val (path, _) = write(nested, rowsOfNested)
     def ids(t: ParquetType): Seq[Int] = {
-      val below = if (t.isPrimitive) Nil else t.asGroupType.getFields.asScala.flatMap(ids)
-      Option(t.getId).map(_.intValue).toSeq ++ below
+      val childIds = if (t.isPrimitive) Nil else t.asGroupType.getFields.asScala.flatMap(ids)
+      Option(t.getId).map(_.intValue).toSeq ++ childIds
     }
     val schema: GroupType = footer(path).getFileMetaData.getSchema
     assert(schema.getFields.asScala.flatMap(ids).sorted == (1 to 12))
@@ -105,16 +105,16 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     )
     val schema = Schema(0, types.zipWithIndex.map { case ((t, _), i) => optional(i + 1, s"c$i", t) }.toVector)
     val (path, _) = write(schema, Seq(Row.fromSeq(types.map(_ => null))))
-    val found = footer(path).getFileMetaData.getSchema.getFields.asScala.map { f =>
+    val physicalTypes = footer(path).getFileMetaData.getSchema.getFields.asScala.map { f =>
       val physical = f.asPrimitiveType
       val length = if (physical.getTypeLength > 0) s"(${physical.getTypeLength})" else ""
       val logical = Option(f.getLogicalTypeAnnotation).fold("")(" " + _.toString)
       physical.getPrimitiveTypeName.name.toLowerCase + length + logical
     }
-    assert(found == types.map(_._2))
+    assert(physicalTypes == types.map(_._2))
   }
 
-  test("metrics are those of the values, with NaN counts") {
+  test("counts, NaN counts, bounds and column sizes are those of the written values") {
     val schema = Schema(
       0,
       Vector(
@@ -169,7 +169,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     })
   }
 
-  test("a row group ends at its size, and each row group is a split offset") {
+  test("a row group ends when it has the configured size, and each row group starts at a split offset") {
     val schema = Schema(0, Vector(optional(1, "s", StringType)))
     val random = new scala.util.Random(1)
     val (path, file) = write(
@@ -183,7 +183,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(blocks.init.forall(b => b.getTotalByteSize > 80000 && b.getTotalByteSize < 160000))
   }
 
-  test("a flush writes the rows so far, and the reported length is close to the file's") {
+  test("a flush writes the buffered rows, and the reported length is close to the file length") {
     val schema = Schema(0, Vector(optional(1, "v", LongType)))
     val (path, writer) = open(schema)
     val rows = converted(schema, (1 to 100000).map(i => Row(i.toLong * 7919)))
@@ -191,22 +191,22 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(writer.buffered > 0 && writer.length > writer.buffered)
     writer.flush()
     assert(writer.buffered == 0)
-    val before = writer.length
+    val reportedLength = writer.length
     val file = writer.finish()
-    assert(file.fileSizeInBytes == Files.size(path) && file.fileSizeInBytes - before < 2000)
+    assert(file.fileSizeInBytes == Files.size(path) && file.fileSizeInBytes - reportedLength < 2000)
     assert(spark.read.parquet(path.toString).count() == 100000)
   }
 
   test("a null in a required field fails with the name of the field") {
     val error = intercept[ValidationFailed] {
-      // Not an unsafe row, because it cannot hold a null in a required field.
+      // The row is not an unsafe row, because unsafe rows cannot have a null in a required field.
       val (_, writer) = open(nested)
       generic(nested, Seq(Row(1L, Seq(Row(null, 1f)), null, null))).foreach(writer.write)
     }
     assert(error.getMessage.contains("Column points.element.x is NOT NULL"))
   }
 
-  test("bytes of the wrong length for a fixed column fail with the column name") {
+  test("the error for bytes of the wrong length for a fixed column contains the column name") {
     val schema = Schema(0, Vector(optional(1, "c", FixedType(3))))
     val (_, file) = write(schema, Seq(Row(Array[Byte](1, 2, 3))))
     assert(file.metrics.lowerBound(1).contains(ByteBuffer.wrap(Array[Byte](1, 2, 3))))
@@ -258,7 +258,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     (path, writer.finish())
   }
 
-  /** Converts rows like Spark: into one row object that is reused. */
+  /** Converts rows to unsafe rows that all use the same row object, as in Spark. */
   private def converted(schema: Schema, rows: Seq[Row]): Iterator[InternalRow] = {
     val project = UnsafeProjection.create(SparkTypes.toSpark(schema))
     generic(schema, rows).map(project)

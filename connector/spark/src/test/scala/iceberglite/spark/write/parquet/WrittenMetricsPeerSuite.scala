@@ -6,7 +6,8 @@ import iceberglite.conformance.MetricsRules
 import iceberglite.spark.write.MetricsFixture
 
 /**
- * Metrics in manifests of files that Spark writes through iceberg-lite, compared with Apache Iceberg for the same rows.
+ * Compares the metrics of files that Spark writes through iceberg-lite with the metrics that Apache Iceberg writes for
+ * the same rows.
  */
 class WrittenMetricsPeerSuite extends AnyFunSuite with MetricsFixture {
   Seq("", "none", "counts", "truncate(3)", "full").foreach { mode =>
@@ -16,11 +17,11 @@ class WrittenMetricsPeerSuite extends AnyFunSuite with MetricsFixture {
       MetricsRules.nans
     ) {
       val properties = if (mode.isEmpty) "" else s"TBLPROPERTIES ('write.metadata.metrics.default' = '$mode')"
-      val (ours, theirs) = (newTable(), newTable())
-      Seq(ours, theirs).foreach(t => sql(s"CREATE TABLE ${peer(t)} ($columns) USING iceberg $properties"))
-      sql(s"INSERT INTO $ours $values")
-      sql(s"INSERT INTO ${peer(theirs)} $values")
-      assert(metricsOf(ours) == metricsOf(theirs))
+      val (liteTable, peerTable) = (newTable(), newTable())
+      Seq(liteTable, peerTable).foreach(t => sql(s"CREATE TABLE ${peer(t)} ($columns) USING iceberg $properties"))
+      sql(s"INSERT INTO $liteTable $values")
+      sql(s"INSERT INTO ${peer(peerTable)} $values")
+      assert(metricsOf(liteTable) == metricsOf(peerTable))
     }
   }
 }

@@ -39,7 +39,7 @@ import iceberglite.spec.types.Type._
 class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PartitionerSuite._
 
-  test("every transform gives the same result for Spark's rows as for the specification's values") {
+  test("every transform gives the same result for values in Spark rows as for Iceberg literals") {
     values.foreach { case (t, literals) =>
       transforms.filter(_.canTransform(t)).foreach { transform =>
         val schema = Schema(0, Vector(NestedField.optional(7, "c", t)))
@@ -54,14 +54,14 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a null gives null for every transform and type", PartitionRules.nullGivesNull) {
+  test("every transform of a null is null, for every type", PartitionRules.nullGivesNull) {
     for ((t, _) <- values; transform <- transforms if transform.canTransform(t)) {
       val rows = new Rows(Schema(0, Vector(NestedField.optional(7, "c", t))), transform)
       assert(rows.tuple(new GenericInternalRow(Array[Any](null))) == PartitionTuple(Vector(None)))
     }
   }
 
-  test("a column inside structs is read, and is null if one of the structs is null") {
+  test("a source column can be a field of a struct, and is null if the struct is null") {
     val inner = StructType(Vector(NestedField.optional(3, "x", StringType), NestedField.optional(4, "v", IntType)))
     val outer = StructType(Vector(NestedField.optional(2, "inner", inner)))
     val schema = Schema(0, Vector(NestedField.optional(8, "first", LongType), NestedField.optional(1, "outer", outer)))
@@ -73,7 +73,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rows.tuple(rows.unsafe(new GenericInternalRow(Array[Any](1L, null)))) == PartitionTuple(Vector(None)))
   }
 
-  test("a column missing in the rows is null in the partition") {
+  test("the partition value of a column that the rows lack is null") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", IntType), NestedField.optional(8, "d", IntType)))
     val input = new InputColumns("t", schema, true, true).of(new SparkStruct().add("d", IntegerType))
     val spec = PartitionSpec(0, Vector(PartitionField(7, 1000, "c", Identity), PartitionField(8, 1001, "d", Identity)))
@@ -83,7 +83,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(partitioner.tuple(key) == PartitionTuple(Vector(None, Some(IntLiteral(5)))))
   }
 
-  test("Spark's smaller integers are converted to int") {
+  test("bytes and shorts of Spark are converted to int") {
     Seq((ByteType, 5.toByte), (ShortType, 5.toShort)).foreach { case (dataType, value) =>
       val schema = Schema(0, Vector(NestedField.optional(7, "c", IntType)))
       val input = new InputColumns("t", schema, true, true).of(new SparkStruct().add("c", dataType))
@@ -102,13 +102,14 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val bytes = "abc".getBytes
     val key = rows.partitioner.newKey()
     rows.partitioner.read(new GenericInternalRow(Array[Any](UTF8String.fromBytes(bytes))), key)
-    val kept = key.retained
-    assert(kept == key && kept.hashCode == key.hashCode)
+    val retainedKey = key.retained
+    assert(retainedKey == key && retainedKey.hashCode == key.hashCode)
     bytes(0) = 'x'
-    assert(kept != key && rows.partitioner.tuple(kept) == PartitionTuple(Vector(Some(StringLiteral("abc")))))
+    assert(retainedKey != key)
+    assert(rows.partitioner.tuple(retainedKey) == PartitionTuple(Vector(Some(StringLiteral("abc")))))
   }
 
-  test("null and zero are different partitions, and so are 0.0 and -0.0, but all NaN values are one") {
+  test("null, 0.0 and -0.0 are different partition values, and all NaN values are the same partition value") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", DoubleType)))
     val rows = new Rows(schema, Identity)
     def key(value: Any) = {
@@ -163,7 +164,7 @@ private object PartitionerSuite {
   private def bytes(size: Gen[Int]): Gen[ByteBuffer] =
     size.flatMap(Gen.listOfN(_, Gen.choose(Byte.MinValue, Byte.MaxValue))).map(b => ByteBuffer.wrap(b.toArray))
   private def decimal(precision: Int, scale: Int): Gen[Literal] = {
-    // Truncation of the smallest values would exceed the type.
+    // The smallest values are left out, because truncating them gives values with more digits than the type has.
     val limit = BigInt(10).pow(precision) - 1001
     Gen.oneOf(Gen.choose(-limit, limit), Gen.choose(BigInt(-1000), BigInt(1000)))
       .map(unscaled => DecimalLiteral(new BigDecimal(unscaled.bigInteger, scale)))
@@ -190,7 +191,7 @@ private object PartitionerSuite {
     BinaryType -> bytes(Gen.choose(0, 12)).map(BinaryLiteral)
   )
 
-  /** A spec with one field, and rows of its schema. */
+  /** Computes the partitions of rows for a spec with one field. */
   final private class Rows(schema: Schema, transform: Transform, source: Int = 7) {
     private val sparkType = SparkTypes.toSpark(schema)
     private val spec = PartitionSpec(0, Vector(PartitionField(source, 1000, "p", transform)))

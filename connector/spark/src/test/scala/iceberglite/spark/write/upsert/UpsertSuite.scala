@@ -20,24 +20,24 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RewriteFiles
 
-/** Upserts that do not read the table, read back here and by Apache Iceberg, and converted to position deletes. */
+/** Checks upserts, whose equality deletes both connectors read, and the conversion of these deletes by a procedure. */
 class UpsertSuite extends AnyFunSuite with SharedSession {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
-  private def newUpserted(columns: String, version: Int, rest: String = "", properties: String = ""): String = {
+  private def newUpsertTable(columns: String, version: Int, clauses: String = "", properties: String = ""): String = {
     val t = newTable()
-    sql(s"CREATE TABLE $t ($columns) USING iceberg $rest TBLPROPERTIES ('format-version' = '$version'$properties)")
+    sql(s"CREATE TABLE $t ($columns) USING iceberg $clauses TBLPROPERTIES ('format-version' = '$version'$properties)")
     t
   }
 
   private def upsert(t: String, rows: DataFrame, options: (String, String)*): Unit =
     options.foldLeft(rows.writeTo(t)) { case (w, (key, value)) => w.option(key, value) }.append()
 
-  /** Returns the rows, after checking that both connectors read the same. */
+  /** Returns the rows of a table, after checking that Apache Iceberg reads the same rows. */
   private def read(t: String): Seq[String] = {
-    val ours = sorted(s"SELECT * FROM $t")
-    assert(sorted(s"SELECT * FROM ${peer(t)}") == ours)
-    ours
+    val result = sorted(s"SELECT * FROM $t")
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == result)
+    result
   }
 
   private def deletes(t: String): Seq[(Int, String)] =
@@ -54,27 +54,27 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
 
   test("random upserts and deletes give the rows of a model, before and after conversion") {
     val random = new Random(seed)
-    // Half of the layouts are tested in each version.
-    for (version <- Seq(2, 3); ((layout, keys), i) <- layouts.zipWithIndex if (i + version + seed) % 2 == 0) {
+    // In each version, half of the partitionings are tested.
+    for (version <- Seq(2, 3); ((partitioning, keys), i) <- layouts.zipWithIndex if (i + version + seed) % 2 == 0) {
       val format = Seq("parquet", "orc", "avro")(random.nextInt(3))
       val properties = s", 'write.spark.accept-any-schema' = 'true', 'write.delete.format.default' = '$format'"
-      val t = newUpserted("id INT, p STRING, v BIGINT", version, layout, properties)
+      val t = newUpsertTable("id INT, p STRING, v BIGINT", version, partitioning, properties)
       var model = Map.empty[(Int, String), Long]
       (1 to 4).foreach { step =>
         val rows = (1 to 12).map(_ => (random.nextInt(20), Seq("a", "b")(random.nextInt(2)), random.nextInt(4) == 0))
-        // Each step replaces the last row of the step before.
-        val keyed = rows :+ ((30, "a", false))
-        val distinct = keyed.groupBy(k => if (keys == "id") (k._1, "") else (k._1, k._2)).values.map(_.head).toSeq
+        // Each step upserts the row with the id 30, so that it replaces this row of the step before.
+        val allRows = rows :+ ((30, "a", false))
+        val distinct = allRows.groupBy(k => if (keys == "id") (k._1, "") else (k._1, k._2)).values.map(_.head).toSeq
         import spark.implicits._
-        val values = distinct.map { case (id, p, gone) => (id, p, (step * 100 + id).toLong, gone) }
+        val values = distinct.map { case (id, p, isDeleted) => (id, p, (step * 100 + id).toLong, isDeleted) }
         val frame = values.toDF("id", "p", "v", "gone")
         upsert(t, frame, "upsert-keys" -> keys, "upsert-delete-column" -> "gone")
-        distinct.foreach { case (id, p, gone) =>
+        distinct.foreach { case (id, p, isDeleted) =>
           model = model.filterKeys(k => k._1 != id || keys != "id" && k._2 != p).map(identity)
-          if (!gone) model += (id, p) -> (step * 100 + id).toLong
+          if (!isDeleted) model += (id, p) -> (step * 100 + id).toLong
         }
         val expected = model.toSeq.map { case ((id, p), v) => s"[$id,$p,$v]" }.sorted
-        assert(read(t) == expected, s"$layout step $step")
+        assert(read(t) == expected, s"$partitioning step $step")
         if (step == 2 + i % 2) {
           assert(deletes(t).exists(_._1 == 2))
           convert(t)
@@ -83,10 +83,10 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
         }
         // Existing position deletes are merged with those from the conversion.
         if (step == 3) {
-          val gone = model.keys.toSeq.sorted.head
+          val deletedKey = model.keys.toSeq.sorted.head
           sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
-          sql(s"DELETE FROM $t WHERE id = ${gone._1} AND p = '${gone._2}'")
-          model -= gone
+          sql(s"DELETE FROM $t WHERE id = ${deletedKey._1} AND p = '${deletedKey._2}'")
+          model -= deletedKey
         }
       }
       assert(convert(t).head != 0)
@@ -97,7 +97,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   }
 
   test("the identifier fields are the default key") {
-    val t = newUpserted("id INT NOT NULL, s STRUCT<k: STRING NOT NULL> NOT NULL, v INT", 3)
+    val t = newUpsertTable("id INT NOT NULL, s STRUCT<k: STRING NOT NULL> NOT NULL, v INT", 3)
     val rows = sql("SELECT 1 AS id, named_struct('k', 'a') AS s, 1 AS v UNION ALL SELECT 1, named_struct('k', 'b'), 2")
     assert(intercept[Exception](upsert(t, rows, "upsert" -> "true")).getMessage.contains("has no identifier fields"))
     sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id, s.k")
@@ -108,11 +108,11 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   }
 
   test("two rows with the same key are rejected with the key, and leave no files") {
-    val t = newUpserted("id INT, d DATE, v INT", 2)
+    val t = newUpsertTable("id INT, d DATE, v INT", 2)
     upsert(t, sql("SELECT 1 AS id, DATE '2024-02-29' AS d, 1 AS v"), "upsert-keys" -> "id,d")
     val before = files(t)
-    val twice = sql("SELECT id, DATE '2024-02-29' AS d, v FROM VALUES (1, 1), (2, 1), (1, 2) AS t (id, v)")
-    val error = intercept[Exception](upsert(t, twice.repartition(3), "upsert-keys" -> "d, id"))
+    val duplicateKeys = sql("SELECT id, DATE '2024-02-29' AS d, v FROM VALUES (1, 1), (2, 1), (1, 2) AS t (id, v)")
+    val error = intercept[Exception](upsert(t, duplicateKeys.repartition(3), "upsert-keys" -> "d, id"))
     val causes = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString(" ")
     assert(causes.contains("two of the rows have the key id = 1, d = 2024-02-29"))
     assert(files(t) == before)
@@ -126,16 +126,16 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     FilesBelow.of(data).map(_.toString)
   }
 
-  test("null is a key value like any other") {
-    val t = newUpserted("id INT, v INT", 2)
+  test("an upsert with a null key replaces the row with a null key") {
+    val t = newUpsertTable("id INT, v INT", 2)
     Seq(1, 2).foreach(v => upsert(t, sql(s"SELECT CAST(NULL AS INT) AS id, $v AS v"), "upsert-keys" -> "id"))
     assert(read(t) == Seq("[null,2]"))
   }
 
-  test("keys of every comparable type match their rows") {
+  test("upserts with keys of every comparable type replace the rows with the same keys") {
     val columns = "b BOOLEAN, i INT, l BIGINT, d DECIMAL(9, 2), e DECIMAL(30, 2), day DATE, ts TIMESTAMP, " +
       "n TIMESTAMP_NTZ, s STRING, x BINARY, c CHAR(3)"
-    val t = newUpserted(s"$columns, v INT", 3)
+    val t = newUpsertTable(s"$columns, v INT", 3)
     def rows(v: Int) = sql(
       s"""SELECT true AS b, 1 AS i, 2L AS l, 1.25BD AS d, CAST(1.25BD AS DECIMAL(30, 2)) AS e, DATE '1969-12-31' AS day,
          |TIMESTAMP '2024-02-29 12:00:00' AS ts, TIMESTAMP_NTZ '1969-12-31 23:59:59' AS n, 'ü' AS s, X'00ff' AS x,
@@ -150,7 +150,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   }
 
   test("an invalid upsert is rejected with the reason") {
-    val t = newUpserted("id INT, f FLOAT, l ARRAY<INT>, v INT", 2)
+    val t = newUpsertTable("id INT, f FLOAT, l ARRAY<INT>, v INT", 2)
     val rows = sql("SELECT 1 AS id, 1f AS f, array(1) AS l, 1 AS v")
     def assertRejected(
         reason: String,
@@ -168,30 +168,30 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assertRejected("The columns of the rows are", "upsert-keys" -> "id", "upsert-delete-column" -> "gone")()
     assertRejected("must be a BOOLEAN", "upsert-keys" -> "id", "upsert-delete-column" -> "v")()
     assertRejected("Append the rows")(rows.writeTo(t).option("upsert-keys", "id").overwritePartitions())
-    val v1 = newUpserted("id INT", 1)
+    val v1 = newUpsertTable("id INT", 1)
     assertRejected("Tables of version 1 have no delete files")(upsert(v1, rows.select("id"), "upsert-keys" -> "id"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     assertRejected("It is a key column of the upsert")(upsert(t, rows.drop("id"), "upsert-keys" -> "id"))
   }
 
-  test("deletes apply to rows of other partitions and other specs") {
-    val t = newUpserted("id INT, p STRING", 2, "PARTITIONED BY (p)")
+  test("an upsert replaces rows of other partitions, and rows of files with another partition spec") {
+    val t = newUpsertTable("id INT, p STRING", 2, "PARTITIONED BY (p)")
     sql(s"INSERT INTO $t VALUES (1, 'a'), (2, 'a')")
     upsert(t, sql("SELECT 1 AS id, 'b' AS p"), "upsert-keys" -> "id")
     assert(read(t) == Seq("[1,b]", "[2,a]"))
     sql(s"ALTER TABLE $t REPLACE PARTITION FIELD p WITH bucket(2, id)")
     upsert(t, sql("SELECT 2 AS id, 'c' AS p UNION ALL SELECT 1, 'd'"), "upsert-keys" -> "id")
     assert(read(t) == Seq("[1,d]", "[2,c]"))
-    // If all files have the same spec, a delete applies to its partition only.
-    val u = newUpserted("id INT, p STRING", 2, "PARTITIONED BY (bucket(2, id))")
+    // If all files have the same spec and the key determines the partition, deletes apply only to their partition.
+    val u = newUpsertTable("id INT, p STRING", 2, "PARTITIONED BY (bucket(2, id))")
     sql(s"INSERT INTO $u VALUES (1, 'a'), (2, 'a')")
     upsert(u, sql("SELECT 1 AS id, 'b' AS p"), "upsert-keys" -> "id")
     assert(read(u) == Seq("[1,b]", "[2,a]"))
     assert(loaded(u).specs.size == 1 && loaded(t).specs.size == 3)
   }
 
-  test("an upsert can write to a branch and is converted there") {
-    val t = newUpserted("id INT, v INT", 3)
+  test("an upsert can write to a branch, and its deletes can be converted on the branch") {
+    val t = newUpsertTable("id INT, v INT", 3)
     sql(s"INSERT INTO $t VALUES (1, 1)")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     upsert(t, sql("SELECT 1 AS id, 2 AS v"), "upsert-keys" -> "id", "branch" -> "b")
@@ -200,17 +200,18 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT * FROM $t VERSION AS OF 'b'").map(_.toString) == Seq("[1,2]"))
   }
 
-  test("a conversion takes concurrent commits into account") {
+  test("a conversion of equality deletes includes or rejects concurrent commits") {
     for (version <- Seq(2, 3)) {
-      val appended = converting(version)(t => sql(s"INSERT INTO $t VALUES (1, 9)"))
+      val appended = convertDuring(version)(t => sql(s"INSERT INTO $t VALUES (1, 9)"))
       assert(read(appended.get) == Seq("[1,2]", "[1,9]", "[2,2]", "[3,1]"))
       assert(!deletes(appended.get).exists(_._1 == 2))
-      val upserted = converting(version)(t => upsert(t, sql("SELECT 2 AS id, 5 AS v"), "upsert-keys" -> "id"))
+      val upserted = convertDuring(version)(t => upsert(t, sql("SELECT 2 AS id, 5 AS v"), "upsert-keys" -> "id"))
       assert(read(upserted.get) == Seq("[1,2]", "[2,5]", "[3,1]"))
       assert(deletes(upserted.get).count(_._1 == 2) == 1)
       assertRejected("not in the table any more")(version)(t => sql(s"INSERT OVERWRITE $t VALUES (7, 7)"))
       assertRejected("not in the table any more")(version)(convert)
-      // A file with the sequence number of the first one, as from a compaction that began before the deletes.
+      // The concurrent commit adds a file with the sequence number of the first snapshot, like a compaction that began
+      // before the deletes.
       assertRejected("to which the deletes apply")(version) { t =>
         val live = liveTable(t)
         val scan = TableScan(live.tree(), live.metadata.currentSnapshot, AlwaysTrue, caseSensitive = true)
@@ -226,25 +227,25 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   }
 
   /** Commits a change between the read and the commit of a conversion. @return the table if the conversion succeeds */
-  private def converting(version: Int)(concurrent: String => Unit): scala.util.Try[String] = {
-    val t = newUpserted("id INT, v INT", version, properties = ", 'write.delete.mode' = 'merge-on-read'")
+  private def convertDuring(version: Int)(concurrent: String => Unit): scala.util.Try[String] = {
+    val t = newUpsertTable("id INT, v INT", version, properties = ", 'write.delete.mode' = 'merge-on-read'")
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 1 FROM VALUES (1), (2), (3) AS t (id)")
     upsert(t, sql("SELECT 1 AS id, 2 AS v UNION ALL SELECT 2, 2"), "upsert-keys" -> "id")
     val table = liveTable(t)
-    val planned = EqualityDeletes.of(table, SnapshotTarget.Main).get
+    val equalityDeletes = EqualityDeletes.of(table, SnapshotTarget.Main).get
     val before = files(t)
     scala.util.Try {
-      new DeleteConversionJob(spark, table).run(planned) { found =>
+      new DeleteConversionJob(spark, table).run(equalityDeletes) { foundRows =>
         concurrent(t)
-        table.transaction().add(planned.action(found)).commit()
+        table.transaction().add(equalityDeletes.action(foundRows)).commit()
       }
       sql(s"REFRESH TABLE $t")
       t
     }.recoverWith { case e =>
       sql(s"REFRESH TABLE $t")
       val paths = rows(s"SELECT file_path FROM $t.all_files").map(_.getString(0))
-      val listed = paths.map(_.replaceFirst("^file:/+", "/")).toSet
-      assert((files(t) -- before).forall(listed), "files of the conversion are left")
+      val referencedPaths = paths.map(_.replaceFirst("^file:/+", "/")).toSet
+      assert((files(t) -- before).forall(referencedPaths), "files of the failed conversion were not deleted")
       scala.util.Failure(e)
     }
   }
@@ -255,12 +256,12 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   }
 
   private def assertRejected(reason: String)(version: Int)(concurrent: String => Unit): Unit = {
-    val error = converting(version)(concurrent).failed.get
+    val error = convertDuring(version)(concurrent).failed.get
     assert(error.getMessage.contains(reason))
   }
 
-  test("rows keep their ids when deletes are converted, and new versions of rows are new rows") {
-    val t = newUpserted("id INT, v INT", 3)
+  test("a conversion of deletes keeps row ids, and rows that an upsert has replaced have new row ids") {
+    val t = newUpsertTable("id INT, v INT", 3)
     sql(s"INSERT INTO $t VALUES (1, 1), (2, 1)")
     upsert(t, sql("SELECT 1 AS id, 2 AS v"), "upsert-keys" -> "id")
     val before = sorted(s"SELECT id, _row_id, _last_updated_sequence_number FROM $t")

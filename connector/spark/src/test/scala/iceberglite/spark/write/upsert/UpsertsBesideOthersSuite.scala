@@ -5,32 +5,32 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Upserts whose keys may not match the keys in the table. */
+/** Checks upserts whose deletes would not apply to all rows with the same keys. */
 class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
 
   private def upsert(t: String, select: String, options: (String, String)*): Unit =
     (options :+ ("upsert-keys" -> "k")).foldLeft(sql(select).writeTo(t)) { case (w, (key, v)) => w.option(key, v) }
       .append()
 
-  private def createTable(columns: String, rest: String = "", more: String = ""): String = {
+  private def createTable(columns: String, clauses: String = "", properties: String = ""): String = {
     val t = newTable()
-    sql(s"CREATE TABLE $t ($columns) USING iceberg $rest TBLPROPERTIES ('format-version' = '2'$more)")
+    sql(s"CREATE TABLE $t ($columns) USING iceberg $clauses TBLPROPERTIES ('format-version' = '2'$properties)")
     t
   }
 
-  test("an upsert is rejected if its deletes in partitions do not apply to files added concurrently in others") {
+  test("an upsert is rejected if its deletes do not apply to files that are added concurrently with another spec") {
     val t = createTable("k BIGINT, p INT", "PARTITIONED BY (bucket(4, k))")
     sql(s"INSERT INTO $t VALUES (1, 1), (2, 1)")
-    // Tasks have no active session.
-    val others = new Thread(() => {
+    // The statements run in a thread with an active session, because the thread of the task has no active session.
+    val concurrentWriter = new Thread(() => {
       SparkSession.setActiveSession(spark)
       sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
       sql(s"INSERT INTO $t VALUES (7, 1)")
       ()
     })
     commitMeanwhile(t) { _ =>
-      others.start()
-      others.join()
+      concurrentWriter.start()
+      concurrentWriter.join()
     }
     val error = intercept[Exception](upsert(t, "SELECT meanwhile(7) AS k, 2 AS p"))
     assert(messages(error).contains("to which these deletes do not apply. Run the statement again"))
@@ -39,31 +39,31 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
   }
 
-  test("an unpadded CHAR key is rejected, and a padded one matches its row") {
-    val t = createTable("k CHAR(3), v INT", more = ", 'write.spark.accept-any-schema' = 'true'")
+  test("a CHAR key without padding is rejected, and a padded key replaces the row with the same key") {
+    val t = createTable("k CHAR(3), v INT", properties = ", 'write.spark.accept-any-schema' = 'true'")
     upsert(t, "SELECT 'a  ' AS k, 1 AS v")
     val error =
       intercept[Exception](upsert(t, "SELECT 'a' AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone"))
     assert(messages(error).contains("the column is a CHAR(3); write rpad(k, 3, ' ')"))
     upsert(t, "SELECT rpad('a', 3, ' ') AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone")
     assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,2]"))
-    val plain = createTable("k CHAR(3), v INT")
-    Seq(1, 2).foreach(v => upsert(plain, s"SELECT 'a' AS k, $v AS v"))
-    assert(sorted(s"SELECT * FROM $plain") == Seq("[a  ,2]"))
+    val otherTable = createTable("k CHAR(3), v INT")
+    Seq(1, 2).foreach(v => upsert(otherTable, s"SELECT 'a' AS k, $v AS v"))
+    assert(sorted(s"SELECT * FROM $otherTable") == Seq("[a  ,2]"))
   }
 
   test("a UUID key must be in lower case") {
     val t = peer(newTable())
-    val mine = t.replaceFirst("^[^.]+", "lite")
-    sql(s"CREATE TABLE $mine (v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    val liteTable = t.replaceFirst("^[^.]+", "lite")
+    sql(s"CREATE TABLE $liteTable (v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     val table = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, t)
     table.updateSchema().addColumn("k", org.apache.iceberg.types.Types.UUIDType.get).commit()
-    sql(s"REFRESH TABLE $mine")
+    sql(s"REFRESH TABLE $liteTable")
     val key = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
-    Seq(1, 2).foreach(v => upsert(mine, s"SELECT $v AS v, '$key' AS k"))
-    val error = intercept[Exception](upsert(mine, s"SELECT 3 AS v, upper('$key') AS k"))
+    Seq(1, 2).foreach(v => upsert(liteTable, s"SELECT $v AS v, '$key' AS k"))
+    val error = intercept[Exception](upsert(liteTable, s"SELECT 3 AS v, upper('$key') AS k"))
     assert(messages(error).contains("write UUIDs in lower case, as lower(k)"))
-    assert(sorted(s"SELECT * FROM $mine") == Seq(s"[2,$key]"))
+    assert(sorted(s"SELECT * FROM $liteTable") == Seq(s"[2,$key]"))
   }
 
   test("upsert-keys with upsert=false is rejected") {
