@@ -10,7 +10,7 @@ import iceberglite.spark.conf.WriteAuditPublish
 import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 
-/** Branches and procedures in cases that no SQL scenario covers: data frames, cached results, other sessions. */
+/** Checks branches and procedures with DataFrames, cached results and other sessions, unlike the SQL scenarios. */
 class BranchesSuite extends AnyFunSuite with SharedSession {
 
   private def table(rows: String*): String = {
@@ -29,7 +29,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
 
   private def ident(t: String): String = t.stripPrefix("lite.")
 
-  test("a data frame is written to a branch by the table's name or by the option, in every mode") {
+  test("a DataFrame is written to a branch that the table name or an option selects, in every mode") {
     val t = table("(1, 'a'), (2, 'b')")
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     row(3, "c").writeTo(s"$t.branch_work").append()
@@ -43,11 +43,11 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2))
   }
 
-  test("two options, or a table name and an option, that select different states are rejected") {
+  test("two options, or a table name and an option, that select different snapshots are rejected") {
     val t = table("(1, 'a')")
     Seq("work", "other").foreach(b => sql(s"ALTER TABLE $t CREATE BRANCH $b"))
-    val clash = intercept[AnalysisException](row(2, "b").writeTo(s"$t.branch_work").option("branch", "other").append())
-    assert(clash.getMessage.contains("The table name selects the branch work"))
+    val error = intercept[AnalysisException](row(2, "b").writeTo(s"$t.branch_work").option("branch", "other").append())
+    assert(error.getMessage.contains("The table name selects the branch work"))
     row(2, "b").writeTo(s"$t.branch_work").option("branch", "work").append()
     assert(ids(spark.read.option("branch", "work").table(s"$t.branch_work")) == Seq(1, 2))
     Seq("branch" -> "other", "snapshot-id" -> "1", "tag" -> "work").foreach { case (key, value) =>
@@ -82,7 +82,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     } finally frames.foreach(_.unpersist())
   }
 
-  test("a session with a WAP branch does not read cached results of another state of the table") {
+  test("a session with a WAP branch does not read cached results of another branch") {
     val t = table("(1, 'a')")
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     val cached = spark.table(t).cache()
@@ -96,17 +96,18 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     } finally cached.unpersist()
   }
 
-  test("a procedure runs once, when it is called, no matter how its result is used") {
+  test("a procedure runs once, when it is called, regardless of how its result is used") {
     val t = table("(1, 'a')")
-    val before = rows(s"SELECT count(*) FROM $t.metadata_log_entries")
+    val versionsBefore = rows(s"SELECT count(*) FROM $t.metadata_log_entries")
     val frame = sql(s"CALL lite.system.fast_forward('${ident(t)}', 'made', 'main')")
     assert(frame.queryExecution.commandExecuted.isInstanceOf[CommandResult])
     assert(frame.where("branch_updated = 'made'").select("updated_ref").count() == 1 && frame.collect().length == 1)
-    assert(rows(s"SELECT count(*) FROM $t.metadata_log_entries").head.getLong(0) == before.head.getLong(0) + 1)
+    assert(rows(s"SELECT count(*) FROM $t.metadata_log_entries").head.getLong(0) == versionsBefore.head.getLong(0) + 1)
     intercept[NoSuchTableException](sql(s"CALL lite.system.ancestors_of('$ns.nothing')"))
   }
 
-  // This JVM is not notified of the peer's commits, as if they came from another machine.
+  // In the following tests, Apache Iceberg makes the concurrent commits, because iceberg-lite is not notified of its
+  // commits, as if another machine had made them.
 
   test("statements about branches and procedures see commits of other writers") {
     val t = table("(1, 'a')")
@@ -123,7 +124,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2, 3, 4))
   }
 
-  test("DELETE also deletes rows that others append before its commit, as if they had been appended earlier") {
+  test("DELETE also deletes rows that a concurrent commit appends before the DELETE commits") {
     val t = table("(1, 'a'), (2, 'b')")
     assert(ids(spark.table(t)) == Seq(1, 2))
     sql(s"INSERT INTO ${peer(t)} VALUES (3, 'a'), (4, 'b')")
@@ -131,7 +132,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(2, 4))
   }
 
-  test("DELETE fails as a whole if a file that others append before its commit would have to be split") {
+  test("DELETE fails if a concurrently appended file has both rows that match and rows that do not match") {
     val t = table("(1, 'a'), (20, 'b')")
     assert(ids(spark.table(t)) == Seq(1, 20))
     row(2, "a").union(row(30, "a")).coalesce(1).writeTo(peer(t)).append()
@@ -141,7 +142,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     assert(ids(spark.table(t)) == Seq(1, 2, 20, 30))
   }
 
-  test("an overwrite with an isolation level checks the commits of its branch since the given snapshot") {
+  test("an overwrite with an isolation level fails for conflicting commits to its own branch, not to other branches") {
     val t = table("(1, 'a')")
     sql(s"ALTER TABLE $t CREATE BRANCH work")
     val read = rows(s"SELECT snapshot_id FROM $t.refs WHERE name = 'work'").head.getLong(0)

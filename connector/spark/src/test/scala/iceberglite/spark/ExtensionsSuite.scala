@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Sessions with our extensions, with both our extensions and the peer's, and without extensions. */
+/** Checks sessions with the extensions of iceberg-lite and Apache Iceberg, and sessions without extensions. */
 class ExtensionsSuite extends AnyFunSuite with SharedSession {
 
   private def create(catalog: String): String = {
@@ -20,7 +20,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     catalog.loadTable(Identifier.of(Array(parts(1)), parts(2))).partitioning.map(_.describe).toSeq
   }
 
-  test("our statements change iceberg-lite tables, and the peer's statements change the peer's tables") {
+  test("each connector's extensions handle statements for tables of this connector") {
     Seq("lite", "ice").foreach { catalog =>
       val t = create(catalog)
       sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts) AS day")
@@ -32,7 +32,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("statements of the peer that iceberg-lite does not have still reach the peer") {
+  test("statements for tables of Apache Iceberg are passed on to its extensions") {
     val t = create("ice")
     sql(s"ALTER TABLE $t WRITE ORDERED BY id")
     sql(s"ALTER TABLE $t SET IDENTIFIER FIELDS id").collect()
@@ -41,7 +41,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"CALL ice.system.ancestors_of('${t.stripPrefix("ice.")}')").size == 1)
   }
 
-  test("names are resolved as in any statement: in the current namespace, in backticks, with variables") {
+  test("statements of the extensions resolve names in the current namespace, in backticks and with variables") {
     val t = create("lite")
     val session = spark.newSession()
     session.sql(s"USE lite.$ns")
@@ -51,14 +51,14 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(partitioning(t) == Seq("id"))
   }
 
-  test("a syntax error in our statements points at its position") {
+  test("a syntax error in a statement of the extensions has its line and position") {
     val t = create("lite")
     val e = intercept[ParseException](sql(s"ALTER TABLE $t\nADD PARTITION FIELD bucket(4 id)"))
     assert((e.line, e.startPosition) == ((Some(2), Some(29))))
     assert(e.getMessage.contains("== SQL ==") && e.getMessage.contains("^^^"))
   }
 
-  test("a missing table and a table of another source are distinguished") {
+  test("statements for a missing table fail with TABLE_OR_VIEW_NOT_FOUND, and for tables of other sources fail") {
     val missing = intercept[AnalysisException](sql(s"ALTER TABLE lite.$ns.nothing ADD PARTITION FIELD id"))
     assert(missing.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
     assert(missing.getMessage.contains(s"lite.$ns.nothing"))
@@ -67,26 +67,26 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     finally sql("DROP TABLE spark_catalog.default.plain")
   }
 
-  test("of two concurrent changes of a table's partitioning, one fails") {
+  test("if two sessions change the partitioning of a table concurrently, one of the changes fails") {
     val t = create("lite")
-    val other = spark.newSession()
-    other.table(t)
-    // This JVM is not notified of the peer's commits, as if they came from another machine.
+    val otherSession = spark.newSession()
+    otherSession.table(t)
+    // Iceberg-lite is not notified of commits by Apache Iceberg, as if another machine had made them.
     sql(s"ALTER TABLE ${peer(t)} ADD PARTITION FIELD id")
-    val e = intercept[Exception](other.sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)"))
+    val e = intercept[Exception](otherSession.sql(s"ALTER TABLE $t ADD PARTITION FIELD days(ts)"))
     assert(e.getMessage.contains(t))
     sql(s"REFRESH TABLE $t")
     assert(partitioning(t) == Seq("id"))
   }
 
-  test("without the extensions our statements are syntax errors of Spark, and everything else works") {
+  test("without the extensions, their statements are syntax errors of Spark, and all other statements work") {
     val session = SharedSession.plain.newSession()
     val t = newTable()
     session.sql(s"CREATE TABLE $t (id INT, ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts))")
     session.sql(s"INSERT INTO $t VALUES (1, TIMESTAMP '2024-01-01 00:00:00')")
     session.sql(s"ALTER TABLE $t ADD COLUMN x INT")
-    val found = session.sql(s"SELECT id, x FROM $t WHERE ts > TIMESTAMP '2023-01-01 00:00:00'").collect().toSeq
-    assert(found == Seq(Row(1, null)))
+    val result = session.sql(s"SELECT id, x FROM $t WHERE ts > TIMESTAMP '2023-01-01 00:00:00'").collect().toSeq
+    assert(result == Seq(Row(1, null)))
     session.sql(s"DELETE FROM $t WHERE ts < TIMESTAMP '2024-01-02 00:00:00'")
     assert(session.table(t).count() == 0)
     intercept[ParseException](session.sql(s"ALTER TABLE $t ADD PARTITION FIELD id"))
@@ -94,7 +94,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
   }
 
-  test("Spark's statements with a similar beginning pass through unchanged") {
+  test("statements of Spark that begin like statements of the extensions are unchanged") {
     sql("CREATE TABLE spark_catalog.default.parts (id INT, field INT) USING parquet PARTITIONED BY (field)")
     try {
       sql("ALTER TABLE spark_catalog.default.parts ADD PARTITION (field = 1)")

@@ -6,10 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.servers.Servers
 
-/** Tables of iceberg-lite and of Hive in one real Metastore, under Spark's own catalog. */
+/** Checks iceberg-lite tables and Hive tables in the session catalog of Spark, with a real Hive Metastore. */
 class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
 
-  /** A session on the Metastore needs its own state; it shares the Spark context with the other suites. */
+  /** A session with its own shared state, which the Metastore needs, on the Spark context of the other suites. */
   private lazy val hive: SparkSession = {
     val shared = spark
     SparkSession.clearDefaultSession()

@@ -5,19 +5,19 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** DELETE, UPDATE and MERGE through the Scala API, and the counts that they return. */
+/** Checks DELETE, UPDATE and MERGE through the Scala API, and the row counts that they return. */
 class IcebergTableSuite extends AnyFunSuite with StatementFixture {
 
-  private def named(name: String): IcebergTable = IcebergTable.forName(spark, name)
+  private def tableOf(name: String): IcebergTable = IcebergTable.forName(spark, name)
 
-  /** Returns the counts without the snapshot id. */
+  /** Returns the numbers of inserted, updated and deleted rows, with -1 for an unknown number of deleted rows. */
   private def counts(changes: RowChanges): (Long, Long, Long) =
     (changes.inserted, changes.updated, changes.deleted.getOrElse(-1L))
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "merge-on-read")) {
     test(s"DELETE and UPDATE return the number of changed rows, version $version by $mode") {
       val name = filled(version, mode)
-      val t = named(name)
+      val t = tableOf(name)
       val deleted = t.delete("n = 3 AND id < 500")
       assert(counts(deleted) == ((0, 0, 50)) && deleted.snapshotId == live(name).currentSnapshot.map(_.snapshotId))
       assert(counts(t.update(col("n") === 4, Map("n" -> lit(-1), "id" -> expr("id + 5000")))) == ((0, 100, 0)))
@@ -30,7 +30,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     test(s"a MERGE with all clauses returns its row counts, version $version by $mode") {
       val name = filled(version, mode)
       val source = sql("SELECT id, 50L AS n FROM range(990, 1010)")
-      val changes = named(name).merge(source, "target.id = source.id")
+      val changes = tableOf(name).merge(source, "target.id = source.id")
         .whenMatchedDelete("target.id = 990")
         .whenMatchedUpdate(col("target.id") === 991, Map("n" -> expr("source.n + target.n")))
         .whenMatchedUpdateAll("source.id < 998")
@@ -52,13 +52,13 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     sql(s"CREATE TABLE $name (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $name SELECT id, id % 4 FROM range(0, 100)")
     val source = sql("SELECT id, 9 AS p FROM range(90, 105)")
-    val inserts = named(name).merge(source, "target.id = source.id").whenNotMatchedInsertAll()
+    val inserts = tableOf(name).merge(source, "target.id = source.id").whenNotMatchedInsertAll()
     assert(counts(inserts.execute()) == ((5, 0, 0)))
-    assert(counts(named(name).delete(col("p") === 2)) == ((0, 0, 25)))
+    assert(counts(tableOf(name).delete(col("p") === 2)) == ((0, 0, 25)))
     sql(s"ALTER TABLE $name CREATE BRANCH b")
-    val onBranch = named(s"$name.branch_b").delete("id = 1")
+    val onBranch = tableOf(s"$name.branch_b").delete("id = 1")
     assert(counts(onBranch) == ((0, 0, 1)) && count(name) == 80 && count(s"$name.branch_b") == 79)
-    assert(counts(named(name).option("branch", "b").delete("id = 3")) == ((0, 0, 1)))
+    assert(counts(tableOf(name).option("branch", "b").delete("id = 3")) == ((0, 0, 1)))
     assert(count(s"$name.branch_b") == 78)
   }
 
@@ -66,7 +66,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     val name = filled(2, "copy-on-write")
     val commits = commitMeanwhile(name)(addCopy(_))
     val source = sql("SELECT 3L AS id, 'x' AS data")
-    val changes = named(name).merge(source, "target.id = source.id AND target.n = meanwhile(3)")
+    val changes = tableOf(name).merge(source, "target.id = source.id AND target.n = meanwhile(3)")
       .whenMatchedUpdateAll().withSchemaEvolution().retries(2).execute()
     assert(commits() == 1 && counts(changes) == ((0, 2, 0)) && count(name, "data = 'x'") == 2)
   }
@@ -74,12 +74,12 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
   test("invalid statements are rejected with the reason") {
     val name = filled(2, "copy-on-write")
     def rejection(body: => Any): String = messages(intercept[Exception](body))
-    assert(rejection(named(s"lite.$ns.nowhere")).contains("nowhere"))
+    assert(rejection(tableOf(s"lite.$ns.nowhere")).contains("nowhere"))
     assert(
-      rejection(named(name).merge(spark.range(1).toDF("id"), "target.id = source.id").execute()).contains("clauses")
+      rejection(tableOf(name).merge(spark.range(1).toDF("id"), "target.id = source.id").execute()).contains("clauses")
     )
-    assert(rejection(named(name).option("isolation", "x").delete("id = 1")).contains("DELETE has no such option"))
-    assert(rejection(named(name).delete("nowhere = 1")).contains("nowhere"))
+    assert(rejection(tableOf(name).option("isolation", "x").delete("id = 1")).contains("DELETE has no such option"))
+    assert(rejection(tableOf(name).delete("nowhere = 1")).contains("nowhere"))
     inSession(SharedSession.plain) { plain =>
       assert(rejection(IcebergTable.forName(plain, name).delete("id = 1")).contains("spark.sql.extensions"))
     }

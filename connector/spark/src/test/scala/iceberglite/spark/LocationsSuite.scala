@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 
-/** Tables at locations with unusual names, and how Apache Iceberg sees them. */
+/** Checks tables at locations with unusual characters or layouts, and that Apache Iceberg uses the same locations. */
 class LocationsSuite extends AnyFunSuite with SharedSession {
 
   private def files(directory: Path, ending: String): Vector[String] =
@@ -33,10 +33,11 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       sql(s"CREATE TABLE $table (id BIGINT, c STRING) PARTITIONED BY (c) LOCATION '$location'")
       fill(table)
       assert(sorted(s"SELECT * FROM $table") == expected)
-      val made = parent.resolve(name)
-      assert(files(made.resolve("data"), ".parquet").size >= 2 && files(made.resolve("metadata"), ".avro").nonEmpty)
+      val directory = parent.resolve(name)
+      assert(files(directory.resolve("data"), ".parquet").size >= 2)
+      assert(files(directory.resolve("metadata"), ".avro").nonEmpty)
       sql(s"DROP TABLE $table PURGE")
-      assert(!files(made, "").exists(f => Files.isRegularFile(made.resolve(f))))
+      assert(!files(directory, "").exists(f => Files.isRegularFile(directory.resolve(f))))
     }
   }
 
@@ -45,9 +46,9 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       Seq(Map.empty[String, String], Map("write.object-storage.partitioned-paths" -> "false"), Map("path" -> ""))
   )
     test(s"data files are spread over hashed directories, and Apache Iceberg uses the same layout: $layout") {
-      val elsewhere = newDirectory("data")
-      val directory = layout.get("path").map(_ => "write.data.path" -> elsewhere.toString)
-      val properties = (layout - "path" + ("write.object-storage.enabled" -> "true") ++ directory)
+      val otherDirectory = newDirectory("data")
+      val dataPath = layout.get("path").map(_ => "write.data.path" -> otherDirectory.toString)
+      val properties = (layout - "path" + ("write.object-storage.enabled" -> "true") ++ dataPath)
         .map { case (key, value) => s"'$key' = '$value'" }.mkString(", ")
       val table = newTable(catalog = "litejdbc")
       val location = newDirectory("table").resolve("db/t")
@@ -65,26 +66,27 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
         if (layout.contains("path")) s"$hash/db/t/c=[ab]/[^/]+\\.parquet"
         else if (layout.isEmpty) s"$hash/c=[ab]/[^/]+\\.parquet"
         else s"$hash-[^/]+\\.parquet"
-      val made = files(if (layout.contains("path")) elsewhere else location.resolve("data"), ".parquet")
-      assert(made.size == 2 && made.forall(_.matches(shape)), made)
+      val dataFiles = files(if (layout.contains("path")) otherDirectory else location.resolve("data"), ".parquet")
+      assert(dataFiles.size == 2 && dataFiles.forall(_.matches(shape)), dataFiles)
       sql(s"DROP TABLE $table PURGE")
       assert(files(location, ".parquet").isEmpty)
-      assert(files(elsewhere, ".parquet").size == (if (layout.contains("path")) 2 else 0), "other data is kept")
+      assert(files(otherDirectory, ".parquet").size == (if (layout.contains("path")) 2 else 0), "other data is kept")
     }
 
-  test("metadata can be in another directory, and Apache Iceberg writes its metadata there as well") {
-    val elsewhere = newDirectory("meta data")
+  test("metadata can be in another directory, to which Apache Iceberg also writes its metadata") {
+    val otherDirectory = newDirectory("meta data")
     val table = newTable(catalog = "litejdbc")
-    sql(s"CREATE TABLE $table (id BIGINT, c STRING) TBLPROPERTIES ('write.metadata.path' = 'file://$elsewhere/m')")
+    sql(s"CREATE TABLE $table (id BIGINT, c STRING) TBLPROPERTIES ('write.metadata.path' = 'file://$otherDirectory/m')")
     fill(table)
     sql(s"INSERT INTO ${peer(table)} VALUES (4, 'z')")
     spark.catalog.refreshTable(table)
     assert(sorted(s"SELECT * FROM $table") == expected :+ "[4,z]")
-    assert(files(elsewhere.resolve("m"), ".metadata.json").size >= 5 && files(elsewhere.resolve("m"), ".avro").nonEmpty)
+    assert(files(otherDirectory.resolve("m"), ".metadata.json").size >= 5)
+    assert(files(otherDirectory.resolve("m"), ".avro").nonEmpty)
   }
 
   test("a CREATE TABLE AS SELECT that fails leaves no file, no directory and no namespace") {
-    val before = rows(s"SHOW NAMESPACES IN lite.$ns")
+    val namespacesBefore = rows(s"SHOW NAMESPACES IN lite.$ns")
     intercept[Exception](
       sql(s"CREATE TABLE lite.$ns.never PARTITIONED BY (id) AS SELECT id, raise_error('no') FROM range(9)")
     )
@@ -92,17 +94,17 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       sql(s"CREATE TABLE lite.$ns.never AS SELECT id, if(id = 7, raise_error('no'), 'x') AS c FROM range(0, 9, 1, 3)")
     }
     assert(!Files.exists(SharedSession.warehouse.resolve(s"$ns/never")))
-    assert(rows(s"SHOW NAMESPACES IN lite.$ns") == before)
+    assert(rows(s"SHOW NAMESPACES IN lite.$ns") == namespacesBefore)
   }
 
-  test("with unique-table-location a table that is created again has a different default location") {
+  test("with unique-table-location, a table that is dropped and created again gets another default location") {
     val database = Seq(
       "type" -> "jdbc",
       "uri" -> s"jdbc:sqlite:${newDirectory().resolve("unique.db")}",
       "warehouse" -> newDirectory().toUri.toString
     )
-    val ours = database ++ Seq("catalog-name" -> "uniqueice", "unique-table-location" -> "true")
-    val conf = SharedSession.catalogConf("unique", classOf[SparkCatalog].getName, ours: _*) ++
+    val settings = database ++ Seq("catalog-name" -> "uniqueice", "unique-table-location" -> "true")
+    val conf = SharedSession.catalogConf("unique", classOf[SparkCatalog].getName, settings: _*) ++
       SharedSession.catalogConf("uniqueice", SharedSession.PeerCatalog, database :+ ("cache-enabled" -> "false"): _*)
     withConf(conf.toSeq: _*) {
       sql("CREATE NAMESPACE unique.db")
@@ -115,9 +117,9 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       }
       val locations = (1 to 2).map(_ => createTable("CREATE TABLE unique.db.t USING iceberg AS SELECT 1L AS id"))
       assert(locations.distinct.size == 2 && locations.forall(_.matches(".*/db/t-[0-9a-f]{32}")), locations)
-      val given = s"${newDirectory()}/mine"
+      val chosen = s"${newDirectory()}/mine"
       assert(
-        createTable(s"CREATE TABLE unique.db.t USING iceberg LOCATION '$given' AS SELECT 2L AS id").endsWith(given)
+        createTable(s"CREATE TABLE unique.db.t USING iceberg LOCATION '$chosen' AS SELECT 2L AS id").endsWith(chosen)
       )
     }
   }

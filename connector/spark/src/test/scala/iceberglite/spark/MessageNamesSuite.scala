@@ -2,7 +2,7 @@ package iceberglite.spark
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A JDBC catalog can have another name in its database; messages use the name of the session. */
+/** Checks that messages use the catalog name of the session if a JDBC catalog has another name in its database. */
 class MessageNamesSuite extends AnyFunSuite with SharedSession {
 
   test("messages and plans name tables as the session does, regardless of catalog-name") {

@@ -5,12 +5,12 @@ import java.nio.file.{Files, Path}
 import org.apache.spark.sql.{AnalysisException, SaveMode, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Paths as table names: file-system catalogs and the data source accept them, other catalogs reject them. */
+/** Checks that file-system catalogs and the data source accept paths as table names, and other catalogs reject them. */
 class PathNamesSuite extends AnyFunSuite with SharedSession {
 
   /**
-   * A session catalog over a file-system catalog. Its namespaces are Spark's, so it does not accept paths as names
-   * either.
+   * A session with a session catalog that has a file-system catalog. The session catalog does not accept paths as
+   * names, because its namespaces are those of Spark.
    */
   private lazy val sessionCatalog: SparkSession = {
     val session = spark.newSession()
@@ -38,7 +38,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  /** @param prefix the catalog and optionally a namespace, with a trailing dot */
+  /** Returns statements on a table at a path. @param prefix the catalog and optionally a namespace, with a dot */
   private def everyStatement(prefix: String, path: Path): Seq[String] = Seq(
     s"SELECT * FROM $prefix`$path`",
     s"SELECT * FROM $prefix`$path`.files",
@@ -84,7 +84,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
       assertRejected(session)(s"CREATE TABLE $prefix`$path` USING iceberg AS SELECT 1 AS id")
       assert(!Files.exists(path), prefix)
       val table = tableAtPath()
-      // Spark itself rejects the statement for its own catalog.
+      // For the session catalog, Spark rejects DROP TABLE with its own error.
       if (session eq spark) {
         assertRejected(session)(s"DROP TABLE $prefix`$table`")
         assertRejected(session)(s"DROP TABLE IF EXISTS $prefix`$table` PURGE")
@@ -93,7 +93,7 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("procedures and renames to a path are rejected") {
+  test("a catalog with a database rejects paths in procedures and as the target of a rename") {
     val path = tableAtPath()
     val metadata = path.resolve("metadata").resolve("v1.metadata.json")
     assertRejected(spark)(s"CALL litejdbc.system.rollback_to_snapshot('`$path`', 1)")

@@ -5,8 +5,8 @@ import org.apache.spark.sql.SparkSession
 import iceberglite.servers.Servers
 
 /**
- * Replaces placeholders such as `${postgres.url}` in catalog settings. Only the servers of these placeholders are
- * started. Each instance creates a new database and a new bucket, so a catalog in them is empty.
+ * Replaces placeholders such as `${postgres.url}` in catalog settings. A server is started only if one of its
+ * placeholders is replaced. Each instance creates a new database and a new bucket, so that a catalog in them is empty.
  */
 final class ServerSettings {
   private lazy val database = Servers.postgres.newDatabase()
@@ -26,7 +26,7 @@ final class ServerSettings {
     "s3.secret-key" -> (() => Servers.s3.secretKey)
   )
 
-  def in(text: String): String = placeholders.foldLeft(text) { case (t, (name, value)) =>
+  def replaceIn(text: String): String = placeholders.foldLeft(text) { case (t, (name, value)) =>
     val placeholder = "$" + s"{$name}"
     if (t.contains(placeholder)) t.replace(placeholder, value()) else t
   }
@@ -34,7 +34,7 @@ final class ServerSettings {
 
 object ServerSettings {
 
-  /** Servers with a single catalog that scenarios share, one after the other. */
+  /** Prefixes of the placeholders of servers that have a single catalog, which scenarios use one after the other. */
   private val shared = Seq("rest.", "hive.")
 
   def isShared(settings: Iterable[String]): Boolean = shared.exists(s => settings.exists(_.contains("$" + s"{$s")))

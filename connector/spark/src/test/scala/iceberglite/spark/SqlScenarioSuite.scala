@@ -141,7 +141,7 @@ object SqlScenarioSuite {
       val servers = new ServerSettings
       raw.map { case (key, value) =>
         key.replace(placeholder("catalog"), CatalogName) ->
-          servers.in(value.replace(placeholder("directory"), directory.toString))
+          servers.replaceIn(value.replace(placeholder("directory"), directory.toString))
       }
     }
 

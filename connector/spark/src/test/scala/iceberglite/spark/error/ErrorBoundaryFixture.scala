@@ -13,13 +13,17 @@ import org.scalatest.Suite
 import iceberglite.catalog.FaultyDriver
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** Makes one call of the storage or of the catalog's database fail. */
+/** Makes a call of the storage or of the catalog's database fail. */
 private[error] trait Faults {
 
-  /** @param at the number of the call, counted from 1 */
-  def arm(fault: Fault, at: Int): Unit
+  /**
+   * Counts calls from now on, and makes one of them fail.
+   *
+   * @param callNumber the number of the call that fails, counted from 1
+   */
+  def arm(fault: Fault, callNumber: Int): Unit
 
-  /** Ends the faults. @return the number of calls since they were armed */
+  /** Stops counting and failing calls. @return the number of calls since `arm` */
   def disarm(): Int
 }
 
@@ -28,18 +32,18 @@ private[error] object DatabaseFaults extends Faults {
   private val MaxCalls = 200
   private val calls = new AtomicInteger
 
-  override def arm(fault: Fault, at: Int): Unit = {
+  override def arm(fault: Fault, callNumber: Int): Unit = {
     calls.set(0)
     val counted = FaultyDriver.Late { () =>
       calls.incrementAndGet()
       ()
     }
-    // Statements after a lost connection are repeated, others are not.
+    // The connector repeats a statement if the connection is lost, but not if the database reports an error.
     val break =
       if (fault == Fault.AnswerLost) FaultyDriver.After
       else FaultyDriver.DatabaseError(new SQLException("by the test: not authorized", "42501", SqliteAuth))
-    val last = if (at > MaxCalls) Vector.empty else Vector("" -> break)
-    FaultyDriver.breaks = Vector.fill(math.min(at - 1, MaxCalls))("" -> counted) ++ last
+    val last = if (callNumber > MaxCalls) Vector.empty else Vector("" -> break)
+    FaultyDriver.breaks = Vector.fill(math.min(callNumber - 1, MaxCalls))("" -> counted) ++ last
   }
 
   override def disarm(): Int = {
@@ -51,12 +55,12 @@ private[error] object DatabaseFaults extends Faults {
   private val SqliteAuth = 23
 }
 
-/** An attempt to run a statement. @param calls the number of calls that could have failed */
+/** The result of running a statement. @param calls the number of calls of the storage or the database */
 final private[error] case class Attempt(session: SparkSession, error: Option[Throwable], calls: Int)
 
 /**
- * Two catalogs with the same tables at the beginning of each attempt: `faulty` is on a storage that fails on request,
- * and the database of `faultydb` fails on request.
+ * Two catalogs that have the same tables at the beginning of each attempt. The storage of the catalog `faulty` and the
+ * database of the catalog `faultydb` fail on request.
  */
 private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.alone
@@ -66,7 +70,7 @@ private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
   private lazy val backup = root.resolve("backup")
   private lazy val database = root.resolve("catalog.db")
 
-  protected lazy val known: Known = {
+  protected lazy val tableFacts: TableFacts = {
     val session = newSession(database, isCached = true)
     ErrorBoundaryStatements.create.foreach(session.sql(_).collect())
     val snapshots = session.sql(
@@ -75,13 +79,13 @@ private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
     val file = session.sql("SELECT max(file) FROM faultydb.db.t.metadata_log_entries").head().getString(0)
     copy(warehouse, backup)
     val Seq(first, second, onBranch) = snapshots.take(3).map(_.getLong(0)).toSeq
-    Known(first, second, onBranch, snapshots.head.getString(1), s"ofs://wh$warehouse/db/t", file)
+    TableFacts(first, second, onBranch, snapshots.head.getString(1), s"ofs://wh$warehouse/db/t", file)
   }
 
-  /** What there is at the beginning of each attempt. */
-  private lazy val before: Set[Path] = state(backup)
+  /** The metadata files and namespaces at the beginning of each attempt. */
+  private lazy val initialState: Set[Path] = state(backup)
 
-  /** Returns a session with its own catalogs. @param isCached whether they cache tables */
+  /** Returns a session with its own catalogs. @param isCached whether the catalogs cache tables */
   private def newSession(database: Path, isCached: Boolean): SparkSession = {
     val session = spark.newSession()
     val common = Seq(
@@ -102,22 +106,22 @@ private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
     session
   }
 
-  /** Runs a statement on the original tables. */
-  protected def attempt(c: Case, faults: Faults, fault: Fault, at: Int, isCached: Boolean): Attempt = {
+  /** Runs a statement on the tables in their initial state, while a call fails. */
+  protected def attempt(c: Case, faults: Faults, fault: Fault, callNumber: Int, isCached: Boolean): Attempt = {
     if (c.changes) restore()
     spark.sharedState.cacheManager.clearCache()
-    val copied = Files.copy(database, root.resolve(s"catalog_${SharedSession.counter.incrementAndGet()}.db"))
-    val session = newSession(copied, isCached)
-    faults.arm(fault, at)
+    val databaseCopy = Files.copy(database, root.resolve(s"catalog_${SharedSession.counter.incrementAndGet()}.db"))
+    val session = newSession(databaseCopy, isCached)
+    faults.arm(fault, callNumber)
     val error = inSession(session)(_ => Try(c.run(session)).failed.toOption)
     Attempt(session, error, faults.disarm())
   }
 
-  /** Whether no attempt has changed a table or a namespace on the storage since they were restored. */
-  protected def isUnchanged: Boolean = before == state(warehouse)
+  /** Whether the tables and namespaces on the storage are in their initial state. */
+  protected def isUnchanged: Boolean = initialState == state(warehouse)
 
   private def restore(): Unit = {
-    // Tasks that Spark has killed may still write.
+    // The directory is moved instead of deleted, because tasks that Spark has killed may still write files.
     Files.move(warehouse, root.resolve(s"old_${SharedSession.counter.incrementAndGet()}"))
     copy(backup, warehouse)
   }

@@ -9,16 +9,20 @@ import iceberglite.spark.IcebergTable
 /**
  * A statement or a call of the DataFrame API.
  *
- * @param label identifies it in failure messages
- * @param changes whether it changes a table
- * @param byPath whether it names a table by its path
+ * @param label identifies the statement in failure messages
+ * @param changes whether the statement changes a table
+ * @param byPath whether the statement names a table by its path
  */
 final private[error] case class Case(label: String, changes: Boolean, byPath: Boolean = false)(
     val run: SparkSession => Any
 )
 
-/** Snapshots and the location of `faulty.db.t`, and the metadata file of `faultydb.db.t`. */
-final private[error] case class Known(
+/**
+ * The snapshots and the location of `faulty.db.t`, and the metadata file of `faultydb.db.t`.
+ *
+ * @param firstTime timestamp of the first snapshot plus one millisecond
+ */
+final private[error] case class TableFacts(
     first: Long,
     second: Long,
     onBranch: Long,
@@ -27,7 +31,7 @@ final private[error] case class Known(
     metadataFile: String
 )
 
-/** Statements that cover what the connector does for Spark. The tables are those of `create`. */
+/** Statements that cover what the connector does for Spark, on the tables that `create` creates. */
 private[error] object ErrorBoundaryStatements {
   private val Ns = "faulty.db"
   private val T = s"$Ns.t"
@@ -56,13 +60,16 @@ private[error] object ErrorBoundaryStatements {
 
   private val mergeOnRead = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> "merge-on-read")
 
-  /** Statements that create the tables: copy-on-write, merge-on-read, deletion vectors, and a partner for joins. */
+  /**
+   * Returns statements that create the tables: `t` with copy-on-write, `m` with position deletes, `d` with deletion
+   * vectors, and `u` for joins.
+   */
   def create: Seq[String] =
     Seq(
       s"CREATE NAMESPACE $Ns",
       s"CREATE TABLE $T (id BIGINT NOT NULL, part STRING, v DOUBLE) USING iceberg PARTITIONED BY (part) TBLPROPERTIES " +
         s"(${properties("write.wap.enabled" -> "true")})",
-      onRead(s"$Ns.m"),
+      createMergeOnRead(s"$Ns.m"),
       s"CREATE TABLE $Ns.d (id BIGINT, v DOUBLE) USING iceberg TBLPROPERTIES " +
         s"(${properties(mergeOnRead :+ ("format-version" -> "3"): _*)})",
       s"CREATE TABLE $Ns.u (id BIGINT NOT NULL, v DOUBLE) USING iceberg PARTITIONED BY (bucket(4, id))",
@@ -109,8 +116,8 @@ private[error] object ErrorBoundaryStatements {
     s"CALL faulty.system.create_changelog_view('db.t', 'seen', map(), true, array('id'))"
   ) ++ MetadataTables.all.map(m => s"SELECT * FROM $T.${m.name}")).map(query)
 
-  def queries(known: Known): Seq[Case] = Seq(
-    texts(known).map(query),
+  def queries(facts: TableFacts): Seq[Case] = Seq(
+    texts(facts).map(query),
     joined.map(query),
     configured(joined, "spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.sql.cbo.enabled" -> "true"),
     configured(joined, "spark.sql.adaptive.enabled" -> "false"),
@@ -122,7 +129,7 @@ private[error] object ErrorBoundaryStatements {
     configured(Seq(s"SELECT id FROM $Ns.m"), "spark.sql.iceberg.planning.preserve-data-grouping" -> "true")
   ).flatten
 
-  private def texts(known: Known): Seq[String] = Seq(
+  private def texts(facts: TableFacts): Seq[String] = Seq(
     s"SELECT * FROM $T",
     s"SELECT * FROM $T WHERE part = 'a' AND id > 3",
     s"SELECT _file, _pos, _partition FROM $T WHERE v BETWEEN 1 AND 2",
@@ -134,16 +141,16 @@ private[error] object ErrorBoundaryStatements {
     s"SELECT * FROM $Ns.m",
     s"SELECT count(*) FROM $Ns.d",
     s"SELECT sum(v) FROM $Ns.d",
-    s"SELECT * FROM $T VERSION AS OF ${known.first}",
+    s"SELECT * FROM $T VERSION AS OF ${facts.first}",
     s"SELECT * FROM $T VERSION AS OF 'g'",
-    s"SELECT * FROM $T TIMESTAMP AS OF '${known.firstTime}'",
+    s"SELECT * FROM $T TIMESTAMP AS OF '${facts.firstTime}'",
     s"SELECT * FROM $T.branch_b",
-    s"SELECT * FROM $T.snapshot_id_${known.first}.files",
+    s"SELECT * FROM $T.snapshot_id_${facts.first}.files",
     s"SELECT * FROM $T.changes WHERE part = 'a'",
     s"SELECT * FROM $T.changes WHERE _change_type = 'insert' AND _change_ordinal > 0"
   )
 
-  def frames(known: Known): Seq[Case] = {
+  def frames(facts: TableFacts): Seq[Case] = {
     def source(options: (String, String)*)(name: String) =
       frame(s"read $name with ${options.mkString(", ")}") { session =>
         session.sql("USE faulty.db")
@@ -152,17 +159,17 @@ private[error] object ErrorBoundaryStatements {
     Seq(
       source()(T),
       source()("t"),
-      byPath(source()(known.location)),
-      source("snapshot-id" -> known.first.toString)(T),
-      byPath(source("tag" -> "g")(known.location)),
+      byPath(source()(facts.location)),
+      source("snapshot-id" -> facts.first.toString)(T),
+      byPath(source("tag" -> "g")(facts.location)),
       source("branch" -> "b")(T),
-      source("start-snapshot-id" -> known.first.toString)(T),
-      source("start-snapshot-id" -> known.first.toString, "end-snapshot-id" -> known.second.toString)(s"$T.changes"),
+      source("start-snapshot-id" -> facts.first.toString)(T),
+      source("start-snapshot-id" -> facts.first.toString, "end-snapshot-id" -> facts.second.toString)(s"$T.changes"),
       byPath(frame("path by SQL") { session =>
         session.sql("USE faulty")
-        session.sql(s"SELECT * FROM `${known.location}`")
+        session.sql(s"SELECT * FROM `${facts.location}`")
       }),
-      byPath(frame("path from the session catalog")(_.read.format("iceberg-lite").load(known.location))),
+      byPath(frame("path from the session catalog")(_.read.format("iceberg-lite").load(facts.location))),
       frame("table")(_.table(T)),
       frame("cache")(session => session.table(T).cache()),
       frame("changelog view") { session =>
@@ -214,11 +221,11 @@ private[error] object ErrorBoundaryStatements {
     "DROP TAG IF EXISTS g"
   ).map(text => s"ALTER TABLE ${if (text.startsWith("DROP IDENTIFIER")) s"$Ns.m" else T} $text")
 
-  def procedures(known: Known): Seq[Case] = Seq(
-    s"rollback_to_snapshot('db.t', ${known.first})",
-    s"rollback_to_timestamp('db.t', TIMESTAMP '${known.firstTime}')",
-    s"set_current_snapshot('db.t', ${known.first})",
-    s"cherrypick_snapshot('db.t', ${known.onBranch})",
+  def procedures(facts: TableFacts): Seq[Case] = Seq(
+    s"rollback_to_snapshot('db.t', ${facts.first})",
+    s"rollback_to_timestamp('db.t', TIMESTAMP '${facts.firstTime}')",
+    s"set_current_snapshot('db.t', ${facts.first})",
+    s"cherrypick_snapshot('db.t', ${facts.onBranch})",
     "publish_changes('db.t', 'w')",
     "fast_forward('db.t', 'main', 'b')",
     "convert_equality_deletes('db.m')"
@@ -262,20 +269,21 @@ private[error] object ErrorBoundaryStatements {
   }
 
   /** Appends a row to `t` under another name, so that the DataFrames of the session must load the table again. */
-  private def appendByPath(session: SparkSession, known: Known): Unit = {
+  private def appendByPath(session: SparkSession, facts: TableFacts): Unit = {
     session.sql("USE faulty")
-    session.sql(s"INSERT INTO `${known.location}` VALUES (40, 'a', 1)")
+    session.sql(s"INSERT INTO `${facts.location}` VALUES (40, 'a', 1)")
     ()
   }
 
-  private def stale(name: String, known: Known): Case = byPath(write(s"a DataFrame of $name after a commit") {
+  private def frameAfterCommit(name: String, facts: TableFacts): Case =
+    byPath(write(s"a DataFrame of $name after a commit") {
     session =>
       val frame = session.table(name)
-      appendByPath(session, known)
+      appendByPath(session, facts)
       frame.collect()
-  })
+    })
 
-  def writes(known: Known): Seq[Case] = {
+  def writes(facts: TableFacts): Seq[Case] = {
     def rows(session: SparkSession) =
       session.range(0, 4, 1, 1).select(col("id"), lit("a").as("part"), expr("id / 2D v"))
     Seq(
@@ -296,19 +304,19 @@ private[error] object ErrorBoundaryStatements {
         .save(T)),
       byPath(write("save by path") { session =>
         session.sql("USE faulty")
-        rows(session).write.format("iceberg-lite").mode("append").save(known.location)
+        rows(session).write.format("iceberg-lite").mode("append").save(facts.location)
       }),
       byPath(write("save to a new path") { session =>
         session.sql("USE faulty")
-        rows(session).write.format("iceberg-lite").save(known.location.replaceFirst("/t$", "/n"))
+        rows(session).write.format("iceberg-lite").save(facts.location.replaceFirst("/t$", "/n"))
       }),
-      stale(T, known),
-      stale(s"$T.files", known),
-      stale(s"$T.changes", known),
+      frameAfterCommit(T, facts),
+      frameAfterCommit(s"$T.files", facts),
+      frameAfterCommit(s"$T.changes", facts),
       byPath(write("merge of a DataFrame after a commit") { session =>
         val source = session.table(T).join(session.table(s"$T.files"), col("id") === col("record_count"), "left")
           .select(col("id"))
-        appendByPath(session, known)
+        appendByPath(session, facts)
         IcebergTable.forName(session, s"$Ns.m").merge(source, "target.id = source.id").whenMatchedDelete().execute()
       }),
       write("saveAsTable")(rows(_).write.format("iceberg").mode("append").saveAsTable(T)),
@@ -322,11 +330,11 @@ private[error] object ErrorBoundaryStatements {
   }
 
   /** Returns a statement that creates a table whose rows are changed by merge-on-read. */
-  def onRead(table: String): String = s"CREATE TABLE $table (id BIGINT NOT NULL, v DOUBLE) USING iceberg " +
+  def createMergeOnRead(table: String): String = s"CREATE TABLE $table (id BIGINT NOT NULL, v DOUBLE) USING iceberg " +
     s"PARTITIONED BY (bucket(4, id)) TBLPROPERTIES (${properties(mergeOnRead: _*)})"
 
-  /** Returns statements on a table of [[onRead]]. */
-  def onAny(table: String): Seq[String] = Seq(
+  /** Returns statements on a table that [[createMergeOnRead]] creates. */
+  def statementsOn(table: String): Seq[String] = Seq(
     s"SELECT count(*), sum(v) FROM $table WHERE id > 1",
     s"DESCRIBE TABLE EXTENDED $table",
     s"SELECT * FROM $table.files",
@@ -340,7 +348,7 @@ private[error] object ErrorBoundaryStatements {
     s"ALTER TABLE $table SET TBLPROPERTIES ('a' = 'b')"
   )
 
-  def onDatabase(known: Known): Seq[Case] = Seq(
+  def onDatabase(facts: TableFacts): Seq[Case] = Seq(
     "SHOW NAMESPACES IN faultydb",
     "SHOW TABLES IN faultydb.db",
     "DESCRIBE NAMESPACE EXTENDED faultydb.db",
@@ -360,6 +368,6 @@ private[error] object ErrorBoundaryStatements {
     "INSERT INTO faultydb.db.t VALUES (1, 'a', 1)",
     "DELETE FROM faultydb.db.t WHERE id = 4",
     "MERGE INTO faultydb.db.t x USING (SELECT 4 AS id) y ON x.id = y.id WHEN MATCHED THEN UPDATE SET v = 0",
-    s"CALL faultydb.system.register_table('db.n', '${known.metadataFile}')"
+    s"CALL faultydb.system.register_table('db.n', '${facts.metadataFile}')"
   ).map(query)
 }

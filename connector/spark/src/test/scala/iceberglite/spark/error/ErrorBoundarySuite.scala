@@ -16,89 +16,90 @@ import iceberglite.spark.conf.TablePropertyCheck
 import iceberglite.spec.IcebergError
 
 /**
- * Whatever call of the storage or of the catalog's database fails during a statement, users get an exception of Spark
- * that names the table, and never a raw [[IcebergError]]. Afterwards, the statement can be repeated unless it has
- * committed.
+ * Checks that users get an exception of Spark that names the table, and never a raw [[IcebergError]], whichever call of
+ * the storage or of the catalog's database fails during a statement. Afterwards, the statement must succeed if it is
+ * repeated, unless it has committed.
  */
 @MoreRounds
 class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
-  private val casesEach = if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12
-  private val faultsEach = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 2
+  private val casesPerGroup = if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12
+  private val faultsPerCase = if (Sampling.isFast) 1 else if (Sampling.isOff) Int.MaxValue else 2
   private val random = new Random(Sampling.seed)
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    known
+    tableFacts
     ()
   }
 
   private def group(name: String, faults: Faults)(cases: => Seq[Case]): Unit = test(name) {
     val all = random.shuffle(cases)
-    val chosen = all.take(casesEach)
-    Sampling.recordSkipped(all.size - chosen.size, all.size, s"statements with faults, $name")
-    val failures = chosen.flatMap(failuresOf(_, faults))
+    val sampled = all.take(casesPerGroup)
+    Sampling.recordSkipped(all.size - sampled.size, all.size, s"statements with faults, $name")
+    val failures = sampled.flatMap(failuresOf(_, faults))
     assert(failures.isEmpty, failures.mkString("\n\n", "\n\n", "\n"))
   }
 
-  group("queries", FaultyFileSystem)(ErrorBoundaryStatements.queries(known))
+  group("queries", FaultyFileSystem)(ErrorBoundaryStatements.queries(tableFacts))
   group("reads by other statements", FaultyFileSystem)(ErrorBoundaryStatements.reads)
-  group("DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.frames(known))
+  group("DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.frames(tableFacts))
   group("changes of tables", FaultyFileSystem)(ErrorBoundaryStatements.definitions)
-  group("procedures", FaultyFileSystem)(ErrorBoundaryStatements.procedures(known))
+  group("procedures", FaultyFileSystem)(ErrorBoundaryStatements.procedures(tableFacts))
   group("changes of rows by SQL", FaultyFileSystem)(ErrorBoundaryStatements.rowChanges)
-  group("changes of rows by DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.writes(known))
-  group("statements on a database", DatabaseFaults)(ErrorBoundaryStatements.onDatabase(known))
+  group("changes of rows by DataFrames", FaultyFileSystem)(ErrorBoundaryStatements.writes(tableFacts))
+  group("statements on a database", DatabaseFaults)(ErrorBoundaryStatements.onDatabase(tableFacts))
 
   private def failuresOf(c: Case, faults: Faults): Vector[String] = {
     val normal = attempt(c, faults, Fault.Refused, Int.MaxValue, isCached = true)
     normal.error.map(e => s"${c.label} fails without a fault\n${trace(e, "")}").toVector ++
       (if (normal.error.isEmpty) pointsOf(c, faults, normal.calls) else Vector.empty)
-        .flatMap { case (fault, at) => failureOf(c, faults, fault, at) }
+        .flatMap { case (fault, callNumber) => failureOf(c, faults, fault, callNumber) }
   }
 
   private def pointsOf(c: Case, faults: Faults, calls: Int): Vector[(Fault, Int)] = {
-    val places = random.shuffle((1 to calls).toVector).take(faultsEach)
+    val places = random.shuffle((1 to calls).toVector).take(faultsPerCase)
     val conflict = if (c.changes && faults == FaultyFileSystem) Vector(Fault.Conflict -> 1) else Vector.empty
     places.map(Fault.everywhere(random.nextInt(Fault.everywhere.size)) -> _) ++ conflict
   }
 
-  private def failureOf(c: Case, faults: Faults, fault: Fault, at: Int): Vector[String] = {
+  private def failureOf(c: Case, faults: Faults, fault: Fault, callNumber: Int): Vector[String] = {
     val isCached = random.nextBoolean()
-    val found = attempt(c, faults, fault, at, isCached)
-    found.error.toVector.flatMap { error =>
+    val result = attempt(c, faults, fault, callNumber, isCached)
+    result.error.toVector.flatMap { error =>
       val mayRepeat = faults == FaultyFileSystem
-      val repeated = inSession(found.session)(session => if (mayRepeat) Try(c.run(session)).failed.toOption else None)
+      val repeated = inSession(result.session)(session => if (mayRepeat) Try(c.run(session)).failed.toOption else None)
       val reasons = violation(c, error).map(_ -> error) ++
-        repeated.filter(_ => isUnchanged).map("it cannot be repeated" -> _)
+        repeated.filter(_ => isUnchanged).map("the statement fails again when it is repeated" -> _)
       reasons.map { case (reason, e) =>
-        s"${c.label}, $fault at call $at of ${found.calls}, ${if (isCached) "" else "not "}cached: $reason\n${trace(e)}"
+        val cache = if (isCached) "cached" else "not cached"
+        s"${c.label}, $fault at call $callNumber of ${result.calls}, $cache: $reason\n${trace(e)}"
       }
     }
   }
 
-  /** Returns what is wrong with an error. */
+  /** Returns the rule that an error violates, or `None`. */
   private def violation(c: Case, error: Throwable): Option[String] = {
-    val ours = causes(error).collect { case e: IcebergError => e }
-    if (!isOfSpark(error)) Some("the exception is not Spark's")
-    else if (ours.isEmpty) Some("there is no IcebergError among the causes")
-    else if (!isNamed(c, error) && !ours.exists(isOfTask)) Some("the message does not name the table")
+    val icebergErrors = causes(error).collect { case e: IcebergError => e }
+    if (!isSparkException(error)) Some("the exception is not an exception of Spark")
+    else if (icebergErrors.isEmpty) Some("the causes of the exception contain no IcebergError")
+    else if (!hasTableName(c, error) && !icebergErrors.exists(isThrownByTask)) Some("the message has no table name")
     else None
   }
 
-  private def isOfSpark(error: Throwable): Boolean = error match {
+  private def isSparkException(error: Throwable): Boolean = error match {
     case _: AnalysisException | _: SparkException => true
     // Without adaptive execution, Spark throws this if a broadcast fails.
-    case e: ExecutionException => Option(e.getCause).exists(isOfSpark)
+    case e: ExecutionException => Option(e.getCause).exists(isSparkException)
     case e => e.isInstanceOf[SparkThrowable]
   }
 
-  private def isNamed(c: Case, error: Throwable): Boolean =
-    c.byPath && error.getMessage.contains(known.location.stripSuffix("/t")) ||
+  private def hasTableName(c: Case, error: Throwable): Boolean =
+    c.byPath && error.getMessage.contains(tableFacts.location.stripSuffix("/t")) ||
       "(^|\\W)(faulty|faultydb|catalog faulty|catalog faultydb): |faulty(db)?\\.(db|other|gone|empty)\\b|\\bdb\\.\\w+".r
         .findFirstIn(error.getMessage).isDefined
 
   /** Whether an error was thrown by a task. */
-  private def isOfTask(error: Throwable): Boolean =
+  private def isThrownByTask(error: Throwable): Boolean =
     error.getStackTrace.exists(_.getClassName == "org.apache.spark.scheduler.Task")
 
   private def causes(error: Throwable): Seq[Throwable] =
@@ -109,16 +110,16 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     s"  ${e.getClass.getName}: ${String.valueOf(e.getMessage).take(300)}\n${shown.map(f => s"    $f").mkString("\n")}"
   }.mkString("\n")
 
-  test("properties with invalid values") {
+  test("errors for table properties with invalid values are exceptions of Spark that name the table") {
     val allKeys = TablePropertyCheck.knownKeys + "write.location-provider.impl"
     val keys = random.shuffle(allKeys.toVector.filter(_.contains('.')).sorted)
-    val chosen = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12)
-    Sampling.recordSkipped(keys.size - chosen.size, keys.size, "properties with invalid values")
-    val failures = chosen.flatMap { key =>
+    val sampled = keys.take(if (Sampling.isFast) 2 else if (Sampling.isOff) Int.MaxValue else 12)
+    Sampling.recordSkipped(keys.size - sampled.size, keys.size, "properties with invalid values")
+    val failures = sampled.flatMap { key =>
       val t = tableWith(key, if (key.endsWith("path")) "unknown-scheme://directory" else "-x")
-      try ErrorBoundaryStatements.onAny(t).flatMap { statement =>
+      try ErrorBoundaryStatements.statementsOn(t).flatMap { statement =>
           val error = Try(sql(statement).collect()).failed.toOption
-          error.filterNot(e => isOfSpark(e) && e.getMessage.contains(t) || causes(e).exists(isOfTask))
+          error.filterNot(e => isSparkException(e) && e.getMessage.contains(t) || causes(e).exists(isThrownByTask))
             .map(e => s"$statement with $key\n${trace(e)}")
         }
       finally below(directoryOf(t)).reverse.foreach(Files.delete)
@@ -129,18 +130,18 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
   private def directoryOf(table: String): Path =
     SharedSession.warehouse.resolve(table.stripPrefix("lite.").replace('.', '/'))
 
-  /** Returns a table with a property that a catalog could reject. */
+  /** Returns a table with a property that statements would reject, by editing the metadata file. */
   private def tableWith(key: String, value: String): String = {
     val t = newTable()
-    sql(ErrorBoundaryStatements.onRead(t))
+    sql(ErrorBoundaryStatements.createMergeOnRead(t))
     sql(s"INSERT INTO $t SELECT id, id / 2 FROM range(0, 9, 1, 1)")
     val metadata = directoryOf(t).resolve("metadata")
-    val before = Files.readString(metadata.resolve("v2.metadata.json"))
-    val changed = before.replaceFirst(s"""("properties"\\s*:\\s*\\{)""", s"""$$1"$key":"$value",""")
-    // The key occurs once: the value at the creation of the table is renamed.
-    val last = changed.lastIndexOf(s""""$key"""")
-    val isTwice = changed.indexOf(s""""$key"""") != last
-    val single = if (isTwice) changed.patch(last, s""""was.$key"""", key.length + 2) else changed
+    val original = Files.readString(metadata.resolve("v2.metadata.json"))
+    val edited = original.replaceFirst(s"""("properties"\\s*:\\s*\\{)""", s"""$$1"$key":"$value",""")
+    // A key must not occur twice, so a property of this name that the table was created with is renamed.
+    val last = edited.lastIndexOf(s""""$key"""")
+    val isTwice = edited.indexOf(s""""$key"""") != last
+    val single = if (isTwice) edited.patch(last, s""""was.$key"""", key.length + 2) else edited
     Files.write(metadata.resolve("v3.metadata.json"), single.getBytes(UTF_8))
     sql(s"REFRESH TABLE $t")
     t

@@ -9,7 +9,7 @@ import org.apache.hadoop.util.Progressable
 
 import iceberglite.storage.RenamingFileSystem
 
-/** How a call fails. The connector converts failures of a storage to `UnreadableFile` or `StorageFailed`. */
+/** How a call fails. The connector converts failures of the storage to `UnreadableFile` or `StorageFailed`. */
 sealed private[error] trait Fault
 private[error] object Fault {
 
@@ -19,7 +19,7 @@ private[error] object Fault {
   /** The call takes effect and reports a failure. */
   case object AnswerLost extends Fault
 
-  /** The call and all later ones fail without effect. */
+  /** The call and all later calls fail without effect. */
   case object Outage extends Fault
 
   /** Another writer commits first; only commits are counted as calls. */
@@ -29,8 +29,8 @@ private[error] object Fault {
 }
 
 /**
- * Storage of which one call fails, counted from the moment at which it is armed. Version hints are written in the
- * background; they always fail, so that they do not appear in a later attempt.
+ * A file system that counts calls after `arm` and makes one of them fail. Writes of version hints always fail, because
+ * they run in the background, and a hint could appear in a later attempt.
  */
 class FaultyFileSystem extends RenamingFileSystem {
   import FaultyFileSystem.counted
@@ -53,7 +53,7 @@ class FaultyFileSystem extends RenamingFileSystem {
 
   override def rename(from: Path, to: Path): Boolean =
     if (to.getName.endsWith(".metadata.json") && FaultyFileSystem.losesRace()) {
-      // The other writer's commit changes nothing.
+      // The commit of the simulated other writer is a copy of the newest metadata, which changes nothing.
       val number = to.getName.takeWhile(_ != '.').drop(1).toInt
       val newest = pathToFile(new Path(to.getParent, s"v${number - 1}.metadata.json"))
       Files.copy(if (newest.exists) newest.toPath else pathToFile(from).toPath, pathToFile(to).toPath)
@@ -70,17 +70,17 @@ class FaultyFileSystem extends RenamingFileSystem {
 }
 
 private[error] object FaultyFileSystem extends Faults {
-  private case class Armed(fault: Fault, at: Int)
+  private case class Armed(fault: Fault, callNumber: Int)
 
   private var armed = Option.empty[Armed]
   private var calls = 0
 
-  /** Whether the current call belongs to another one. */
+  /** Whether the current call is made by another call of this class, so that it is not counted. */
   private val isNested = ThreadLocal.withInitial[Boolean](() => false)
 
-  override def arm(fault: Fault, at: Int): Unit = synchronized {
+  override def arm(fault: Fault, callNumber: Int): Unit = synchronized {
     calls = 0
-    armed = Some(Armed(fault, at))
+    armed = Some(Armed(fault, callNumber))
   }
 
   override def disarm(): Int = synchronized {
@@ -91,14 +91,14 @@ private[error] object FaultyFileSystem extends Faults {
   private def losesRace(): Boolean = synchronized {
     val counts = armed.exists(_.fault == Fault.Conflict)
     if (counts) calls += 1
-    counts && armed.exists(_.at == calls)
+    counts && armed.exists(_.callNumber == calls)
   }
 
   /** Returns the fault of the next call. */
   private def next(): Option[Fault] = synchronized {
     armed.filter(_.fault != Fault.Conflict).flatMap { a =>
       calls += 1
-      if (a.at == calls || a.fault == Fault.Outage && a.at < calls) Some(a.fault) else None
+      if (a.callNumber == calls || a.fault == Fault.Outage && a.callNumber < calls) Some(a.fault) else None
     }
   }
 
@@ -110,7 +110,7 @@ private[error] object FaultyFileSystem extends Faults {
           case None => call
           case Some(fault) =>
             if (fault == Fault.AnswerLost) call
-            throw new IOException(s"by the test, at $path")
+            throw new IOException(s"caused by the test, at $path")
         }
       finally isNested.set(false)
     }

@@ -31,7 +31,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     StorageFailed("write", "f", "full") -> classOf[SparkException]
   )
 
-  test("every error has its class in Spark, the whole message, the table's name, and the original error as cause") {
+  test("an error becomes an exception of Spark with the message, the table name and the error as its cause") {
     classes.foreach { case (error, expected) =>
       val e = SparkErrors.of("cat.db.t", error)
       assert(expected.isInstance(e) && e.getMessage.contains(error.getMessage) && e.getMessage.contains("cat.db.t"))
@@ -44,7 +44,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     assert(e.getMessage == "Table not found: cat.db.t. Look")
   }
 
-  test("an error of the statement is an AnalysisException, and other exceptions pass through") {
+  test("errors in a statement become AnalysisExceptions, and exceptions of other classes are unchanged") {
     assert(intercept[AnalysisException](SparkErrors.in("t")(throw ValidationFailed("No"))).getMessage == "t: No")
     intercept[ArithmeticException](SparkErrors.in("t")(throw new ArithmeticException))
     assert(SparkErrors.in("t")(1) == 1)

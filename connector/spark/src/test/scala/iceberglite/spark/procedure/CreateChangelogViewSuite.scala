@@ -18,26 +18,26 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
-/** `CALL create_changelog_view` on tables of every kind, compared with Apache Iceberg and with time travel. */
+/** Compares the views of `CALL create_changelog_view` with those of Apache Iceberg and with time travel. */
 class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val counter = Iterator.from(1)
 
-  private def core(table: String): Table = {
+  private def coreTable(table: String): Table = {
     val Array(catalog, namespace, name) = table.split('.')
     spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
       .sharedTable(Identifier.of(Array(namespace), name)).current
   }
 
   private def snapshots(table: String): Vector[Snapshot] = {
-    val metadata = core(table).metadata
+    val metadata = coreTable(table).metadata
     metadata.currentSnapshot.toVector.flatMap(metadata.ancestors(_)).reverse
   }
 
   /** Creates a view. @param arguments arguments in SQL, after the table and the view */
   private def view(table: String, arguments: String*): DataFrame = {
     val name = s"changes_${counter.next()}"
-    val Array(catalog, rest) = table.split("\\.", 2)
-    val allArguments = Seq(s"table => '$rest'", s"changelog_view => '$name'") ++ arguments
+    val Array(catalog, tableName) = table.split("\\.", 2)
+    val allArguments = Seq(s"table => '$tableName'", s"changelog_view => '$name'") ++ arguments
     assert(rows(s"CALL $catalog.system.create_changelog_view(${allArguments.mkString(", ")})") == Seq(Row(name)))
     spark.table(name)
   }
@@ -49,8 +49,8 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     s"options => map($from'end-snapshot-id', '${end.snapshotId}')"
   }
 
-  /** Creates a table with appends, updates, deletes, merges and overwrites, all of them copy-on-write. */
-  private def written(random: Random): String = {
+  /** Creates a table with random appends and overwrites, and copy-on-write updates, deletes and merges. */
+  private def randomTable(random: Random): String = {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, part STRING, d DOUBLE, s STRUCT<a: INT>, l ARRAY<INT>) USING iceberg " +
       "PARTITIONED BY (part)")
@@ -58,13 +58,13 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     def source(from: Int, until: Int): String =
       s"SELECT id, $columns FROM (SELECT CAST(id AS INT) id, concat('p', id % 2) part FROM range($from, $until, 1, 1))"
     sql(s"INSERT INTO $table ${source(0, 8)}")
-    // No random statement deletes this row by its id. An overwrite does, and other rows with it.
+    // The random statements do not select this row by its id, but an overwrite can replace its partition.
     sql(s"INSERT INTO $table ${source(1002, 1003)}")
     (0 until 5).foreach { step =>
-      val (from, some) = (random.nextInt(10), 2 + random.nextInt(3))
+      val (from, divisor) = (random.nextInt(10), 2 + random.nextInt(3))
       random.nextInt(5) match {
-        case 0 => sql(s"DELETE FROM ${peer(table)} WHERE id % $some = 1")
-        case 1 => sql(s"UPDATE ${peer(table)} SET d = d + 1 WHERE id % $some = 0")
+        case 0 => sql(s"DELETE FROM ${peer(table)} WHERE id % $divisor = 1")
+        case 1 => sql(s"UPDATE ${peer(table)} SET d = d + 1 WHERE id % $divisor = 0")
         case 2 => sql(s"UPDATE ${peer(table)} SET s = NULL WHERE id IN ($from, ${from + 1})")
         case 3 => sql(s"MERGE INTO ${peer(table)} t USING (SELECT INT(id) id FROM range($from, ${from + 4})) s " +
             "ON t.id = s.id WHEN MATCHED AND t.id % 3 = 0 THEN DELETE " +
@@ -81,14 +81,14 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
   test("on copy-on-write tables, all views are the same as in Apache Iceberg") {
     (0 until Fuzz.slowRounds(1)).foreach { round =>
       val random = new Random(Fuzz.seed + round)
-      val table = written(random)
+      val table = randomTable(random)
       val all = snapshots(table)
       val part = range(Some(all.head), all(all.size - 2))
       for (mode <- Seq("net_changes => false", "net_changes => true", "identifier_columns => array('id')")) {
-        val ours = asText(view(table, mode, part))
+        val result = asText(view(table, mode, part))
         val clue = s"seed ${Fuzz.seed + round} $mode ${all.map(_.operation)}"
-        assert(ours == asText(view(peer(table), mode, part)), clue)
-        assert(ours.nonEmpty)
+        assert(result == asText(view(peer(table), mode, part)), clue)
+        assert(result.nonEmpty)
       }
     }
   }
@@ -111,66 +111,67 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
 
   private val columns = "id, category, note"
 
-  /** Checks that the view has the rows that exist in only one of the two states. */
-  private def checkNet(table: String, start: Option[Snapshot], end: Snapshot, clue: String): Unit = {
+  /** Checks that the view of net changes has the rows that exist in only one of the two snapshots. */
+  private def checkNetChanges(table: String, start: Option[Snapshot], end: Snapshot, clue: String): Unit = {
     def state(s: Snapshot): Seq[Row] = rows(s"SELECT $columns FROM $table VERSION AS OF ${s.snapshotId}")
-    val (before, after) = (start.fold(Seq.empty[Row])(state), state(end))
-    val expected = after.diff(before).map(r => s"$r INSERT") ++ before.diff(after).map(r => s"$r DELETE")
+    val (rowsBefore, rowsAfter) = (start.fold(Seq.empty[Row])(state), state(end))
+    val (added, removed) = (rowsAfter.diff(rowsBefore), rowsBefore.diff(rowsAfter))
+    val expected = added.map(r => s"$r INSERT") ++ removed.map(r => s"$r DELETE")
     val net = view(table, "net_changes => true", range(start, end)).collect()
     assert(net.map(r => s"${Row.fromSeq(r.toSeq.take(3))} ${r.getString(3)}").sorted.toSeq == expected.sorted, clue)
   }
 
-  test("net changes with position deletes, deletion vectors and equality deletes lead from one state to the other") {
+  test("net changes are correct with position deletes, deletion vectors and equality deletes") {
     for (version <- Seq(2, 3); round <- 0 until Fuzz.slowRounds(1)) {
       val random = new Random(Fuzz.seed + 10 * version + round)
       val table = newTable()
       sql(s"CREATE TABLE $table (id BIGINT, category STRING, note STRING) USING iceberg PARTITIONED BY (category) " +
         s"TBLPROPERTIES ('format-version' = '$version')")
-      val history = new RandomHistory(core(table), random, Vector(FileFormat.Parquet))
+      val history = new RandomHistory(coreTable(table), random, Vector(FileFormat.Parquet))
       history.everyChange()
       (0 until 14).foreach(_ => history.step(None))
       sql(s"REFRESH TABLE $table")
       val clue = s"seed ${Fuzz.seed + 10 * version + round}"
       val all = snapshots(table)
       assert(all.exists(_.summary.contains("added-delete-files")), clue)
-      checkNet(table, None, all.last, clue)
-      checkNet(table, Some(all(1)), all(all.size - 2), clue)
+      checkNetChanges(table, None, all.last, clue)
+      checkNetChanges(table, Some(all(1)), all(all.size - 2), clue)
       checkCommits(table, clue)
     }
   }
 
-  /** Checks that no commit both inserts and deletes a row, and that the view otherwise has the same changes. */
+  /** Checks that no commit in the view both inserts and deletes a row, and that the net changes equal `t.changes`. */
   private def checkCommits(table: String, clue: String): Unit = {
     def counts(frame: DataFrame): Map[Row, Int] = frame.collect().groupBy(r => Row.fromSeq(r.toSeq.patch(3, Nil, 1)))
       .mapValues(_.map(r => if (r.getString(3) == "INSERT") 1 else -1).sum).filter(_._2 != 0).toMap
     val byCommit = view(table)
     assert(counts(byCommit) == counts(spark.table(s"$table.changes")), clue)
-    val sides = byCommit.collect().groupBy(r => Row.fromSeq(r.toSeq.patch(3, Nil, 1))).values
-    assert(sides.forall(_.map(_.getString(3)).distinct.length == 1), clue)
+    val changesByRow = byCommit.collect().groupBy(r => Row.fromSeq(r.toSeq.patch(3, Nil, 1))).values
+    assert(changesByRow.forall(_.map(_.getString(3)).distinct.length == 1), clue)
   }
 
-  private def keyed(properties: String = ""): String = {
+  private def tableWithKeys(properties: String = ""): String = {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT NOT NULL, v STRING, `a.b` INT, s STRUCT<k: INT>, l ARRAY<STRUCT<k: INT>>, " +
       s"m MAP<STRING, DOUBLE>) USING iceberg $properties")
     table
   }
 
-  test("updates are computed over merge-on-read, by identifier fields of the table, and with maps") {
-    val table = keyed("TBLPROPERTIES ('format-version' = '3', 'write.update.mode' = 'merge-on-read')")
+  test("updates are computed for merge-on-read tables, by the table's identifier fields, and for rows with maps") {
+    val table = tableWithKeys("TBLPROPERTIES ('format-version' = '3', 'write.update.mode' = 'merge-on-read')")
     sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 'old', id, NULL, NULL, map('a', 0.0) FROM " +
       "(SELECT CAST(id AS INT) id FROM range(4))")
     sql(s"ALTER TABLE $table SET IDENTIFIER FIELDS id")
     sql(s"UPDATE ${peer(table)} SET m = map('a', double('-0')) WHERE id IN (1, 2)")
     sql(s"REFRESH TABLE $table")
-    val changed = view(table, "compute_updates => true").where("_change_ordinal > 0")
-    val after = Seq(1, 2).map(i => s"[$i,Map(a -> -0.0),UPDATE_AFTER]")
-    val before = Seq(1, 2).map(i => s"[$i,Map(a -> 0.0),UPDATE_BEFORE]")
-    assert(asText(changed.select("id", "m", "_change_type")) == (after ++ before).sorted)
-    val without = view(table, "identifier_columns => array('ID', 'a.b')", "compute_updates => false")
-    assert(asText(without) == asText(view(table)))
-    val byMore = view(table, "identifier_columns => array('id', '`a.b`', 's.k')")
-    assert(byMore.where("_change_type LIKE 'UPDATE%'").count() == 4)
+    val updates = view(table, "compute_updates => true").where("_change_ordinal > 0")
+    val rowsAfter = Seq(1, 2).map(i => s"[$i,Map(a -> -0.0),UPDATE_AFTER]")
+    val rowsBefore = Seq(1, 2).map(i => s"[$i,Map(a -> 0.0),UPDATE_BEFORE]")
+    assert(asText(updates.select("id", "m", "_change_type")) == (rowsAfter ++ rowsBefore).sorted)
+    val withoutUpdates = view(table, "identifier_columns => array('ID', 'a.b')", "compute_updates => false")
+    assert(asText(withoutUpdates) == asText(view(table)))
+    val withThreeKeys = view(table, "identifier_columns => array('id', '`a.b`', 's.k')")
+    assert(withThreeKeys.where("_change_type LIKE 'UPDATE%'").count() == 4)
   }
 
   test("filters of a query are pushed into the scan, and a view needs one shuffle") {
@@ -192,7 +193,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  test("the view is named after the table, replaces a view of the same name, and without an end follows the table") {
+  test("the view is named after the table, replaces a view of this name, and without an end has new commits") {
     val table = newTable("odd")
     sql(s"CREATE TABLE $table (id INT) USING iceberg")
     val name = table.split('.').last
@@ -209,8 +210,8 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(rows("SELECT id FROM `my changes`") == Seq(Row(2)))
   }
 
-  test("invalid arguments are rejected by the call, with what to do") {
-    val table = keyed()
+  test("the error for invalid arguments of the call says what to do") {
+    val table = tableWithKeys()
     sql(s"INSERT INTO $table VALUES (1, 'a', 1, NULL, NULL, NULL)")
     def message(arguments: String): String =
       intercept[StatementError](
@@ -237,7 +238,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     ).foreach { case (arguments, expected) =>
       assert(message(arguments).contains(expected), arguments)
     }
-    val none = intercept[Exception](sql("CALL lite.system.create_changelog_view('nowhere.t')"))
-    assert(none.getMessage.contains("nowhere.t"), none.getMessage)
+    val error = intercept[Exception](sql("CALL lite.system.create_changelog_view('nowhere.t')"))
+    assert(error.getMessage.contains("nowhere.t"), error.getMessage)
   }
 }

@@ -10,10 +10,10 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 
 /**
- * Runs the same statements on a table with iceberg-lite and on another table with Apache Iceberg, in a session with both
- * extensions. After each statement, the results must be equal, and so must the branches, tags, snapshots and identifier
- * fields in the metadata, with snapshot ids replaced by their indexes. At the end, the rows of every branch and tag must
- * be equal, and Apache Iceberg must read the same rows from the table of iceberg-lite.
+ * Runs the same statements on a table with iceberg-lite and on another table with Apache Iceberg, in a session with
+ * both extensions. After each statement, the results must be equal, and so must the branches, tags, snapshots and
+ * identifier fields in the metadata, with snapshot ids replaced by their indexes. At the end, the rows of every branch
+ * and tag must be equal, and Apache Iceberg must read the same rows from the table of iceberg-lite.
  */
 class PeerStatementsSuite extends AnyFunSuite with SharedSession {
 
@@ -93,7 +93,8 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
         (lite.run(statement), iceberg.run(statement)) match {
           case (Right(liteResult), Right(icebergResult)) => assert(liteResult == icebergResult, statement)
           case (Left(_), Left(_)) => ()
-          case (liteResult, icebergResult) => fail(s"$statement\niceberg-lite: $liteResult\nApache Iceberg: $icebergResult")
+          case (liteResult, icebergResult) =>
+            fail(s"$statement\niceberg-lite: $liteResult\nApache Iceberg: $icebergResult")
         }
         assert(lite.state(keys) == iceberg.state(keys), statement)
       }

@@ -17,7 +17,7 @@ class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
     val t = newTable()
     failAfter(2.minutes) {
       sql(s"CREATE TABLE $t (v $columnType) USING iceberg TBLPROPERTIES ('write.format.default' = '$format')")
-      // Spark's analyzer fails on so many nested calls of array().
+      // The value is parsed from JSON, because Spark's analyzer fails on so many nested calls of array().
       sql(s"""INSERT INTO $t SELECT from_json('{"v": $json}', 'v $columnType').v FROM range(2)""")
       assert(rows(s"SELECT to_json(struct(v)) FROM $t").map(_.getString(0)) == Seq.fill(2)(s"""{"v":$json}"""))
       assert(rows(s"SELECT count(*) FROM $t WHERE $leaf IS NOT NULL").head.getLong(0) == 2)
@@ -25,11 +25,11 @@ class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
   }
 
   for (format <- Seq("parquet", "orc", "avro"))
-    test(s"lists nested $Depth deep in $format") {
+    test(s"lists with $Depth nested levels can be written and read in $format files") {
       roundTrip(format, nested(t => s"ARRAY<$t>", "BIGINT", Depth), nested(v => s"[$v]", "1", Depth), "v[0]")
     }
 
-  test("structs nested 100 deep") {
+  test("structs with 100 nested levels can be written and read") {
     roundTrip("parquet", nested(t => s"STRUCT<a: $t>", "BIGINT", 100), nested(v => s"""{"a":$v}""", "1", 100), "v.a")
   }
 }

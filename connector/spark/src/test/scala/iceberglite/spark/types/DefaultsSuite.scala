@@ -14,13 +14,16 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.SparkRules
 
-/** Column defaults, set by the Java library or by SQL (spec: "Default values"). */
+/**
+ * Checks column defaults that Apache Iceberg's Java library or SQL has set. The rules are in the section "Default
+ * values" of the specification.
+ */
 class DefaultsSuite extends AnyFunSuite with JavaTables {
   private val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
 
-  private def newV3(columns: String, rest: String = ""): String = {
+  private def newV3(columns: String, clauses: String = ""): String = {
     val t = newTable()
-    sql(s"CREATE TABLE $t ($columns) USING iceberg $rest TBLPROPERTIES ('format-version' = '3')")
+    sql(s"CREATE TABLE $t ($columns) USING iceberg $clauses TBLPROPERTIES ('format-version' = '3')")
     t
   }
 
@@ -48,7 +51,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
   )
 
   /** Creates a table with one row, and then adds columns with defaults through the Java library. */
-  private def evolved(added: Seq[Types.NestedField]): String = {
+  private def tableWithAddedColumns(added: Seq[Types.NestedField]): String = {
     val t = newTable()
     val table = javaTable(t, new PeerSchema(required(1, "id", Types.LongType.get)))
     append(table, Seq(Seq(1L)))
@@ -67,7 +70,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
 
   test("existing rows have the initial default of every type, and filters use it", SparkRules.initialDefaultsRead) {
     val columns = defaults.zipWithIndex.map { case ((t, value, _), i) => withDefault(i + 2, s"c$i", t, value) }
-    val t = evolved(columns)
+    val t = tableWithAddedColumns(columns)
     val texts = defaults.indices.map(i => s"CAST(c$i AS STRING)")
     assert(rows(s"SELECT ${texts.mkString(", ")} FROM $t").map(_.toSeq) == Seq(defaults.map(_._3)))
     defaults.indices.foreach { i =>
@@ -90,24 +93,24 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
 
   test("a write fills missing columns with their write defaults, of every type", SparkRules.writeDefaultsWritten) {
     val columns = defaults.zipWithIndex.map { case ((t, value, _), i) => withDefault(i + 2, s"c$i", t, value) }
-    val t = evolved(columns)
+    val t = tableWithAddedColumns(columns)
     sql(s"INSERT INTO $t (id) VALUES (2)")
     val texts = defaults.indices.map(i => s"CAST(c$i AS STRING)")
     assert(rows(s"SELECT ${texts.mkString(", ")} FROM $t WHERE id = 2").map(_.toSeq) == Seq(defaults.map(_._3)))
-    // The values are stored in the file, independent of later defaults.
+    // The values are stored in the file, so that later changes of the defaults do not affect the row.
     val paths = rows(s"SELECT DISTINCT _file FROM $t WHERE id = 2").map(_.getString(0))
     assert(spark.read.schema("c1 INT, c12 STRING").parquet(paths: _*).collect().map(_.toString).toSeq == Seq("[7,ü]"))
   }
 
   test(
-    "a struct with a default is not null, and its fields have their defaults, at every level",
+    "an added struct with a default is not null, and its fields have their own defaults",
     SparkRules.initialDefaultsRead
   ) {
     val t = newTable()
-    javaTable(t, new PeerSchema(required(1, "id", Types.LongType.get), optional(2, "s", inner(withNew = false))))
+    javaTable(t, new PeerSchema(required(1, "id", Types.LongType.get), optional(2, "s", inner(isNewSchema = false))))
     sql(s"INSERT INTO $t VALUES (1, named_struct('a', 1, 'l', array(named_struct('x', 1)))), (2, NULL)")
-    val schema = new PeerSchema(required(1, "id", Types.LongType.get), optional(2, "s", inner(withNew = true)))
-    update(t, schema)
+    val schema = new PeerSchema(required(1, "id", Types.LongType.get), optional(2, "s", inner(isNewSchema = true)))
+    setSchemaWithStructDefault(t, schema)
     sql(s"REFRESH TABLE $t")
     assert(rows(s"SELECT s FROM $t ORDER BY id").map(_.toString) ==
       Seq("[[1,WrappedArray([1,old]),5,[6,null]]]", "[null]"))
@@ -116,14 +119,14 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT s.e FROM $t WHERE s.e IS NOT NULL").size == 1)
   }
 
-  /** Uses the ids that a table assigns to its columns, level by level. */
-  private def inner(withNew: Boolean): Types.StructType = {
+  /** Returns the type of a struct column, with the field ids that a new table assigns level by level. */
+  private def inner(isNewSchema: Boolean): Types.StructType = {
     val a = optional(3, "a", Types.IntegerType.get)
     val x = optional(6, "x", Types.IntegerType.get)
     val y = withDefault(7, "y", Types.StringType.get, Expressions.lit("old"))
-    val element = if (withNew) Types.StructType.of(x, y) else Types.StructType.of(x)
+    val element = if (isNewSchema) Types.StructType.of(x, y) else Types.StructType.of(x)
     val l = optional(4, "l", Types.ListType.ofOptional(5, element))
-    if (!withNew) Types.StructType.of(a, l)
+    if (!isNewSchema) Types.StructType.of(a, l)
     else Types.StructType.of(
       a,
       l,
@@ -139,8 +142,8 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     )
   }
 
-  /** Edits the metadata as JSON, because the Java library has no defaults for structs. */
-  private def update(table: String, schema: PeerSchema): Unit = {
+  /** Sets the schema, and adds a default to the struct `e` by editing the metadata file: the library cannot set it. */
+  private def setSchemaWithStructDefault(table: String, schema: PeerSchema): Unit = {
     val operations = loaded(table).asInstanceOf[org.apache.iceberg.BaseTable].operations
     val before = operations.current
     val after =
@@ -155,14 +158,14 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     ()
   }
 
-  test("the metadata has the defaults declared in SQL, as read by the Java library", SparkRules.defaultsDeclared) {
+  test("the Java library reads the defaults that are declared in SQL from the metadata", SparkRules.defaultsDeclared) {
     val t = newV3("id INT NOT NULL, c STRING DEFAULT 'x', d DECIMAL(9, 2) DEFAULT 1")
     sql(s"ALTER TABLE $t ADD COLUMN e INT DEFAULT 5")
     sql(s"ALTER TABLE $t ALTER COLUMN e SET DEFAULT 6")
     sql(s"ALTER TABLE $t ADD COLUMN n INT NOT NULL DEFAULT 7")
     sql(s"ALTER TABLE $t ALTER COLUMN c DROP DEFAULT")
-    val found = loaded(t).schema.columns.asScala.map(f => (f.name, f.initialDefault, f.writeDefault))
-    assert(found == Seq(
+    val defaultsOfColumns = loaded(t).schema.columns.asScala.map(f => (f.name, f.initialDefault, f.writeDefault))
+    assert(defaultsOfColumns == Seq(
       ("id", null, null),
       ("c", null, null),
       ("d", null, new BigDecimal("1.00")),
@@ -192,14 +195,14 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     sql(s"INSERT INTO $t (id) VALUES (2)")
     sql(s"INSERT INTO $t (id, s) SELECT 3, named_struct('a', 1, 'b', NULL)")
     val columns = "id, b, c, f, d, day, ts, n, x, CAST(y AS STRING), s"
-    val ours = rows(s"SELECT $columns FROM $t ORDER BY id").map(_.toString)
-    assert(ours.head == "[1,true,5,1.5,1.25,1969-12-31,2024-02-29 12:00:00.000001,1969-12-31T23:59:59,it's,ab,[1,6]]")
-    assert(ours(1) == "[2,true,5,1.5,1.25,1969-12-31,2024-02-29 12:00:00.000001,1969-12-31T23:59:59,it's,ab,null]")
-    assert(ours(2).endsWith("[1,null]]"))
-    assert(rows(s"SELECT $columns FROM ${peer(t)} ORDER BY id").map(_.toString) == ours)
+    val result = rows(s"SELECT $columns FROM $t ORDER BY id").map(_.toString)
+    assert(result.head == "[1,true,5,1.5,1.25,1969-12-31,2024-02-29 12:00:00.000001,1969-12-31T23:59:59,it's,ab,[1,6]]")
+    assert(result(1) == "[2,true,5,1.5,1.25,1969-12-31,2024-02-29 12:00:00.000001,1969-12-31T23:59:59,it's,ab,null]")
+    assert(result(2).endsWith("[1,null]]"))
+    assert(rows(s"SELECT $columns FROM ${peer(t)} ORDER BY id").map(_.toString) == result)
   }
 
-  test("columns missing in a data frame are written if the table accepts any schema", SparkRules.everyColumnWritten) {
+  test("if a table accepts any schema, defaults are written for missing columns", SparkRules.everyColumnWritten) {
     val t = newV3(
       "id INT NOT NULL, p STRING DEFAULT 'here', s STRUCT<a: INT, b: INT>, n INT",
       "PARTITIONED BY (p, bucket(2, id))"
@@ -218,7 +221,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(error.getMessage.contains("without its column id, which is NOT NULL and has no default"))
   }
 
-  test("an INSERT without some columns works with partitions, overwrites and queries") {
+  test("an INSERT can omit columns with a PARTITION clause, in an overwrite and with a query") {
     val t = newV3("id INT, p STRING, c INT DEFAULT 3", "PARTITIONED BY (p)")
     sql(s"INSERT INTO $t PARTITION (p = 'a') (id) VALUES (1)")
     sql(s"INSERT OVERWRITE $t PARTITION (p = 'a') (id) SELECT 2")

@@ -19,7 +19,7 @@ import iceberglite.conformance.SparkRules
  */
 class ImportedFilesSuite extends AnyFunSuite with JavaTables {
 
-  /** Writes rows with Spark's Parquet writer and appends the file. @param partition a partition path such as `part=1` */
+  /** Appends a file that Spark's Parquet writer wrote. @param partition a partition path such as `part=1` */
   private def importRows(table: PeerTable, rows: DataFrame, partition: String = ""): Unit = {
     val directory = newDirectory("plain").resolve("files")
     rows.coalesce(1).write.parquet(directory.toUri.toString)
@@ -56,7 +56,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
   private def setNameMapping(table: PeerTable): Unit = table.updateProperties()
     .set("schema.name-mapping.default", NameMappingParser.toJson(MappingUtil.create(table.schema))).commit()
 
-  test("columns and nested fields are found by the name mapping, also in legacy Parquet layouts", SparkRules.filesWithoutIds) {
+  test("columns and fields are found by the name mapping, also in legacy Parquet layouts", SparkRules.filesWithoutIds) {
     for (legacy <- Seq("false", "true")) {
       val t = newTable()
       val table = javaTable(t, nested)

@@ -75,14 +75,14 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     structValue
   )
 
-  private lazy val tableOfAllTypes: String = {
+  private lazy val allTypes: String = {
     val t = newTable("all")
     append(javaTable(t, schema), Seq(rowOfValues(1, a), rowOfValues(2, f), Seq(3L) ++ Seq.fill(12)(null)))
     t
   }
 
   test("columns of all types can be read, alone and together with other columns", SparkRules.everyTypeOpens) {
-    assert(spark.table(tableOfAllTypes).schema.map(f => f.name + " " + f.dataType.catalogString) == Seq(
+    assert(spark.table(allTypes).schema.map(f => f.name + " " + f.dataType.catalogString) == Seq(
       "id bigint",
       "u string",
       "f binary",
@@ -102,15 +102,15 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       s"""[${i + 1},$u,0102,43200000000,-1,-1,01,02,"top",null,WrappedArray($u, null),Map($u -> "value"),""" +
         """[43200000000,null,"in"]]"""
     } :+ ("[3" + ",null" * 12 + "]")
-    assert(sorted(s"SELECT $columns FROM $tableOfAllTypes") == expected)
-    val rowWise = spark.read.option("vectorization-enabled", "false").table(tableOfAllTypes)
+    assert(sorted(s"SELECT $columns FROM $allTypes") == expected)
+    val rowWise = spark.read.option("vectorization-enabled", "false").table(allTypes)
     assert(rowWise.selectExpr(columns.split(", "): _*).collect().map(_.toString).sorted.toSeq == expected)
-    assert(rows(s"SELECT s.t, s.v, element_at(m, u) FROM $tableOfAllTypes WHERE id = 1").map(_.toString) ==
+    assert(rows(s"SELECT s.t, s.v, element_at(m, u) FROM $allTypes WHERE id = 1").map(_.toString) ==
       Seq("""[43200000000,"in","value"]"""))
   }
 
   test("filters on columns of these types return the matching rows", SparkRules.filtersOnEveryType) {
-    def ids(filter: String): Seq[Long] = rows(s"SELECT id FROM $tableOfAllTypes WHERE $filter ORDER BY id").map(_.getLong(0))
+    def ids(filter: String): Seq[Long] = rows(s"SELECT id FROM $allTypes WHERE $filter ORDER BY id").map(_.getLong(0))
     Seq(
       s"u = '$a'" -> Seq(1L),
       s"u < '$f'" -> Seq(1L),
@@ -172,10 +172,10 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
 
   test("metadata tables of tables with these columns can be read", SparkRules.everyTypeOpens) {
     Seq("files", "entries", "manifests", "partitions", "snapshots", "all_data_files").foreach { name =>
-      assert(rows(s"SELECT * FROM $tableOfAllTypes.$name").size == 1, name)
+      assert(rows(s"SELECT * FROM $allTypes.$name").size == 1, name)
     }
     assert(
-      rows(s"SELECT readable_metrics.v.value_count, readable_metrics.g.null_value_count FROM $tableOfAllTypes.files").size == 1
+      rows(s"SELECT readable_metrics.v.value_count, readable_metrics.g.null_value_count FROM $allTypes.files").size == 1
     )
   }
 

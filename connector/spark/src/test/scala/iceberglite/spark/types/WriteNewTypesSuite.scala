@@ -15,7 +15,7 @@ import iceberglite.spark.write.WriteFixture
 class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
   private val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
 
-  private def fields(table: String): Seq[Seq[Any]] = {
+  private def valuesOfRows(table: String): Seq[Seq[Any]] = {
     val read = IcebergGenerics.read(loaded(table)).build()
     try read.asScala.map { row =>
         (0 until row.size).map { i =>
@@ -50,7 +50,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     sql(s"""INSERT INTO $t VALUES (1, '$uuid', X'0102', 86399999999, -1, 1, $point, $point, array(0, NULL),
       map('$uuid', X'07')), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)""")
     val wkb = "1,1,0,0,0,0,0,0,0,0,0,-16,63,0,0,0,0,0,0,0,64"
-    val Seq(first, second) = fields(t)
+    val Seq(first, second) = valuesOfRows(t)
     assert(first.take(8).map(String.valueOf) == Seq(
       "1",
       uuid,
@@ -95,13 +95,13 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     assert(partitions.map(p => Option(p.get(0, classOf[Object])).fold("")(_.toString)).sorted == Seq("", uuid, uuid))
     assert(partitions.flatMap(p => Option(p.get(2, classOf[Object]))).map(_.toString).sorted == Seq("-1", "0"))
     assert(rows(s"SELECT id FROM $t WHERE u = '$uuid' AND t > 0").map(_.getLong(0)) == Seq(1L))
-    assert(fields(t).map(_.head) == Seq(1L, 2L, 3L))
+    assert(valuesOfRows(t).map(_.head) == Seq(1L, 2L, 3L))
     assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (4, NULL, -1, NULL)"))).contains("column t: -1"))
     sql(s"DELETE FROM $t WHERE t = 0")
     assert(rows(s"SELECT count(*) FROM $t").head.getLong(0) == 2)
   }
 
-  test("only null can be written to a variant column, and the error has the column name", SparkRules.variantsAsText) {
+  test("only null can be written to a variant column; the error has the column name", SparkRules.variantsAsText) {
     val t = newTable()
     javaTable(
       t,
@@ -123,7 +123,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
       "[1,null,null,null,null]",
       "[2,null,[null,5],null,null]"
     ))
-    assert(fields(t).map(_.take(2)) == Seq(Seq(1L, null), Seq(2L, null)))
+    assert(valuesOfRows(t).map(_.take(2)) == Seq(Seq(1L, null), Seq(2L, null)))
     assertUnchanged(t) {
       def message(values: String): String = messages(intercept[Exception](sql(s"INSERT INTO $t VALUES ($values)")))
       assert(message("3, '{}', NULL, NULL, NULL").contains("writing a value to column v of type variant"))
