@@ -67,7 +67,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     assert(values(s.sql("SELECT m.id + h.id FROM mine m JOIN hive_table h ON m.id < h.id")) == Seq(3))
   }
 
-  inDatabase("tables of each kind are changed, renamed and dropped by the source that owns them") { s =>
+  inDatabase("iceberg-lite tables and Spark tables can be changed, renamed and dropped") { s =>
     s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
     s.sql("CREATE TABLE theirs USING parquet AS SELECT 2 AS id")
     s.sql("ALTER TABLE mine ADD COLUMN x STRING FIRST")
@@ -91,7 +91,7 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
     assert(s.sql("SHOW TABLES").count() == 0)
   }
 
-  inDatabase("an iceberg-lite statement on a table of another source fails with the reason") { s =>
+  inDatabase("a statement of the extensions on a table that is not an Iceberg table fails with the reason") { s =>
     s.sql("CREATE TABLE theirs (id INT, x INT) USING parquet")
     Seq("ADD PARTITION FIELD x", "DROP PARTITION FIELD x").foreach { change =>
       val error = intercept[Exception](s.sql(s"ALTER TABLE theirs $change"))
@@ -102,11 +102,11 @@ class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
   inDatabase("a database with an iceberg-lite table is not dropped, even with CASCADE") { s =>
     s.sql("CREATE TABLE mine (id INT) USING iceberg")
     val db = s.catalog.currentDatabase
-    Seq("", "CASCADE").foreach(how => intercept[Exception](s.sql(s"DROP DATABASE $db $how")))
+    Seq("", "CASCADE").foreach(clause => intercept[Exception](s.sql(s"DROP DATABASE $db $clause")))
     assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
   }
 
-  inDatabase("a table is visible through other catalogs and to Apache Iceberg") { s =>
+  inDatabase("iceberg-lite tables are visible in other catalogs and to Apache Iceberg, and vice versa") { s =>
     val db = s.catalog.currentDatabase
     s.sql("CREATE TABLE mine (id INT) USING iceberg")
     s.sql("INSERT INTO mine VALUES (1)")

@@ -39,13 +39,13 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(load(path) == Seq(3))
   }
 
-  test("a path with a scheme and one without select the same table") {
+  test("a path with a scheme and the same path without a scheme select the same table") {
     val directory = newDirectory()
     save(ids(1), directory.resolve("t").toString, SaveMode.ErrorIfExists)
     assert(load(directory.toUri.toString + "t") == Seq(1) && load(directory.resolve("t").toString + "/") == Seq(1))
   }
 
-  test("a table by path needs no iceberg-lite catalog and is partitioned as requested") {
+  test("a table can be created at a path without an iceberg-lite catalog, with the partitioning of the writer") {
     inSession(SharedSession.plain.newSession()) { session =>
       val path = newDirectory().resolve("t").toString
       session.range(4).selectExpr("id", "id % 2 AS p").write.format("iceberg-lite").partitionBy("p").save(path)
@@ -55,7 +55,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a name is resolved in a configured catalog or in the current one") {
+  test("a table name is resolved in the catalog that it starts with, or in the current catalog") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     assert(load(t) == Seq(1))
@@ -69,17 +69,18 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
   }
 
   test("a name in no iceberg-lite catalog and a path without a table give errors that say what to do") {
-    val unknown = intercept[AnalysisException](reader.load("some.table"))
-    assert(unknown.getMessage.contains("some.table") && unknown.getMessage.contains(classOf[SparkCatalog].getName))
-    val missing = intercept[NoSuchTableException](reader.load("/no/table/here"))
-    assert(missing.getMessage.contains("/no/table/here"))
-    val nothing = intercept[AnalysisException](reader.load())
-    assert(nothing.getMessage.contains("one path, which has a slash, or the name of one table"))
-    val several = intercept[AnalysisException](reader.load("/a/b", "/c/d"))
-    assert(several.getMessage.contains("/c/d"))
+    val unknownName = intercept[AnalysisException](reader.load("some.table"))
+    assert(unknownName.getMessage.contains("some.table"))
+    assert(unknownName.getMessage.contains(classOf[SparkCatalog].getName))
+    val missingTable = intercept[NoSuchTableException](reader.load("/no/table/here"))
+    assert(missingTable.getMessage.contains("/no/table/here"))
+    val noPath = intercept[AnalysisException](reader.load())
+    assert(noPath.getMessage.contains("one path, which has a slash, or the name of one table"))
+    val twoPaths = intercept[AnalysisException](reader.load("/a/b", "/c/d"))
+    assert(twoPaths.getMessage.contains("/c/d"))
   }
 
-  test("options select a state of the table to read") {
+  test("options select the snapshot, branch or tag to read") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     Thread.sleep(5)
@@ -185,13 +186,13 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     val path = newDirectory().resolve("t").toString
     save(ids(1), path, SaveMode.ErrorIfExists)
     val loader = Thread.currentThread.getContextClassLoader
-    Thread.currentThread.setContextClassLoader(new WithoutPeer(loader))
+    Thread.currentThread.setContextClassLoader(new ClassLoaderWithoutPeer(loader))
     try assert(readIds(spark.read.format("iceberg").load(path)) == Seq(1))
     finally Thread.currentThread.setContextClassLoader(loader)
   }
 
-  /** Hides the data sources that the peer's jar registers. */
-  private class WithoutPeer(parent: ClassLoader) extends ClassLoader(parent) {
+  /** A class loader that hides the data sources that the jar of Apache Iceberg registers. */
+  private class ClassLoaderWithoutPeer(parent: ClassLoader) extends ClassLoader(parent) {
     override def getResources(name: String): java.util.Enumeration[java.net.URL] = {
       val all = super.getResources(name).asScala
       (if (name.endsWith("DataSourceRegister")) all.filterNot(_.toString.contains("iceberg-spark-runtime")) else all)

@@ -75,14 +75,14 @@ private[iceberglite] object ReferenceTables {
 
   /** Escapes text that Markdown would interpret as HTML, except in code spans. */
   private def cell(text: String): String = {
-    val plain = if (text.startsWith("`")) text else text.replace("<", "&lt;")
-    plain.replace("|", "\\|")
+    val escaped = if (text.startsWith("`")) text else text.replace("<", "&lt;")
+    escaped.replace("|", "\\|")
   }
 
   private def code(text: String): String = s"`$text`"
 
-  private def optionTable(of: Seq[SparkOption[_]]): Seq[String] =
-    table("option", "value", "default", "table property", "description")(of.map { o =>
+  private def optionTable(options: Seq[SparkOption[_]]): Seq[String] =
+    table("option", "value", "default", "table property", "description")(options.map { o =>
       Seq(code(o.key), values(o.expected), default(defaultOf(o), o.expected), o.property.fold("")(code), o.doc)
     })
 
@@ -100,17 +100,20 @@ private[iceberglite] object ReferenceTables {
     options.flatMap(o => o.sessionKey.map(key => Seq(code(key), code(o.key)))).sortBy(_.head)
   )
 
-  /** Lists the table properties. If an option overrides a property, the default of the option is shown. */
+  /**
+   * Returns the table of all table properties. If an option overrides a property, the table shows the default of the
+   * option.
+   */
   private def tableProperties: Seq[String] = {
-    val own = TableProperty.all.map { p =>
+    val registeredProperties = TableProperty.all.map { p =>
       val fallback = options.find(_.property.contains(p.key)).map(defaultOf).orElse(p.defaultText)
       Seq(code(p.key), values(p.expected), default(fallback.getOrElse(NotSet), p.expected), p.doc)
     }
-    val ofOptions = for {
+    val propertiesOfOptions = for {
       o <- options
       key <- o.property if !TableProperty.all.exists(_.key == key)
     } yield Seq(code(key), values(o.expected), default(o.defaultDoc, o.expected), o.doc)
-    table("property", "value", "default", "description")(own ++ ofOptions)
+    table("property", "value", "default", "description")(registeredProperties ++ propertiesOfOptions)
   }
 
   private def catalogProperties: Seq[String] = table("property", "default", "description")(
@@ -119,7 +122,7 @@ private[iceberglite] object ReferenceTables {
   )
 
   private def foreignSettings: Seq[String] = {
-    val ofSpark = Seq(
+    val settingsByKind = Seq(
       "read option" -> ForeignOptions.read,
       "write option" -> ForeignOptions.write,
       "configuration" -> ForeignOptions.session,
@@ -127,10 +130,11 @@ private[iceberglite] object ReferenceTables {
       "Hadoop setting" -> ForeignOptions.hadoop,
       "table property" -> ForeignOptions.table
     ).flatMap { case (kind, settings) => settings.all.map(kind -> _) }
-    val ofCatalogs = ForeignCatalogProperties.all.map { case (kind, setting) =>
+    val catalogSettings = ForeignCatalogProperties.all.map { case (kind, setting) =>
       s"catalog property${kind.fold("")(k => s", type $k")}" -> setting
     }
-    table("kind", "key", "effect", "unless the value is", "reason")((ofSpark ++ ofCatalogs).map { case (kind, s) =>
+    val all = settingsByKind ++ catalogSettings
+    table("kind", "key", "effect", "unless the value is", "reason")(all.map { case (kind, s) =>
       Seq(kind, code(s.key), s.effect.toString.toLowerCase, s.harmless.toSeq.sorted.map(code).mkString(", "), s.reason)
     })
   }
@@ -146,22 +150,23 @@ private[iceberglite] object ReferenceTables {
     case _ => if (text == "None") NotSet else text
   }
 
-  /** Returns a table with one column, partitioned by it. */
+  /** Returns a table with one column, by which it is partitioned. */
   private def sample: TestTable = new TestTable(
     Schema(0, Vector(NestedField.optional(1, "c", LongType))),
     Vector(PartitionSpec(0, Vector(PartitionField(1, PartitionSpec.FirstFieldId, "c", Identity)))),
     io = new InMemoryIO
   )
 
-  /** Groups metadata tables that have the same columns. */
+  /** Returns a section for each group of metadata tables that have the same columns. */
   private def metadataTables: Seq[String] = {
     val columns = MetadataTables.all.map(t => t -> columnsOf(t))
-    columns.map(_._2).distinct.flatMap { same =>
-      val tables = columns.filter(_._2 == same).map(_._1)
-      val (ofSnapshot, ofHistory) = tables.partition(_.showsOneSnapshot)
+    columns.map(_._2).distinct.flatMap { groupColumns =>
+      val tables = columns.filter(_._2 == groupColumns).map(_._1)
+      val (snapshotTables, historyTables) = tables.partition(_.showsOneSnapshot)
       Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
-        scope(tables, ofSnapshot, "Rows of one snapshot") ++ scope(tables, ofHistory, "Rows of the whole history") ++
-        Seq("") ++ columnTable(same) ++ Seq("")
+        scope(tables, snapshotTables, "Rows of one snapshot") ++
+        scope(tables, historyTables, "Rows of the whole history") ++
+        Seq("") ++ columnTable(groupColumns) ++ Seq("")
     }.dropRight(1)
   }
 
@@ -254,16 +259,18 @@ private[iceberglite] object ReferenceTables {
       val sources = primitives.filter(transform.canTransform)
       val results = sources.map(t => t.toString -> transform.resultType(t).toString)
       val sql = if (transform == Void) "" else code(PartitionTerm(Vector("c"), transform).sql)
-      val of = if (sources.size == primitives.size) "any" else sources.map(nameOf).mkString(", ")
-      Seq(sql, code(transform.name), of, resultOf(results))
+      val sourceTypes = if (sources.size == primitives.size) "any" else sources.map(nameOf).mkString(", ")
+      Seq(sql, code(transform.name), sourceTypes, resultOf(results))
     })
 
   /** @param results the result types by the type of the argument */
   private def resultOf(results: Seq[(String, String)]): String =
     if (results.map(_._2).distinct.size <= 1) results.headOption.fold("")(_._2)
     else {
-      val each = results.map { case (of, result) => if (of == result) "the same type" else s"$result for $of" }
-      each.distinct.mkString(", ")
+      val descriptions = results.map { case (source, result) =>
+        if (source == result) "the same type" else s"$result for $source"
+      }
+      descriptions.distinct.mkString(", ")
     }
 
   /** Returns the name of a type without its parameters. */

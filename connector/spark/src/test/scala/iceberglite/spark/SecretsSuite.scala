@@ -19,15 +19,15 @@ import org.scalatest.tagobjects.Slow
 
 import iceberglite.servers.Servers
 
-/** Every secret in a configuration contains a mark; the mark must not appear in anything that users can see. */
+/** Puts a marker into every secret of a configuration, and checks that the marker is in nothing that users can see. */
 class SecretsSuite extends AnyFunSuite with SharedSession {
-  private val Mark = "mark0f5ecret"
+  private val Marker = "mark0f5ecret"
 
-  /** Text that users can see, with its place. */
-  private val seen = new ConcurrentLinkedQueue[(String, String)]
+  /** Texts that users can see, each with the place where users see the text. */
+  private val visibleTexts = new ConcurrentLinkedQueue[(String, String)]
 
   private def record(where: String, text: String): Unit = {
-    seen.add(where -> text)
+    visibleTexts.add(where -> text)
     ()
   }
 
@@ -35,61 +35,61 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     "type" -> "hadoop",
     "s3.path-style-access" -> "true",
     "s3.access-key-id" -> "user",
-    "s3.secret-access-key" -> s"$Mark-s3",
+    "s3.secret-access-key" -> s"$Marker-s3",
     "client.region" -> "us-east-1",
     "hadoop.fs.s3a.attempts.maximum" -> "1",
     "hadoop.fs.s3a.retry.limit" -> "1",
     "hadoop.fs.s3a.connection.establish.timeout" -> "1000"
   )
 
-  /** Catalogs by name. The closed ones cannot be reached; those after them have invalid settings. */
+  /** Settings of catalogs by name. The servers of `closed_` catalogs cannot be reached; later settings are invalid. */
   private lazy val catalogs: Map[String, Map[String, String]] = Map(
     "files" -> (s3 ++ Map("s3.endpoint" -> Servers.s3.endpoint, "warehouse" -> s"s3://${Servers.s3.newBucket()}/wh")),
     "rows" -> Map(
       "type" -> "jdbc",
-      "uri" -> s"jdbc:sqlite:${newDirectory()}/c.db?password=$Mark-url",
+      "uri" -> s"jdbc:sqlite:${newDirectory()}/c.db?password=$Marker-url",
       "jdbc.user" -> "user",
-      "jdbc.password" -> s"$Mark-jdbc",
+      "jdbc.password" -> s"$Marker-jdbc",
       "warehouse" -> newDirectory().toString,
-      "hadoop.fs.s3a.secret.key" -> s"$Mark-hadoop"
+      "hadoop.fs.s3a.secret.key" -> s"$Marker-hadoop"
     ),
     "closed_s3" -> (s3 ++ Map("s3.endpoint" -> "http://127.0.0.1:1", "warehouse" -> "s3://bucket/wh")),
     "closed_pg" -> Map(
       "type" -> "jdbc",
-      "uri" -> s"jdbc:postgresql://127.0.0.1:1/db?user=u&password=$Mark-pg",
+      "uri" -> s"jdbc:postgresql://127.0.0.1:1/db?user=u&password=$Marker-pg",
       "warehouse" -> "/wh"
     ),
     "closed_rest" -> Map(
       "type" -> "rest",
-      "uri" -> s"http://user:$Mark-rest@127.0.0.1:1/",
-      "credential" -> s"id:$Mark-credential",
-      "token" -> s"$Mark-token",
-      "header.X-Api-Key" -> s"$Mark-header"
+      "uri" -> s"http://user:$Marker-rest@127.0.0.1:1/",
+      "credential" -> s"id:$Marker-credential",
+      "token" -> s"$Marker-token",
+      "header.X-Api-Key" -> s"$Marker-header"
     ),
     "closed_hive" -> Map(
       "type" -> "hive",
       "uri" -> "thrift://127.0.0.1:1",
-      "hadoop.javax.jdo.option.ConnectionPassword" -> s"$Mark-hive",
+      "hadoop.javax.jdo.option.ConnectionPassword" -> s"$Marker-hive",
       "warehouse" -> "/wh"
     ),
     "wrong_url" -> Map(
       "type" -> "jdbc",
-      "uri" -> s"postgresql://user:$Mark-wrong@host/db?password=$Mark-wrong",
+      "uri" -> s"postgresql://user:$Marker-wrong@host/db?password=$Marker-wrong",
       "warehouse" -> "/wh"
     ),
     "wrong_driver" -> Map(
       "type" -> "jdbc",
-      "uri" -> s"jdbc:nosuch://u:$Mark-d@h/db;password=$Mark-d",
+      "uri" -> s"jdbc:nosuch://u:$Marker-d@h/db;password=$Marker-d",
       "warehouse" -> "/wh"
     ),
-    "half_pair" -> Map("type" -> "hadoop", "warehouse" -> "s3://b/w", "s3.secret-access-key" -> s"$Mark-half"),
-    "wrong_key" -> Map("type" -> "hadoop", "warehouse" -> "/wh", "warehous" -> s"s3://u:$Mark-key@b/"),
-    "wrong_type" -> Map("type" -> "glue", "token" -> s"$Mark-type", "credential" -> s"$Mark-type"),
+    "half_pair" -> Map("type" -> "hadoop", "warehouse" -> "s3://b/w", "s3.secret-access-key" -> s"$Marker-half"),
+    "wrong_key" -> Map("type" -> "hadoop", "warehouse" -> "/wh", "warehous" -> s"s3://u:$Marker-key@b/"),
+    "wrong_type" -> Map("type" -> "glue", "token" -> s"$Marker-type", "credential" -> s"$Marker-type"),
     "wrong_io" -> Map(
       "type" -> "hadoop",
       "warehouse" -> "/wh",
       "io-impl" -> "com.example.IO",
-      "s3.session-token" -> Mark
+      "s3.session-token" -> Marker
     )
   )
 
@@ -100,7 +100,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     lines.map(_.split(" +", 2)).map { case Array(key, pattern) => key -> pattern }.toMap
   }
 
-  private def attached(): SparkSession = {
+  private def sessionWithCatalogs(): SparkSession = {
     val session = spark.newSession()
     session.conf.set("spark.sql.redaction.options.regex", patterns("spark.sql.redaction.options.regex"))
     for ((catalog, settings) <- catalogs) {
@@ -150,62 +150,64 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     Seq(s"SHOW NAMESPACES IN $catalog", s"SELECT * FROM $catalog.db.t", s"CREATE TABLE $catalog.db.t (id BIGINT)")
 
   test("no secret is in rows, plans, errors with their causes, logs or the data of the Spark UI", Slow) {
-    val log = new Recorder
+    val log = new LogRecorder
     log.attach()
     try {
-      val session = attached()
-      val before = executions.map(_.executionId).foldLeft(-1L)(_ max _)
+      val session = sessionWithCatalogs()
+      val lastExecution = executions.map(_.executionId).foldLeft(-1L)(_ max _)
       inSession(session) { _ =>
         catalogs.keys.toVector.sorted.foreach { catalog =>
           val statements = if (Set("files", "rows")(catalog)) working(catalog) else failing(catalog)
           statements.foreach(run(session, _))
         }
       }
-      recordUI(before)
+      recordSparkUI(lastExecution)
     } finally log.detach()
-    val statements = seen.asScala.map(_._1).toSet
+    val statements = visibleTexts.asScala.map(_._1).toSet
     assert(Seq("error of SELECT * FROM closed_pg.db.t", "plan of SELECT * FROM files.db.t.snapshots", "ui", "log")
       .forall(where => statements.exists(_.contains(where))))
-    val leaks = seen.asScala.filter(_._2.contains(Mark))
-    assert(leaks.isEmpty, leaks.map { case (where, text) => s"$where:\n${around(text)}" }.mkString("\n\n"))
+    val leaks = visibleTexts.asScala.filter(_._2.contains(Marker))
+    assert(leaks.isEmpty, leaks.map { case (where, text) => s"$where:\n${contextOfMarker(text)}" }.mkString("\n\n"))
   }
 
   test("a location with a password is rejected and never logged") {
-    val log = new Recorder
+    val log = new LogRecorder
     log.attach()
     val error =
-      try inSession(attached()) { session =>
-          intercept[Exception](session.sql(s"CREATE TABLE rows.w (id BIGINT) LOCATION 's3://user:$Mark@nowhere/w'"))
+      try inSession(sessionWithCatalogs()) { session =>
+          intercept[Exception](session.sql(s"CREATE TABLE rows.w (id BIGINT) LOCATION 's3://user:$Marker@nowhere/w'"))
         }
       finally log.detach()
     assert(traceOf(error).contains("s3://user:***@nowhere/w") && traceOf(error).contains("must not contain a password"))
-    assert(!traceOf(error).contains(Mark) && !seen.asScala.exists(s => s._1.startsWith("log") && s._2.contains(Mark)))
+    assert(!traceOf(error).contains(Marker))
+    assert(!visibleTexts.asScala.exists(s => s._1.startsWith("log") && s._2.contains(Marker)))
   }
 
-  test("Spark's environment page hides the configuration with the documented pattern") {
+  test("the redaction pattern in the documentation hides all secrets on Spark's environment page") {
     val pattern = patterns("spark.redaction.regex").r
-    // Spark redacts by the key or by the form of the value.
-    val shown = catalogs.values.flatten.filter { case (key, value) =>
+    // Spark redacts a value if the key or the value matches the pattern.
+    val notRedacted = catalogs.values.flatten.filter { case (key, value) =>
       pattern.findFirstIn(key).orElse(pattern.findFirstIn(value)).isEmpty
     }
-    assert(!shown.exists(_._2.contains(Mark)), shown.filter(_._2.contains(Mark)))
-    assert(shown.exists(_._1 == "warehouse") && shown.exists(_._1 == "s3.access-key-id") == false)
+    assert(!notRedacted.exists(_._2.contains(Marker)), notRedacted.filter(_._2.contains(Marker)))
+    assert(notRedacted.exists(_._1 == "warehouse") && notRedacted.exists(_._1 == "s3.access-key-id") == false)
   }
 
-  private def around(text: String): String = {
-    val at = text.indexOf(Mark)
-    text.substring(math.max(0, at - 300), math.min(text.length, at + 100))
+  private def contextOfMarker(text: String): String = {
+    val index = text.indexOf(Marker)
+    text.substring(math.max(0, index - 300), math.min(text.length, index + 100))
   }
 
   private def executions = spark.sharedState.statusStore.executionsList()
 
   /**
-   * Reads executions by number, because the store evicts the oldest. @param before the last execution that is not
-   * checked
+   * Records what the Spark UI shows about executions.
+   *
+   * @param lastExecution the number of the last execution before the statements of the test, which is not recorded
    */
-  private def recordUI(before: Long): Unit = {
+  private def recordSparkUI(lastExecution: Long): Unit = {
     val store = spark.sharedState.statusStore
-    executions.filter(_.executionId > before).foreach { execution =>
+    executions.filter(_.executionId > lastExecution).foreach { execution =>
       record("ui", Seq(execution.description, execution.details, execution.physicalPlanDescription).mkString("\n"))
       record("ui", execution.modifiedConfigs.mkString("\n"))
       record("ui", execution.errorMessage.toString)
@@ -214,21 +216,21 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
   }
 
   /** Records the messages of all loggers. */
-  final private class Recorder
+  final private class LogRecorder
       extends AbstractAppender("secrets", null, PatternLayout.createDefaultLayout(), true, Property.EMPTY_ARRAY) {
     private val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
     private val root = context.getConfiguration.getRootLogger
-    private val before = (root.getLevel, root.getAppenders.values.asScala.toVector)
+    private val original = (root.getLevel, root.getAppenders.values.asScala.toVector)
 
     override def append(event: LogEvent): Unit = {
       record(s"log of ${event.getLoggerName}", event.getMessage.getFormattedMessage)
       Option(event.getThrown).foreach(e => record(s"log of ${event.getLoggerName}", traceOf(e)))
     }
 
-    /** Replaces the existing appenders, so that the messages are not printed as well. */
+    /** Replaces the existing appenders, so that the messages are recorded but not printed. */
     def attach(): Unit = {
       start()
-      before._2.foreach(appender => root.removeAppender(appender.getName))
+      original._2.foreach(appender => root.removeAppender(appender.getName))
       root.setLevel(Level.INFO)
       root.addAppender(this, Level.INFO, null)
       context.updateLoggers()
@@ -236,8 +238,8 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
 
     def detach(): Unit = {
       root.removeAppender(getName)
-      root.setLevel(before._1)
-      before._2.foreach(root.addAppender(_, null, null))
+      root.setLevel(original._1)
+      original._2.foreach(root.addAppender(_, null, null))
       context.updateLoggers()
       stop()
     }

@@ -12,8 +12,9 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /**
- * A suite that uses the single Spark session of the JVM. The catalogs are pairs on the same storage, one of
- * iceberg-lite and one of Apache Iceberg (the peer), and each catalog reads what the other wrote:
+ * A suite that uses the Spark session that all suites of the JVM share. The session has pairs of catalogs on the same
+ * storage. In each pair, one catalog is of iceberg-lite and one of Apache Iceberg (the peer), and each of them reads
+ * the tables of the other:
  *
  *   - `lite` and `ice`: file-system tables in [[SharedSession.warehouse]],
  *   - `litejdbc` and `icejdbc`: tables of one SQLite file.
@@ -25,12 +26,12 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
   /** The session. Suites change its configuration with [[withConf]]. */
   lazy val spark: SparkSession = SharedSession.spark
 
-  /** The suite's namespace: `s"lite.$ns.t"`. */
+  /** The suite's namespace in every catalog, for table names such as `s"lite.$ns.t"`. */
   val ns: String = s"${getClass.getSimpleName.toLowerCase}_${SharedSession.counter.incrementAndGet()}"
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    // A namespace is visible in both catalogs of the pair.
+    // The namespace is also visible in the catalog of Apache Iceberg in each pair.
     Seq("lite", "litejdbc").foreach(c => sql(s"CREATE NAMESPACE IF NOT EXISTS $c.$ns"))
   }
 
@@ -55,10 +56,10 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
   /** Sets configuration, runs the body, and restores the previous values. */
   protected def withConf[A](pairs: (String, String)*)(body: => A): A = {
-    val before = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
+    val previous = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
     pairs.foreach { case (key, value) => spark.conf.set(key, value) }
     try body
-    finally before.foreach {
+    finally previous.foreach {
         case (key, Some(value)) => spark.conf.set(key, value)
         case (key, None) => spark.conf.unset(key)
       }
@@ -66,10 +67,10 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 
   /** Runs the body with another active session, which Spark's data source API uses. */
   protected def inSession[A](session: SparkSession)(body: SparkSession => A): A = {
-    val before = SparkSession.getActiveSession
+    val previous = SparkSession.getActiveSession
     SparkSession.setActiveSession(session)
     try body(session)
-    finally before.fold(SparkSession.clearActiveSession())(SparkSession.setActiveSession)
+    finally previous.fold(SparkSession.clearActiveSession())(SparkSession.setActiveSession)
   }
 
   /** Creates an empty directory that is deleted at the end of the JVM. */
@@ -95,7 +96,7 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
 object SharedSession {
   val counter = new AtomicInteger
 
-  /** Contains everything that the tests of this JVM write. */
+  /** The directory of all files that the tests of this JVM write. It is deleted at the end of the JVM. */
   val root: Path = {
     val directory = Files.createTempDirectory("iceberg-lite-test")
     sys.addShutdownHook(deleteRecursively(directory))
@@ -117,19 +118,20 @@ object SharedSession {
   val PeerCatalog = "org.apache.iceberg.spark.SparkCatalog"
 
   private val catalogs: Map[String, String] = {
-    val ours = classOf[SparkCatalog].getName
+    val liteClass = classOf[SparkCatalog].getName
     val files = Seq("type" -> "hadoop", "warehouse" -> warehouse.toUri.toString)
     val database = Seq("type" -> "jdbc", "uri" -> jdbcUri, "warehouse" -> jdbcWarehouse.toUri.toString)
-    // The peer's cache expires by access time, so it would not see our commits. The two JDBC catalogs need one name,
-    // because the database stores tables by catalog name.
+    // The catalogs of Apache Iceberg do not cache tables: the entries of their cache expire by access time, so they
+    // would not see commits of iceberg-lite. The two JDBC catalogs have the same name in the database, because the
+    // database stores tables by catalog name.
     val uncached = Seq("cache-enabled" -> "false")
-    catalogConf("lite", ours, files: _*) ++ catalogConf("ice", PeerCatalog, files ++ uncached: _*) ++
-      catalogConf("litejdbc", ours, database :+ ("catalog-name" -> "icejdbc"): _*) ++
+    catalogConf("lite", liteClass, files: _*) ++ catalogConf("ice", PeerCatalog, files ++ uncached: _*) ++
+      catalogConf("litejdbc", liteClass, database :+ ("catalog-name" -> "icejdbc"): _*) ++
       catalogConf("icejdbc", PeerCatalog, database ++ uncached: _*)
   }
 
   lazy val spark: SparkSession = session(
-    // The parser of the last extension wraps the earlier ones: ours sees a statement first, and delegates the peer's.
+    // The parser of the last extension gets each statement first, and passes on statements that it does not know.
     _.withExtensions(new IcebergSparkSessionExtensions).withExtensions(new SparkSessionExtensions)
   )
 
@@ -137,8 +139,8 @@ object SharedSession {
   lazy val plain: SparkSession = newSession(identity)
 
   /**
-   * Another session with only our extensions. A rule of Apache Iceberg fails for every UPDATE and MERGE on tables of
-   * another source (1.12: `RewriteOperationForRowLineage`).
+   * Another session with only the extensions of iceberg-lite. In a session with the extensions of Apache Iceberg 1.12,
+   * the rule `RewriteOperationForRowLineage` fails for every UPDATE and MERGE on tables of another source.
    */
   lazy val alone: SparkSession = newSession(_.withExtensions(new SparkSessionExtensions))
 

@@ -39,7 +39,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
   test("an ALTER makes all its changes in one commit") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, s STRUCT<a: INT>) USING iceberg")
-    val before = metadataOf(t)
+    val metadataBefore = metadataOf(t)
     lite.alterTable(
       ident(t),
       TableChange.addColumn(Array("s", "b"), LongType, true, "new"),
@@ -50,11 +50,11 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
       TableChange.removeProperty("nothing"),
       TableChange.setProperty("comment", "of the table")
     )
-    val after = metadataOf(t)
-    assert(after.metadataLog.size == before.metadataLog.size + 1)
-    assert(after.schema.asStruct.toString == "struct<1: id: optional long, 2: s: optional struct<3: c: optional int, " +
-      "4: b: optional long>>")
-    assert(after.properties("k") == "w" && after.properties("comment") == "of the table")
+    val metadataAfter = metadataOf(t)
+    assert(metadataAfter.metadataLog.size == metadataBefore.metadataLog.size + 1)
+    assert(metadataAfter.schema.asStruct.toString == "struct<1: id: optional long, " +
+      "2: s: optional struct<3: c: optional int, 4: b: optional long>>")
+    assert(metadataAfter.properties("k") == "w" && metadataAfter.properties("comment") == "of the table")
   }
 
   test("an ALTER with an invalid change leaves the table unchanged") {
@@ -71,7 +71,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(metadataOf(t).schema.fields.map(_.name) == Vector("id"))
   }
 
-  test("errors have the types that Spark users catch, and name the table") {
+  test("errors have the exception classes that Spark users catch, and contain the table name") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     assert(intercept[NoSuchTableException](lite.loadTable(ident(t + "x"))).getMessage.contains(t + "x"))
@@ -93,7 +93,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(!spark.catalog.tableExists(t.replace("flights", "fligths")))
   }
 
-  test("a table with truncated or invalid metadata gives one error with table and file, and can be dropped") {
+  test("the error for truncated or invalid metadata contains the table and the file, and the table can be dropped") {
     Seq("{\"format-version\": 2, ", "not JSON", "", "[]").foreach { contents =>
       val t = newTable("broken")
       sql(s"CREATE TABLE $t (id INT) USING iceberg")
@@ -107,27 +107,27 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Adds a column like another program, without the catalogs of this session. */
-  private def addColumnElsewhere(table: String): Unit = {
+  /** Adds a column without the catalogs of this session, as another program would. */
+  private def addColumnByOtherProgram(table: String): Unit = {
     val paths = new PathTables(new HadoopFileIO(new Configuration))
     paths.table(metadataOf(table).location).transaction()
       .add(new UpdateSchema(_.addColumn(Vector.empty, "x", IntType))).commit()
     ()
   }
 
-  test("commits are visible at once in every session of the program that made them") {
+  test("commits are immediately visible in every session of the program that made them") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
-    val other = spark.newSession()
-    assert(other.table(t).columns.toSeq == Seq("id"))
+    val otherSession = spark.newSession()
+    assert(otherSession.table(t).columns.toSeq == Seq("id"))
     sql(s"ALTER TABLE $t ADD COLUMN x INT")
-    assert(spark.table(t).columns.toSeq == Seq("id", "x") && other.table(t).columns.toSeq == Seq("id", "x"))
-    other.sql(s"INSERT INTO $t VALUES (1, 2)")
+    assert(spark.table(t).columns.toSeq == Seq("id", "x") && otherSession.table(t).columns.toSeq == Seq("id", "x"))
+    otherSession.sql(s"INSERT INTO $t VALUES (1, 2)")
     assert(spark.table(t).count() == 1)
     sql(s"CREATE OR REPLACE TABLE $t (name STRING) USING iceberg")
-    assert(other.table(t).columns.toSeq == Seq("name"))
+    assert(otherSession.table(t).columns.toSeq == Seq("name"))
     sql(s"DROP TABLE $t")
-    intercept[AnalysisException](other.table(t))
+    intercept[AnalysisException](otherSession.table(t))
   }
 
   test("a table dropped by a session that never read it is gone in every session of the program") {
@@ -135,13 +135,13 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")
     assert(spark.table(t).count() == 1)
-    val other = spark.newSession()
-    other.sql(s"DROP TABLE $t")
+    val otherSession = spark.newSession()
+    otherSession.sql(s"DROP TABLE $t")
     intercept[AnalysisException](spark.table(t))
-    other.sql(s"CREATE TABLE $t USING iceberg AS SELECT 'x' AS name")
+    otherSession.sql(s"CREATE TABLE $t USING iceberg AS SELECT 'x' AS name")
     assert(spark.table(t).collect().map(_.getString(0)).toSeq == Seq("x"))
     val location = sql(s"DESCRIBE EXTENDED $t").where("col_name = 'Location'").head().getString(1)
-    other.sql(s"DROP TABLE lite.`$location`")
+    otherSession.sql(s"DROP TABLE lite.`$location`")
     intercept[AnalysisException](spark.table(t))
   }
 
@@ -165,25 +165,25 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
   test("commits of another program are visible after REFRESH TABLE") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
-    addColumnElsewhere(t)
+    addColumnByOtherProgram(t)
     assert(spark.table(t).columns.toSeq == Seq("id"))
     sql(s"REFRESH TABLE $t")
     assert(spark.table(t).columns.toSeq == Seq("id", "x"))
   }
 
-  test("without a cache every load sees the newest version") {
+  test("if tables are not cached, every load of a table has the newest metadata") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
-    val (cacheless, instant) = (spark.newSession(), spark.newSession())
+    val (cacheless, zeroInterval) = (spark.newSession(), spark.newSession())
     cacheless.conf.set("spark.sql.catalog.lite.cache-enabled", "false")
-    instant.conf.set("spark.sql.catalog.lite.cache.expiration-interval-ms", "0")
-    val both = Seq(cacheless, instant)
-    both.foreach(session => assert(session.table(t).columns.toSeq == Seq("id")))
-    addColumnElsewhere(t)
-    both.foreach(session => assert(session.table(t).columns.toSeq == Seq("id", "x")))
+    zeroInterval.conf.set("spark.sql.catalog.lite.cache.expiration-interval-ms", "0")
+    val sessions = Seq(cacheless, zeroInterval)
+    sessions.foreach(session => assert(session.table(t).columns.toSeq == Seq("id")))
+    addColumnByOtherProgram(t)
+    sessions.foreach(session => assert(session.table(t).columns.toSeq == Seq("id", "x")))
   }
 
-  test("a data frame shows rows that its session adds later, and keeps its columns") {
+  test("a DataFrame returns rows that its session adds later, and keeps its columns") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val frame = spark.table(t)
@@ -202,7 +202,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(spark.table(t).columns.toSeq == Seq("name") && spark.table(t).count() == 0)
   }
 
-  test("a query that fails halfway creates no table, and leaves an existing table unchanged") {
+  test("a statement whose query fails halfway creates no table and leaves an existing table unchanged") {
     val t = newTable()
     val failing = "SELECT IF(id = 90, raise_error('half way'), id) AS id FROM range(0, 100, 1, 1)"
     assert(intercept[Exception](sql(s"CREATE TABLE $t USING iceberg AS $failing")).getMessage.contains("half way"))
@@ -227,7 +227,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(untyped.getMessage.contains("type of catalog untyped"))
   }
 
-  test("a warehouse that is not writable is reported with table and path, and nothing is left behind") {
+  test("the error for a warehouse that cannot be written contains table and path, and no files are left") {
     val file = Files.createFile(newDirectory().resolve("file"))
     val session = spark.newSession()
     val settings = Seq("type" -> "hadoop", "warehouse" -> s"$file/warehouse")
@@ -256,8 +256,8 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
       .foreach { case (key, value) => session.conf.set(key, value) }
     session.sql("USE fresh")
     session.sql("CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('y' = 'mine', 'z' = 'mine')")
-    val shown = session.sql("SHOW TBLPROPERTIES fresh.a.b.t").collect()
-    val properties = shown.map(r => r.getString(0) -> r.getString(1)).toMap
+    val propertyRows = session.sql("SHOW TBLPROPERTIES fresh.a.b.t").collect()
+    val properties = propertyRows.map(r => r.getString(0) -> r.getString(1)).toMap
     assert(properties.filterKeys(Set("x", "y", "z", "format-version")) ==
       Map("x" -> "default", "y" -> "mine", "z" -> "override", "format-version" -> "1"))
   }
@@ -286,16 +286,16 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the peer sees tables created here with the same columns and partitioning, and vice versa") {
+  test("iceberg-lite and Apache Iceberg show tables of the other with the same columns and partitioning") {
     Seq("lite", "litejdbc").foreach { catalog =>
-      val (ours, theirs) = (newTable(catalog = catalog), newTable(catalog = catalog))
+      val (liteTable, peerTable) = (newTable(catalog = catalog), newTable(catalog = catalog))
       val definition = "(id BIGINT NOT NULL, s STRUCT<a: INT>, l ARRAY<STRING>, ts TIMESTAMP) USING iceberg " +
         "PARTITIONED BY (days(ts), bucket(4, id), truncate(3, id))"
-      sql(s"CREATE TABLE $ours $definition")
-      sql(s"CREATE TABLE ${peer(theirs)} $definition")
-      Seq(ours, theirs).foreach { t =>
-        val (here, there) = (rows(s"DESCRIBE TABLE $t"), rows(s"DESCRIBE TABLE ${peer(t)}"))
-        assert(here.map(r => (r(0), r(1))) == there.map(r => (r(0), r(1))), t)
+      sql(s"CREATE TABLE $liteTable $definition")
+      sql(s"CREATE TABLE ${peer(peerTable)} $definition")
+      Seq(liteTable, peerTable).foreach { t =>
+        val (liteColumns, peerColumns) = (rows(s"DESCRIBE TABLE $t"), rows(s"DESCRIBE TABLE ${peer(t)}"))
+        assert(liteColumns.map(r => (r(0), r(1))) == peerColumns.map(r => (r(0), r(1))), t)
       }
       assert(sorted(s"SHOW TABLES IN $catalog.$ns") == sorted(s"SHOW TABLES IN ${peer(catalog)}.$ns"))
     }
@@ -315,7 +315,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(!spark.catalog.tableExists(s"lite.`$path`") && !Files.exists(Paths.get(path)))
   }
 
-  test("column names follow the session's case sensitivity") {
+  test("column names that differ only in case are distinguished if the session is case-sensitive") {
     withConf("spark.sql.caseSensitive" -> "true") {
       val t = newTable()
       sql(s"CREATE TABLE $t (a INT, A STRING) USING iceberg PARTITIONED BY (A)")
@@ -324,7 +324,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a filter on a missing column lists the existing columns") {
+  test("the error for a filter on a missing column lists the existing columns") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, name STRING) USING iceberg")
     val e = intercept[AnalysisException](spark.table(t).where("nmae = 'x'"))

@@ -21,15 +21,15 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     session
   }
 
-  private lazy val files: SparkSession =
+  private lazy val fileSession: SparkSession =
     session("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
 
-  private lazy val database: SparkSession = {
+  private lazy val databaseSession: SparkSession = {
     val directory = newDirectory()
     session("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/c.db", "warehouse" -> directory.toUri.toString)
   }
 
-  private def forBoth(body: SparkSession => Unit): Unit = Seq(files, database).foreach { s =>
+  private def forBothSessions(body: SparkSession => Unit): Unit = Seq(fileSession, databaseSession).foreach { s =>
     val db = s"db${SharedSession.counter.incrementAndGet()}"
     s.sql(s"CREATE DATABASE $db")
     s.sql(s"USE $db")
@@ -41,33 +41,33 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  private def numbers(frame: DataFrame): Seq[Any] = frame.collect().map(_.get(0)).toSeq.sortBy(_.toString)
+  private def values(frame: DataFrame): Seq[Any] = frame.collect().map(_.get(0)).toSeq.sortBy(_.toString)
 
   private def provider(s: SparkSession, table: String): String =
     s.sql(s"DESCRIBE TABLE EXTENDED $table").collect().find(_.getString(0) == "Provider").get.getString(1)
 
   test("iceberg-lite tables and Spark's own tables coexist") {
-    forBoth { s =>
+    forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg PARTITIONED BY (bucket(2, id))")
       s.sql("CREATE TABLE theirs (id INT) USING parquet")
       s.sql("INSERT INTO mine VALUES (1)")
       s.sql("INSERT INTO theirs VALUES (2)")
-      assert(numbers(s.sql("SELECT id FROM mine UNION ALL SELECT id FROM theirs")) == Seq(1, 2))
-      assert(numbers(s.sql("SHOW TABLES").select("tableName")) == Seq("mine", "theirs"))
+      assert(values(s.sql("SELECT id FROM mine UNION ALL SELECT id FROM theirs")) == Seq(1, 2))
+      assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine", "theirs"))
       assert(provider(s, "mine") == "iceberg" && provider(s, "theirs") == "parquet")
       s.sql("ALTER TABLE mine ADD COLUMN x STRING")
       s.sql("ALTER TABLE theirs ADD COLUMN x STRING")
       s.sql("ALTER TABLE mine ADD PARTITION FIELD x")
       assert(s.table("mine").columns.toSeq == s.table("theirs").columns.toSeq)
       val snapshots = s"spark_catalog.${s.catalog.currentDatabase}.mine.snapshots"
-      assert(numbers(s.sql(s"SELECT operation FROM $snapshots")) == Seq("append"))
+      assert(values(s.sql(s"SELECT operation FROM $snapshots")) == Seq("append"))
       s.sql("TRUNCATE TABLE mine")
       assert(s.table("mine").count() == 0)
     }
   }
 
-  test("a name belongs to one table, of either kind") {
-    forBoth { s =>
+  test("an iceberg-lite table and a table of Spark cannot have the same name") {
+    forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       s.sql("CREATE TABLE theirs (id INT) USING parquet")
       intercept[TableAlreadyExistsException](s.sql("CREATE TABLE theirs (id INT) USING iceberg"))
@@ -76,21 +76,21 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("CTAS and RTAS are atomic for iceberg-lite tables, and still work for Spark's") {
-    forBoth { s =>
+  test("CTAS and RTAS are atomic for iceberg-lite tables, and CTAS works for tables of Spark") {
+    forBothSessions { s =>
       s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
       s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT id + 1 AS id FROM mine")
       s.sql("CREATE TABLE theirs USING parquet AS SELECT id FROM mine")
-      assert(numbers(s.table("mine")) == Seq(2) && numbers(s.table("theirs")) == Seq(2))
+      assert(values(s.table("mine")) == Seq(2) && values(s.table("theirs")) == Seq(2))
       intercept[Exception](s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT raise_error('no') AS id"))
-      assert(numbers(s.table("mine")) == Seq(2))
+      assert(values(s.table("mine")) == Seq(2))
       s.range(3).write.format("iceberg-lite").saveAsTable("saved")
       assert(provider(s, "saved") == "iceberg" && s.table("saved").count() == 3)
     }
   }
 
-  test("a table that exists in neither catalog gives Spark's own error") {
-    forBoth { s =>
+  test("for a table that does not exist, statements fail with Spark's own error") {
+    forBothSessions { s =>
       val e = intercept[AnalysisException](s.table("nothing"))
       assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
       intercept[AnalysisException](s.sql("DROP TABLE nothing"))
@@ -98,23 +98,23 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("an iceberg-lite table needs a database of Spark, and Spark's functions remain available") {
-    intercept[AnalysisException](files.sql("CREATE TABLE no_such_database.t (id INT) USING iceberg"))
-    assert(numbers(files.sql("SELECT upper('a')")) == Seq("A"))
+  test("an iceberg-lite table can only be created in a database of Spark, and Spark's functions are available") {
+    intercept[AnalysisException](fileSession.sql("CREATE TABLE no_such_database.t (id INT) USING iceberg"))
+    assert(values(fileSession.sql("SELECT upper('a')")) == Seq("A"))
   }
 
   test("a database with an iceberg-lite table is not empty and is not dropped") {
-    forBoth { s =>
+    forBothSessions { s =>
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       val db = s.catalog.currentDatabase
       val error = intercept[Exception](s.sql(s"DROP DATABASE $db"))
       assert(error.getMessage.contains("not empty") || error.getMessage.contains("NOT_EMPTY"))
-      assert(numbers(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
+      assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
     }
   }
 
   test("an iceberg-lite table is renamed if its catalog supports renames") {
-    val s = database
+    val s = databaseSession
     s.sql("CREATE TABLE default.old_name (id INT) USING iceberg")
     s.sql("ALTER TABLE default.old_name RENAME TO default.new_name")
     assert(s.table("default.new_name").columns.toSeq == Seq("id"))
@@ -123,49 +123,49 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     s.sql("DROP TABLE default.new_name")
   }
 
-  test("branches, tags and procedures work on iceberg-lite tables only") {
-    forBoth { s =>
+  test("statements for branches, and procedures, work for iceberg-lite tables and fail for tables of Spark") {
+    forBothSessions { s =>
       val db = s.catalog.currentDatabase
       s.sql("CREATE TABLE mine (id INT) USING iceberg")
       s.sql("CREATE TABLE theirs (id INT) USING parquet")
       s.sql("INSERT INTO mine VALUES (1)")
       s.sql("ALTER TABLE mine CREATE BRANCH work")
       s.sql(s"INSERT INTO spark_catalog.$db.mine.branch_work VALUES (2)")
-      assert(numbers(s.sql("SELECT * FROM mine VERSION AS OF 'work'")) == Seq(1, 2))
-      assert(numbers(s.table("mine")) == Seq(1))
+      assert(values(s.sql("SELECT * FROM mine VERSION AS OF 'work'")) == Seq(1, 2))
+      assert(values(s.table("mine")) == Seq(1))
       val moved = s.sql("CALL system.fast_forward('mine', 'main', 'work')").collect().head
-      assert(moved.getString(0) == "main" && numbers(s.table("mine")) == Seq(1, 2))
+      assert(moved.getString(0) == "main" && values(s.table("mine")) == Seq(1, 2))
       assert(s.sql(s"CALL spark_catalog.system.ancestors_of(table => '$db.mine')").count() == 2)
       intercept[AnalysisException](s.sql("CALL system.ancestors_of('theirs')"))
       intercept[AnalysisException](s.sql("ALTER TABLE theirs CREATE BRANCH work"))
     }
   }
 
-  test("a registered table needs an unused name in an existing database") {
-    val s = database
+  test("register_table requires a new table name in an existing database") {
+    val s = databaseSession
     s.sql("CREATE TABLE default.first (id INT) USING iceberg")
     s.sql("CREATE TABLE default.plain (id INT) USING parquet")
     try {
       val file = s.sql("SELECT file FROM spark_catalog.default.first.metadata_log_entries").head().getString(0)
       s.sql(s"CALL spark_catalog.system.register_table('default.second', '$file')")
-      assert(numbers(s.sql("SHOW TABLES IN default").select("tableName")) == Seq("first", "plain", "second"))
+      assert(values(s.sql("SHOW TABLES IN default").select("tableName")) == Seq("first", "plain", "second"))
       intercept[TableAlreadyExistsException](s.sql(s"CALL system.register_table('default.plain', '$file')"))
       intercept[AnalysisException](s.sql(s"CALL system.register_table('nothing.third', '$file')"))
     } finally Seq("second", "first", "plain").foreach(t => s.sql(s"DROP TABLE IF EXISTS default.$t"))
   }
 
-  /** Spark's catalog during an outage of the Metastore. */
-  private def failing: CatalogPlugin = Proxy.newProxyInstance(
+  /** Returns a catalog of Spark whose methods all fail, as during an outage of the Metastore. */
+  private def failingCatalog: CatalogPlugin = Proxy.newProxyInstance(
     getClass.getClassLoader,
     Array[Class[_]](classOf[TableCatalog], classOf[SupportsNamespaces], classOf[FunctionCatalog]),
     (_: Any, _: Method, _: Array[AnyRef]) => throw new IllegalStateException("The Metastore does not respond")
   ).asInstanceOf[CatalogPlugin]
 
-  test("an outage of Spark's catalog is an error and does not free a name") {
+  test("during an outage of Spark's catalog, no table is created whose name may exist in that catalog") {
     val catalog = new SparkSessionCatalog
     val settings = Map("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
     catalog.initialize("spark_catalog", new CaseInsensitiveStringMap(settings.asJava))
-    catalog.setDelegateCatalog(failing)
+    catalog.setDelegateCatalog(failingCatalog)
     val name = Identifier.of(Array("db"), "t")
     assert(intercept[IllegalStateException](catalog.tableExists(name)).getMessage.contains("does not respond"))
     val create = Map(TableCatalog.PROP_PROVIDER -> "iceberg").asJava

@@ -24,11 +24,11 @@ object SqlStep {
   /** The statement returns these rows. @param ordered whether the order is checked */
   final case class Rows(rows: Vector[String], ordered: Boolean) extends Expected
 
-  /** The single value of the result is available to later statements as `${name}`. */
-  final case class Kept(name: String) extends Expected
+  /** The statement returns one row, and later statements can use its value as `${name}`. */
+  final case class Variable(name: String) extends Expected
 }
 
-/** A file of `tests/sql`; the README there describes the format. */
+/** A file of `tests/sql`. The README in this directory describes the format. */
 final case class SqlScenario(name: String, steps: Vector[SqlStep])
 
 object SqlScenario {
@@ -50,24 +50,24 @@ object SqlScenario {
   }
 
   private def steps(lines: Vector[(String, Int)]): Vector[SqlStep] = {
-    val done = Vector.newBuilder[SqlStep]
-    var rest = lines
+    val parsedSteps = Vector.newBuilder[SqlStep]
+    var remainingLines = lines
     var directive: Option[String] = None
-    while (rest.nonEmpty) {
-      rest.head._1.trim match {
-        case "" => rest = rest.tail
+    while (remainingLines.nonEmpty) {
+      remainingLines.head._1.trim match {
+        case "" => remainingLines = remainingLines.tail
         case comment if comment.startsWith("--") =>
           if (isDirective(comment)) directive = Some(comment)
-          rest = rest.tail
+          remainingLines = remainingLines.tail
         case _ =>
-          val (step, after) = statement(rest, directive)
-          done += step
+          val (step, linesAfter) = statement(remainingLines, directive)
+          parsedSteps += step
           directive = None
-          rest = after
+          remainingLines = linesAfter
       }
     }
     require(directive.isEmpty, s"no statement follows ${directive.getOrElse("")}")
-    done.result()
+    parsedSteps.result()
   }
 
   private def isDirective(comment: String): Boolean =
@@ -76,17 +76,17 @@ object SqlScenario {
   /** Reads a statement up to the line that ends with a semicolon, and the result rows below it. */
   private def statement(lines: Vector[(String, Int)], directive: Option[String]): (SqlStep, Vector[(String, Int)]) = {
     val start = lines.head._2
-    val (body, after) = lines.span(!_._1.trim.endsWith(";"))
-    require(after.nonEmpty, s"line $start: the statement does not end with a semicolon")
-    val text = (body :+ after.head).map(_._1).mkString("\n").trim.stripSuffix(";")
+    val (body, linesAfter) = lines.span(!_._1.trim.endsWith(";"))
+    require(linesAfter.nonEmpty, s"line $start: the statement does not end with a semicolon")
+    val text = (body :+ linesAfter.head).map(_._1).mkString("\n").trim.stripSuffix(";")
     directive match {
       case Some(Query(rowsort)) =>
-        require(after.lift(1).exists(_._1 == Separator), s"line $start: a line $Separator must follow a query")
-        val (rows, next) = after.drop(2).span(_._1.nonEmpty)
-        (SqlStep(start, text, SqlStep.Rows(rows.map(_._1), ordered = rowsort == null)), next)
-      case Some(Error(message)) => (SqlStep(start, text, SqlStep.Failure(message.trim)), after.tail)
-      case Some(Let(name)) => (SqlStep(start, text, SqlStep.Kept(name)), after.tail)
-      case _ => (SqlStep(start, text, SqlStep.Success), after.tail)
+        require(linesAfter.lift(1).exists(_._1 == Separator), s"line $start: a line $Separator must follow a query")
+        val (rows, linesAfterRows) = linesAfter.drop(2).span(_._1.nonEmpty)
+        (SqlStep(start, text, SqlStep.Rows(rows.map(_._1), ordered = rowsort == null)), linesAfterRows)
+      case Some(Error(message)) => (SqlStep(start, text, SqlStep.Failure(message.trim)), linesAfter.tail)
+      case Some(Let(name)) => (SqlStep(start, text, SqlStep.Variable(name)), linesAfter.tail)
+      case _ => (SqlStep(start, text, SqlStep.Success), linesAfter.tail)
     }
   }
 }

@@ -15,9 +15,10 @@ import org.scalatest.tagobjects.Slow
 import iceberglite.Sampling
 
 /**
- * Runs `tests/sql` on the catalogs of `tests/catalogs`, as ICEBERG_LITE_SAMPLE selects: in the fast tier one
- * scenario of each feature, on one catalog; in the slow tier each scenario at least once, and at least one of each
- * feature on each catalog; with ICEBERG_LITE_ALL=1 each scenario on each catalog.
+ * Runs the scenarios in `tests/sql` on the catalogs in `tests/catalogs`. The environment variable `ICEBERG_LITE_SAMPLE`
+ * selects the tier. The fast tier runs one scenario of each feature on one catalog. The slow tier runs each scenario at
+ * least once, and at least one scenario of each feature on each catalog. With `ICEBERG_LITE_ALL=1`, each scenario runs
+ * on each catalog.
  */
 class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   import SqlScenarioSuite._
@@ -25,39 +26,40 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private val catalogs: Vector[ScenarioCatalog] = ScenarioCatalog.all(Paths.get("tests", "catalogs"))
   private val scenarios = SqlScenario.all(Paths.get("tests", "sql"))
 
-  private val everywhere: Vector[Place] =
-    for (scenario <- scenarios; catalog <- catalogs if catalog.canRun(scenario)) yield Place(scenario, catalog)
+  private val allPairs: Vector[ScenarioRun] =
+    for (scenario <- scenarios; catalog <- catalogs if catalog.canRun(scenario)) yield ScenarioRun(scenario, catalog)
 
-  private val first: Set[Place] = features.flatMap(turns(_).headOption).toSet
+  private val fastPairs: Set[ScenarioRun] = features.flatMap(pairsInTurn(_).headOption).toSet
 
-  private val chosen: Vector[Place] = if (Sampling.isOff) everywhere else (features.flatMap(turns) ++ others).distinct
+  private val selectedPairs: Vector[ScenarioRun] =
+    if (Sampling.isOff) allPairs else (features.flatMap(pairsInTurn) ++ others).distinct
 
-  chosen.foreach { place =>
-    test(s"${place.scenario.name} on ${place.catalog.name}", Sampling.slowUnless(first(place)): _*)(run(place))
+  selectedPairs.foreach { pair =>
+    test(s"${pair.scenario.name} on ${pair.catalog.name}", Sampling.slowUnless(fastPairs(pair)): _*)(run(pair))
   }
   if (Sampling.isOff)
     for (scenario <- scenarios; catalog <- catalogs; reason <- catalog.skips.get(scenario.name))
       ignore(s"${scenario.name} on ${catalog.name}: $reason", Slow)(())
 
-  private val running = if (Sampling.isFast) first.size else chosen.size
-  Sampling.recordSkipped(everywhere.size - running, everywhere.size, "pairs of SQL scenario and catalog")
+  private val runCount = if (Sampling.isFast) fastPairs.size else selectedPairs.size
+  Sampling.recordSkipped(allPairs.size - runCount, allPairs.size, "pairs of SQL scenario and catalog")
 
   private def features: Vector[Vector[SqlScenario]] =
     scenarios.groupBy(_.name.takeWhile(_ != '/')).toVector.sortBy(_._1).map(_._2)
 
   /** Pairs the scenarios of a feature with the catalogs in turn, until each scenario and each catalog has a pair. */
-  private def turns(feature: Vector[SqlScenario]): Vector[Place] = {
+  private def pairsInTurn(feature: Vector[SqlScenario]): Vector[ScenarioRun] = {
     val start = Math.floorMod(MurmurHash3.stringHash(s"${feature.head.name} ${Sampling.seed}"), 1 << 20)
     (start until start + math.max(feature.size, catalogs.size)).toVector.flatMap { turn =>
       val catalog = catalogs(turn % catalogs.size)
-      feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.canRun).map(Place(_, catalog))
+      feature.indices.map(i => feature((turn + i) % feature.size)).find(catalog.canRun).map(ScenarioRun(_, catalog))
     }
   }
 
   /** Pairs for the scenarios that have none yet, because the catalog of their turn skips them. */
-  private def others: Vector[Place] = {
-    val placed = features.flatMap(turns).map(_.scenario).toSet
-    scenarios.filterNot(placed).flatMap(s => catalogs.find(_.canRun(s)).map(Place(s, _)))
+  private def others: Vector[ScenarioRun] = {
+    val placed = features.flatMap(pairsInTurn).map(_.scenario).toSet
+    scenarios.filterNot(placed).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))
   }
 
   test("every skipped scenario exists") {
@@ -65,8 +67,8 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     assert(catalogs.flatMap(_.skips.keys).filterNot(names).isEmpty)
   }
 
-  private def run(place: Place): Unit = {
-    val Place(scenario, catalog) = place
+  private def run(pair: ScenarioRun): Unit = {
+    val ScenarioRun(scenario, catalog) = pair
     val directory = newDirectory("scenario")
     val session = SharedSession.alone.newSession()
     catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
@@ -75,7 +77,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     session.sql(s"USE $CatalogName.db")
     val user = System.getProperty("user.name")
     val variables = Map("catalog" -> CatalogName, "directory" -> directory.toString, "user" -> user)
-    scenario.steps.foldLeft(variables)((known, step) => known ++ perform(session, scenario, step, known))
+    scenario.steps.foldLeft(variables)((values, step) => values ++ perform(session, scenario, step, values))
   }
 
   /** @return the variables that the step sets for later steps */
@@ -92,17 +94,17 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
       catch { case NonFatal(e) => Left(e) }
     (step.expected, outcome) match {
       case (SqlStep.Failure(text), Left(e)) =>
-        assert(messages(e).contains(substituted(text, variables)), s"\nis not in the error of $where")
+        assert(messages(e).contains(substituted(text, variables)), s"\nnot in the error message of $where")
         Map.empty
       case (SqlStep.Failure(text), Right(_)) => fail(s"$where\nsucceeds, but should fail with: $text")
       case (_, Left(e)) => fail(s"$where\nfails: ${e.getMessage}", e)
       case (SqlStep.Rows(expected, ordered), Right(rows)) =>
-        val wanted = expected.map(substituted(_, variables))
-        val (left, right) = if (ordered) (rows, wanted) else (rows.sorted, wanted.sorted)
-        assert(left == right, s"\n$where\ngives:\n${rows.mkString("\n")}\n")
+        val expectedRows = expected.map(substituted(_, variables))
+        val (left, right) = if (ordered) (rows, expectedRows) else (rows.sorted, expectedRows.sorted)
+        assert(left == right, s"\n$where\nreturns:\n${rows.mkString("\n")}\n")
         Map.empty
-      case (SqlStep.Kept(name), Right(rows)) =>
-        assert(rows.size == 1, s"\n$where\ngives more or less than one row")
+      case (SqlStep.Variable(name), Right(rows)) =>
+        assert(rows.size == 1, s"\n$where\nreturns more or less than one row")
         Map(name -> rows.head)
       case (SqlStep.Success, Right(_)) => Map.empty
     }
@@ -152,7 +154,7 @@ object SqlScenarioSuite {
   }
 
   /** A scenario and the catalog on which it runs. */
-  private case class Place(scenario: SqlScenario, catalog: ScenarioCatalog)
+  private case class ScenarioRun(scenario: SqlScenario, catalog: ScenarioCatalog)
 
   private object ScenarioCatalog {
     def all(directory: Path): Vector[ScenarioCatalog] =

@@ -12,10 +12,10 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 class TimeTravelSuite extends AnyFunSuite {
 
-  private def of(options: (String, String)*): TimeTravel =
+  private def timeTravel(options: (String, String)*): TimeTravel =
     TimeTravel.ofOptions(new CaseInsensitiveStringMap(options.toMap.asJava))
 
-  test("the last part of a name can select a state; keywords ignore case, names of branches and tags do not") {
+  test("the last part of a table name can select a snapshot, branch or tag; only the keywords ignore case") {
     assert(ofSelector("snapshot_id_42").contains(AtSnapshot(42)))
     assert(ofSelector("AT_TIMESTAMP_1000").contains(AtTimestamp(1000)))
     assert(ofSelector("Branch_My_Work").contains(OnBranch("My_Work")))
@@ -25,26 +25,26 @@ class TimeTravelSuite extends AnyFunSuite {
     }
   }
 
-  test("the selector of a state is parsed to the same state") {
+  test("parsing the selector of a time travel gives the same time travel") {
     Seq(AtSnapshot(-3), AtTimestamp(1000), OnBranch("b_b"), OnTag("t")).foreach { travel =>
       assert(ofSelector(travel.selector).contains(travel))
     }
   }
 
-  test("timestamps without a zone are in the session's zone, and numbers are seconds") {
+  test("timestamps without a time zone are in the session's time zone, and numbers are seconds since 1970") {
     val conf = new SQLConf
     conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "America/New_York")
     SQLConf.withExistingConf(conf) {
-      assert(of("timestampAsOf" -> "1970-01-01 00:00:00") == AtTimestamp(5 * 3600 * 1000L))
-      assert(of("timestampAsOf" -> "1970-01-01T00:00:00.0019Z") == AtTimestamp(1))
-      assert(of("timestampasof" -> "12") == AtTimestamp(12000))
-      assert(of("timestampAsOf" -> "1969-12-31 18:59:59.9995") == AtTimestamp(-1))
+      assert(timeTravel("timestampAsOf" -> "1970-01-01 00:00:00") == AtTimestamp(5 * 3600 * 1000L))
+      assert(timeTravel("timestampAsOf" -> "1970-01-01T00:00:00.0019Z") == AtTimestamp(1))
+      assert(timeTravel("timestampasof" -> "12") == AtTimestamp(12000))
+      assert(timeTravel("timestampAsOf" -> "1969-12-31 18:59:59.9995") == AtTimestamp(-1))
     }
   }
 
-  test("without an option the current state is selected, and two options are rejected") {
-    assert(of("path" -> "x") == Latest)
-    val e = intercept[InvalidArgument](of("snapshot-id" -> "1", "as-of-timestamp" -> "2"))
+  test("without an option the current snapshot is selected, and two options are rejected") {
+    assert(timeTravel("path" -> "x") == Latest)
+    val e = intercept[InvalidArgument](timeTravel("snapshot-id" -> "1", "as-of-timestamp" -> "2"))
     assert(e.getMessage.contains("snapshot-id=1, as-of-timestamp=2"))
   }
 }

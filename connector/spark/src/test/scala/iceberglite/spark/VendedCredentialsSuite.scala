@@ -8,7 +8,7 @@ import iceberglite.catalog.rest.{StubCatalog, StubServer}
 import iceberglite.servers.Servers
 import iceberglite.storage.S3Storage
 
-/** A table whose files can be read only with the settings that the REST server sends with it. */
+/** Checks a table whose files can be read only with the storage settings that the REST server sends with the table. */
 class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
 
   test("storage settings that a REST server sends with a table reach the tasks that read and write it") {
@@ -19,16 +19,16 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
         "uri" -> s"jdbc:sqlite:$directory/catalog.db",
         "warehouse" -> s"s3://${Servers.s3.newBucket()}/wh"
       )
-      val behind = Catalogs.open("behind", settings, S3Storage.files(S3Storage.real))
-      behind.createNamespace(Vector("db"), Map.empty)
-      val vended = Map(
+      val backingCatalog = Catalogs.open("behind", settings, S3Storage.files(S3Storage.real))
+      backingCatalog.createNamespace(Vector("db"), Map.empty)
+      val vendedSettings = Map(
         "s3.endpoint" -> Servers.s3.endpoint,
         "s3.path-style-access" -> "true",
         "s3.access-key-id" -> Servers.s3.accessKey,
         "s3.secret-access-key" -> Servers.s3.secretKey,
         "client.region" -> "us-east-1"
       ).map { case (key, value) => s""""$key":"$value"""" }.mkString("{", ",", "}")
-      new StubCatalog(stub, behind, vended)
+      new StubCatalog(stub, backingCatalog, vendedSettings)
       withConf(
         "spark.sql.catalog.vended" -> classOf[SparkCatalog].getName,
         "spark.sql.catalog.vended.type" -> "rest",
@@ -41,7 +41,7 @@ class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
         assert(rows("SELECT count(*) FROM vended.db.t.files").head.getLong(0) > 0)
         sql("DROP TABLE vended.db.t PURGE")
       }
-      behind.close()
+      backingCatalog.close()
     }
   }
 }

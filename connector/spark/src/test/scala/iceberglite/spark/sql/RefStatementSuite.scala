@@ -68,7 +68,7 @@ class RefStatementSuite extends AnyFunSuite {
     assert(parsed("drop identifier fields id") == DropIdentifierFields(t, Vector(Vector("id"))))
   }
 
-  test("a syntax error points at the wrong word") {
+  test("a syntax error has the position of the invalid word") {
     Seq(
       ("CREATE BRANCH", 27, "near end of input: expected the name of a branch"),
       ("CREATE TAG 'v'", 25, "expected the name of a tag"),

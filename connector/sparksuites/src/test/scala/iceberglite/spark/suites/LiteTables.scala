@@ -21,18 +21,18 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /**
  * One of Spark's suites of row-level statements, with an iceberg-lite catalog as its catalog `cat`. If
- * `ICEBERG_LITE_ALL` is set in the environment, all tests run, on tables of version 2 and of version 3; otherwise the
- * seed selects about half of the tests, and a version for each.
+ * `ICEBERG_LITE_ALL` is set in the environment, all tests run on tables of version 2 and of version 3. Otherwise, the
+ * seed selects about half of the tests, and one of the two versions for each.
  *
- * The expectations of Spark's tests about the columns that are read and the groups that are replaced are checked on the
- * plans and snapshots of iceberg-lite.
+ * Spark's tests expect that certain columns are read and that certain groups are replaced. These expectations are
+ * checked on the plans and snapshots of iceberg-lite.
  */
 trait LiteTables extends RowLevelOperationSuiteBase {
 
   /** The row-level mode, as in `write.delete.mode`. */
   protected def mode: String
 
-  /** Names of tests that apply to Spark's in-memory table only, with the reasons. */
+  /** Names of tests that do not apply to iceberg-lite tables, with the reasons. */
   protected def skippedTests: Map[String, String]
 
   private var version = 2
@@ -54,11 +54,11 @@ trait LiteTables extends RowLevelOperationSuiteBase {
         }
     }
 
-  /** Tables of version 2 have no default values. */
+  /** Returns the format versions with which a test runs. Tests of default values need version 3. */
   private def versions(name: String): Seq[Int] = {
     val possible = if (name.contains("default values")) Seq(3) else Seq(2, 3)
-    val chosen = Math.floorMod(MurmurHash3.stringHash(getClass.getName + name) ^ Sampling.seed.toInt, 4)
-    val selected = if (Sampling.isOff) possible else possible.drop(chosen).take(1)
+    val choice = Math.floorMod(MurmurHash3.stringHash(getClass.getName + name) ^ Sampling.seed.toInt, 4)
+    val selected = if (Sampling.isOff) possible else possible.drop(choice).take(1)
     total += possible.size
     omitted += possible.size - selected.size
     if (!Sampling.isFast) Sampling.recordSkipped(omitted, total, s"tests of Spark's ${getClass.getSimpleName}")
@@ -83,8 +83,8 @@ trait LiteTables extends RowLevelOperationSuiteBase {
 
   override protected def createTable(columns: Array[Column]): Unit =
     spark.sessionState.catalogManager.catalog("cat") match {
-      case ours: TableCatalog =>
-        ours.createTable(
+      case catalog: TableCatalog =>
+        catalog.createTable(
           ident,
           columns,
           Array[Transform](Expressions.identity("dep")),
@@ -98,7 +98,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
 
   private def firstScan(query: String): BatchScanExec = {
     val scans = collect(executeAndKeepPlan(sql(query))) { case scan: BatchScanExec => scan }
-    scans.headOption.getOrElse(fail(s"Nothing is read by $query"))
+    scans.headOption.getOrElse(fail(s"the plan of the query has no scan: $query"))
   }
 
   /** Checks that no column is read that Spark's own table would not need. */
@@ -108,7 +108,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
     ()
   }
 
-  /** The group of a row is its file, so the scan for groups needs no column for it. */
+  /** Checks the columns of the scan, and of the scan that finds the groups to rewrite, which are files. */
   override protected def executeAndCheckScans(
       query: String,
       primaryScanSchema: String,
@@ -124,7 +124,7 @@ trait LiteTables extends RowLevelOperationSuiteBase {
       assert(dataColumns(scan.schema).subsetOf(dataColumns(StructType.fromDDL(expected))))
   }
 
-  /** Each partition has one file here, so the replaced files identify the partitions. */
+  /** Checks the partitions of the replaced files. Each partition of the tables has one file. */
   override protected def checkReplacedPartitions(expectedPartitions: Seq[Any]): Unit = {
     val replaced = sql(
       s"SELECT data_file.partition.dep FROM $tableNameAsString.entries WHERE status = 2 ORDER BY 1"

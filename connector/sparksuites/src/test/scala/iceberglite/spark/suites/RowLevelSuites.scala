@@ -12,7 +12,7 @@ import org.scalatest.tags.Slow
 
 /** Tests of Spark that do not apply to iceberg-lite tables, with the reasons. */
 private object InapplicableTests {
-  val always: Map[String, String] = Map(
+  val forAllModes: Map[String, String] = Map(
     "delete with unsupported predicates cannot be converted into delete with filters" ->
       "iceberg-lite deletes whole partitions without a rewrite, whatever the predicate"
   )
@@ -22,14 +22,14 @@ private object InapplicableTests {
 trait ByCopyOnWrite extends LiteTables {
   override protected def mode: String = "copy-on-write"
 
-  override protected def skippedTests: Map[String, String] = InapplicableTests.always
+  override protected def skippedTests: Map[String, String] = InapplicableTests.forAllModes
 }
 
 /** Spark's tests of delta-based (merge-on-read) row-level operations. */
 trait ByMergeOnRead extends LiteTables {
   override protected def mode: String = "merge-on-read"
 
-  override protected def skippedTests: Map[String, String] = InapplicableTests.always +
+  override protected def skippedTests: Map[String, String] = InapplicableTests.forAllModes +
     ("nullable row ID attrs" -> "iceberg-lite identifies a row by its file and position, which are never null")
 }
 
