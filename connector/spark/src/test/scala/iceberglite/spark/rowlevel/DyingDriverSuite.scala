@@ -31,7 +31,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     check(c, if (isCommitted) newRows else oldRows)
     val orphanFiles = orphans(c)
     checkOrphans(c, death, orphanFiles)
-    assert((orphanFiles & filesBefore).isEmpty, "a file that existed filesBefore the statement is an orphan")
+    assert((orphanFiles & filesBefore).isEmpty, "a file that existed before the statement is an orphan")
     orphanFiles.foreach(Files.delete(_))
     if (!isCommitted) sql(c.statement)
     check(c, newRows)
