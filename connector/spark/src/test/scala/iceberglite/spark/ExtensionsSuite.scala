@@ -80,7 +80,7 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
   }
 
   test("without the extensions, their statements are syntax errors of Spark, and all other statements work") {
-    val session = SharedSession.plain.newSession()
+    val session = SharedSession.withoutExtensions.newSession()
     val t = newTable()
     session.sql(s"CREATE TABLE $t (id INT, ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts))")
     session.sql(s"INSERT INTO $t VALUES (1, TIMESTAMP '2024-01-01 00:00:00')")

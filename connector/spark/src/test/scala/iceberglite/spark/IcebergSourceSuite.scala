@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.{NoSuchTableException, TableAlread
 import org.apache.spark.sql.{AnalysisException, DataFrame, DataFrameReader, SaveMode}
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Checks reads and writes with the data source `iceberg-lite`, by table names and by paths. */
 class IcebergSourceSuite extends AnyFunSuite with SharedSession {
 
   private def ids(numbers: Int*): DataFrame = {
@@ -46,7 +47,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
   }
 
   test("a table can be created at a path without an iceberg-lite catalog, with the partitioning of the writer") {
-    inSession(SharedSession.plain.newSession()) { session =>
+    inSession(SharedSession.withoutExtensions.newSession()) { session =>
       val path = newDirectory().resolve("t").toString
       session.range(4).selectExpr("id", "id % 2 AS p").write.format("iceberg-lite").partitionBy("p").save(path)
       val table = session.read.format("iceberg-lite").load(path)
@@ -111,7 +112,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(readIds(sql(s"SELECT * FROM $t VERSION AS OF 'one'")) == Seq(1))
   }
 
-  test("at most one option can select a state, and its value must be valid") {
+  test("at most one option can select a snapshot, branch, tag or time, and its value must be valid") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     def error(options: (String, String)*): String =
@@ -126,7 +127,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(error("branch" -> "x").contains("Branch not found: x"))
   }
 
-  test("an older snapshot has the columns of its time, a branch has those of the table") {
+  test("a snapshot is read with the schema of its commit, and a branch with the current schema of the table") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     val Seq(first) = snapshots(t)
@@ -138,7 +139,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(readIds(reader.option("branch", "work").load(t)) == Seq(1))
   }
 
-  test("the parts of a path after # select a state and a metadata table") {
+  test("the parts of a path after # select a snapshot and a metadata table") {
     val path = newDirectory().resolve("t").toString
     save(ids(1), path, SaveMode.ErrorIfExists)
     save(ids(2), path, SaveMode.Append)

@@ -80,7 +80,7 @@ class IcebergTableSuite extends AnyFunSuite with StatementFixture {
     )
     assert(rejection(tableOf(name).option("isolation", "x").delete("id = 1")).contains("DELETE has no such option"))
     assert(rejection(tableOf(name).delete("nowhere = 1")).contains("nowhere"))
-    inSession(SharedSession.plain) { plain =>
+    inSession(SharedSession.withoutExtensions) { plain =>
       assert(rejection(IcebergTable.forName(plain, name).delete("id = 1")).contains("spark.sql.extensions"))
     }
     assert(count(name) == 1000)

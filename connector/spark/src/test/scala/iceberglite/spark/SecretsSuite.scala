@@ -126,7 +126,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
       }
     } catch { case NonFatal(e) => record(s"error of $statement", traceOf(e)) }
 
-  private def working(catalog: String): Seq[String] = Seq(
+  private def successfulStatements(catalog: String): Seq[String] = Seq(
     s"CREATE NAMESPACE IF NOT EXISTS $catalog.db",
     s"CREATE TABLE $catalog.db.t (id BIGINT, c STRING) PARTITIONED BY (c)",
     s"INSERT INTO $catalog.db.t VALUES (1, 'a'), (2, 'b')",
@@ -146,7 +146,7 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
     s"DROP TABLE $catalog.db.u PURGE"
   )
 
-  private def failing(catalog: String): Seq[String] =
+  private def failingStatements(catalog: String): Seq[String] =
     Seq(s"SHOW NAMESPACES IN $catalog", s"SELECT * FROM $catalog.db.t", s"CREATE TABLE $catalog.db.t (id BIGINT)")
 
   test("no secret is in rows, plans, errors with their causes, logs or the data of the Spark UI", Slow) {
@@ -157,7 +157,8 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
       val lastExecution = executions.map(_.executionId).foldLeft(-1L)(_ max _)
       inSession(session) { _ =>
         catalogs.keys.toVector.sorted.foreach { catalog =>
-          val statements = if (Set("files", "rows")(catalog)) working(catalog) else failing(catalog)
+          val isReachable = Set("files", "rows")(catalog)
+          val statements = if (isReachable) successfulStatements(catalog) else failingStatements(catalog)
           statements.foreach(run(session, _))
         }
       }

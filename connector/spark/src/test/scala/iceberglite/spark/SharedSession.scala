@@ -136,13 +136,13 @@ object SharedSession {
   )
 
   /** Another session on the same storage, without extensions. */
-  lazy val plain: SparkSession = newSession(identity)
+  lazy val withoutExtensions: SparkSession = newSession(identity)
 
   /**
    * Another session with only the extensions of iceberg-lite. In a session with the extensions of Apache Iceberg 1.12,
    * the rule `RewriteOperationForRowLineage` fails for every UPDATE and MERGE on tables of another source.
    */
-  lazy val alone: SparkSession = newSession(_.withExtensions(new SparkSessionExtensions))
+  lazy val liteExtensions: SparkSession = newSession(_.withExtensions(new SparkSessionExtensions))
 
   private def newSession(configure: SparkSession.Builder => SparkSession.Builder): SparkSession = {
     val shared = spark

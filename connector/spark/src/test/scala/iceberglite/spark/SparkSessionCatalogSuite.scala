@@ -12,6 +12,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Checks a session catalog that contains iceberg-lite tables and tables of Spark. */
 class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
 
   private def session(settings: (String, String)*): SparkSession = {

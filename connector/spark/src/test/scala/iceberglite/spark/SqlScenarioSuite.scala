@@ -32,7 +32,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private val fastPairs: Set[ScenarioRun] = features.flatMap(pairsInTurn(_).headOption).toSet
 
   private val selectedPairs: Vector[ScenarioRun] =
-    if (Sampling.isOff) allPairs else (features.flatMap(pairsInTurn) ++ others).distinct
+    if (Sampling.isOff) allPairs else (features.flatMap(pairsInTurn) ++ remainingRuns).distinct
 
   selectedPairs.foreach { pair =>
     test(s"${pair.scenario.name} on ${pair.catalog.name}", Sampling.slowUnless(fastPairs(pair)): _*)(run(pair))
@@ -56,10 +56,10 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Pairs for the scenarios that have none yet, because the catalog of their turn skips them. */
-  private def others: Vector[ScenarioRun] = {
-    val placed = features.flatMap(pairsInTurn).map(_.scenario).toSet
-    scenarios.filterNot(placed).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))
+  /** Returns pairs for the scenarios that have no pair yet, because the catalog in turn skips them. */
+  private def remainingRuns: Vector[ScenarioRun] = {
+    val runScenarios = features.flatMap(pairsInTurn).map(_.scenario).toSet
+    scenarios.filterNot(runScenarios).flatMap(s => catalogs.find(_.canRun(s)).map(ScenarioRun(s, _)))
   }
 
   test("every skipped scenario exists") {
@@ -70,7 +70,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
   private def run(pair: ScenarioRun): Unit = {
     val ScenarioRun(scenario, catalog) = pair
     val directory = newDirectory("scenario")
-    val session = SharedSession.alone.newSession()
+    val session = SharedSession.liteExtensions.newSession()
     catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
     if (catalog.isShared) ServerSettings.clear(session, CatalogName)
     session.sql(s"CREATE NAMESPACE $CatalogName.db")
@@ -153,7 +153,7 @@ object SqlScenarioSuite {
     def isShared: Boolean = ServerSettings.isShared(raw.values)
   }
 
-  /** A scenario and the catalog on which it runs. */
+  /** A scenario, and the catalog on which the scenario runs. */
   private case class ScenarioRun(scenario: SqlScenario, catalog: ScenarioCatalog)
 
   private object ScenarioCatalog {

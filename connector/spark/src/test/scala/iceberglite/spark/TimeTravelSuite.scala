@@ -10,6 +10,7 @@ import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.conf.TimeTravel._
 import iceberglite.spec.IcebergError.InvalidArgument
 
+/** Checks how options and table names select a snapshot, branch, tag or time. */
 class TimeTravelSuite extends AnyFunSuite {
 
   private def timeTravel(options: (String, String)*): TimeTravel =

@@ -161,10 +161,10 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(read(range: _*).limit(15).count() == 15)
     assert(longs(read("start-snapshot-id" -> ids(3).toString)) == Nil)
     val scan = scanOf(read(range: _*).where("id >= 25"))
-    val shown = scan.scan.description
+    val description = scan.scan.description
     assert(scan.supportsColumnar)
-    assert(shown.contains(s"appends of snapshots after ${ids(0)} until ${ids(2)}"), shown)
-    assert(shown.contains("files=1 of 2"), shown)
+    assert(description.contains(s"appends of snapshots after ${ids(0)} until ${ids(2)}"), description)
+    assert(description.contains("files=1 of 2"), description)
   }
 
   test("timestamps can bound an incremental read: the start is exclusive, and the end is inclusive") {

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
+/** Checks where the values of options come from, and the size of splits. */
 class SparkOptionSuite extends AnyFunSuite {
   private def options(pairs: (String, String)*) = new CaseInsensitiveStringMap(pairs.toMap.asJava)
 

@@ -63,7 +63,7 @@ final private[error] case class Attempt(session: SparkSession, error: Option[Thr
  * database of the catalog `faultydb` fail on request.
  */
 private[error] trait ErrorBoundaryFixture extends SharedSession { self: Suite =>
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   private lazy val root = newDirectory()
   private lazy val warehouse = Files.createDirectories(root.resolve("wh"))

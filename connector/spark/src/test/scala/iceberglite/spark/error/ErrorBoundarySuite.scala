@@ -106,8 +106,9 @@ class ErrorBoundarySuite extends AnyFunSuite with ErrorBoundaryFixture {
     Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(50).toSeq
 
   private def trace(error: Throwable, frames: String = "iceberglite"): String = causes(error).map { e =>
-    val shown = e.getStackTrace.filter(_.getClassName.contains(frames)).take(15)
-    s"  ${e.getClass.getName}: ${String.valueOf(e.getMessage).take(300)}\n${shown.map(f => s"    $f").mkString("\n")}"
+    val stackFrames = e.getStackTrace.filter(_.getClassName.contains(frames)).take(15)
+    val lines = stackFrames.map(f => s"    $f").mkString("\n")
+    s"  ${e.getClass.getName}: ${String.valueOf(e.getMessage).take(300)}\n$lines"
   }.mkString("\n")
 
   test("errors for table properties with invalid values are exceptions of Spark that name the table") {

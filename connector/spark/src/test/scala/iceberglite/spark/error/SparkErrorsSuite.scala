@@ -13,6 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.{IcebergError, ObjectKind}
 import iceberglite.spec.IcebergError._
 
+/** Checks the exceptions of Spark into which errors are converted. */
 class SparkErrorsSuite extends AnyFunSuite {
 
   private val classes: Seq[(IcebergError, Class[_ <: Exception])] = Seq(

@@ -22,7 +22,7 @@ final private[iceberglite] case class Step(sql: String, change: Map[Long, Long] 
  */
 @MoreRounds
 class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val Writers = 3
   private val MaxAttempts = 40
 

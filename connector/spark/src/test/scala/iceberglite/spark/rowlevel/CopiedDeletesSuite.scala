@@ -12,7 +12,7 @@ import iceberglite.spark.write.WriteFixture
 /** Checks that copy-on-write of files with earlier equality or position deletes does not restore deleted rows. */
 @MoreRounds
 class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
   /** Creates a table in which some rows were deleted by position, and some were replaced by an upsert. */

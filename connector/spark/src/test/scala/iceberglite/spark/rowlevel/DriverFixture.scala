@@ -16,7 +16,7 @@ import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Statements that drivers in separate processes run, and checks of the files that the drivers leave behind. */
 private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   import DriverFixture.storage
 

@@ -28,7 +28,7 @@ final private[iceberglite] case class Lineage(rowId: Long, lastUpdated: Long, va
  */
 @MoreRounds
 class RandomStatementsSuite extends AnyFunSuite with TableChecks {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
   private val statementCount = Fuzz.slowRounds(5, least = 2)
 
   private val lineageQuery = "SELECT _row_id, _last_updated_sequence_number, to_json(struct(id, p, n, s, l)), id FROM "

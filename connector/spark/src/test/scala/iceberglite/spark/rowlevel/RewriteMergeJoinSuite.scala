@@ -16,7 +16,7 @@ import iceberglite.spark.write.WriteFixture
 
 /** Checks plans and rows of MERGE statements whose source is small enough for a broadcast. */
 class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   private def filledTable(mode: String, version: Int = 2, partitioning: String = ""): String = {
     val t = newTable()

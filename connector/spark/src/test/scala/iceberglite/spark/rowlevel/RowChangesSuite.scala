@@ -193,7 +193,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
   test("without the extensions, rows of version 3 keep their row ids, or the statement is rejected") {
     val t = filled(3, "copy-on-write")
-    inSession(SharedSession.plain) { plain =>
+    inSession(SharedSession.withoutExtensions) { plain =>
       val error = intercept[Exception](plain.sql(s"DELETE FROM $t WHERE id = 1"))
       assert(messages(error).contains("spark.sql.extensions") && messages(error).contains("write.delete.mode"))
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.update.mode' = 'merge-on-read')")

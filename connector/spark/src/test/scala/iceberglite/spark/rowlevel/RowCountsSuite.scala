@@ -8,7 +8,7 @@ import iceberglite.spark.write.WriteFixture
 
 /** Checks the numbers of changed rows in snapshot summaries. */
 class RowCountsSuite extends AnyFunSuite with WriteFixture {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   private def filledTable(version: Int, mode: String): String = {
     val t = newTable()

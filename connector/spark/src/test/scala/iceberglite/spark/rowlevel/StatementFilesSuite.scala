@@ -23,7 +23,7 @@ final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, delete
  * same rows: ten partitions with six files each, or sixty files without partitions.
  */
 class StatementFilesSuite extends AnyFunSuite with WriteFixture {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   /** A session with Apache Iceberg's extensions, which Apache Iceberg needs for tables of version 3. */
   private lazy val oracleSession: SparkSession = SharedSession.spark

@@ -16,7 +16,7 @@ import iceberglite.tree.TreeReader
 
 /** Creates tables for tests of row-level statements, and commits to the tables while a statement runs. */
 trait StatementFixture extends WriteFixture { self: Suite =>
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   protected def create(columns: String, version: Int, mode: String, properties: (String, String)*): String = {
     val t = newTable()

@@ -15,6 +15,7 @@ import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.action.UpdateProperties
 
+/** Checks which metadata the cache of tables returns after commits, drops and expiration. */
 class TableCacheSuite extends AnyFunSuite {
   private val directory = Files.createTempDirectory("table-cache")
   private val catalog: Catalog = Catalogs.open(

@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.convert.PartitionTerm.{Column, Number}
 
+/** Checks how statements of the extensions are split into tokens and parsed. */
 class SqlReaderSuite extends AnyFunSuite {
 
   private def parsed(sql: String): Any = {

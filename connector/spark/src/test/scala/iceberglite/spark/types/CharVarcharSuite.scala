@@ -261,7 +261,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
   }
 
   test("UPDATE and MERGE check and pad values in both modes") {
-    for (mode <- Seq("copy-on-write", "merge-on-read")) inSession(SharedSession.alone) { session =>
+    for (mode <- Seq("copy-on-write", "merge-on-read")) inSession(SharedSession.liteExtensions) { session =>
       def run(statement: String) = session.sql(statement).collect().map(_.toString).toSeq
       val modes = Seq("update", "delete", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
       val properties = s"TBLPROPERTIES ($modes, 'format-version' = '3')"

@@ -13,7 +13,7 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 
 /** Checks that a write to full storage fails with a message that contains the file, the table and what to do. */
 class FullDiskSuite extends AnyFunSuite with WriteFixture {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   private lazy val catalog: String = {
     val settings = Seq(

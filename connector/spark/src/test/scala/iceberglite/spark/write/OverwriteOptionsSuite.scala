@@ -225,7 +225,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("without the extensions replaceWhere is rejected") {
     val t = partitioned()
-    val session = SharedSession.plain
+    val session = SharedSession.withoutExtensions
     inSession(session) { _ =>
       val rows = session.range(100, 102).selectExpr("id", "1 AS p")
       for (save <- Seq[(Writer, String) => Unit](_.save(_), _.insertInto(_), _.saveAsTable(_))) {

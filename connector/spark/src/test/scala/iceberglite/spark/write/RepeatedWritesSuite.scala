@@ -11,7 +11,7 @@ import iceberglite.spark.SharedSession
 
 /** Checks that a write changes nothing if the table already has its application version, because a job is repeated. */
 class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
-  override lazy val spark: SparkSession = SharedSession.alone
+  override lazy val spark: SparkSession = SharedSession.liteExtensions
 
   private def createTable(): String = {
     val t = newTable()

@@ -23,6 +23,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 
+/** Checks the distribution and the order of rows that a write requests from Spark. */
 class RowRequirementsSuite extends AnyFunSuite {
   private val schema = Schema(
     0,

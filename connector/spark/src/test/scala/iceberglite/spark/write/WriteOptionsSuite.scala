@@ -7,6 +7,7 @@ import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
 
+/** Checks the options of writes. */
 class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   test("a misspelled option is rejected with a suggestion, and an unknown option is ignored") {

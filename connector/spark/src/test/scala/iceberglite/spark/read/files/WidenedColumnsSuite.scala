@@ -125,9 +125,9 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
 
   test("a join that was created before a column was widened includes rows that were written after the widening") {
     val t = table("parquet")
-    val other = spark.range(3).toDF("k")
+    val keys = spark.range(3).toDF("k")
     val beforeWidening = spark.table(t)
-    val df = other.join(beforeWidening, other("k") === beforeWidening("id")).select("k")
+    val df = keys.join(beforeWidening, keys("k") === beforeWidening("id")).select("k")
     widen(t)
     insertWideValues(t)
     assert(df.collect().length == 2)

@@ -17,6 +17,7 @@ import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 
+/** Checks how the columns of a table are found in Parquet files. */
 class ColumnMatchSuite extends AnyFunSuite {
   private val twoInts = write("message m { required int32 a = 1; optional int32 b = 2; }")(
     _.append("a", 1).append("b", 10),

@@ -17,6 +17,7 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.NestedField.optional
 import iceberglite.spec.types.Type._
 
+/** Checks the conversion of values in Parquet files to the types of Iceberg columns. */
 class PrimitiveConversionSuite extends AnyFunSuite {
 
   /** Writes a column `c` with these values and a null at the end. */

@@ -139,8 +139,8 @@ class GroupedJoinSuite extends AnyFunSuite with JavaTables with AdaptiveSparkPla
 
   test("joins of tables with different or no partitioning shuffle rows, and do not reduce the number of scan tasks") {
     Seq("bucket(8, id)", "truncate(4, id)", "bucket(4, v)", "day", "").foreach { partitioning =>
-      val other = table(partitioning, 20)
-      joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $other r ON l.id = r.id")
+      val joinedTable = table(partitioning, 20)
+      joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $joinedTable r ON l.id = r.id")
     }
     joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.v = r.v")
     joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.v")

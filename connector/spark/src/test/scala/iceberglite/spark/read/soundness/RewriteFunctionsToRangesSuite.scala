@@ -84,10 +84,10 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
       val query = spark.table(hours).where("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'")
       (1 to 2).foreach { _ =>
-        val again = query.where("d > DATE '2024-01-01'")
-        val shown = planOf(again).collect { case f: Filter => f.condition.sql }.mkString
-        assert("date_trunc".r.findAllIn(shown.toLowerCase).size == 1, shown)
-        assert(files(again) == 4)
+        val filtered = query.where("d > DATE '2024-01-01'")
+        val filterSql = planOf(filtered).collect { case f: Filter => f.condition.sql }.mkString
+        assert("date_trunc".r.findAllIn(filterSql.toLowerCase).size == 1, filterSql)
+        assert(files(filtered) == 4)
       }
     }
   }

@@ -36,6 +36,7 @@ import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
+/** Checks the partition values that are computed from Spark rows. */
 class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PartitionerSuite._
 
