@@ -56,7 +56,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(lite == Cores && iceberg == 3)
   }
 
-  test("13 and 84 small files are read by a multiple of the number of cores, and by fewer tasks than in Apache Iceberg") {
+  test("13 and 84 small files are read by a multiple of the number of cores, with fewer tasks than in Apache Iceberg") {
     assert(taskCounts(tableOf(Seq.fill(13)(350 * KB), partitions = 13)) == ((Cores, 4)))
     val (lite, iceberg) = taskCounts(tableOf(Seq.fill(84)(450 * KB), partitions = 84))
     assert(lite == 4 * Cores && iceberg == 21)
