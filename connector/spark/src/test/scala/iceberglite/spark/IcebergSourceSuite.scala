@@ -69,7 +69,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(reader.load(s"$t.files").count() == 2)
   }
 
-  test("a name in no iceberg-lite catalog and a path without a table give errors that say what to do") {
+  test("errors for a name in no iceberg-lite catalog and for a path without a table say what to do") {
     val unknownName = intercept[AnalysisException](reader.load("some.table"))
     assert(unknownName.getMessage.contains("some.table"))
     assert(unknownName.getMessage.contains(classOf[SparkCatalog].getName))
@@ -149,7 +149,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     assert(reader.load(s"$path#files").count() == 2)
   }
 
-  test("a write to a state of a table other than a branch is rejected") {
+  test("a write to a snapshot or tag of a table is rejected") {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     val e = intercept[AnalysisException](save(ids(2), s"$t.snapshot_id_${snapshots(t).head}", SaveMode.Append))

@@ -130,7 +130,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     intercept[AnalysisException](otherSession.table(t))
   }
 
-  test("a table dropped by a session that never read it is gone in every session of the program") {
+  test("a table that a session drops does not exist in any session, even if that session never read the table") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")
@@ -193,7 +193,7 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(frame.count() == 1 && frame.columns.toSeq == Seq("id"))
   }
 
-  test("a table that was dropped and created again is not confused with the old one") {
+  test("a table that is created with the name of a dropped table has none of the old columns and rows") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")

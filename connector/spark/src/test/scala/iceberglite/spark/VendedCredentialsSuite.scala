@@ -11,7 +11,7 @@ import iceberglite.storage.S3Storage
 /** Checks a table whose files can be read only with the storage settings that the REST server sends with the table. */
 class VendedCredentialsSuite extends AnyFunSuite with SharedSession {
 
-  test("storage settings that a REST server sends with a table reach the tasks that read and write it") {
+  test("tasks read and write a table with the storage settings that a REST server sends with the table") {
     StubServer.withStub { stub =>
       val directory = newDirectory("vended")
       val settings = Map(

@@ -149,7 +149,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     (table, snapshots(table).map(_.snapshotId))
   }
 
-  test("an incremental read returns the rows appended after one snapshot up to another") {
+  test("an incremental read returns the rows that were appended after the start snapshot up to the end snapshot") {
     val (table, ids) = appendedTable()
     def read(options: (String, String)*): DataFrame =
       spark.read.format("iceberg-lite").options(options.toMap).load(table)

@@ -130,7 +130,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0) == "write.target-file-size-byte"), "it was set")
   }
 
-  test("a catalog warns once about each property without effect, and rejects those that must not be ignored") {
+  test("a catalog warns once about each property without effect, and rejects properties that must not be ignored") {
     def configured(name: String, more: (String, String)*): Unit = {
       val settings = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
       SharedSession.catalogConf(name, classOf[SparkCatalog].getName, settings ++ more: _*).foreach { case (k, v) =>

@@ -79,7 +79,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
     test(
-      s"concurrent statements on disjoint rows are all applied, version $version by $mode",
+      s"all concurrent statements on disjoint rows are applied, version $version by $mode",
       Sampling.slowUnless(version == 3): _*
     ) {
       val t = newTable()

@@ -129,7 +129,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("an invalidated table is loaded again, and existing references see the new version") {
+  test("an invalidated table is loaded again, and existing references have the new metadata") {
     new Fixture("refresh") {
       val reference = live
       commit(catalog.table(id), "others")

@@ -68,7 +68,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     assert(echo("'t', NULL, NULL, map('a', 'b')") == "table=t options=Map(a -> b)")
   }
 
-  test("constants of every form are evaluated as in Spark") {
+  test("constant expressions in arguments are evaluated as in Spark") {
     Seq("7", "7L", "7S", "'7'", "CAST(7 AS TINYINT)", "3 + 4", "(7)", "if(true, 7, 8)").foreach { text =>
       assert(echo(s"'t', $text") == "table=t id=7", text)
     }

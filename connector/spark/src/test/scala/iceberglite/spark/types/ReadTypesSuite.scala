@@ -109,7 +109,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       Seq("""[43200000000,"in","value"]"""))
   }
 
-  test("filters on columns of these types return the matching rows", SparkRules.filtersOnEveryType) {
+  test("filters on columns of types that Spark lacks return the matching rows", SparkRules.filtersOnEveryType) {
     def ids(filter: String): Seq[Long] = rows(s"SELECT id FROM $allTypes WHERE $filter ORDER BY id").map(_.getLong(0))
     Seq(
       s"u = '$a'" -> Seq(1L),
@@ -170,7 +170,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       .map(_.toString) == Seq(s"[$a,-1]", s"[$f,-1]"))
   }
 
-  test("metadata tables of tables with these columns can be read", SparkRules.everyTypeOpens) {
+  test("metadata tables of tables with columns of types that Spark lacks can be read", SparkRules.everyTypeOpens) {
     Seq("files", "entries", "manifests", "partitions", "snapshots", "all_data_files").foreach { name =>
       assert(rows(s"SELECT * FROM $allTypes.$name").size == 1, name)
     }

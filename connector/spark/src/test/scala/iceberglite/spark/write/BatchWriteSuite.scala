@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Checks that Apache Iceberg reads the rows that Spark writes through iceberg-lite. */
 class BatchWriteSuite extends AnyFunSuite with WriteFixture {
 
-  test("rows appended to an unpartitioned table are the rows that Apache Iceberg reads") {
+  test("Apache Iceberg reads the rows that are appended to an unpartitioned table") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1, 'a'), (2, NULL), (NULL, 'c')")
@@ -109,7 +109,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
   }
 
-  test("a write without rows commits a snapshot without files") {
+  test("an INSERT without rows commits a snapshot without files") {
     val t = filledTable()
     sql(s"INSERT INTO $t SELECT * FROM $t WHERE id < 0")
     assert(

@@ -52,7 +52,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).isEmpty)
   }
 
-  test("an abort removes the files of tasks without a commit message, and no files of other writes") {
+  test("an abort removes the files of tasks without a commit message, but no files of other writes") {
     val t = partitioned()
     val (_, _) = writeFiles(tableOf(t))
     val write = writeTo(tableOf(t))

@@ -135,7 +135,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("an append with replaceWhere is rejected, and an append with other overwrite options appends") {
+  test("an append with replaceWhere is rejected, and other overwrite options do not affect an append") {
     val t = partitioned()
     for (save <- Seq[(Writer, String) => Unit](_.save(_), _.insertInto(_), _.saveAsTable(_))) {
       val message = rejection(t)(save(writer(newRows(1), Seq("replaceWhere" -> "p = 1"), "append"), t))
@@ -179,7 +179,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == Seq(100L, 101L))
   }
 
-  test("replacing a table with a branch other than main as its target is rejected") {
+  test("saveAsTable cannot replace a table if the option branch selects a branch other than main") {
     val t = partitioned()
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     for (branch <- Seq("b", "nowhere")) {

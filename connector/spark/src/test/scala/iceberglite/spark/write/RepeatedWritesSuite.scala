@@ -78,7 +78,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(rejection("application-id" -> "etl", "application-version" -> "1").contains("Unset it to start again"))
   }
 
-  test("a repeated createOrReplace changes nothing, and a statement without changes records its version") {
+  test("a repeated createOrReplace changes nothing, and a statement that changes no row records its version") {
     val t = newTable()
     def createOrReplace(from: Int, version: Int): Unit =
       write(t, from, "etl", version).using("iceberg").createOrReplace()

@@ -41,7 +41,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("UUIDs are written from strings, and fixed columns from bytes of their length") {
+  test("UUID columns accept strings, and fixed columns accept bytes of their length") {
     val t = newTable()
     create(
       t,

@@ -181,7 +181,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(fromMetadata(table, "SELECT count(*) FROM %s") == Seq("[7]"))
   }
 
-  test("deletion vectors reduce counts, and invalidate a bound unless another file has a greater or smaller one") {
+  test("deletion vectors reduce counts, and MIN and MAX are read from files if the extreme value may be deleted") {
     val table = filledTable("PARTITIONED BY (p)", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(table)} WHERE id IN (3, 20, 25)")
     assert(fromMetadata(table, "SELECT count(*), count(id), min(p), max(p) FROM %s") == Seq("[32,32,a,b]"))
@@ -289,7 +289,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans with JavaTable
     assert(isFromMetadata(before) && before.collect().head.toString == "[20,20]")
   }
 
-  test("answers from metadata work in joins, subqueries and unions") {
+  test("aggregates in joins, subqueries and unions are answered from metadata with the correct rows") {
     val query =
       """SELECT id FROM %s WHERE id = (SELECT max(id) FROM %s) OR id IN (SELECT min(id) FROM %s GROUP BY p)
         |UNION ALL SELECT count(*) FROM %s""".stripMargin

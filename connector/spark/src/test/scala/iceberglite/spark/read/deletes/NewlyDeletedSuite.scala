@@ -13,7 +13,7 @@ import iceberglite.spec.schema.MetadataColumns
 class NewlyDeletedSuite extends AnyFunSuite {
   private def deletes(positions: Long*): RowDeletes = new RowDeletes(DeletionVector.of(positions: _*), Vector.empty)
 
-  test("rows that were live and that added deletes remove are found") {
+  test("rows that were live before and that the added deletes remove are found") {
     val positions = new OnHeapColumnVector(6, LongType)
     (0 until 6).foreach(i => positions.putLong(i, 10L + i))
     def rows(positions: Long*) = new LiveRows(DeletionVector.of(positions: _*), Some(positions), Array.empty, 6)

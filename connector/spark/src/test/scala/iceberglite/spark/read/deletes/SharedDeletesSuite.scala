@@ -76,7 +76,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("equality delete files are opened once, and deletes of later commits apply together with earlier ones") {
+  test("equality delete files are opened once, and deletes of several commits apply together") {
     val table = create(version = 2, files = 3)
     val deletes = new PeerEqualityDeletes(spark, peer(table))
     deletes.commit(Seq("id"))(Seq(5L), Seq(105L), Seq(250L))
@@ -108,7 +108,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._2 == Seq(0))
   }
 
-  test("a damaged delete file gives the same clear error in each task, and the next query reads it again") {
+  test("each task reports the same error for a damaged delete file, and the next query reads the file again") {
     val table = create(version = 2, files = 4)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     val file = Paths.get(java.net.URI.create(deleteFiles(table).head.replaceFirst("^file:/+", "file:///")))

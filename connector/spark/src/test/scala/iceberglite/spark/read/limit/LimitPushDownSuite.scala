@@ -57,7 +57,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(ids("SELECT id FROM %s OFFSET 98").size == 2)
   }
 
-  test("with a filter that Spark evaluates on rows, all files that can match are kept") {
+  test("with a filter that Spark evaluates on rows, a limit skips no files that can match") {
     assert(read("SELECT id FROM %s WHERE k > 1 LIMIT 1")._1 == 10)
     assert(read("SELECT id FROM %s WHERE x > 9 LIMIT 1")._1 == 9)
     assert(ids("SELECT id FROM %s WHERE k > 12 LIMIT 3").size == 3)
@@ -68,7 +68,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(rows(s"SELECT p FROM $parted WHERE p = 'b' LIMIT 12").map(_.getString(0)).toSet == Set("b"))
   }
 
-  test("deleted rows do not count for the limit") {
+  test("deleted rows do not count towards the limit") {
     val vectors = filledTable("", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(vectors)} WHERE id % 2 = 0")
     assert(read("SELECT id FROM %s LIMIT 5", vectors)._1 == 1)
@@ -93,7 +93,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(read("SELECT * FROM %s WHERE k > 3 ORDER BY id DESC LIMIT 3")._1 == 10)
   }
 
-  test("nulls are placed as the order requires") {
+  test("files with nulls are read or skipped according to the null order of ORDER BY") {
     assert(read("SELECT * FROM %s ORDER BY k LIMIT 2")._1 == 10)
     assert(rows(s"SELECT k FROM $table ORDER BY k LIMIT 34").forall(_.isNullAt(0)))
     assert(rows(s"SELECT k FROM $table ORDER BY k LIMIT 36").last.getInt(0) == 2)

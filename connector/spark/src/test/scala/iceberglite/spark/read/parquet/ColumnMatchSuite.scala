@@ -84,7 +84,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(error.getMessage.contains("no column c (field id 3)"))
   }
 
-  test("a column of another type than the table's is rejected with both types") {
+  test("the error for a column whose type does not match the table contains both types") {
     val error = intercept[UnreadableFile](twoInts.read(required(1, "a", StringType)))
     assert(error.getMessage.contains("column a is required int32 a = 1, but the table has string"))
   }

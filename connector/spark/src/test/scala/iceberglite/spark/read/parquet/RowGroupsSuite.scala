@@ -28,7 +28,7 @@ class RowGroupsSuite extends AnyFunSuite {
   private def offsetsOfGroups(footer: ParquetMetadata, rows: Long*): Seq[Long] =
     RowGroups.containing(footer, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
 
-  test("only row groups that contain one of the rows are read") {
+  test("only row groups that contain at least one of the given rows are read") {
     val file = footer(4, _ * 10L)
     assert(offsetsOfGroups(file, 9, 10, 39) == Seq(0, 10, 30) && offsetsOfGroups(file, 20) == Seq(20))
     assert(offsetsOfGroups(file) == Nil && offsetsOfGroups(file, 40, 1L << 33) == Nil)

@@ -58,7 +58,7 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     withConf(Cbo -> "true")(assert(!columns(s"SELECT * FROM $table").contains("none")))
   }
 
-  test("without the cost-based optimizer, no column statistics are reported, and no manifest is read for them") {
+  test("without the cost-based optimizer, no column statistics are reported, and no manifest is read for statistics") {
     withConf(Cbo -> "false")(assert(columns(s"SELECT * FROM $table").isEmpty))
     val withoutManifests = newTable()
     sql(s"CREATE TABLE ${peer(withoutManifests)} (id BIGINT) USING iceberg")

@@ -78,7 +78,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     "id = 123456"
   )
 
-  for (version <- Seq(2, 3)) test(s"distributed planning gives the result of local planning, version $version") {
+  for (version <- Seq(2, 3)) test(s"distributed planning gives the same result as local planning, version $version") {
     val table = tableWithDeletes(version)
     filters.foreach { filter =>
       val query = s"SELECT *, _file, _pos FROM $table WHERE $filter"

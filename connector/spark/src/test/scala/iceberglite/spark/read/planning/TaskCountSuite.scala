@@ -132,7 +132,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(lite == Cores)
   }
 
-  test("the user's split options determine the number of tasks") {
+  test("split options of a read determine the number of tasks") {
     val table = tableOf(Seq.fill(12)(450 * KB))
     def tasks(options: (String, String)*) =
       withShufflePartitions(200)(spark.read.options(options.toMap).table(table).rdd.getNumPartitions)

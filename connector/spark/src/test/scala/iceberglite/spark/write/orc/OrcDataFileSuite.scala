@@ -120,7 +120,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     assert(file.splitOffsets.size == 2 && file.fileSizeInBytes - length < 10000)
   }
 
-  test("rows with long values are written before a batch is full") {
+  test("a batch of rows with long values is written before it has the maximum number of rows") {
     val io = new iceberglite.table.MemoryFileIO
     val writer = format(inputOf(simple), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     val text = "long " * 100000

@@ -69,7 +69,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     collect(frame.queryExecution.executedPlan) { case scan: BatchScanExec => scan.metrics("numOutputRows").value }.sum
   }
 
-  test("a scan for one value skips row groups whose Bloom filter does not contain it") {
+  test("a scan for a value skips row groups whose Bloom filter does not contain the value") {
     val withoutFilter = tableOf(noDictionary)
     val withFilter = tableOf(
       noDictionary,

@@ -52,7 +52,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     "PARTITIONED BY (p, truncate(4, id))" -> "id, p"
   )
 
-  test("random upserts and deletes give the rows of a model, before and after conversion") {
+  test("random upserts give the same rows as a model, before and after the deletes are converted") {
     val random = new Random(seed)
     // In each version, half of the partitionings are tested.
     for (version <- Seq(2, 3); ((partitioning, keys), i) <- layouts.zipWithIndex if (i + version + seed) % 2 == 0) {
@@ -96,7 +96,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the identifier fields are the default key") {
+  test("by default, the key of an upsert consists of the identifier fields") {
     val t = newUpsertTable("id INT NOT NULL, s STRUCT<k: STRING NOT NULL> NOT NULL, v INT", 3)
     val rows = sql("SELECT 1 AS id, named_struct('k', 'a') AS s, 1 AS v UNION ALL SELECT 1, named_struct('k', 'b'), 2")
     assert(intercept[Exception](upsert(t, rows, "upsert" -> "true")).getMessage.contains("has no identifier fields"))
@@ -107,7 +107,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT DISTINCT equality_ids FROM $t.delete_files").head.getSeq[Int](0).size == 2)
   }
 
-  test("two rows with the same key are rejected with the key, and leave no files") {
+  test("an upsert of two rows with the same key is rejected with the key, and leaves no files") {
     val t = newUpsertTable("id INT, d DATE, v INT", 2)
     upsert(t, sql("SELECT 1 AS id, DATE '2024-02-29' AS d, 1 AS v"), "upsert-keys" -> "id,d")
     val before = files(t)
