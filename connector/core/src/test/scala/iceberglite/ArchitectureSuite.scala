@@ -8,7 +8,8 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Rules on imports. The class path separates spec, core and spark; this suite separates the packages inside them.
+ * Checks which packages may use each other. The build separates the modules spec, core and spark by their class paths;
+ * this suite checks the packages inside each module.
  */
 class ArchitectureSuite extends AnyFunSuite {
   private val connector: Path = Paths.get("connector")
@@ -24,14 +25,14 @@ class ArchitectureSuite extends AnyFunSuite {
 
   private def importsOf(folder: String): Vector[(Path, String)] = sources(folder).flatMap(f => imports(f).map(f -> _))
 
-  private def among(name: String, prefixes: Seq[String]): Boolean =
+  private def isInAny(name: String, prefixes: Seq[String]): Boolean =
     prefixes.exists(p => name == p || name.startsWith(p + "."))
 
   test("the spec module uses no Spark, no Hadoop, no I/O and no clock") {
     val outside = Seq("org", "com", "java.io", "java.net", "java.sql", "java.nio.file", "java.nio.channels")
     val json = Seq("com.fasterxml.jackson", "java.io")
     val bad = importsOf("spec/src/main").filter { case (file, name) =>
-      among(name, outside) && !(among(name, json) && Seq("/json/", "/rest/").exists(file.toString.contains(_)))
+      isInAny(name, outside) && !(isInAny(name, json) && Seq("/json/", "/rest/").exists(file.toString.contains(_)))
     }
     assert(bad.isEmpty)
     val clock =
@@ -56,7 +57,7 @@ class ArchitectureSuite extends AnyFunSuite {
   private def packagesOf(files: Seq[Path]): Map[String, Set[String]] =
     files.map(usesOf).groupBy(_._1).mapValues(_.flatMap(_._2).toSet).map(identity)
 
-  /** Returns the packages that depend on themselves through others. */
+  /** Returns the packages that are part of a dependency cycle. */
   private def cyclic(uses: Map[String, Set[String]]): Set[String] = {
     @tailrec def reached(known: Set[String]): Set[String] = {
       val next = known ++ known.flatMap(uses.getOrElse(_, Set.empty))
@@ -71,7 +72,7 @@ class ArchitectureSuite extends AnyFunSuite {
    */
   private val registries = Set("Catalogs.scala", "CatalogProperties.scala", "DataFormats.scala", "MetadataTrees.scala")
 
-  test("packages have no cycles, except terms and transforms, which refer to each other") {
+  test("packages have no dependency cycles, except spec.expr and spec.partition, which use each other") {
     val files = Seq("spec", "core", "spark").flatMap(p => sources(s"$p/src/main"))
       .filterNot(f => registries(f.getFileName.toString))
     assert(cyclic(packagesOf(files)) == Set("spec.expr", "spec.partition"))
@@ -107,23 +108,23 @@ class ArchitectureSuite extends AnyFunSuite {
     assert(bad.isEmpty)
   }
 
-  test("nothing in the connector for Spark depends on its entry points") {
-    val outside = sources("spark/src/main").map(usesOf).filter(_._1.startsWith("spark."))
-    assert(outside.nonEmpty && outside.forall(!_._2("spark")))
+  test("subpackages of iceberglite.spark do not use the entry points, which are in iceberglite.spark itself") {
+    val subpackages = sources("spark/src/main").map(usesOf).filter(_._1.startsWith("spark."))
+    assert(subpackages.nonEmpty && subpackages.forall(!_._2("spark")))
   }
 
   private def isComment(line: String): Boolean = Seq("*", "/*", "//").exists(line.trim.startsWith(_))
 
-  test("only metadata trees use manifests and their codecs") {
+  test("only the tree packages of core use manifests and their codecs") {
     val manifests = """\b(ManifestFile|Manifests|ManifestLists|ManifestListTree|ManifestListFiles|ManifestPart)\b""".r
-    // The metadata tables `manifests` and `all_manifests` show them.
-    val shown =
+    // The metadata tables `manifests` and `all_manifests` show manifests, and therefore may use their types.
+    val manifestTables =
       Seq("/inspect/ManifestColumns.scala", "/inspect/ManifestsTable.scala", "/inspect/AllManifestsTable.scala")
     val outside =
       sources("core/src/main").filterNot(f => f.toString.contains("/tree/")) ++
         sources("spark/src/main")
     val bad = for {
-      file <- outside if !shown.exists(file.toString.endsWith)
+      file <- outside if !manifestTables.exists(file.toString.endsWith)
       line <- Files.readAllLines(file).asScala
       if !isComment(line) && manifests.findFirstIn(line.replaceAll("\"[^\"]*\"", "")).isDefined
     } yield s"$file: ${line.trim}"
@@ -142,7 +143,7 @@ class ArchitectureSuite extends AnyFunSuite {
     ).isEmpty)
   }
 
-  test("only the bridge in Spark's own package uses Scala-private members of Spark") {
+  test("files that can use private[spark] members of Spark are only in org.apache.spark.sql.iceberglite") {
     val inSpark = sources("spark/src/main").filter { f =>
       Files.readAllLines(f).asScala.exists(_.startsWith("package org.apache.spark"))
     }

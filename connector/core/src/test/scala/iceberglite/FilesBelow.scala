@@ -13,13 +13,13 @@ object FilesBelow {
   def of(directory: Path): Set[Path] = allPaths(directory).filter(Files.isRegularFile(_))
 
   /**
-   * Returns all files except version hints and files derived from them, because hints are written shortly after a
-   * commit.
+   * Returns all files except version hints and their temporary and checksum files, because a hint is written
+   * asynchronously shortly after its commit.
    */
   def withoutHints(directory: Path): Set[Path] =
     of(directory).filterNot(_.getFileName.toString.contains("version-hint.text"))
 
-  /** Returns files and directories, without the directory itself. */
+  /** Returns all files and directories below the directory, without the directory itself. */
   def allPaths(directory: Path): Set[Path] = {
     val found = Set.newBuilder[Path]
     Files.walkFileTree(

@@ -66,8 +66,8 @@ private object ConformanceSuite {
   val Head: String =
     """# Conformance
       |
-      |Each rule of the Iceberg table specification, where it is implemented and which tests show it. The page is made from
-      |the tags of the tests (`ConformanceSuite` with `UPDATE=1`), and a test fails when it is not what they say.
+      |Each rule of the Iceberg table specification, where it is implemented and which tests show it. The page is generated
+      |from the tags of the tests (`ConformanceSuite` with `UPDATE=1`). A test fails if the page does not match the tags.
       |
       |""".stripMargin
 }

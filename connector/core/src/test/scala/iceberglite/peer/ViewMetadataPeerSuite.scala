@@ -18,31 +18,31 @@ import iceberglite.spec.update.ViewUpdate._
 import iceberglite.spec.view.{ViewMetadata, ViewVersion}
 import iceberglite.spec.view.ViewRepresentation.Sql
 
-/** Views that Apache Iceberg reads, writes and changes, compared with this library. */
+/** Compares how Apache Iceberg and this library read, write and update view metadata. */
 class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  private def ours(view: PeerView): ViewMetadata = ViewMetadataJson.parse("peer", ViewMetadataParser.toJson(view))
+  private def fromPeer(view: PeerView): ViewMetadata = ViewMetadataJson.parse("peer", ViewMetadataParser.toJson(view))
 
-  private def theirs(view: ViewMetadata): PeerView = ViewMetadataParser.fromJson(ViewMetadataJson.toJson(view))
+  private def toPeer(view: ViewMetadata): PeerView = ViewMetadataParser.fromJson(ViewMetadataJson.toJson(view))
 
-  test("both read the same view metadata from each other", JsonRules.views) {
+  test("this library and Apache Iceberg read the same view metadata from each other's JSON", JsonRules.views) {
     val shared = ChangeGenerators.view.map(v => v.copy(schemas = v.schemas.map(CommonSchema.of)))
-    forAll(shared)(view => assert(ours(theirs(view)) == view))
+    forAll(shared)(view => assert(fromPeer(toPeer(view)) == view))
   }
 
-  private val queries: Gen[ViewUpdate] = Gen.choose(1, 6).map { i =>
+  private val newVersion: Gen[ViewUpdate] = Gen.choose(1, 6).map { i =>
     val summary = Map(ViewVersion.OperationKey -> ViewVersion.Replace)
     AddViewVersion(ViewVersion(1, 0, 500L + i, summary, Vector(Sql(s"SELECT $i", "spark")), None, Vector("db")))
   }
 
   /** Each change adds a current version, sets another version current, or lowers the number of versions to keep. */
   private val changes: Gen[Seq[ViewUpdate]] = Gen.frequency(
-    5 -> queries.map(Seq(_, SetCurrentViewVersion(LastAdded))),
+    5 -> newVersion.map(Seq(_, SetCurrentViewVersion(LastAdded))),
     2 -> Gen.choose(1, 6).map(id => Seq(SetCurrentViewVersion(id))),
     1 -> Gen.choose(1, 4).map(n => Seq(SetProperties(Map(ViewMetadata.HistorySizeProperty -> n.toString))))
   )
 
-  private val start: ViewMetadata = ViewUpdate.create(
+  private val initialView: ViewMetadata = ViewUpdate.create(
     Seq(
       AssignUuid(SampleTables.Uuid),
       SetLocation("s3://b/v"),
@@ -61,7 +61,7 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     500
   )
 
-  private def applied(view: PeerView, updates: Seq[ViewUpdate]): PeerView = {
+  private def applyWithPeer(view: PeerView, updates: Seq[ViewUpdate]): PeerView = {
     val builder = PeerView.buildFrom(view)
     updates.foreach(u =>
       MetadataUpdateParser.fromJson(ViewUpdateJson.toJson(u)) match {
@@ -74,22 +74,27 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     builder.build()
   }
 
-  test("the same changes give the same versions and log", MetadataRules.viewVersions, MetadataRules.viewHistory) {
+  test(
+    "both libraries derive the same versions and version log from the same changes",
+    MetadataRules.viewVersions,
+    MetadataRules.viewHistory
+  ) {
     forAll(Gen.listOf(changes)) { sequence =>
-      sequence.foldLeft(start) { (view, updates) =>
-        // Apache Iceberg does not treat a reused version as the last added one.
-        val known = updates.forall {
+      sequence.foldLeft(initialView) { (view, updates) =>
+        // Changes that reuse an existing version are skipped, because Apache Iceberg does not treat that version as
+        // the last added one.
+        val versionsExist = updates.forall {
           case SetCurrentViewVersion(id) => id == LastAdded || view.versionsById.contains(id)
           case _ => true
         }
-        val repeated = updates.exists {
+        val reusesVersion = updates.exists {
           case AddViewVersion(v) => view.versions.exists(_.sameDefinition(v))
           case _ => false
         }
-        if (!known || repeated) view
+        if (!versionsExist || reusesVersion) view
         else {
           val next = ViewUpdate.applyAll(view, updates, 9000)
-          val peer = ours(applied(theirs(view), updates))
+          val peer = fromPeer(applyWithPeer(toPeer(view), updates))
           assert(next.versions.toSet == peer.versions.toSet)
           assert(next.currentVersionId == peer.currentVersionId)
           assert(next.versionLog.map(_.versionId) == peer.versionLog.map(_.versionId))

@@ -19,7 +19,7 @@ import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.UpgradeVersion
 import iceberglite.tree.ManifestCache
 
-/** The changes of random histories, compared with the difference of the rows before and after each commit. */
+/** Compares the changelogs of tables with random commits with the rows before and after each commit. */
 @MoreRounds
 class ChangelogScanSuite extends AnyFunSuite {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
@@ -31,16 +31,16 @@ class ChangelogScanSuite extends AnyFunSuite {
   }
 
   /**
-   * Returns the columns to compare. Row ids are excluded for a table that was upgraded, because rows from before the
-   * upgrade get ids with the next commit, and this is not a change.
+   * Returns the columns to compare. Row ids are excluded for an upgraded table, because the first commit after the
+   * upgrade assigns ids to existing rows, and the changelog does not report this as a change.
    */
   private def columns(table: Table): Vector[NestedField] = {
     val hasLineage = table.metadata.snapshots.forall(_.firstRowId.isDefined)
     table.schema.fields ++ (if (hasLineage) RandomHistory.lineage else Vector.empty)
   }
 
-  private def rows(table: Table, tasks: Vector[FileScanTask], wanted: Vector[NestedField]): Vector[Record] = {
-    val reader = new TableRows(table.io, table.metadata.specsById, None, table.schema, wanted, filtered = true)
+  private def rows(table: Table, tasks: Vector[FileScanTask], projection: Vector[NestedField]): Vector[Record] = {
+    val reader = new TableRows(table.io, table.metadata.specsById, None, table.schema, projection, filtered = true)
     tasks.flatMap { task =>
       val read = reader.of(task)
       try read.toVector
@@ -48,7 +48,7 @@ class ChangelogScanSuite extends AnyFunSuite {
     }
   }
 
-  private def state(table: Table, at: Snapshot, filter: Expression): Vector[Record] = {
+  private def rowsAt(table: Table, at: Snapshot, filter: Expression): Vector[Record] = {
     val scan = TableScan(table.tree(), Some(at), filter, caseSensitive = true, ManifestCache.Disabled)
     rows(table, scan.plan().tasks, columns(table))
   }
@@ -56,23 +56,28 @@ class ChangelogScanSuite extends AnyFunSuite {
   private def changelog(table: Table, range: SnapshotRange, filter: Expression): Vector[FileScanTask] =
     ChangelogScan(table.tree(), range, filter, _ => true, caseSensitive = true, ManifestCache.Disabled).plan().tasks
 
-  private def all(table: Table, head: Snapshot): SnapshotRange =
+  private def fullRange(table: Table, head: Snapshot): SnapshotRange =
     SnapshotRange.of(table.metadata, Some(head), None, RangeStart.Oldest, RangeEnd.Newest)
 
-  /** @return the kinds of tasks in the changelog */
+  /**
+   * Checks the changelog of the snapshots up to `head`.
+   *
+   * @return the kinds of tasks in the changelog
+   */
   private def check(table: Table, head: Snapshot, filter: Expression, clue: String): Set[Kind] = {
-    val range = all(table, head)
+    val range = fullRange(table, head)
     val tasks = changelog(table, range, filter)
     val commits = range.snapshots.filterNot(SnapshotRange.isRewrite)
     assert(tasks.flatMap(_.change).forall(c => commits(c.ordinal).snapshotId == c.snapshotId), clue)
     range.snapshots.foreach { s =>
-      val was = s.parentSnapshotId.fold(Vector.empty[Record])(id => state(table, table.metadata.snapshot(id), filter))
-      val (in, out) = tasks.filter(_.change.exists(_.snapshotId == s.snapshotId)).partition(isInsert)
-      val (inserted, deleted) = (rows(table, in, columns(table)), rows(table, out, columns(table)))
-      val at = s"$clue, snapshot ${s.snapshotId} (${s.summary})"
-      assert(deleted.diff(was).isEmpty, s"deleted rows that were not there: $at")
-      assert(counted(was.diff(deleted) ++ inserted) == counted(state(table, s, filter)), at)
-      if (SnapshotRange.isRewrite(s)) assert(in.isEmpty && out.isEmpty, at)
+      val parent = s.parentSnapshotId.map(table.metadata.snapshot)
+      val rowsBefore = parent.fold(Vector.empty[Record])(rowsAt(table, _, filter))
+      val (inserts, deletes) = tasks.filter(_.change.exists(_.snapshotId == s.snapshotId)).partition(isInsert)
+      val (inserted, deleted) = (rows(table, inserts, columns(table)), rows(table, deletes, columns(table)))
+      val snapshotClue = s"$clue, snapshot ${s.snapshotId} (${s.summary})"
+      assert(deleted.diff(rowsBefore).isEmpty, s"the changelog deletes rows that did not exist before: $snapshotClue")
+      assert(countByRow(rowsBefore.diff(deleted) ++ inserted) == countByRow(rowsAt(table, s, filter)), snapshotClue)
+      if (SnapshotRange.isRewrite(s)) assert(inserts.isEmpty && deletes.isEmpty, snapshotClue)
     }
     tasks.map(t => Kind(isInsert(t), t.change.exists(_.deletesOfChangedRows.isDefined), t.deletes.nonEmpty)).toSet
   }
@@ -81,7 +86,7 @@ class ChangelogScanSuite extends AnyFunSuite {
 
   private def isInsert(task: FileScanTask): Boolean = task.change.exists(_.changeType == ChangeType.Insert)
 
-  private def counted(rows: Vector[Record]): Map[Record, Int] = rows.groupBy(identity).mapValues(_.size).toMap
+  private def countByRow(rows: Vector[Record]): Map[Record, Int] = rows.groupBy(identity).mapValues(_.size).toMap
 
   private val filters = Vector(
     AlwaysTrue,
@@ -91,8 +96,8 @@ class ChangelogScanSuite extends AnyFunSuite {
   )
 
   /**
-   * Includes commits to a branch, and an upgrade from version 2 to 3. The history of the first round begins with every
-   * kind of change.
+   * Creates a table with random commits. Some rounds also commit to a branch, or upgrade from version 2 to 3. The first
+   * round begins with a commit of every kind of change.
    */
   private def createTable(round: Int, version: FormatVersion): Table = {
     val history = this.history(Fuzz.seed + round, version)
@@ -114,12 +119,13 @@ class ChangelogScanSuite extends AnyFunSuite {
       .map(table.metadata.snapshot)
 
   for (version <- Seq(V1, V2, V3))
-    test(s"applying the changes of a commit to the rows before it gives the rows after it, in version $version") {
-      // Deletes of a commit also apply to rows of its own files.
-      val any = for (inserts <- Set(true, false); kept <- Set(true, false); deletes <- Set(true, false))
+    test(s"applying the changelog of a commit to the rows before it gives the rows after it, in version $version") {
+      val allKinds = for (inserts <- Set(true, false); kept <- Set(true, false); deletes <- Set(true, false))
         yield Kind(inserts, kept, deletes)
-      var missing = if (version == V1) any.filterNot(k => k.isOfKeptFile || k.withDeletes)
-      else any.filterNot(k => k.inserts && !k.isOfKeptFile && k.withDeletes)
+      // Version 1 has no delete files. A commit that inserts a file and also deletes some of its rows is possible, but
+      // does not occur with every seed.
+      var missing = if (version == V1) allKinds.filterNot(k => k.isOfKeptFile || k.withDeletes)
+      else allKinds.filterNot(k => k.inserts && !k.isOfKeptFile && k.withDeletes)
       (0 until Fuzz.rounds(if (version == V1) 4 else 12, least = 12)).foreach { round =>
         val table = createTable(round, version)
         missing --= heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
@@ -127,23 +133,23 @@ class ChangelogScanSuite extends AnyFunSuite {
       assert(missing.isEmpty)
     }
 
-  test("an incremental scan returns the rows that appends in the range inserted") {
+  test("an incremental scan returns the rows that append snapshots in the range inserted") {
     (0 until Fuzz.rounds(8, least = 2)).foreach { round =>
       val table = createTable(round, if (round % 2 == 0) V2 else V3)
       val filter = filters(round % filters.size)
       heads(table).foreach { head =>
-        val line = all(table, head).snapshots
-        for (from <- -1 until line.size - 1; until <- Seq(from + 1, from + 3).filter(_ < line.size)) {
-          val start = if (from < 0) RangeStart.Oldest else RangeStart.After(line(from).snapshotId)
-          val end = RangeEnd.Through(line(until).snapshotId)
+        val snapshots = fullRange(table, head).snapshots
+        for (from <- -1 until snapshots.size - 1; until <- Seq(from + 1, from + 3).filter(_ < snapshots.size)) {
+          val start = if (from < 0) RangeStart.Oldest else RangeStart.After(snapshots(from).snapshotId)
+          val end = RangeEnd.Through(snapshots(until).snapshotId)
           val range = SnapshotRange.of(table.metadata, Some(head), None, start, end)
-          assert(range.snapshots == line.slice(from + 1, until + 1))
+          assert(range.snapshots == snapshots.slice(from + 1, until + 1))
           val scan = IncrementalScan(table.tree(), range, filter, caseSensitive = true, ManifestCache.Disabled)
           val appends = range.snapshots.filter(_.operation.contains("append")).map(_.snapshotId).toSet
           val inserts = changelog(table, range, filter)
             .filter(t => isInsert(t) && t.change.exists(c => appends(c.snapshotId)))
-          val wanted = columns(table)
-          assert(counted(rows(table, scan.plan().tasks, wanted)) == counted(rows(table, inserts, wanted)))
+          val projection = columns(table)
+          assert(countByRow(rows(table, scan.plan().tasks, projection)) == countByRow(rows(table, inserts, projection)))
         }
       }
     }

@@ -5,10 +5,17 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 import iceberglite.spec.file.ManifestContent
 import iceberglite.tree.FilePart
 
-/** Reads parts as another JVM would, with serialized copies of the parts and of the reader. */
+/**
+ * A planning cluster that reads parts in this JVM, with serialized copies of the parts and of the reader, as a task in
+ * another JVM would do.
+ *
+ * @param contents contents of the parts that the cluster reads
+ */
 final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.toSet) extends PlanningCluster {
   var manifestsRead = 0
-  var bytesTaken = 0L
+
+  /** Total size of the serialized results in bytes. */
+  var resultBytes = 0L
 
   override def shouldRead(parts: Vector[FilePart]): Boolean = contents(parts.head.content)
 
@@ -17,16 +24,16 @@ final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.
       reading: PartReader,
       oldest: Long
   ): Iterator[Array[Byte]] = {
-    val remoteReader = copied(reading)
+    val remoteReader = reserialized(reading)
     parts.iterator.map { part =>
-      val bytes = remoteReader.encode(copied(part.forReading), oldest)
+      val bytes = remoteReader.encode(reserialized(part.forReading), oldest)
       manifestsRead += 1
-      bytesTaken += bytes.length
+      resultBytes += bytes.length
       bytes
     }
   }
 
-  private def copied[A](value: A): A = {
+  private def reserialized[A](value: A): A = {
     val bytes = new ByteArrayOutputStream
     val out = new ObjectOutputStream(bytes)
     out.writeObject(value)

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.LruCache
 
-/** Delete files shared between tasks. */
+/** Tests the cache through which tasks on one executor share the contents of delete files. */
 class DeleteCacheSuite extends AnyFunSuite {
   private var now = 0L
   private val limits = LruCache.Limits(maxEntryBytes = 60, maxTotalBytes = 100, idleMs = Long.MaxValue)
@@ -26,7 +26,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     !isNew
   }
 
-  test("a value is loaded once and kept while there is space, and the least recently used one is evicted first") {
+  test("a value is loaded once, and if the cache is full the least recently used value is evicted") {
     val cache = new DeleteCache(() => now)
     Seq("a", "b", "c").foreach(k => read(cache, k)(k))
     assert(cache.bytes == 90 && read(cache, "a")("again") == "a")
@@ -34,13 +34,13 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 90 && isKept(cache, "a") && !isKept(cache, "b") && isKept(cache, "c") && isKept(cache, "d"))
   }
 
-  test("a value above the limit of a single entry is returned and not cached") {
+  test("a value larger than the limit for one entry is returned but not cached") {
     val cache = new DeleteCache(() => now)
     assert(read(cache, "a", bytes = 61)("a") == "a" && cache.bytes == 0 && !isKept(cache, "a"))
     assert(read(cache, "b", limits = limits.copy(maxTotalBytes = 0))("b") == "b" && cache.bytes == 0)
   }
 
-  test("an unused value expires, even if there are no other requests") {
+  test("an unused value expires after its idle time, even if there are no further requests") {
     val cache = new DeleteCache(() => now)
     val short = limits.copy(idleMs = 1000)
     read(cache, "a", limits = short)("a")
@@ -55,27 +55,28 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 0)
   }
 
-  test("a load that completes between another task's lookup and load is not repeated") {
+  test("a task does not load a value that another task loaded after the first task's lookup") {
     val cache = new DeleteCache(() => now)
     val loads = new AtomicInteger
     def valueOf(key: AnyRef): String = cache.valueOf[String](key, limits, _ => 30)(loads.incrementAndGet().toString)
 
-    final class Key(looked: () => Unit) {
+    final class Key(onHashCode: () => Unit) {
       override def hashCode: Int = {
-        looked()
+        onHashCode()
         1
       }
       override def equals(that: Any): Boolean = that.isInstanceOf[Key]
     }
     var isFirst = true
-    // The cache looks up the value while holding its lock, and looks for other loads without the lock.
-    val late = new Key(() =>
+    // The cache looks up the value while holding its lock. Without the lock it then looks for a load in progress, which
+    // calls `hashCode` again. At this moment another task loads the value completely.
+    val slowKey = new Key(() =>
       if (isFirst && !Thread.holdsLock(cache)) {
         isFirst = false
         assert(valueOf(new Key(() => ())) == "1")
       }
     )
-    assert(valueOf(late) == "1" && !isFirst && loads.get == 1)
+    assert(valueOf(slowKey) == "1" && !isFirst && loads.get == 1)
   }
 
   test("tasks that request the same value concurrently wait for one load") {
@@ -100,7 +101,7 @@ class DeleteCacheSuite extends AnyFunSuite {
     } finally pool.shutdownNow()
   }
 
-  test("a failed load fails for every waiting task, and a later load may succeed") {
+  test("every request fails while loading the value fails, and a later load can succeed") {
     val cache = new DeleteCache(() => now)
     def broken: String = throw UnreadableFile("f", "delete file", "It is damaged")
     assert((0 until 3).map(_ => intercept[UnreadableFile](read(cache, "a")(broken)).getMessage).toSet.size == 1)

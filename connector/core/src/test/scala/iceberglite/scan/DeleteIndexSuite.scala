@@ -14,7 +14,7 @@ import iceberglite.spec.types.{Literal, NestedField, SingleValue}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Tests each rule for the scope of delete files separately. */
+/** Tests the specification's rules on which delete files apply to a data file, one rule at a time. */
 class DeleteIndexSuite extends AnyFunSuite {
   private val schema = Schema(
     1,
@@ -26,14 +26,14 @@ class DeleteIndexSuite extends AnyFunSuite {
       NestedField.optional(6, "tags", ListType(7, StringType, elementRequired = false))
     )
   )
-  private val older =
+  private val oldSchema =
     Schema(0, Vector(NestedField.required(9, "gone", IntType), NestedField.optional(1, "id", IntType)))
   private val byCategory = PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity)))
   private val unpartitioned = PartitionSpec(1, Vector.empty)
-  private val voids = PartitionSpec(2, Vector(PartitionField(2, 1000, "category", Void)))
+  private val byVoid = PartitionSpec(2, Vector(PartitionField(2, 1000, "category", Void)))
   private val byWeight = PartitionSpec(3, Vector(PartitionField(3, 1001, "weight", Identity)))
-  private val sameAgain = byCategory.copy(specId = 4)
-  private val specs = Vector(byCategory, unpartitioned, voids, byWeight, sameAgain).map(s => s.specId -> s).toMap
+  private val byCategoryCopy = byCategory.copy(specId = 4)
+  private val specs = Vector(byCategory, unpartitioned, byVoid, byWeight, byCategoryCopy).map(s => s.specId -> s).toMap
 
   private val a = PartitionTuple(Vector(Some(StringLiteral("a"))))
   private val b = PartitionTuple(Vector(Some(StringLiteral("b"))))
@@ -61,16 +61,16 @@ class DeleteIndexSuite extends AnyFunSuite {
   private def index(deletes: (Long, ContentFile)*): DeleteIndex = DeleteIndex.of(
     deletes.map { case (n, f) => ManifestEntry(EntryStatus.Added, Some(1), Some(n), Some(n), f) }.toVector,
     specs,
-    new KeyColumns(schema, Vector(older, schema))
+    new KeyColumns(schema, Vector(oldSchema, schema))
   )
 
-  private def found(in: DeleteIndex, file: ContentFile, number: Long): Vector[DeleteFile] = {
+  private def deletesOf(in: DeleteIndex, file: ContentFile, number: Long): Vector[DeleteFile] = {
     val task = FileScanTask.whole(file, number, specs(file.specId), Expression.AlwaysTrue)
     in.assignDeletes(Vector(task)).head.deletes
   }
 
   private def names(in: DeleteIndex, file: ContentFile, number: Long): Vector[String] =
-    found(in, file, number).map(_.file.path)
+    deletesOf(in, file, number).map(_.file.path)
 
   private def paths(low: String, high: String): Metrics = MetricMaps(
     lowerBounds = Some(Map(MetadataColumns.DeleteFilePath.id -> SingleValue.encode(StringLiteral(low)))),
@@ -100,7 +100,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "deletes apply only to their own partition and spec; equal values in another spec are another partition",
+    "deletes apply only to data files of the same partition and spec; equal values in another spec do not match",
     ScanRules.positionPartition,
     ScanRules.equalityPartition
   ) {
@@ -112,7 +112,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "equality deletes of an unpartitioned spec apply to every partition, and position deletes do not",
+    "equality deletes of an unpartitioned spec apply to every partition, but position deletes do not",
     ScanRules.globalEquality,
     ScanRules.globalEqualityOwnSpec
   ) {
@@ -128,7 +128,7 @@ class DeleteIndexSuite extends AnyFunSuite {
       "void"
     ))
     assert(names(deletes, data("f", 1, PartitionTuple.Empty), 1) == Vector("everywhere", "void", "here"))
-    // The data's spec is unpartitioned, and the delete's is not.
+    // The spec of the data file is unpartitioned, but the spec of the delete file is not.
     assert(names(index(5L -> equality("e")), data("f", 1, PartitionTuple.Empty), 1).isEmpty)
   }
 
@@ -136,20 +136,20 @@ class DeleteIndexSuite extends AnyFunSuite {
     "floating-point partition values are compared by their bits, and all NaNs are equal",
     ScanRules.floatingPartitions
   ) {
-    def at(v: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(v))))
+    def tupleOf(v: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(v))))
     val otherNan = java.lang.Double.longBitsToDouble(0x7ff8000000000123L)
     val deletes = index(
-      5L -> position("nan", 3, at(Double.NaN)),
-      5L -> position("zero", 3, at(0.0)),
-      5L -> position("minus", 3, at(-0.0))
+      5L -> position("nan", 3, tupleOf(Double.NaN)),
+      5L -> position("zero", 3, tupleOf(0.0)),
+      5L -> position("minus", 3, tupleOf(-0.0))
     )
-    assert(names(deletes, data("f", 3, at(otherNan)), 1) == Vector("nan"))
-    assert(names(deletes, data("f", 3, at(0.0)), 1) == Vector("zero"))
-    assert(names(deletes, data("f", 3, at(-0.0)), 1) == Vector("minus"))
+    assert(names(deletes, data("f", 3, tupleOf(otherNan)), 1) == Vector("nan"))
+    assert(names(deletes, data("f", 3, tupleOf(0.0)), 1) == Vector("zero"))
+    assert(names(deletes, data("f", 3, tupleOf(-0.0)), 1) == Vector("minus"))
   }
 
   test(
-    "position deletes of one data file, by reference or by bounds, apply to no other file",
+    "position deletes that reference one data file, or whose path bounds exclude other files, apply only to this file",
     ScanRules.positionsByPath
   ) {
     val deletes = index(
@@ -167,7 +167,7 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(e.file == "named" && e.getMessage.contains("another partition"))
   }
 
-  test("paths are compared by their bytes", ScanRules.positionsByPath) {
+  test("paths are compared with path bounds by their UTF-8 bytes", ScanRules.positionsByPath) {
     val deletes = index(5L -> position("p").copy(metrics = paths("d/\uFFEF", "d/\uD83D\uDE00")))
     assert(names(deletes, data("d/\uD83D\uDE00"), 1) == Vector("p"))
     assert(names(deletes, data("d/\uFFEF"), 1) == Vector("p"))
@@ -175,7 +175,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "a vector replaces all position deletes of its file, and not its equality deletes",
+    "a deletion vector replaces the position deletes of its data file, but not its equality deletes",
     ScanRules.vectorScope,
     ScanRules.vectorBeforePositions
   ) {
@@ -189,15 +189,18 @@ class DeleteIndexSuite extends AnyFunSuite {
     assert(names(deletes, data("g"), 6) == Vector("e", "p"))
   }
 
-  test("a vector that is older than its data file, or in another partition, is an error", ScanRules.vectorScope) {
+  test(
+    "a deletion vector that is older than its data file, or in another partition, is an error",
+    ScanRules.vectorScope
+  ) {
     val deletes = index(6L -> vector("v", of = "f"))
-    val older = intercept[InvalidMetadata](names(deletes, data("f"), 7))
-    assert(older.file == "v" && older.getMessage.contains("newer"))
-    val elsewhere = intercept[InvalidMetadata](names(deletes, data("f", partition = b), 1))
-    assert(elsewhere.file == "v" && elsewhere.path == "$.partition")
+    val olderVector = intercept[InvalidMetadata](names(deletes, data("f"), 7))
+    assert(olderVector.file == "v" && olderVector.getMessage.contains("newer"))
+    val otherPartition = intercept[InvalidMetadata](names(deletes, data("f", partition = b), 1))
+    assert(otherPartition.file == "v" && otherPartition.path == "$.partition")
   }
 
-  test("entries of vectors must have a data file, offset and size", ScanRules.vectorScope) {
+  test("entries of deletion vectors must have a data file, an offset and a size", ScanRules.vectorScope) {
     Seq[(String, ContentFile => ContentFile)](
       "referenced_data_file" -> (_.copy(referencedDataFile = None)),
       "content_offset" -> (_.copy(contentOffset = None)),
@@ -208,60 +211,62 @@ class DeleteIndexSuite extends AnyFunSuite {
     }
   }
 
-  test("one Puffin file may contain vectors of many data files", ScanRules.vectorIdentity) {
+  test("one Puffin file may contain the deletion vectors of several data files", ScanRules.vectorIdentity) {
     val deletes = index(6L -> vector("v", "f", offset = 4), 6L -> vector("v", "g", offset = 44))
-    assert(found(deletes, data("f"), 1).map(_.location) == Vector(("v", Some(4L))))
-    assert(found(deletes, data("g"), 1).map(_.location) == Vector(("v", Some(44L))))
+    assert(deletesOf(deletes, data("f"), 1).map(_.location) == Vector(("v", Some(4L))))
+    assert(deletesOf(deletes, data("g"), 1).map(_.location) == Vector(("v", Some(44L))))
   }
 
-  test("two vectors of one data file are an error that names both", ScanRules.oneVector) {
+  test("two deletion vectors of one data file are an error that contains both locations", ScanRules.oneVector) {
     val e = intercept[InvalidMetadata](index(6L -> vector("v", "f", offset = 4), 7L -> vector("w", "f", offset = 44)))
     Seq("f", "v at 4", "w at 44").foreach(part => assert(e.getMessage.contains(part)))
   }
 
-  test("equality deletes are skipped if no key can be in the data file", ScanRules.deletesByBounds) {
+  test("equality deletes are skipped if no key can be in the data file by its metrics", ScanRules.deletesByBounds) {
     def long(low: Long, high: Long): Option[(Literal, Literal)] = Some((LongLiteral(low), LongLiteral(high)))
-    def applies(deleted: Metrics, held: Metrics): Boolean =
-      found(index(5L -> equality("e").copy(metrics = deleted)), data("f").copy(metrics = held), 1).nonEmpty
+    def applies(deleted: Metrics, existing: Metrics): Boolean =
+      deletesOf(index(5L -> equality("e").copy(metrics = deleted)), data("f").copy(metrics = existing), 1).nonEmpty
     val (low, high) = (ids(long(1, 5), Some(0)), ids(long(6, 9), Some(0)))
     assert(!applies(low, high) && !applies(high, low))
     assert(applies(low, ids(long(5, 9), Some(0))))
-    // Nothing is known.
+    // One of the files has no bounds, so the deletes may apply.
     assert(applies(low, Metrics.Empty) && applies(Metrics.Empty, low) && applies(low, ids(None, Some(0))))
-    // Nulls match nulls, and may exist if they were not counted.
+    // A null key matches a null value. A file without null counts may contain nulls.
     assert(applies(ids(long(1, 5), Some(1)), ids(long(6, 9), Some(1))))
     assert(applies(ids(long(1, 5), None), ids(long(6, 9), Some(1))))
     assert(applies(ids(long(1, 5), None), ids(long(6, 9), None)))
     assert(!applies(ids(long(1, 5), Some(1)), ids(long(6, 9), Some(0))))
-    // Only nulls on one side, and none on the other.
+    // One file has only nulls, and the other file has none.
     assert(!applies(ids(None, Some(10)), low) && !applies(low, ids(None, Some(10))))
     assert(applies(ids(None, Some(10)), ids(long(1, 5), Some(1))))
-    // Bounds from before a promotion have their old length.
+    // Bounds that were written before a type promotion have the length of the old type.
     val ints: Option[(Literal, Literal)] = Some((IntLiteral(1), IntLiteral(5)))
     assert(!applies(ids(ints, Some(0)), high) && applies(ids(ints, Some(0)), ids(long(5, 9), Some(0))))
-    // This value has an invalid length.
-    val odd = MetricMaps(
+    // Bounds with an invalid length for the type are ignored.
+    val invalidBounds = MetricMaps(
       nullValueCounts = Some(Map(1 -> 0L)),
       lowerBounds = Some(Map(1 -> ByteBuffer.wrap(Array[Byte](1, 2, 3)))),
       upperBounds = Some(Map(1 -> ByteBuffer.wrap(Array[Byte](1, 2, 3))))
     )
-    assert(applies(odd, high) && applies(low, odd))
+    assert(applies(invalidBounds, high) && applies(low, invalidBounds))
   }
 
-  test("truncated text bounds do not hide a key", ScanRules.deletesByBounds) {
+  test("equality deletes are not skipped if the bounds of text overlap after truncation", ScanRules.deletesByBounds) {
     def text(low: String, high: String): Metrics = MetricMaps(
       nullValueCounts = Some(Map(2 -> 0L)),
       lowerBounds = Some(Map(2 -> SingleValue.encode(StringLiteral(low)))),
       upperBounds = Some(Map(2 -> SingleValue.encode(StringLiteral(high))))
     )
-    def applies(deleted: Metrics, held: Metrics): Boolean =
-      found(index(5L -> equality("e", ids = Vector(2)).copy(metrics = deleted)), data("f").copy(metrics = held), 1).nonEmpty
+    def applies(deleted: Metrics, existing: Metrics): Boolean = {
+      val deletes = index(5L -> equality("e", ids = Vector(2)).copy(metrics = deleted))
+      deletesOf(deletes, data("f").copy(metrics = existing), 1).nonEmpty
+    }
     assert(applies(text("abc", "abd"), text("abcx", "abcz")))
     assert(!applies(text("abc", "abd"), text("abe", "abf")))
   }
 
   test(
-    "one delete column that rules out a match is enough, and nested columns are ignored",
+    "equality deletes are skipped if the bounds of one delete column do not overlap; nested columns are ignored",
     ScanRules.deletesByBounds
   ) {
     val deleted = MetricMaps(
@@ -269,25 +274,30 @@ class DeleteIndexSuite extends AnyFunSuite {
       lowerBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(1)), 5 -> SingleValue.encode(StringLiteral("a")))),
       upperBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(5)), 5 -> SingleValue.encode(StringLiteral("b"))))
     )
-    val held = MetricMaps(
+    val existing = MetricMaps(
       nullValueCounts = Some(Map(1 -> 0L, 5 -> 0L)),
       lowerBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(9)), 5 -> SingleValue.encode(StringLiteral("y")))),
       upperBounds = Some(Map(1 -> SingleValue.encode(LongLiteral(9)), 5 -> SingleValue.encode(StringLiteral("z"))))
     )
-    def count(ids: Vector[Int]): Int =
-      found(index(5L -> equality("e", ids = ids).copy(metrics = deleted)), data("f").copy(metrics = held), 1).size
+    def count(ids: Vector[Int]): Int = {
+      val deletes = index(5L -> equality("e", ids = ids).copy(metrics = deleted))
+      deletesOf(deletes, data("f").copy(metrics = existing), 1).size
+    }
     assert(count(Vector(2, 1)) == 0 && count(Vector(2)) == 1 && count(Vector(5)) == 1)
   }
 
-  test("delete columns have their full path, and dropped columns come from older schemas", ScanRules.droppedKey) {
+  test("delete columns have their full path, and dropped columns are found in older schemas", ScanRules.droppedKey) {
     val deletes = index(5L -> equality("e", ids = Vector(5, 9, 1)))
-    val keys = found(deletes, data("f"), 1).head.keys
+    val keys = deletesOf(deletes, data("f"), 1).head.keys
     assert(keys.map(_.path.map(_.name)) == Vector(Vector("place", "city"), Vector("gone"), Vector("id")))
     assert(keys.map(_.field.fieldType) == Vector(StringType, IntType, LongType))
-    assert(keys(1).column.optional, "files after the drop lack it")
+    assert(keys(1).column.optional, "files written after the drop do not have this column")
   }
 
-  test("columns that cannot be delete columns are rejected where the deletes apply", ScanRules.noNestedKeys) {
+  test(
+    "invalid delete columns are an error for data files to which the deletes apply, and are ignored otherwise",
+    ScanRules.noNestedKeys
+  ) {
     Seq(
       Vector(1, 7) -> "tags",
       Vector(4) -> "place",
@@ -303,7 +313,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test(
-    "floating-point keys never skip a data file, because bounds do not show NaN and negative zero",
+    "equality deletes on floating-point columns are never skipped, because bounds do not show NaN and negative zero",
     ScanRules.floatingKeys
   ) {
     def only(value: Double): MetricMaps = MetricMaps(
@@ -312,14 +322,13 @@ class DeleteIndexSuite extends AnyFunSuite {
       upperBounds = Some(Map(3 -> SingleValue.encode(DoubleLiteral(value))))
     )
     val deletes = index(5L -> equality("e", ids = Vector(3)).copy(metrics = only(1)))
-    assert(found(deletes, data("f").copy(metrics = only(2)), 1).size == 1)
+    assert(deletesOf(deletes, data("f").copy(metrics = only(2)), 1).size == 1)
   }
 
-  test("data files with the same deletes share them") {
+  test("data files with the same deletes share one list of deletes") {
     val deletes = index(5L -> equality("e"), 6L -> position("p"))
-    val (one, other) = (found(index(5L -> equality("e")), data("f"), 1), names(deletes, data("f"), 1))
-    assert(one.size == 1 && other.size == 2)
+    assert(deletesOf(index(5L -> equality("e")), data("f"), 1).size == 1 && names(deletes, data("f"), 1).size == 2)
     val in = index(5L -> equality("e"), 6L -> equality("e2"))
-    assert(found(in, data("f"), 1) eq found(in, data("g"), 1))
+    assert(deletesOf(in, data("f"), 1) eq deletesOf(in, data("g"), 1))
   }
 }

@@ -20,8 +20,8 @@ import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 
 /**
- * Plans of random snapshots with delete files, compared with testing every delete for every row, and with Apache
- * Iceberg.
+ * Plans scans of random snapshots with delete files. The planned deletes are compared with applying every delete file
+ * to every row, and with the delete files that Apache Iceberg plans.
  */
 @MoreRounds
 class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -48,7 +48,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private case class Deletes(file: ContentFile, commit: Int, positions: Set[(String, Int)], keys: Vector[Row])
   private case class Snapshot(data: Vector[Data], deletes: Vector[Deletes])
 
-  /** The commit that upgrades a version 3 table from version 2; position delete files are from before. */
+  /** The commit that upgrades a version 3 table from version 2. Earlier commits can add position delete files. */
   private val upgrade = 3
 
   private val row: Gen[Row] = for {
@@ -86,22 +86,24 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Data(TestTable.file(name, partition, spec.specId, rows.size.toLong, metrics = stats), rows, commit)
   }
 
-  /** Position deletes on some data files of one partition, including those of the same commit. */
+  /** Generates position deletes on some data files of one partition, including data files of the same commit. */
   private def positions(name: String, commit: Int, allData: Vector[Data], measured: Boolean): Gen[Deletes] = for {
     target <- Gen.oneOf(allData)
-    inside = allData.filter(d => d.file.specId == target.file.specId && d.file.partition == target.file.partition)
-    files <- Gen.atLeastOne(inside).map(_.toVector)
-    found <- Gen.sequence[Vector[(String, Int)], (String, Int)](
+    ofSamePartition = allData.filter { d =>
+      d.file.specId == target.file.specId && d.file.partition == target.file.partition
+    }
+    files <- Gen.atLeastOne(ofSamePartition).map(_.toVector)
+    deletedPositions <- Gen.sequence[Vector[(String, Int)], (String, Int)](
       files.map(d => Gen.choose(0, d.rows.size - 1).map(d.file.path -> _))
     )
-    named <- Gen.oneOf(true, false)
+    isReferenced <- Gen.oneOf(true, false)
   } yield {
     val entry = TestTable.positionDeletes(name, partition = target.file.partition).copy(
       specId = target.file.specId,
-      referencedDataFile = if (files.size == 1 && named) Some(files.head.file.path) else None,
+      referencedDataFile = if (files.size == 1 && isReferenced) Some(files.head.file.path) else None,
       metrics = if (measured) paths(files.map(_.file.path).toSet) else Metrics.Empty
     )
-    Deletes(entry, commit, found.toSet, Vector.empty)
+    Deletes(entry, commit, deletedPositions.toSet, Vector.empty)
   }
 
   private def vector(name: String, commit: Int, of: Data): Gen[Deletes] =
@@ -125,7 +127,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   } yield {
     val partition = tuple(spec, first)
     val keys = (first +: more.toVector).filter(tuple(spec, _) == partition)
-    // The metrics also cover the other columns of the rows, not only the keys.
+    // The metrics cover all columns of the rows, and not only the key columns.
     val stats = if (measured) metrics(Vector(1, 2), keys) else Metrics.Empty
     val entry = TestTable.equalityDeletes(name, partition, spec.specId)
       .copy(equalityIds = ids, metrics = stats, recordCount = keys.size.toLong)
@@ -144,14 +146,14 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     allData = before.data ++ added
     equal <- Gen.choose(0, 2).flatMap(k => sequence((1 to k).map(i => measured.flatMap(equality(s"e$n$i", n, _)))))
     isUpgraded = version >= FormatVersion.V3 && n >= upgrade
-    placed <- Gen.choose(0, if (isUpgraded) 0 else 2).flatMap(k =>
+    positional <- Gen.choose(0, if (isUpgraded) 0 else 2).flatMap(k =>
       sequence((1 to k).map(i => measured.flatMap(positions(s"p$n$i", n, allData, _))))
     )
-    without = allData.filterNot(d => before.deletes.exists(_.file.referencedDataFile.contains(d.file.path)))
-    chosen <- Gen.someOf(without)
+    withoutVector = allData.filterNot(d => before.deletes.exists(_.file.referencedDataFile.contains(d.file.path)))
+    withNewVector <- Gen.someOf(withoutVector)
     vectors <- if (!isUpgraded) Gen.const(Vector.empty)
-    else sequence(chosen.toVector.zipWithIndex.map { case (d, i) => vector(s"v$n$i", n, d) })
-  } yield Snapshot(allData, before.deletes ++ equal ++ placed ++ vectors)
+    else sequence(withNewVector.toVector.zipWithIndex.map { case (d, i) => vector(s"v$n$i", n, d) })
+  } yield Snapshot(allData, before.deletes ++ equal ++ positional ++ vectors)
 
   private def sequence[A](generators: Seq[Gen[A]]): Gen[Vector[A]] =
     generators.foldLeft(Gen.const(Vector.empty[A]))((done, next) => done.flatMap(d => next.map(d :+ _)))
@@ -186,7 +188,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     t
   }
 
-  /** The specification's rules, for one pair of delete and data file. */
+  /** Returns whether a delete file applies to a data file, by the rules of the specification. */
   private def applies(d: Deletes, data: Data, hasVector: Boolean): Boolean = {
     val samePartition = d.file.specId == data.file.specId && d.file.partition == data.file.partition
     val ofFile = d.file.referencedDataFile.forall(_ == data.file.path)
@@ -230,31 +232,32 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         skippedDeletes += scoped.size - planned.size
         data.rows.indices.filter(i => holds(data.rows(i))).foreach { i =>
           assert(tasks.contains(data.file.path))
-          val (expected, found) = scoped.partition(d => !planned(d.file.path))
-          assert(!expected.exists(deletes(_, data, i)) || found.exists(deletes(_, data, i)), s"row $i of $data")
+          val (skipped, applied) = scoped.partition(d => !planned(d.file.path))
+          assert(!skipped.exists(deletes(_, data, i)) || applied.exists(deletes(_, data, i)), s"row $i of $data")
         }
       }
     }
 
   test(
-    "in version 2 the planned deletes remove the same rows as all deletes would",
+    "in version 2 the planned delete files remove the same rows as all delete files together",
     ScanRules.deletesByBounds,
     ScanRules.deletesByFilter,
     ScanRules.positionsByPath
   )(checkRows(FormatVersion.V2))
 
-  test("in version 3, with vectors, the planned deletes remove the same rows", ScanRules.vectorBeforePositions)(
-    checkRows(FormatVersion.V3)
-  )
+  test(
+    "in version 3, with deletion vectors, the planned delete files remove the same rows as all delete files together",
+    ScanRules.vectorBeforePositions
+  )(checkRows(FormatVersion.V3))
 
   test("the random cases skipped many deletes")(assert(skippedDeletes > (if (Sampling.isFast) 50 else 500)))
 
-  private def ours(t: TestTable): Map[String, Set[(String, Option[Long])]] =
+  private def plannedLocations(t: TestTable): Map[String, Set[(String, Option[Long])]] =
     plan(t, AlwaysTrue).tasks.map(task => task.file.path -> task.deletes.map(_.location).toSet).toMap
 
   private def checkPeer(version: FormatVersion, measured: Boolean)(check: (Set[_], Set[_]) => Unit): Unit =
     forAll(snapshots(version, Gen.const(measured))) { snapshot =>
-      val found = ours(table(snapshot, version))
+      val planned = plannedLocations(table(snapshot, version))
       val peerSpecs = specs.map(s => s.specId -> PeerFiles.spec(s, schema)).toMap
       val index = PeerDeletes.index(
         snapshot.deletes.map(d => d.commit.toLong -> PeerFiles.deleteFile(d.file, peerSpecs(d.file.specId))),
@@ -263,7 +266,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       )
       snapshot.data.foreach { data =>
         val theirs = index(data.commit.toLong, PeerFiles.dataFile(data.file, peerSpecs(data.file.specId)))
-        check(found(data.file.path), theirs)
+        check(planned(data.file.path), theirs)
       }
     }
 
@@ -273,11 +276,11 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ScanRules.equalityPartition,
       ScanRules.positionPartition
     ) {
-      checkPeer(version, measured = false)((ours, theirs) => assert(ours == theirs))
+      checkPeer(version, measured = false)((planned, theirs) => assert(planned == theirs))
     }
 
-    test(s"with metrics, the index of version $version skips at least what Apache Iceberg skips") {
-      checkPeer(version, measured = true)((ours, theirs) => assert(ours.toSet[Any].subsetOf(theirs.toSet[Any])))
+    test(s"with metrics, every delete file that Apache Iceberg skips in version $version is skipped here too") {
+      checkPeer(version, measured = true)((planned, theirs) => assert(planned.toSet[Any].subsetOf(theirs.toSet[Any])))
     }
   }
 }

@@ -14,7 +14,7 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
-/** Sets of deleted keys, in memory and on disk. */
+/** Tests sets of the keys in equality delete files, which are in memory or on disk. */
 class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val directory: Path = Files.createTempDirectory("keys")
   directory.toFile.deleteOnExit()
@@ -40,7 +40,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val longs: Gen[AnyRef] =
     Gen.oneOf(Gen.choose(-20L, 20L), Gen.oneOf(0L, Long.MinValue, Long.MaxValue, -1L), Gen.long).map(Long.box)
   private val strings: Gen[AnyRef] = Gen.oneOf(Gen.alphaStr.map(_.take(3)), Gen.const(""), Gen.const("a😀\u0000"))
-  private val others: Gen[AnyRef] = Gen.oneOf(
+  private val otherTypes: Gen[AnyRef] = Gen.oneOf(
     Gen.oneOf(true, false).map(Boolean.box),
     Gen.choose(-3L, 3L).map(v => BigDecimal.valueOf(v, 2)),
     Gen.choose(0L, 5L).map(new UUID(0, _)),
@@ -50,11 +50,11 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def orNull(gen: Gen[AnyRef]): Gen[AnyRef] = Gen.frequency(9 -> gen, 1 -> Gen.const(null))
 
   private def check(columns: Vector[EqualityColumn], key: Gen[Array[AnyRef]]): Unit =
-    forAll(Gen.listOf(key), Gen.listOf(key), Gen.oneOf(0L, 600L, 1L << 20)) { (in, asked, maxBytes) =>
+    forAll(Gen.listOf(key), Gen.listOf(key), Gen.oneOf(0L, 600L, 1L << 20)) { (in, absentOrAdded, maxBytes) =>
       val set = setOf(columns, in, maxBytes)
       val expected = in.map(_.toSeq).toSet
       assert(set.isEmpty == in.isEmpty)
-      (in ++ asked).foreach(k => assert(contains(set, k) == expected(k.toSeq), k.mkString(", ")))
+      (in ++ absentOrAdded).foreach(k => assert(contains(set, k) == expected(k.toSeq), k.mkString(", ")))
     }
 
   test(
@@ -70,8 +70,8 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     check(columns(StringType), orNull(strings).map(v => Array[AnyRef](v)))
   }
 
-  test("values of different types are distinct, also from nulls and from values of the next column") {
-    val key = for { a <- orNull(others); b <- orNull(others) } yield Array[AnyRef](a, b)
+  test("keys with values of different Java types, with nulls, or with values in another column are distinct") {
+    val key = for { a <- orNull(otherTypes); b <- orNull(otherTypes) } yield Array[AnyRef](a, b)
     check(columns(BinaryType, BinaryType), key)
   }
 
@@ -82,8 +82,8 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(set.isInstanceOf[SpilledKeys] && set.bytes < (64 << 10) && files == before)
     keys.foreach(k => assert(contains(set, k)))
     (20000 until 25000).foreach(i => assert(!contains(set, Array[AnyRef](s"key number $i"))))
-    val held = setOf(columns(StringType), keys, maxBytes = 64 << 20)
-    assert(held.isInstanceOf[InMemoryKeys] && held.bytes > (64 << 10))
+    val inMemory = setOf(columns(StringType), keys, maxBytes = 64 << 20)
+    assert(inMemory.isInstanceOf[InMemoryKeys] && inMemory.bytes > (64 << 10))
   }
 
   test("a very small memory limit creates many runs, which are merged into one file") {
@@ -97,13 +97,13 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val keys = (0 until 30000).map(i => Array[AnyRef](Int.box(i * 3)))
     val set = setOf(columns(IntType), keys, maxBytes = 32 << 10)
     assert(set.isInstanceOf[SpilledKeys])
-    val wrong = (0 until 4).par.map { t =>
+    val wrongAnswers = (0 until 4).par.map { t =>
       (t until 90000 by 16).count(i => contains(set, Array[AnyRef](Int.box(i))) != (i % 3 == 0))
     }
-    assert(wrong.sum == 0)
+    assert(wrongAnswers.sum == 0)
   }
 
-  test("a truncated file on disk is an error, because its keys would reappear as rows") {
+  test("a truncated file of keys on disk is an error, because rows with the missing keys would reappear") {
     val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString)
     var i = 0
     while (files == 0) {
@@ -116,7 +116,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(files == 0)
   }
 
-  test("the error for a full disk names what was being written") {
+  test("the error for a file of keys that cannot be written contains its directory and mentions equality deletes") {
     val missing = directory.resolve("missing").toString
     val builder = new KeySetBuilder(columns(StringType), 1000, missing)
     val e = intercept[StorageFailed]((0 until 1000).foreach(i => builder += Array[AnyRef](s"key $i")))

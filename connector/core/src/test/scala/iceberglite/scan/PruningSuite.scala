@@ -16,7 +16,7 @@ import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable.file
 
-/** Plans of random files, compared with testing every row. */
+/** Plans scans of random files, and compares the plans with the result of evaluating the filter for every row. */
 @MoreRounds
 class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -29,7 +29,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       filter: Expression
   )
 
-  /** Rows that are written with a spec, one file per partition. */
+  /** Rows to write with a partition spec, to one file per partition. */
   private case class Batch(spec: PartitionSpec, rows: Vector[Row], withMetrics: Boolean)
 
   private val cases: Gen[Case] = for {
@@ -46,7 +46,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     filter <- ExpressionGenerators.condition(columns, Seq(Identity, Bucket(3), Truncate(2), Day, Year))
   } yield Case(columns, specs, commits.toVector, filter)
 
-  /** Excludes unknown transforms, because no data is written with them. */
+  /** Removes fields with unknown transforms, because data cannot be written with them. */
   private def withoutUnknown(spec: PartitionSpec): PartitionSpec =
     spec.copy(fields = spec.fields.filterNot(_.transform.isInstanceOf[UnknownTransform]))
 
@@ -104,28 +104,28 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(plan.tasks.map(_.file.path) == inOrder)
     val scan = TableScan(t.table.tree(schema), t.metadata.currentSnapshot, c.filter, caseSensitive = true, cache)
     checked += 1
-    if (checked % 5 == 0) checkElsewhere(scan, plan)
+    if (checked % 5 == 0) checkCluster(scan, plan)
     checkStopped(scan, plan)
   }
 
-  /** Checks that other JVMs plan the same tasks, with or without metrics. */
-  private def checkElsewhere(scan: TableScan, plan: ScanPlan): Unit = {
+  /** Checks that planning on a cluster gives the same tasks, with or without metrics. */
+  private def checkCluster(scan: TableScan, plan: ScanPlan): Unit = {
     def withoutMetrics(p: ScanPlan) = p.tasks.map(t => t.copy(file = t.file.copy(metrics = Metrics.Empty)))
-    val whole = scan.copy(cluster = Some(new CopyingCluster)).plan()
-    assert(withoutMetrics(whole) == withoutMetrics(plan) && whole.report == plan.report)
+    val onCluster = scan.copy(cluster = Some(new CopyingCluster)).plan()
+    assert(withoutMetrics(onCluster) == withoutMetrics(plan) && onCluster.report == plan.report)
     def metrics(p: ScanPlan) = p.tasks.map(_.file.metrics).map { m =>
       (m.nullValueCounts.map(_.toVector.sorted), m.lowerBounds.map(_.toVector.sortBy(_._1)))
     }
-    assert(metrics(whole) == metrics(plan))
-    val stripped = scan.copy(cluster = Some(new CopyingCluster), statsToKeep = StatsToKeep.Of(Set.empty)).plan()
-    assert(withoutMetrics(stripped) == withoutMetrics(plan) && stripped.report == plan.report)
+    assert(metrics(onCluster) == metrics(plan))
+    val withoutStats = scan.copy(cluster = Some(new CopyingCluster), statsToKeep = StatsToKeep.Of(Set.empty)).plan()
+    assert(withoutMetrics(withoutStats) == withoutMetrics(plan) && withoutStats.report == plan.report)
   }
 
-  /** Checks that a plan that stops early is a prefix of the whole plan, no longer than needed. */
+  /** Checks that a plan for a limited number of rows is the shortest prefix of the whole plan with enough rows. */
   private def checkStopped(scan: TableScan, plan: ScanPlan): Unit = Seq(0L, 1L, 5L, 40L).foreach { rows =>
     val stopped = scan.plan(Some(rows))
     val guaranteed = plan.tasks.scanLeft(0L)(_ + _.guaranteedRecords)
-    assert(stopped.tasks.size == plan.tasks.indices.count(guaranteed(_) < rows), s"for $rows rows")
+    assert(stopped.tasks.size == plan.tasks.indices.count(guaranteed(_) < rows), s"planned for $rows rows")
     assert(stopped.tasks.map(_.file.path) == plan.tasks.map(_.file.path).take(stopped.tasks.size))
     assert(stopped.report.totalFiles == plan.report.totalFiles)
     assert(stopped.report.resultRecords == stopped.tasks.map(_.file.recordCount).sum)
@@ -137,7 +137,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a plan from the cache is the same") {
+  test("a plan from cached manifests contains every matching row, and residuals match the same rows") {
     forAll(cases)(check(_, FormatVersion.V2, new ManifestCache(1 << 20)))
   }
 

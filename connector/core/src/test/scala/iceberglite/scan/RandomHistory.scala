@@ -21,18 +21,18 @@ import iceberglite.table.action.{MergeAppend, OverwriteFiles, RewriteFiles, Rewr
 import iceberglite.tree.ManifestCache
 
 /**
- * Random commits of every kind to a table with the columns of [[RandomHistory.schema]], one after the other.
+ * Makes random commits of every kind, one after the other, to a table with the columns of [[RandomHistory.schema]].
  *
- * @param start the table, without snapshots
+ * @param start the empty table
  * @param formats formats of the data files and of the delete files
  */
 final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[FileFormat]) {
   private val environment = TestTables.environment
 
-  /** Returns the newest version. */
+  /** Returns the newest version of the table. */
   def table: Table = start.refresh()
 
-  /** Makes a random commit to a branch, or to main for `None`; it may change nothing. */
+  /** Makes a random commit to a branch, or to main for `None`. The commit may have no effect. */
   def step(branch: Option[String]): Unit = {
     val to = branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_, create = true))
     val now = table
@@ -40,11 +40,11 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     val v1 = now.metadata.formatVersion == FormatVersion.V1
     random.nextInt(11) match {
       case 0 | 1 | 2 => commit(new MergeAppend(newFiles(), to))
-      case 3 if live.nonEmpty => overwrite(some(live), to)
-      case 4 if live.nonEmpty => commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = some(live), to = to))
-      case 5 if live.nonEmpty => compact(some(live), to)
+      case 3 if live.nonEmpty => overwrite(someOf(live), to)
+      case 4 if live.nonEmpty => commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = someOf(live), to = to))
+      case 5 if live.nonEmpty => compact(someOf(live), to)
       case 6 if !v1 => deleteKeys(to)
-      case 7 | 8 if !v1 && live.nonEmpty => deletePositions(some(live), to)
+      case 7 | 8 if !v1 && live.nonEmpty => deletePositions(someOf(live), to)
       case 9 if !v1 && random.nextInt(3) == 0 => restore(to)
       case 10 if !v1 => evolve()
       case _ => commit(new RewriteManifests(to = to))
@@ -52,18 +52,18 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   }
 
   /**
-   * Commits changes of every kind, whatever the seed: new files, removed files without and with deletes, rows deleted
-   * from a file without and with earlier deletes, and rows that reappear in a file with and without other deletes.
+   * Commits every kind of change, independent of the seed: adds files, removes files without and with deletes, deletes
+   * rows of a file without and with earlier deletes, and restores rows of a file with and without other deletes.
    */
   def everyChange(): Unit = {
     val files = Vector.fill(2)(threeRows())
     commit(new MergeAppend(files))
     def remove(file: ContentFile): Unit =
       commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = Vector(file)))
-    // Before there are position deletes, because they apply to all files of the partition.
+    // This file must be removed before position deletes exist, because they apply to all files of the partition.
     remove(files.last)
     if (table.metadata.formatVersion > FormatVersion.V1) {
-      def delete(place: Long): Unit = deleteRows(Vector(files.head -> Vector(place)), SnapshotTarget.Main)
+      def delete(position: Long): Unit = deleteRows(Vector(files.head -> Vector(position)), SnapshotTarget.Main)
       delete(0)
       delete(1)
       deletesOf(files.head).indices.foreach(_ => commit(new RowDelta(Vector.empty, deletesOf(files.head).take(1))))
@@ -75,7 +75,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   private def threeRows(): ContentFile = {
     val spec = table.metadata.spec
     val partition = if (spec.isPartitioned) RandomHistory.tuple("a") else PartitionTuple.Empty
-    written(Vector.tabulate(3)(i => (partition, spec.specId, Record.of(i.toLong, "a", note(), null, null)))).head
+    writeFiles(Vector.tabulate(3)(i => (partition, spec.specId, Record.of(i.toLong, "a", note(), null, null)))).head
   }
 
   private def deletesOf(file: ContentFile): Vector[ContentFile] =
@@ -88,7 +88,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     ()
   }
 
-  /** Makes new files unpartitioned, or partitioned again. */
+  /** Removes the partition field, or adds it again if it was removed. */
   private def evolve(): Unit = {
     val isPartitioned = table.metadata.spec.isPartitioned
     commit(new UpdateSpec(spec =>
@@ -96,17 +96,17 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     ))
   }
 
-  private def some[A](all: Vector[A]): Vector[A] = random.shuffle(all).take(1 + random.nextInt(2))
+  private def someOf[A](all: Vector[A]): Vector[A] = random.shuffle(all).take(1 + random.nextInt(2))
 
   private def scan(table: Table, at: Option[Snapshot]): TableScan =
     TableScan(table.tree(), at, AlwaysTrue, caseSensitive = true, ManifestCache.Disabled)
 
   private def tasks(table: Table, at: Option[Snapshot]): Vector[FileScanTask] = scan(table, at).plan().tasks
 
-  /** Rewrites the live rows of files, some of them changed, as a copy-on-write update does. */
+  /** Rewrites files with some of their live rows changed or removed, as a copy-on-write statement does. */
   private def overwrite(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
     val kept = rowsOf(files, to).filter(_ => random.nextInt(4) > 0)
-    val added = written(kept.map { case (file, row) =>
+    val added = writeFiles(kept.map { case (file, row) =>
       val changed = if (random.nextBoolean()) row else Record.of(row(0), row(1), note(), row(3), row(4))
       (file.partition, file.specId, changed)
     })
@@ -114,7 +114,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   }
 
   private def compact(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
-    val added = written(rowsOf(files, to).map { case (file, row) => (file.partition, file.specId, row) })
+    val added = writeFiles(rowsOf(files, to).map { case (file, row) => (file.partition, file.specId, row) })
     commit(new RewriteFiles(files, added, to.head(table.metadata).get.snapshotId, to))
   }
 
@@ -126,7 +126,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     tasks(now, to.head(now.metadata)).filter(t => paths(t.file.path)).flatMap(t => rows.of(t).toVector.map(t.file -> _))
   }
 
-  /** Deletes rows with these ids, in one or all categories; possibly adds new rows for them, as an upsert does. */
+  /** Deletes rows by random ids, or by random ids and categories, and may add new rows, as an upsert does. */
   private def deleteKeys(to: SnapshotTarget): Unit = {
     val now = table
     val columns = if (random.nextBoolean()) now.schema.fields.take(1) else now.schema.fields.take(2)
@@ -161,13 +161,14 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     write(columns, rows, deleted.head._1.partition, deleted.head._1.specId).copy(content = Content.PositionDeletes)
   }
 
-  /** Writes vectors that include all rows deleted before. */
+  /** Writes deletion vectors of the given positions and of all positions that earlier deletes contain. */
   private def vectors(deleted: Vector[(ContentFile, Vector[Long])], to: SnapshotTarget): Vector[ContentFile] = {
     val now = table
-    val known = tasks(now, to.head(now.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
+    val deletesByPath =
+      tasks(now, to.head(now.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
     val reader = new DeleteReader(now.io, now.metadata.specsById, None)
     val all = deleted.map { case (file, positions) =>
-      val before = reader.of(file.path, known.getOrElse(file.path, Vector.empty)).positions
+      val before = reader.of(file.path, deletesByPath.getOrElse(file.path, Vector.empty)).positions
       DeletedRows(file.path, file.specId, file.partition, before.union(DeletionVector.of(positions: _*)))
     }
     DeletionVectorFiles.write(now.io, path("puffin"), all)
@@ -180,11 +181,11 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
       .filter(f => f.isDeletionVector)
   }
 
-  /** Removes a delete file, so that its rows are live again. */
+  /** Removes a random delete file, so that the rows it deleted are live again. */
   private def restore(to: SnapshotTarget): Unit = {
     val now = table
     val deletes = tasks(now, to.head(now.metadata)).flatMap(_.deletes.map(_.file)).distinct
-    if (deletes.nonEmpty) commit(new RowDelta(Vector.empty, some(deletes).take(1), to = to))
+    if (deletes.nonEmpty) commit(new RowDelta(Vector.empty, someOf(deletes).take(1), to = to))
   }
 
   private def newFiles(): Vector[ContentFile] = Vector.fill(1 + random.nextInt(2)) {
@@ -195,11 +196,11 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
       Record.of(someId(), if (partitioned) category else someCategory(), note(), null, null)
     )
     val partition = if (partitioned) RandomHistory.tuple(category) else PartitionTuple.Empty
-    written(rows.map((partition, now.metadata.defaultSpecId, _))).head
+    writeFiles(rows.map((partition, now.metadata.defaultSpecId, _))).head
   }
 
-  /** Writes rows to one file per partition; rows that had row ids keep them. */
-  private def written(rows: Vector[(PartitionTuple, Int, Record)]): Vector[ContentFile] = {
+  /** Writes rows to one file per partition. Rows with a row id keep it. */
+  private def writeFiles(rows: Vector[(PartitionTuple, Int, Record)]): Vector[ContentFile] = {
     val columns = table.schema.fields ++
       (if (table.metadata.formatVersion >= FormatVersion.V3) RandomHistory.lineage else Vector.empty)
     rows.groupBy(r => (r._1, r._2)).toVector.map { case ((partition, specId), group) =>

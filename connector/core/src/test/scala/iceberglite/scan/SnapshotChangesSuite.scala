@@ -9,12 +9,12 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.LongType
 import iceberglite.tree.{ManifestCache, TestTable}
 
-/** The changes of commits, derived from manifest entries. */
+/** Tests which file changes a changelog scan derives from manifest entries. */
 class SnapshotChangesSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
   private val files = Vector("a", "b", "c").map(TestTable.file(_))
 
-  /** The changes as snapshot id, type and file name. */
+  /** Returns the snapshot id, type and file name of each change. */
   private def changes(t: TestTable): Vector[(Long, String, String)] = {
     val metadata = t.table.metadata
     val range = SnapshotRange.of(metadata, metadata.currentSnapshot, None, RangeStart.Oldest, RangeEnd.Newest)
@@ -25,7 +25,7 @@ class SnapshotChangesSuite extends AnyFunSuite {
     }
   }
 
-  test("deleted files are derived from the parent snapshot if their entries have another snapshot id") {
+  test("a file that is live only in the parent snapshot is deleted, even if its entry has another snapshot id") {
     val t = new TestTable(schema)
     t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 1L, files(1)))

@@ -7,10 +7,11 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.table.Actions
 
-/** The snapshots between two bounds. */
+/** Tests which snapshots are between the start and the end of a range. */
 class SnapshotRangeSuite extends AnyFunSuite {
 
-  /** Snapshots 1 to 5 in sequence at the times 100 to 500, and 9 at 350 on a branch from 2. */
+  // Main has the snapshots 1 to 5 with the timestamps 100 to 500. The branch b starts at snapshot 2, and its head is
+  // snapshot 9 with the timestamp 350.
   private def snapshot(id: Long, parent: Option[Long], time: Long): Snapshot =
     Snapshot(id, parent, id, time, Some(s"list-$id"), Vector.empty, Map("operation" -> "append"), None)
 
@@ -49,14 +50,14 @@ class SnapshotRangeSuite extends AnyFunSuite {
     assert(ids(After(3), NotAfter(400)) == Seq(4))
   }
 
-  test("a branch has its own ancestry, and the end must be on the branch if one is given") {
+  test("the snapshots of a branch are the ancestors of its head, and an end snapshot must be one of them") {
     assert(ids(After(1), branch = Some("b")) == Seq(2, 9))
     assert(ids(AfterTime(100), NotAfter(300), branch = Some("b")) == Seq(2))
     assert(ids(After(1), Through(9)) == Seq(2, 9))
     assert(intercept[InvalidArgument](ids(After(1), Through(5), branch = Some("b"))).reason.contains("history of b"))
   }
 
-  test("bounds in the wrong order, or on different branches, are rejected") {
+  test("a start after the end, or a start that is no ancestor of the end, is rejected") {
     assert(intercept[InvalidArgument](ids(After(4), Through(2))).reason.contains("swap start and end"))
     assert(intercept[InvalidArgument](ids(After(9), Through(4))).reason.contains("not an ancestor of snapshot 4"))
     assert(intercept[InvalidArgument](ids(AfterTime(5), NotAfter(4))).reason.contains("later than end-timestamp=4"))
@@ -66,7 +67,7 @@ class SnapshotRangeSuite extends AnyFunSuite {
     assert(intercept[NotFound](ids(Oldest, Through(77))).name.contains("end-snapshot-id"))
   }
 
-  test("an expired start is accepted while the snapshot after it exists") {
+  test("an expired start snapshot is accepted if the snapshot after it still exists") {
     assert(ids(After(2), table = expired) == Seq(3, 4, 5) && ids(Oldest, table = expired) == Seq(3, 4, 5))
     assert(intercept[NotFound](ids(After(1), table = expired)).advice.contains("expired"))
     assert(ids(AfterTime(300), table = expired) == Seq(4, 5))
@@ -74,7 +75,7 @@ class SnapshotRangeSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](ids(Oldest, NotAfter(250), expired)).reason.contains("have expired"))
   }
 
-  test("a table without snapshots has no snapshots in any time range, and no start") {
+  test("an empty table has no snapshots in any time range, and a start snapshot is an error") {
     val empty = Actions.unpartitionedTable(FormatVersion.V2).table.metadata
     assert(ids(Oldest, table = empty) == Nil && ids(AfterTime(5), NotAfter(6), empty) == Nil)
     intercept[NotFound](ids(After(1), table = empty))

@@ -41,12 +41,12 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(groups.forall(_.nonEmpty))
       val pieces = groups.flatten.groupBy(_.file.path)
       files.foreach { f =>
-        val own = pieces(f.file.path).sortBy(_.start)
-        assert(own.head.start == 0 && own.last.end == f.file.fileSizeInBytes)
-        assert(own.zip(own.tail).forall { case (a, b) => a.end == b.start })
+        val splits = pieces(f.file.path).sortBy(_.start)
+        assert(splits.head.start == 0 && splits.last.end == f.file.fileSizeInBytes)
+        assert(splits.zip(splits.tail).forall { case (a, b) => a.end == b.start })
         val offsets = f.file.splitOffsets
         val valid = offsets.nonEmpty && offsets == offsets.distinct.sorted && offsets.last < f.file.fileSizeInBytes
-        if (valid) assert(own.tail.forall(p => offsets.contains(p.start)))
+        if (valid) assert(splits.tail.forall(p => offsets.contains(p.start)))
       }
     }
   }
@@ -74,7 +74,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(Splits.of(Vector(task("f", 100, 4, 120)), 40, 0, 1)) == even)
   }
 
-  test("files of every format are split, at stripes or evenly if the metadata has no offsets") {
+  test("files of every format are split at their split offsets, or evenly if they have no offsets") {
     def of(format: FileFormat, task: FileScanTask) = task.copy(file = task.file.copy(format = format))
     val orc = of(FileFormat.Orc, task("f", 100, 3, 30, 50, 80))
     assert(asText(Splits.of(Vector(orc), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
@@ -82,7 +82,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(Splits.of(Vector(avro), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 
-  test("small files share a task, and opening a file has a cost") {
+  test("small files share a task, and each file counts at least the open cost") {
     val files = (1 to 6).map(i => task(s"f$i", 1)).toVector
     assert(Splits.of(files, 100, 0, 10).size == 1)
     assert(Splits.of(files, 100, 40, 10).map(_.size) == Vector(2, 2, 2))
@@ -95,7 +95,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(cut) == Vector("a[0,100)", "a[100,120)"))
   }
 
-  test("a split is added to an open group; if there are too many groups, the fullest is closed") {
+  test("a split is added to an open group with enough space; if too many groups are open, the fullest is closed") {
     val files = Seq(60, 60, 30, 60, 40).zipWithIndex.map { case (size, i) => task(s"f$i", size.toLong) }.toVector
     assert(asText(Splits.of(files, 100, 0, 10)) == Vector("f0[0,60) f2[0,30)", "f1[0,60) f4[0,40)", "f3[0,60)"))
     assert(asText(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
@@ -125,7 +125,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, -1, 1)).getMessage.contains("open cost"))
   }
 
-  test("splitting by row groups fills groups that whole files would not") {
+  test("splitting at every row group fills tasks better than combining row groups of a file first") {
     val files = Vector.tabulate(6)(i => task(s"f$i", 20, 0, 10))
     assert(Splits.of(files, 30, 0, 10).size == 6)
     val groups = Splits.ofRowGroups(files, 30, 0, 10)
@@ -133,7 +133,7 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(asText(Splits.ofRowGroups(Vector(task("f", 100)), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 
-  test("the weight of a file is its bytes plus those of its own deletes, and the cost of opening them") {
+  test("the weight of a file includes the bytes of deletes that apply only to it, and the open cost of each file") {
     def delete(format: FileFormat, of: Option[String]) = DeleteFile(
       file("d", size = 1000).copy(
         content = Content.PositionDeletes,

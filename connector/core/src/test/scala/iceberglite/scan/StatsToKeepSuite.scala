@@ -12,7 +12,7 @@ import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable._
 
-/** The metrics that the files of a plan keep in memory. */
+/** Tests which metrics the files of a scan plan keep in memory. */
 class StatsToKeepSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType)))
@@ -48,7 +48,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     own.upperBound(id) == all.upperBound(id)
   }
 
-  test("files keep the requested metrics and those of the filter, and no data of the manifest's blocks") {
+  test("files keep only the metrics of the requested columns and of the columns in the filter") {
     val t = tableOf(5)
     val none = plan(t, StatsToKeep.Of(Set.empty))
     assert(none.tasks.size == 5 && none.tasks.forall(_.file.metrics eq Metrics.Empty))
@@ -59,7 +59,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     assert(filtered.statsToKeep.hasAll(Set(1, 2)) && isKnown(filtered, 1) && isKnown(filtered, 2))
   }
 
-  test("all metrics are kept if the manifests are small in total") {
+  test("all metrics are kept if the total size of the manifests is below a limit") {
     val t = tableOf(5)
     val bytes = t.manifests.map(_.length).sum
     val small = plan(t, StatsToKeep.Of(Set.empty, fromBytes = bytes + 1))
@@ -67,7 +67,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     assert(!plan(t, StatsToKeep.Of(Set.empty, fromBytes = bytes)).statsToKeep.hasAll(Set(1)))
   }
 
-  test("the metrics of equality delete columns are kept, so that bounds still show which deletes apply") {
+  test("equality deletes are skipped by bounds even if no metrics are kept") {
     val t = tableOf(2)
     def keyed(name: String, low: Int): ContentFile = equalityDeletes(name).copy(metrics =
       MetricMaps(
@@ -83,7 +83,7 @@ class StatsToKeepSuite extends AnyFunSuite {
     }
   }
 
-  test("a plan of a hundred thousand files on a cluster takes a few bytes per file") {
+  test("a cluster sends fewer than 20 bytes per file for a plan of 100000 files without metrics") {
     val t = tableOf(100000)
     val cluster = new CopyingCluster
     val keeps = StatsToKeep.Of(Set.empty)
@@ -97,6 +97,6 @@ class StatsToKeepSuite extends AnyFunSuite {
       Some(cluster)
     ).plan()
     assert(found.tasks.size == 100000 && found.tasks.forall(_.file.metrics eq Metrics.Empty))
-    assert(cluster.bytesTaken < 100000 * 20L, "similar paths compress well, and metrics are not sent")
+    assert(cluster.resultBytes < 100000 * 20L, "similar paths compress well, and metrics are not sent")
   }
 }

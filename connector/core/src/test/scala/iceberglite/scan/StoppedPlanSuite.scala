@@ -14,7 +14,7 @@ import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable._
 
-/** Plans that stop when they have enough rows. */
+/** Tests scan plans for a limited number of rows, which stop when the planned files have enough rows. */
 class StoppedPlanSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType)))
@@ -31,12 +31,12 @@ class StoppedPlanSuite extends AnyFunSuite {
 
   private def names(plan: ScanPlan): Vector[String] = plan.tasks.map(t => nameOf(t.file))
 
-  test("a plan for a few rows reads one of many manifests, and no more files than needed", OfManifests) {
+  test("a plan for a few rows reads only one of many manifests, and contains no more files than needed", OfManifests) {
     val t = tableOf(40)
     val reads = t.io.reads.get
     val plan = scan(t).plan(Some(7))
     assert(names(plan) == Vector("f39"))
-    assert(t.io.reads.get == reads + 2, "the list and one manifest")
+    assert(t.io.reads.get == reads + 2, "the manifest list and one manifest are read")
     assert(plan.report == ScanReport("lite.db.t", Some(40), 40, 39, Some(40), 0, 1, 10, 1000))
   }
 
@@ -50,12 +50,12 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(plan.report.readManifests == 16 && plan.report.prunedFiles == 7 && plan.report.skippedFiles.contains(31L))
   }
 
-  test("a plan for more rows than exist is the whole plan") {
+  test("a plan for more rows than the table has contains all files") {
     val t = tableOf(5)
     assert(names(scan(t).plan(Some(1000))) == names(scan(t).plan()) && names(scan(t).plan(Some(0))).isEmpty)
   }
 
-  test("files with a residual filter are not counted, nor are files whose rows may be deleted") {
+  test("rows of files with a residual filter, or with deletes of unknown positions, do not count toward the limit") {
     val t = tableOf(3)
     assert(scan(t, Equal(Term.Named("id"), IntLiteral(1))).plan(Some(1)).tasks.size == 3)
     t.append(positionDeletes("p", of = Some("f2")))
@@ -64,7 +64,7 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(names(scan(t).plan(Some(1))) == Vector("f2", "f1", "f0"))
   }
 
-  test("rows of a completely matching partition are counted, minus those in deletion vectors") {
+  test("rows of files whose whole partition matches count toward the limit, except rows in deletion vectors") {
     val byCategory = PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity)))
     val t = new TestTable(schema, Vector(byCategory), FormatVersion.V3)
     def part(name: String) = PartitionTuple(Vector(Some(StringLiteral(name))))

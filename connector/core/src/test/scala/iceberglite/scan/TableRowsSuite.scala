@@ -24,15 +24,15 @@ import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
 
-/** Rows of files in every format, with deletes in every format. */
+/** Tests reading rows of data files in every format, with delete files in every format. */
 class TableRowsSuite extends AnyFunSuite {
   private val id = optional(1, "id", LongType)
   private val category = optional(2, "category", StringType)
   private val city = optional(4, "city", StringType)
   private val place = optional(3, "place", StructType(Vector(city, optional(5, "zip", IntType))))
   private val added = optional(6, "added", IntType).copy(initialDefault = Some(DefaultValue.OfPrimitive(IntLiteral(7))))
-  private val written = Vector(id, category, place)
-  private val schema = Schema(0, written :+ added)
+  private val fileColumns = Vector(id, category, place)
+  private val schema = Schema(0, fileColumns :+ added)
   private val byCategory = PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity)))
   private val unpartitioned = PartitionSpec(1, Vector.empty)
   private val specs = Map(0 -> byCategory, 1 -> unpartitioned)
@@ -97,7 +97,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  private val sample: Seq[Record] = (0 until 10).map { i =>
+  private val sampleRows: Seq[Record] = (0 until 10).map { i =>
     val where = if (i == 9) null else Record.of(s"city$i", i)
     Record.of(if (i == 8) null else i.toLong, if (i % 2 == 0) "even" else "odd", where)
   }
@@ -107,7 +107,7 @@ class TableRowsSuite extends AnyFunSuite {
   test("rows at deleted positions are removed, in every format", ScanRules.positionRows, ScanRules.everyFormat) {
     for (data <- formats; deletes <- formats) {
       val files = new Files
-      val file = files.write(data, written, sample)
+      val file = files.write(data, fileColumns, sampleRows)
       val one = files.positions(deletes, "mem:/other" -> 4L, file.path -> 0L, file.path -> 3L, file.path + "x" -> 5L)
       val two = files.positions(deletes, file.path -> 9L, file.path -> 0L, file.path -> 1000L)
       assert(ids(files.rows(file, Seq(one, two))) == Vector(1L, 2L, 4L, 5L, 6L, 7L, null))
@@ -118,17 +118,17 @@ class TableRowsSuite extends AnyFunSuite {
   test("rows of a deletion vector are removed, at any offset in the Puffin file", ScanRules.vectorScope) {
     for (format <- formats) {
       val files = new Files
-      val file = files.write(format, written, sample)
+      val file = files.write(format, fileColumns, sampleRows)
       assert(ids(files.rows(file, Seq(files.vector(file, 1, 2, 3, 4, 5, 9)))) == Vector(0L, 6L, 7L, null))
     }
   }
 
   test(
-    "a vector with more positions than its entry says, or at an invalid offset, is an error",
+    "a deletion vector whose entry has another number of positions or an invalid offset is an error",
     ScanRules.vectorCardinality
   ) {
     val files = new Files
-    val file = files.write(FileFormat.Avro, written, sample)
+    val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val vector = files.vector(file, 1, 2)
     val e = intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = vector.file.copy(recordCount = 3)))))
     assert(e.file == vector.file.path && e.getMessage.contains(file.path) && e.getMessage.contains("entry claims 3"))
@@ -143,13 +143,13 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test(
-    "rows with deleted keys are removed: all columns equal, null equal to null",
+    "a row is removed if all its key columns equal a deleted key, and null equals null",
     ScanRules.allColumnsEqual,
     ScanRules.nullEqualsNull
   ) {
     for (data <- formats; deletes <- formats) {
       val files = new Files
-      val file = files.write(data, written, sample)
+      val file = files.write(data, fileColumns, sampleRows)
       val both = files.keys(deletes, Vector(category, id), Vector(Vector(id), Vector(category)))(
         Record.of("even", 2L),
         Record.of("even", 3L),
@@ -164,13 +164,13 @@ class TableRowsSuite extends AnyFunSuite {
   }
 
   test(
-    "nested keys work, even if the enclosing structs are null",
+    "delete columns may be nested in structs, even if the structs are null",
     ScanRules.allColumnsEqual,
     ScanRules.nullEqualsNull
   ) {
     for (format <- formats) {
       val files = new Files
-      val file = files.write(format, written, sample)
+      val file = files.write(format, fileColumns, sampleRows)
       val only = place.copy(fieldType = StructType(Vector(city)))
       val deletes =
         files.keys(format, Vector(only), Vector(Vector(only, city)))(Record.of(Record.of("city4")), Record.of(null))
@@ -183,7 +183,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("keys of every allowed type work", ScanRules.allColumnsEqual, ScanRules.floatingKeys) {
+  test("rows are removed by keys of every allowed type", ScanRules.allColumnsEqual, ScanRules.floatingKeys) {
     val values = Seq[(PrimitiveType, AnyRef, AnyRef)](
       (BooleanType, Boolean.box(true), Boolean.box(false)),
       (IntType, Int.box(1), Int.box(2)),
@@ -209,14 +209,14 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("keys that a file lacks are read by the rules of column projection", ScanRules.addedKey) {
+  test("the values of a delete column that a file lacks follow the rules of column projection", ScanRules.addedKey) {
     for (format <- formats) {
       val files = new Files
-      val file = files.write(format, written, sample)
+      val file = files.write(format, fileColumns, sampleRows)
       val default =
         files.keys(format, Vector(id, added), Vector(Vector(id), Vector(added)))(Record.of(1L, 7), Record.of(2L, null))
       assert(ids(files.rows(file, Seq(default))).take(3) == Vector(0L, 2L, 3L))
-      // The delete file lacks a key column: it has the partition value or the default.
+      // The delete file lacks two key columns. Their values are the partition value and the initial default.
       val ofPartition = files.keys(format, Vector(id), Vector(Vector(id), Vector(category), Vector(added)))(
         Record.of(3L),
         Record.of(4L)
@@ -227,21 +227,21 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("constants of the file are read: path, spec, partition, and columns that only the partition has") {
+  test("metadata columns of a file, and columns that only its partition has, are read as constants") {
     val files = new Files
-    val bare = files.write(FileFormat.Avro, Vector(id), Seq(Record.of(1L)))
-    val file = bare.copy(specId = 0, partition = PartitionTuple(Vector(Some(StringLiteral("even")))))
+    val withOneColumn = files.write(FileFormat.Avro, Vector(id), Seq(Record.of(1L)))
+    val file = withOneColumn.copy(specId = 0, partition = PartitionTuple(Vector(Some(StringLiteral("even")))))
     val partition =
       optional(MetadataColumns.PartitionId, "_partition", StructType(Vector(optional(1000, "category", StringType))))
     val wanted =
       Vector(category, MetadataColumns.FilePath, MetadataColumns.SpecId, partition, added, MetadataColumns.Deleted)
     assert(files.rows(file, wanted = wanted) == Vector(Record.of("even", file.path, 0, Record.of("even"), 7, false)))
     val empty = partition.copy(fieldType = StructType(Vector.empty))
-    assert(files.rows(bare, wanted = Vector(empty)) == Vector(Record.of(null)))
+    assert(files.rows(withOneColumn, wanted = Vector(empty)) == Vector(Record.of(null)))
   }
 
   test(
-    "row ids and last-updated sequence numbers come from the file, otherwise from its entry",
+    "row ids and last-updated sequence numbers are read from the file, or derived from its manifest entry if null",
     ScanRules.rowIds,
     ScanRules.lastUpdated,
     ScanRules.noLineage
@@ -260,15 +260,15 @@ class TableRowsSuite extends AnyFunSuite {
       assert(read(kept, Some(40)) == Vector(Record.of(90L, 2L, 1L), Record.of(41L, 8L, 2L), Record.of(70L, 8L, 3L)))
       assert(read(fresh, Some(40)) == Vector(Record.of(40L, 8L, 1L), Record.of(41L, 8L, 2L)))
       assert(read(kept, None).map(r => (r(0), r(1))) == Vector.fill(3)((null, null)))
-      // The remaining rows keep the ids of their positions.
+      // The row ids of the remaining rows still depend on their positions in the file.
       val deletes = Seq(files.positions(format, fresh.path -> 0L))
       assert(files.rows(fresh.copy(firstRowId = Some(40)), deletes, lineage.take(1)) == Vector(Record.of(41L)))
     }
   }
 
-  test("rows that do not match the residual are removed, even by columns that are not projected", ScanRules.residuals) {
+  test("rows that do not match the residual are removed, even if its columns are not projected", ScanRules.residuals) {
     val files = new Files
-    val file = files.write(FileFormat.Parquet, written, sample)
+    val file = files.write(FileFormat.Parquet, fileColumns, sampleRows)
     val filter = And(GreaterThan(Term.Named("place.zip"), IntLiteral(5)), NotNull(Term.Named("id")))
     assert(files.rows(file, residual = filter, wanted = Vector(category)) == Vector(
       Record.of("even"),
@@ -280,7 +280,7 @@ class TableRowsSuite extends AnyFunSuite {
 
   test("deleted rows are returned and marked if _deleted is projected") {
     val files = new Files
-    val file = files.write(FileFormat.Orc, written, sample.take(3))
+    val file = files.write(FileFormat.Orc, fileColumns, sampleRows.take(3))
     val deletes = Seq(
       files.vector(file, 0),
       files.keys(FileFormat.Avro, Vector(id), Vector(Vector(id)))(Record.of(2L))
@@ -289,20 +289,20 @@ class TableRowsSuite extends AnyFunSuite {
     assert(marked == Vector(Record.of(true, 0L), Record.of(false, 1L), Record.of(true, 2L)))
   }
 
-  test("an invalid row position is an error that names the delete file") {
+  test("the error for a negative position in a delete file contains the path of the delete file") {
     val files = new Files
-    val file = files.write(FileFormat.Avro, written, sample)
+    val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val deletes = files.positions(FileFormat.Avro, file.path -> -1L)
     val e = intercept[UnreadableFile](files.rows(file, Seq(deletes)))
     assert(e.file == deletes.file.path && e.getMessage.contains("-1"))
   }
 
   test(
-    "a position delete file with other paths than its entry says is not the committed file",
+    "a position delete file with paths outside the bounds or reference of its entry is an error",
     ScanRules.positionsAsListed
   ) {
     val files = new Files
-    val file = files.write(FileFormat.Avro, written, sample)
+    val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val deletes = files.positions(FileFormat.Avro, file.path -> 0L)
     def bounds(lower: String, upper: String): ContentFile = deletes.file.copy(metrics =
       MetricMaps(
@@ -310,21 +310,21 @@ class TableRowsSuite extends AnyFunSuite {
         upperBounds = Some(Map(MetadataColumns.DeleteFilePath.id -> ManifestSamples.text(upper)))
       )
     )
-    val others = Seq(
+    val wrongEntries = Seq(
       deletes.file.copy(referencedDataFile = Some("mem:/other")),
       bounds("mem:/a", "mem:/b"),
       bounds("mem:/y", "mem:/z")
     )
-    others.foreach { entry =>
+    wrongEntries.foreach { entry =>
       val e = intercept[UnreadableFile](files.rows(file, Seq(deletes.copy(file = entry))))
       assert(e.file == deletes.file.path && e.getMessage.contains(file.path))
     }
-    assert(files.rows(file, Seq(deletes.copy(file = bounds(file.path, file.path)))).size == sample.size - 1)
+    assert(files.rows(file, Seq(deletes.copy(file = bounds(file.path, file.path)))).size == sampleRows.size - 1)
   }
 
-  test("encrypted files and parts of files are rejected") {
+  test("reading an encrypted file, or a task that does not start at the beginning of its file, is rejected") {
     val files = new Files
-    val file = files.write(FileFormat.Avro, written, sample)
+    val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val key = Some(ByteBuffer.wrap(Array[Byte](1)))
     intercept[Unsupported](files.rows(file.copy(keyMetadata = key)))
     val deletes = files.positions(FileFormat.Avro, file.path -> 1L)
@@ -336,7 +336,7 @@ class TableRowsSuite extends AnyFunSuite {
 
   test("a delete file is read once for all data files of a reader") {
     val files = new Files
-    val (one, two) = (files.write(FileFormat.Avro, written, sample), files.write(FileFormat.Avro, written, sample))
+    val Seq(one, two) = Seq.fill(2)(files.write(FileFormat.Avro, fileColumns, sampleRows))
     val shared = files.positions(FileFormat.Avro, one.path -> 0L, two.path -> 1L)
     val reader = new DeleteReader(files.io, specs, None)
     assert(reader.of(one.path, Vector(shared)).positions == DeletionVector.of(0))
@@ -346,9 +346,9 @@ class TableRowsSuite extends AnyFunSuite {
     assert(reader.of(one.path, Vector(keys)).keys.head.sets == reader.of(two.path, Vector(keys)).keys.head.sets)
   }
 
-  test("readers with a shared cache read a delete file once, and readers with another storage key read it again") {
+  test("readers of the same cache owner read a delete file once, and readers with another storage key read it again") {
     val files = new Files
-    val file = files.write(FileFormat.Avro, written, sample)
+    val file = files.write(FileFormat.Avro, fileColumns, sampleRows)
     val positions = files.positions(FileFormat.Avro, file.path -> 0L)
     val deletes =
       positions +: Vector(1L, 2L).map(k => files.keys(FileFormat.Avro, Vector(id), Vector(Vector(id)))(Record.of(k)))
@@ -361,16 +361,16 @@ class TableRowsSuite extends AnyFunSuite {
     intercept[UnreadableFile](read("b"))
   }
 
-  test("deletes that do not fit into memory delete the same rows") {
+  test("delete files above the memory limits delete the same rows as without limits") {
     val limits = DeleteCache.DefaultLimits.copy(maxEntryBytes = 2000, maxTotalBytes = 4000)
     formats.foreach { format =>
       val files = new Files
-      val file = files.write(format, written, sample)
+      val file = files.write(format, fileColumns, sampleRows)
       val positions = files.positions(format, (0 until 1000).map(i => s"mem:/d${i / 500}" -> i.toLong * 100): _*)
       val keys = files.keys(format, Vector(id), Vector(Vector(id)))((0 until 500).map(i => Record.of(i * 2L)): _*)
       val reader = new DeleteReader(files.io, specs, None, DeleteCacheAccess.toNewCache.copy(limits = limits))
-      def positionsBy(by: DeleteReader) = (0 to 2).map(i => by.of(s"mem:/d$i", Vector(positions)).positions)
-      assert(positionsBy(reader) == positionsBy(new DeleteReader(files.io, specs, None)))
+      def positionsOf(reader: DeleteReader) = (0 to 2).map(i => reader.of(s"mem:/d$i", Vector(positions)).positions)
+      assert(positionsOf(reader) == positionsOf(new DeleteReader(files.io, specs, None)))
       val few = files.keys(format, Vector(id), Vector(Vector(id)))(Record.of(7L))
       val deleted = reader.of(file.path, Vector(keys, few)).keys.head
       assert(deleted.sets.size == 2 && deleted.sets.exists(_.isInstanceOf[SpilledKeys]))
@@ -379,7 +379,7 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("damaged delete files delete rows or are an error", Rounds) {
+  test("reading a damaged delete file succeeds or throws an IcebergError", Rounds) {
     formats.foreach { format =>
       val files = new Files
       val positions = files.positions(format, (0 until 50).map(i => s"mem:/d${i / 20}" -> i.toLong): _*)

@@ -8,6 +8,7 @@ import iceberglite.spec.IcebergError.{InvalidMetadata, NotFound}
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, Equal, GreaterThan}
 import iceberglite.spec.file.{FileFormat, MetricMaps, Metrics}
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{Bucket, Identity, PartitionField, PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.{NestedField, SingleValue}
@@ -36,8 +37,8 @@ class TableScanSuite extends AnyFunSuite {
     upperBounds = Some(Map(3 -> SingleValue.encode(IntLiteral(high))))
   )
 
-  private def is(column: String, value: String): Expression = Equal(Term.Named(column), StringLiteral(value))
-  private def above(column: String, value: Int): Expression = GreaterThan(Term.Named(column), IntLiteral(value))
+  private def equalTo(column: String, value: String): Expression = Equal(Term.Named(column), StringLiteral(value))
+  private def greaterThan(column: String, value: Int): Expression = GreaterThan(Term.Named(column), IntLiteral(value))
 
   private def plan(t: TestTable, filter: Expression, caseSensitive: Boolean = true): ScanPlan =
     TableScan(t.table.tree(), t.metadata.currentSnapshot, filter, caseSensitive, ManifestCache.Disabled).plan()
@@ -71,20 +72,20 @@ class TableScanSuite extends AnyFunSuite {
   ) {
     val t = sample
     val reads = t.io.reads.get
-    val p = plan(t, is("category", "a"))
+    val p = plan(t, equalTo("category", "a"))
     assert(names(p) == Vector("a1", "a2") && p.tasks.forall(_.residual == AlwaysTrue))
     assert(p.report == ScanReport("lite.db.t", Some(2), 2, 1, Some(4), 1, 2, 20, 2000))
     assert(p.report.skippedFiles.contains(2L) && p.report.readManifests == 1)
-    assert(t.io.reads.get == reads + 2, "the list and one manifest")
+    assert(t.io.reads.get == reads + 2, "the manifest list and one manifest are read")
     assert(p.report.toString == "files 2 of 4, manifests 1 of 2, records 20, bytes 2000")
   }
 
   test(
-    "bounds skip files, and predicates that they cannot decide stay in the residual",
+    "files are skipped by their bounds, and predicates that bounds cannot decide stay in the residual",
     ScanRules.fileBounds,
     ScanRules.residuals
   ) {
-    val p = plan(sample, And(is("category", "a"), above("amount", 15)))
+    val p = plan(sample, And(equalTo("category", "a"), greaterThan("amount", 15)))
     assert(names(p) == Vector("a2"))
     assert(p.tasks.head.residual.toString == "amount > 15")
     assert(p.filter.toString == "(category = 'a' AND amount > 15)")
@@ -96,13 +97,13 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test("the error for a filter on a missing column lists the columns") {
-    val e = intercept[NotFound](plan(sample, is("ctegory", "a")))
+    val e = intercept[NotFound](plan(sample, equalTo("ctegory", "a")))
     assert(e.getMessage.contains("ctegory") && e.getMessage.contains("category"))
-    assert(names(plan(sample, is("CATEGORY", "b"), caseSensitive = false)) == Vector("b1"))
+    assert(names(plan(sample, equalTo("CATEGORY", "b"), caseSensitive = false)) == Vector("b1"))
   }
 
   test(
-    "files of several specs are each tested with their own spec",
+    "each file is tested with the partition spec with which it was written",
     ScanRules.inclusiveProjection
   ) {
     val byId = PartitionSpec(1, Vector(PartitionField(1, 1001, "id_bucket", Bucket(4))))
@@ -110,12 +111,12 @@ class TableScanSuite extends AnyFunSuite {
     def bucket(id: Int) = PartitionTuple(Vector(Bucket(4)(IntLiteral(id))))
     t.append(file("a", part("a")), file("b", part("b")))
     t.append((0 to 9).map(i => file(s"id$i", bucket(i), specId = 1)): _*)
-    val found = names(plan(t, And(is("category", "a"), Equal(Term.Named("id"), IntLiteral(3)))))
+    val found = names(plan(t, And(equalTo("category", "a"), Equal(Term.Named("id"), IntLiteral(3)))))
     assert(found.contains("a") && found.contains("id3") && !found.contains("b"))
     assert(found.filter(_.startsWith("id")).forall(n => bucket(n.drop(2).toInt) == bucket(3)))
   }
 
-  test("an old snapshot is planned with its own types, and a new one with the promoted types") {
+  test("a scan of an old schema compares values in its types, and a scan of a new schema in the promoted types") {
     val byAmount = PartitionSpec(0, Vector(PartitionField(3, 1000, "amount", Identity)))
     val t = new TestTable(schema, Vector(byAmount))
     t.append((1 to 3).map(i => file(s"f$i", PartitionTuple(Vector(Some(IntLiteral(i)))))): _*)
@@ -125,19 +126,12 @@ class TableScanSuite extends AnyFunSuite {
     t.append(file("f4", PartitionTuple(Vector(Some(LongLiteral(1L << 40))))))
     val cache = new ManifestCache(1 << 20)
     (1 to 2).foreach { _ =>
-      val now = t.metadata.currentSnapshot
-      assert(
-        names(TableScan(t.table.tree(promoted), now, above("amount", 2), caseSensitive = true, cache).plan()) == Vector(
-          "f4",
-          "f3"
-        )
-      )
-      assert(
-        names(TableScan(t.table.tree(schema), old, above("amount", 1), caseSensitive = true, cache).plan()) == Vector(
-          "f2",
-          "f3"
-        )
-      )
+      def namesAbove(amount: Int, schema: Schema, snapshot: Option[Snapshot]): Vector[String] = {
+        val filter = greaterThan("amount", amount)
+        names(TableScan(t.table.tree(schema), snapshot, filter, caseSensitive = true, cache).plan())
+      }
+      assert(namesAbove(2, promoted, t.metadata.currentSnapshot) == Vector("f4", "f3"))
+      assert(namesAbove(1, schema, old) == Vector("f2", "f3"))
     }
   }
 
@@ -171,8 +165,8 @@ class TableScanSuite extends AnyFunSuite {
     val t = sample
     t.append(positionDeletes("d", partition = part("a")))
     val reads = t.io.reads.get
-    assert(deletes(plan(t, is("category", "b"))) == Map("b1" -> Vector()))
-    assert(t.io.reads.get == reads + 2, "the list and the data manifest")
+    assert(deletes(plan(t, equalTo("category", "b"))) == Map("b1" -> Vector()))
+    assert(t.io.reads.get == reads + 2, "the manifest list and the data manifest are read")
   }
 
   test("delete manifests older than all planned data files are not read", ScanRules.positionSequence) {
@@ -180,26 +174,32 @@ class TableScanSuite extends AnyFunSuite {
     t.append(positionDeletes("d", partition = part("d")))
     t.append(file("d1", part("d")))
     val reads = t.io.reads.get
-    assert(deletes(plan(t, is("category", "d"))) == Map("d1" -> Vector()))
-    assert(t.io.reads.get == reads + 2, "the list and the data manifest")
+    assert(deletes(plan(t, equalTo("category", "d"))) == Map("d1" -> Vector()))
+    assert(t.io.reads.get == reads + 2, "the manifest list and the data manifest are read")
   }
 
-  test("deleted entries of delete manifests are ignored", ScanRules.deletedEntries) {
+  test("entries of delete manifests with the status deleted are ignored", ScanRules.deletedEntries) {
     val t = sample
     t.append(positionDeletes("d", partition = part("a")), positionDeletes("e", partition = part("a")))
     t.commit(Vector.empty, removing("d"))
-    assert(deletes(plan(t, is("category", "a"))) == Map("a1" -> Vector("e"), "a2" -> Vector("e")))
+    assert(deletes(plan(t, equalTo("category", "a"))) == Map("a1" -> Vector("e"), "a2" -> Vector("e")))
   }
 
-  test("partition filters never skip a global equality delete", ScanRules.globalEqualityOwnSpec) {
+  test(
+    "a partition filter never skips an equality delete file of an unpartitioned spec",
+    ScanRules.globalEqualityOwnSpec
+  ) {
     val t = new TestTable(schema, Vector(byCategory, PartitionSpec(1, Vector.empty)))
     t.append(file("a", part("a")), file("b", part("b")))
     t.append(equalityDeletes("global", specId = 1))
-    assert(deletes(plan(t, is("category", "a"))) == Map("a" -> Vector("global")))
+    assert(deletes(plan(t, equalTo("category", "a"))) == Map("a" -> Vector("global")))
     assert(deletes(plan(t, AlwaysTrue)) == Map("a" -> Vector("global"), "b" -> Vector("global")))
   }
 
-  test("deletes of specs without the filter's partition field are kept", ScanRules.inclusiveProjection) {
+  test(
+    "a filter on one partition field does not skip delete files of specs without this field",
+    ScanRules.inclusiveProjection
+  ) {
     val byId = PartitionSpec(1, Vector(PartitionField(1, 1001, "id", Identity)))
     val t = new TestTable(schema, Vector(byCategory, byId))
     val seven = PartitionTuple(Vector(Some(IntLiteral(7))))
@@ -208,7 +208,7 @@ class TableScanSuite extends AnyFunSuite {
       positionDeletes("d-old", partition = part("a")),
       positionDeletes("d-new", partition = seven).copy(specId = 1)
     )
-    val found = deletes(plan(t, And(is("category", "a"), Equal(Term.Named("id"), IntLiteral(7)))))
+    val found = deletes(plan(t, And(equalTo("category", "a"), Equal(Term.Named("id"), IntLiteral(7)))))
     assert(found == Map("old" -> Vector("d-old"), "new" -> Vector("d-new")))
   }
 
@@ -219,27 +219,27 @@ class TableScanSuite extends AnyFunSuite {
     upperBounds = Some(Map(column -> SingleValue.encode(IntLiteral(high))))
   )
 
-  test("equality deletes without a key that matches the filter are skipped", ScanRules.deletesByFilter) {
+  test("equality deletes are skipped if none of their keys can match the filter", ScanRules.deletesByFilter) {
     val t = new TestTable(schema)
     t.append(file("f"))
     t.append(
       equalityDeletes("low").copy(metrics = keyBetween(1, 4, 1)),
       equalityDeletes("high").copy(metrics = keyBetween(5, 9, 1)),
-      // Metrics of a non-key column do not count: the row with the same key may have another value.
+      // Metrics of a non-key column are ignored, because a data row with the same key may have another value there.
       equalityDeletes("other").copy(metrics = keyBetween(1, 4, 3))
     )
-    assert(deletes(plan(t, above("id", 6))) == Map("f" -> Vector("high", "other")))
-    assert(deletes(plan(t, above("amount", 6))) == Map("f" -> Vector("low", "high", "other")))
+    assert(deletes(plan(t, greaterThan("id", 6))) == Map("f" -> Vector("high", "other")))
+    assert(deletes(plan(t, greaterThan("amount", 6))) == Map("f" -> Vector("low", "high", "other")))
   }
 
-  test("position deletes are kept, whatever the filter on data columns", ScanRules.positionsNotByFilter) {
+  test("a filter on data columns never skips position deletes", ScanRules.positionsNotByFilter) {
     val t = new TestTable(schema)
     t.append(file("f"))
     t.append(positionDeletes("p"), positionDeletes("q").copy(metrics = amounts(0, 1)))
-    assert(deletes(plan(t, above("amount", 6))) == Map("f" -> Vector("p", "q")))
+    assert(deletes(plan(t, greaterThan("amount", 6))) == Map("f" -> Vector("p", "q")))
   }
 
-  test("vectors give the number of remaining rows", ScanRules.vectorScope) {
+  test("the report subtracts the rows in deletion vectors from the number of live rows", ScanRules.vectorScope) {
     val t = new TestTable(schema, version = FormatVersion.V3)
     t.append(file("f"), file("g"))
     val vector = positionDeletes("v", of = Some("f")).copy(
@@ -263,7 +263,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(e.getMessage.contains("version 1"))
   }
 
-  test("tables without deletes have no overhead: tasks share one empty list") {
+  test("tasks of a table without deletes have no delete files") {
     val p = plan(sample, AlwaysTrue)
     assert(p.tasks.forall(_.deletes.isEmpty) && p.report.deleteFiles == 0)
   }

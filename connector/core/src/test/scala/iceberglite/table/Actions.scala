@@ -17,7 +17,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 
-/** An in-memory table for tests of actions, with its files and its contents. */
+/** An in-memory table for tests of actions, and methods that return its files and deleted rows. */
 final class Actions(creation: TableCreation) {
   val store = new MemoryFileIO
   val committer = new ScriptedCommitter(store)
@@ -28,13 +28,13 @@ final class Actions(creation: TableCreation) {
     StagedTable.begin(target, start, None, environment).commit()
   }
 
-  /** Returns the newest version. */
+  /** Returns the newest version of the table. */
   def table: Table = empty.refresh()
 
-  /** Commits on the newest version, so that nothing is concurrent. */
+  /** Commits actions that are based on the newest version of the table, so that no commit is concurrent. */
   def commit(actions: Action*): Table = commitOn(table, actions: _*)
 
-  /** Commits on an older version: later commits are concurrent. */
+  /** Commits actions that are based on the version `read`. Commits made after `read` are concurrent with them. */
   def commitOn(read: Table, actions: Action*): Table = {
     val transaction = read.transaction(Map.empty, environment)
     actions.foreach(transaction.add)
@@ -43,7 +43,7 @@ final class Actions(creation: TableCreation) {
 
   def append(files: ContentFile*): Table = commit(new FastAppend(files.toVector))
 
-  /** Writes a Puffin file with the deleted rows of data files, and returns its delete file entries. */
+  /** Writes a Puffin file with one deletion vector per data file, and returns the vectors' delete file entries. */
   def vectors(path: String, rows: (ContentFile, Seq[Long])*): Vector[ContentFile] = DeletionVectorFiles.write(
     store,
     path,
@@ -52,11 +52,11 @@ final class Actions(creation: TableCreation) {
     }
   )
 
-  /** Returns the deleted rows of a data file, and checks the number of its vectors. */
+  /** Returns the positions of the deleted rows of a data file, and checks that it has at most one deletion vector. */
   def deleted(table: Table, file: ContentFile): Vector[Long] = {
     val vectors = Actions.live(store, table).filter(_.file.isDeletionVector)
       .filter(_.file.referencedDataFile.contains(file.path))
-    assert(vectors.size <= 1, s"${file.path} has ${vectors.size} vectors")
+    assert(vectors.size <= 1, s"${file.path} has ${vectors.size} deletion vectors")
     vectors.flatMap { e =>
       val positions = Vector.newBuilder[Long]
       DeletionVectorFiles.read(store, e.file).foreach(positions += _)
@@ -64,11 +64,11 @@ final class Actions(creation: TableCreation) {
     }
   }
 
-  /** Returns Puffin files that no live entry of the newest version references. */
+  /** Returns the paths of Puffin files that no live entry of the newest version references. */
   def unreferencedPuffins: Set[String] =
     store.paths.filter(_.endsWith(".puffin")) -- Actions.live(store, table).map(_.file.path)
 
-  /** Returns unreferenced metadata files. */
+  /** Returns the paths of metadata files that the newest version does not reference. */
   def orphanFiles: Set[String] =
     store.paths.filter(_.startsWith("mem://t/metadata/")) -- reachable(store, committer.current)
 }
@@ -80,7 +80,7 @@ object Actions {
   def tableByCategory(version: FormatVersion, properties: (String, String)*): Actions =
     new Actions(byCategory(properties :+ ("format-version" -> version.toString): _*))
 
-  /** Returns the live entries of the current snapshot, data and deletes. */
+  /** Returns the live entries of the current snapshot, for both data files and delete files. */
   def live(io: FileIO, table: Table): Vector[ManifestEntry] = {
     new TreeReader(io, table.metadata).live
   }
@@ -100,7 +100,10 @@ object Actions {
 
   def snapshot(table: Table): Option[Isolation] = since(table, IsolationLevel.Snapshot)
 
-  /** Creates a position delete file that names its data files directly or in its bounds. */
+  /**
+   * Creates the entry of a position delete file. The bounds of its column `file_path` are the smallest and the largest
+   * path of the data files.
+   */
   def positionDeletes(path: String, of: ContentFile*): ContentFile = {
     def bound(p: String): Map[Int, ByteBuffer] =
       Map(MetadataColumns.DeleteFilePath.id -> SingleValue.encode(StringLiteral(p)))
@@ -115,10 +118,13 @@ object Actions {
     )
   }
 
-  /** Creates equality deletes on the column `id`, with ids in a range. */
+  /**
+   * Creates the entry of an equality delete file on the column `id`, with ids in a range and with the partition of the
+   * file `beside`.
+   */
   def equalityDeletes(path: String, beside: ContentFile, ids: (Long, Long)): ContentFile = {
-    val like = TestTables.file(path, records = 1, ids = ids)
-    like.copy(
+    val dataFile = TestTables.file(path, records = 1, ids = ids)
+    dataFile.copy(
       content = Content.EqualityDeletes,
       partition = beside.partition,
       specId = beside.specId,

@@ -25,9 +25,9 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Branches, staged snapshots, cherry-picks and rollbacks. */
+/** Tests actions on branches, staged snapshots, cherry-picks and rollbacks. */
 class BranchActionsSuite extends AnyFunSuite {
-  private def filled: Actions = {
+  private def tableWithTwoFiles: Actions = {
     val t = tableByCategory(V3)
     t.append(fileOf("a", "a1"))
     t.append(fileOf("b", "b1"))
@@ -36,7 +36,7 @@ class BranchActionsSuite extends AnyFunSuite {
 
   private def id(table: Table): Long = table.currentSnapshot.get.snapshotId
 
-  private def on(t: Actions, branch: String): Vector[String] =
+  private def filesOnBranch(t: Actions, branch: String): Vector[String] =
     liveFiles(t.store, t.table.metadata, t.table.metadata.snapshotOf(branch))
 
   private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
@@ -48,8 +48,8 @@ class BranchActionsSuite extends AnyFunSuite {
     (t.table.metadata.snapshotsById.keySet -- before).head
   }
 
-  test("a staged snapshot is in the table, and on no branch", CommitRules.staged) {
-    val t = filled
+  test("a staged snapshot is added to the table but to no branch", CommitRules.staged) {
+    val t = tableWithTwoFiles
     val before = t.table
     val staged = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     assert(t.table.metadata.refs == before.metadata.refs)
@@ -58,13 +58,16 @@ class BranchActionsSuite extends AnyFunSuite {
   }
 
   test("a staged snapshot whose parent is the head is published unchanged", CommitRules.staged) {
-    val t = filled
+    val t = tableWithTwoFiles
     val staged = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     assert(id(t.commit(new PublishChanges("w1"))) == staged)
   }
 
-  test("a staged append behind other commits is applied again, and records its source", CommitRules.staged) {
-    val t = filled
+  test(
+    "publishing a staged append after other commits applies it to the new head, and records the staged snapshot's id",
+    CommitRules.staged
+  ) {
+    val t = tableWithTwoFiles
     val staged = stage(t, "w1", new MergeAppend(Vector(fileOf("c", "c1")), Staged))
     t.append(fileOf("d", "d1"))
     val table = t.commit(new PublishChanges("w1"))
@@ -76,8 +79,8 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(rejection(t.commit(new PublishChanges("w1"))).contains("already"))
   }
 
-  test("a second snapshot with a published WAP id is not published, and two with one id are ambiguous") {
-    val t = filled
+  test("a WAP id is published only once, and a WAP id of two staged snapshots is ambiguous") {
+    val t = tableWithTwoFiles
     stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     t.commit(new PublishChanges("w1"))
     val second = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c2")), Staged))
@@ -88,13 +91,16 @@ class BranchActionsSuite extends AnyFunSuite {
   }
 
   test("an ancestor cannot be cherry-picked") {
-    val t = filled
+    val t = tableWithTwoFiles
     val first = t.table.metadata.snapshots.head.snapshotId
     assert(rejection(t.commit(new CherryPick(first))).contains("already an ancestor"))
   }
 
-  test("a partition overwrite is applied again if its partitions have not changed", CommitRules.staged) {
-    val t = filled
+  test(
+    "a staged partition overwrite is cherry-picked after other commits if its partitions have not changed",
+    CommitRules.staged
+  ) {
+    val t = tableWithTwoFiles
     val staged = stage(t, "w", new ReplacePartitions(Vector(fileOf("a", "a2")), to = Staged))
     val other = stage(t, "x", new ReplacePartitions(Vector(fileOf("b", "b2")), to = Staged))
     t.append(fileOf("b", "b3"))
@@ -103,15 +109,15 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(rejection(t.commit(new CherryPick(other))).contains("added b3"))
   }
 
-  test("a partition overwrite is not applied again if a file that it replaces was removed") {
-    val t = filled
+  test("a staged partition overwrite is not cherry-picked if a file that it replaces was removed") {
+    val t = tableWithTwoFiles
     val staged = stage(t, "w", new ReplacePartitions(Vector(fileOf("a", "a2")), to = Staged))
     t.commit(new RemoveFiles(Set("a1")))
     assert(rejection(t.commit(new CherryPick(staged))).contains("a1 is not in the table"))
   }
 
-  test("any other overwrite or a delete can be cherry-picked only if its parent is the head") {
-    val t = filled
+  test("a staged snapshot that is neither an append nor a partition overwrite can only be fast-forwarded") {
+    val t = tableWithTwoFiles
     val staged = stage(t, "w", new DeleteFiles(category("a"), to = Staged))
     assert(id(t.commit(new CherryPick(staged))) == staged)
     val late = stage(t, "x", new DeleteFiles(category("b"), to = Staged))
@@ -119,8 +125,8 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(rejection(t.commit(new CherryPick(late))).contains("neither an append nor a dynamic overwrite"))
   }
 
-  test("a cherry-pick that conflicts is retried, and becomes a new snapshot instead of a fast-forward") {
-    val t = filled
+  test("a cherry-pick that loses a commit race is retried, and creates a new snapshot instead of a fast-forward") {
+    val t = tableWithTwoFiles
     val staged = stage(t, "w", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     val read = t.table
     t.append(fileOf("d", "d1"))
@@ -130,25 +136,25 @@ class BranchActionsSuite extends AnyFunSuite {
   }
 
   test("a branch is created by the first write to it, from the head of main", CommitRules.branches) {
-    val t = filled
+    val t = tableWithTwoFiles
     intercept[NotFound](t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit"))))
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
-    assert(on(t, "audit") == Vector("a1", "b1", "c1"))
+    assert(filesOnBranch(t, "audit") == Vector("a1", "b1", "c1"))
     assert(liveFiles(t.table) == Vector("a1", "b1"))
     t.commit(new DeleteFiles(category("a"), to = Branch("audit", create = true)))
-    assert(on(t, "audit") == Vector("b1", "c1"))
+    assert(filesOnBranch(t, "audit") == Vector("b1", "c1"))
   }
 
   test("two concurrent creations of a branch by writing to it are applied one after the other", CommitRules.branches) {
-    val t = filled
+    val t = tableWithTwoFiles
     val read = t.table
     t.commitOn(read, new FastAppend(Vector(fileOf("c", "c1")), Branch("b", create = true)))
     t.commitOn(read, new FastAppend(Vector(fileOf("d", "d1")), Branch("b", create = true)))
-    assert(on(t, "b") == Vector("a1", "b1", "c1", "d1"))
+    assert(filesOnBranch(t, "b") == Vector("a1", "b1", "c1", "d1"))
   }
 
   test("a write keeps the retention settings of its branch", CommitRules.branches) {
-    val t = filled
+    val t = tableWithTwoFiles
     t.commit(new SetRef("b", SnapshotRef.Branch(id(t.table), Some(3), Some(1000L), Some(2000L))))
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("b")))
     val branch = t.table.metadata.refs("b")
@@ -157,7 +163,7 @@ class BranchActionsSuite extends AnyFunSuite {
   }
 
   test("writers to different branches never conflict") {
-    val t = filled
+    val t = tableWithTwoFiles
     t.commit(new SetRef("b", SnapshotRef.Branch(id(t.table))))
     val read = t.table
     t.commitOn(read, new DeleteFiles(category("a"), to = Branch("b")))
@@ -165,13 +171,13 @@ class BranchActionsSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, overwrite)) == Vector("b1", "mine"))
   }
 
-  test("a branch can be fast-forwarded to another branch, and not moved back", CommitRules.branches) {
-    val t = filled
+  test("a branch can be fast-forwarded to a descendant, but not to any other snapshot", CommitRules.branches) {
+    val t = tableWithTwoFiles
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
     val table = t.commit(new FastForward("main", "audit"))
     assert(liveFiles(table) == Vector("a1", "b1", "c1"))
     t.commit(new FastForward("copy", "audit"))
-    assert(on(t, "copy") == Vector("a1", "b1", "c1"))
+    assert(filesOnBranch(t, "copy") == Vector("a1", "b1", "c1"))
     t.append(fileOf("d", "d1"))
     t.commit(new FastAppend(Vector(fileOf("e", "e1")), Branch("audit")))
     assert(rejection(t.commit(new FastForward("main", "audit"))).contains("not an ancestor"))
@@ -181,7 +187,7 @@ class BranchActionsSuite extends AnyFunSuite {
   }
 
   test("a fast-forward does not move back a branch with concurrent commits") {
-    val t = filled
+    val t = tableWithTwoFiles
     t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
     val read = t.table
     t.append(fileOf("d", "d1"))
@@ -189,7 +195,7 @@ class BranchActionsSuite extends AnyFunSuite {
   }
 
   test("main can be rolled back to an ancestor, and later snapshots are kept", CommitRules.rollback) {
-    val t = filled
+    val t = tableWithTwoFiles
     val first = t.table.metadata.snapshots.head.snapshotId
     val staged = stage(t, "w", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     val second = id(t.table)
@@ -208,13 +214,13 @@ class BranchActionsSuite extends AnyFunSuite {
       val clock = environment.copy(nowMs = () => start + after)
       t.table.transaction(Map.empty, clock).add(new FastAppend(Vector(fileOf(c, s"${c}1")))).commit()
     }
-    assert(liveFiles(t.commit(new RollbackToTimestamp(start + 3000L))) == Vector("a1", "b1"), "not as old")
+    assert(liveFiles(t.commit(new RollbackToTimestamp(start + 3000L))) == Vector("a1", "b1"), "at 3000 ms is too new")
     assert(liveFiles(t.commit(new RollbackToTimestamp(start + 1001L))) == Vector("a1"))
     intercept[InvalidArgument](t.commit(new RollbackToTimestamp(start + 1000L)))
   }
 
-  test("an append after a rollback follows the rolled-back snapshot, with the next unused sequence number") {
-    val t = filled
+  test("an append after a rollback has the restored snapshot as parent, and the next unused sequence number") {
+    val t = tableWithTwoFiles
     val first = t.table.metadata.snapshots.head.snapshotId
     t.commit(new RollbackToSnapshot(first))
     val table = t.append(fileOf("c", "c1"))

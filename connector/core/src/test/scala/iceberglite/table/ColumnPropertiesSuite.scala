@@ -17,32 +17,35 @@ class ColumnPropertiesSuite extends AnyFunSuite {
   private val table = SampleTables.empty(V2)
   private val mappingKey = TableProperty.NameMappingDefault.key
 
-  private def after(properties: Map[String, String])(edit: SchemaUpdate => SchemaUpdate): TableMetadata = {
+  private def updated(properties: Map[String, String])(edit: SchemaUpdate => SchemaUpdate): TableMetadata = {
     val base = table.copy(properties = properties)
     val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
     MetadataUpdate.applyAll(base, new UpdateSchema(edit).changeFor(base, context).updates, base.lastUpdatedMs)
   }
 
-  test("the table's name mapping follows column changes in the same commit", EvolutionRules.mappingFollows) {
+  test("a schema change also updates the table's name mapping in the same commit", EvolutionRules.mappingFollows) {
     val json = NameMappingJson.toJson(NameMapping.of(table.schema))
-    val changed = after(Map(mappingKey -> json)) {
+    val changed = updated(Map(mappingKey -> json)) {
       _.renameColumn(Vector("id"), "key").addColumn(Vector("location"), "alt", IntType)
     }
     val mapping = NameMappingJson.parse("t", changed.properties(mappingKey))
     assert(Seq("id", "key").flatMap(mapping.find).flatMap(_.id) == Seq(1, 1))
     assert(mapping.find("location").flatMap(_.find("alt")).flatMap(_.id).contains(table.lastColumnId + 1))
-    assert(after(Map(mappingKey -> json))(_.updateType(Vector("id"), LongType)).properties == Map(mappingKey -> json))
-    assert(after(Map.empty)(_.renameColumn(Vector("id"), "key")).properties.isEmpty)
+    assert(updated(Map(mappingKey -> json))(_.updateType(Vector("id"), LongType)).properties == Map(mappingKey -> json))
+    assert(updated(Map.empty)(_.renameColumn(Vector("id"), "key")).properties.isEmpty)
   }
 
-  test("an invalid name mapping is kept unchanged", EvolutionRules.mappingFollows) {
+  test("a schema change keeps an invalid name mapping unchanged", EvolutionRules.mappingFollows) {
     Seq("", "{", "[{\"field-id\": 1}]").foreach { broken =>
-      val changed = after(Map(mappingKey -> broken))(_.renameColumn(Vector("id"), "key"))
+      val changed = updated(Map(mappingKey -> broken))(_.renameColumn(Vector("id"), "key"))
       assert(changed.properties == Map(mappingKey -> broken) && changed.schema.find("key").isDefined)
     }
   }
 
-  test("properties of a column follow its rename, and are removed with it", EvolutionRules.propertiesFollow) {
+  test(
+    "properties of a column get its new name when it is renamed, and are removed when it is dropped",
+    EvolutionRules.propertiesFollow
+  ) {
     def metrics(column: String) = s"write.metadata.metrics.column.$column"
     def bloom(column: String) = s"write.parquet.bloom-filter-enabled.column.$column"
     val properties = Map(
@@ -53,7 +56,7 @@ class ColumnPropertiesSuite extends AnyFunSuite {
       metrics("nowhere") -> "full",
       "owner" -> "me"
     )
-    val changed = after(properties) {
+    val changed = updated(properties) {
       _.renameColumn(Vector("id"), "key").renameColumn(Vector("location"), "place").dropColumn(Vector("amount"))
     }
     assert(changed.properties == Map(
@@ -67,7 +70,7 @@ class ColumnPropertiesSuite extends AnyFunSuite {
 
   test("columns that swap names also swap their properties", EvolutionRules.propertiesFollow) {
     def metrics(column: String) = s"write.metadata.metrics.column.$column"
-    val changed = after(Map(metrics("id") -> "full", metrics("ts") -> "none")) {
+    val changed = updated(Map(metrics("id") -> "full", metrics("ts") -> "none")) {
       _.renameColumn(Vector("id"), "x").renameColumn(Vector("ts"), "id").renameColumn(Vector("x"), "ts")
     }
     assert(changed.properties == Map(metrics("ts") -> "full", metrics("id") -> "none"))

@@ -30,18 +30,19 @@ class DataLocationsSuite extends AnyFunSuite {
   }
 
   test("object storage layout distributes files by the same hash as Apache Iceberg") {
-    // Apache Iceberg's example: its hash of "a" is 0101/0110/1001/10110010.
+    // In Apache Iceberg's tests, the hash directories of the file name "a" are 0101/0110/1001/10110010.
     val enabled = "write.object-storage.enabled" -> "true"
     def unpartitioned(properties: (String, String)*): String =
       DataLocations.of("s3://b/db/t", properties.toMap).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, "a")
     assert(unpartitioned(enabled) == "s3://b/db/t/data/0101/0110/1001/10110010/a")
-    val without = DataLocations.of("s3://b/db/t", Map(enabled, "write.object-storage.partitioned-paths" -> "false"))
-    assert(without.path(spec, tuple, "a") == "s3://b/db/t/data/0101/0110/1001/10110010-a")
+    val withoutPartitions =
+      DataLocations.of("s3://b/db/t", Map(enabled, "write.object-storage.partitioned-paths" -> "false"))
+    assert(withoutPartitions.path(spec, tuple, "a") == "s3://b/db/t/data/0101/0110/1001/10110010-a")
     assert(unpartitioned(enabled, "write.data.path" -> "s3://c/d") == "s3://c/d/0101/0110/1001/10110010/db/t/a")
     assert(path(tuple, enabled).matches("/wh/db/t/data/[01]{4}/[01]{4}/[01]{4}/[01]{8}/ts_day=1970-01-01/.*/f.parquet"))
   }
 
-  test("deprecated properties of the data directory are used if the new one is absent") {
+  test("deprecated properties of the data directory are used if write.data.path is absent") {
     val folder = "write.folder-storage.path" -> "s3://b/folder/"
     val objects = "write.object-storage.path" -> "s3://b/objects"
     val enabled = "write.object-storage.enabled" -> "true"
@@ -56,7 +57,7 @@ class DataLocationsSuite extends AnyFunSuite {
     assert(message.contains("com.example.Mine") && message.contains("write.object-storage.enabled"))
   }
 
-  test("the file names of a task are numbered") {
+  test("the names of the files that a task writes end with consecutive numbers") {
     val names = new DataFileNames(3, 17L, "op", ".parquet")
     assert(names.next() == "00003-17-op-00001.parquet" && names.next() == "00003-17-op-00002.parquet")
   }

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A fault of a call. */
+/** A fault that [[FaultyFileIO]] injects into a storage call. */
 sealed trait Fault
 object Fault {
 
@@ -16,10 +16,10 @@ object Fault {
   /** The call takes effect and reports a failure. */
   case object ResponseLost extends Fault
 
-  /** The process dies before the call. */
+  /** The process dies before the call takes effect. */
   case object CrashBefore extends Fault
 
-  /** The process dies after the call. */
+  /** The process dies after the call took effect. */
   case object CrashAfter extends Fault
 
   /** The process runs out of memory after the call took effect. */
@@ -28,25 +28,25 @@ object Fault {
   val all: Seq[Fault] = Seq(Refused, ResponseLost, CrashBefore, CrashAfter, OutOfMemoryAfter)
 }
 
-/** The process is dead: its later calls have no effect. */
+/** The error of a call when the simulated process has died. Its later calls throw this error and have no effect. */
 final class Crash extends Error("crashed")
 
-/** Delegates to another storage and fails call number `at`, counted from 1. */
+/** Delegates to another storage, and injects the fault into call number `at`, counted from 1. */
 final class FaultyFileIO(inner: FileIO, at: Int, fault: Fault) extends FileIO {
   private val count = new AtomicInteger
   @volatile private var dead = false
 
   def calls: Int = count.get
 
-  /** @param lost the error of a call with a lost response */
-  private def call[A](lost: => Throwable)(body: => A): A = {
+  /** @param error the error of a call that is refused or whose response is lost */
+  private def call[A](error: => Throwable)(body: => A): A = {
     if (dead) throw new Crash
     if (count.incrementAndGet() != at) body
     else fault match {
-      case Fault.Refused => throw lost
+      case Fault.Refused => throw error
       case Fault.ResponseLost =>
         body
-        throw lost
+        throw error
       case Fault.CrashBefore => crash()
       case Fault.CrashAfter =>
         body

@@ -29,14 +29,14 @@ class FileActionsSuite extends AnyFunSuite {
   private def commit(table: Table, action: Action): Table =
     table.transaction(Map.empty, environment).add(action).commit()
 
-  private def filled(table: Table): Table =
+  private def withThreeFiles(table: Table): Table =
     commit(table, new FastAppend(Vector(fileOf("a", "a1"), fileOf("a", "a2"), fileOf("b", "b1"))))
 
   private def summary(table: Table): Map[String, String] = table.currentSnapshot.get.summary
 
   test("an append adds files and records them in the summary") {
     withTable(byCategory()) { empty =>
-      val table = filled(empty)
+      val table = withThreeFiles(empty)
       assert(liveFiles(table) == Vector("a1", "a2", "b1"))
       val s = summary(table)
       assert(s("operation") == "append")
@@ -51,12 +51,12 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("totals are computed from the parent's totals") {
     withTable(byCategory()) { empty =>
-      val s = summary(commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5)))))
+      val s = summary(commit(withThreeFiles(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5)))))
       assert(s("total-data-files") == "4" && s("total-records") == "35" && s("total-files-size") == "3500")
     }
   }
 
-  test("engine properties are added to the summary, and override no count") {
+  test("properties of the engine are added to the summary, but do not override counts") {
     withTable(byCategory()) { table =>
       val engine = Map("engine-name" -> "spark", "spark.app.id" -> "app-1", "total-records" -> "-1")
       val s = summary(table.transaction(engine, environment).add(new FastAppend(Vector(fileOf("a", "a1")))).commit())
@@ -78,7 +78,7 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("a snapshot has its parent, the next sequence number and the current schema") {
     withTable(byCategory()) { empty =>
-      val first = filled(empty)
+      val first = withThreeFiles(empty)
       val second = commit(first, new FastAppend(Vector(fileOf("c", "c1"))))
       val snapshot = second.currentSnapshot.get
       assert(snapshot.parentSnapshotId == first.metadata.currentSnapshotId)
@@ -89,27 +89,27 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("in version 1 sequence numbers are 0") {
+  test("the sequence numbers of a version 1 table are 0") {
     withTable(byCategory("format-version" -> "1")) { empty =>
-      val table = commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1"))))
+      val table = commit(withThreeFiles(empty), new FastAppend(Vector(fileOf("c", "c1"))))
       assert(table.metadata.formatVersion == FormatVersion.V1)
       assert(table.metadata.snapshots.map(_.sequenceNumber) == Vector(0L, 0L))
       assert(liveFiles(table) == Vector("a1", "a2", "b1", "c1"))
     }
   }
 
-  test("in version 3 a snapshot assigns row ids") {
+  test("a snapshot of a version 3 table assigns row ids") {
     withTable(byCategory("format-version" -> "3")) { empty =>
-      val table = commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5))))
+      val table = commit(withThreeFiles(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5))))
       assert(table.metadata.snapshots.map(_.firstRowId) == Vector(Some(0L), Some(30L)))
       assert(table.metadata.snapshots.map(_.addedRows) == Vector(Some(30L), Some(5L)))
       assert(table.metadata.nextRowId == 35)
     }
   }
 
-  test("an existing snapshot id is not used again") {
+  test("a random snapshot id is drawn again if it is zero or already used, and is never negative") {
     withTable(byCategory()) { empty =>
-      val table = filled(empty)
+      val table = withThreeFiles(empty)
       val usedId = table.currentSnapshot.get.snapshotId
       val ids = Iterator(usedId, 0L, Long.MinValue, -7L)
       val loaded = environment.copy(randomLong = () => ids.next())
@@ -118,9 +118,9 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("an overwrite by filter replaces the files of the partition, and no others") {
+  test("an overwrite by filter replaces only the files that match the filter") {
     withTable(byCategory()) { empty =>
-      val table = commit(filled(empty), new OverwriteFiles(inA, Vector(fileOf("a", "a3"))))
+      val table = commit(withThreeFiles(empty), new OverwriteFiles(inA, Vector(fileOf("a", "a3"))))
       assert(liveFiles(table) == Vector("a3", "b1"))
       val s = summary(table)
       assert(s("operation") == "overwrite")
@@ -130,9 +130,9 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("an overwrite without new files is a delete, and one that removes nothing is an append") {
+  test("an overwrite without new files is a delete, and an overwrite that removes no files is an append") {
     withTable(byCategory()) { empty =>
-      val table = filled(empty)
+      val table = withThreeFiles(empty)
       assert(summary(commit(table, new OverwriteFiles(inA, Vector.empty)))("operation") == "delete")
       val other = Equal(Named("category"), StringLiteral("zz"))
       val appended = commit(table.refresh(), new OverwriteFiles(other, Vector(fileOf("zz", "z1"))))
@@ -142,14 +142,14 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("an overwrite of everything leaves only the new files") {
     withTable(byCategory()) { empty =>
-      val table = commit(filled(empty), new OverwriteFiles(AlwaysTrue, Vector(fileOf("c", "c1"))))
+      val table = commit(withThreeFiles(empty), new OverwriteFiles(AlwaysTrue, Vector(fileOf("c", "c1"))))
       assert(liveFiles(table) == Vector("c1"))
     }
   }
 
   test("the error for overwriting a partially matching file names the file") {
     withTable(byCategory()) { empty =>
-      val table = filled(empty)
+      val table = withThreeFiles(empty)
       val filter = LessThan(Named("id"), LongLiteral(50))
       val error = intercept[ValidationFailed](commit(table, new OverwriteFiles(filter, Vector(fileOf("c", "c1")))))
       assert(error.getMessage.contains("id < 50") && error.getMessage.contains("1 may also have rows"))
@@ -170,7 +170,7 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("a delete that matches nothing commits nothing and leaves no files") {
     withTable(byCategory()) { empty =>
-      val table = filled(empty)
+      val table = withThreeFiles(empty)
       val store = table.io.asInstanceOf[MemoryFileIO]
       val before = store.paths
       val same = commit(table, new DeleteFiles(Equal(Named("category"), StringLiteral("zz"))))
@@ -188,7 +188,7 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("replacing partitions keeps other partitions, and is recorded in the summary") {
     withTable(byCategory()) { empty =>
-      val table = commit(filled(empty), new ReplacePartitions(Vector(fileOf("a", "a3"), fileOf("c", "c1"))))
+      val table = commit(withThreeFiles(empty), new ReplacePartitions(Vector(fileOf("a", "a3"), fileOf("c", "c1"))))
       assert(liveFiles(table) == Vector("a3", "b1", "c1"))
       val s = summary(table)
       assert(s("operation") == "overwrite" && s("replace-partitions") == "true")
@@ -199,7 +199,7 @@ class FileActionsSuite extends AnyFunSuite {
   test("replacing the null partition keeps other partition values") {
     withTable(byCategory()) { empty =>
       val nulls = fileOf("x", "n1").copy(partition = PartitionTuple(Vector(None)))
-      val table = commit(filled(empty), new FastAppend(Vector(nulls)))
+      val table = commit(withThreeFiles(empty), new FastAppend(Vector(nulls)))
       val replaced = commit(table, new ReplacePartitions(Vector(nulls.copy(path = "n2"))))
       assert(liveFiles(replaced) == Vector("a1", "a2", "b1", "n2"))
     }
@@ -214,7 +214,7 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("files of an older spec are kept when partitions of a newer spec are replaced") {
     withTable(byCategory()) { empty =>
-      val evolved = commit(filled(empty), new UpdateSpec(_.addField(Vector("id"), Bucket(4), None)))
+      val evolved = commit(withThreeFiles(empty), new UpdateSpec(_.addField(Vector("id"), Bucket(4), None)))
       val spec = evolved.spec
       assert(spec.specId == 1)
       val tuple = PartitionTuple(Vector(Some(StringLiteral("a")), Some(Literal.IntLiteral(1))))
@@ -226,7 +226,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("an unknown spec is rejected") {
+  test("a file with an unknown partition spec is rejected") {
     withTable(byCategory()) { table =>
       intercept[NotFound](commit(table, new FastAppend(Vector(fileOf("a", "x").copy(specId = 7)))))
     }
@@ -234,14 +234,14 @@ class FileActionsSuite extends AnyFunSuite {
 
   test("the manifest counts in the summary add up", OfManifests) {
     withTable(byCategory()) { empty =>
-      val first = filled(empty)
+      val first = withThreeFiles(empty)
       assert(summary(first)("manifests-created") == "1" && summary(first)("manifests-kept") == "0")
       val second = commit(first, new FastAppend(Vector(fileOf("c", "c1"))))
       assert(summary(second)("manifests-created") == "1" && summary(second)("manifests-kept") == "1")
     }
   }
 
-  /** Commits delete files, as other engines create them. */
+  /** Commits delete files in an append, as other engines may do. */
   private def withDeletes(table: Table, deletes: ContentFile*): Table = commit(table, new FastAppend(deletes.toVector))
 
   private def liveDeletes(table: Table): Vector[String] = {
@@ -249,10 +249,10 @@ class FileActionsSuite extends AnyFunSuite {
     files.map(f => f.referencedDataFile.getOrElse(f.path)).sorted
   }
 
-  test("removing the data of a partition removes its deletes, and not those of other partitions") {
+  test("removing the data files of a partition also removes the delete files of this partition only") {
     withTable(byCategory()) { empty =>
       def deletes(c: String) = fileOf(c, s"deletes-$c", records = 3).copy(content = Content.PositionDeletes)
-      val table = withDeletes(filled(empty), deletes("a"), deletes("b"))
+      val table = withDeletes(withThreeFiles(empty), deletes("a"), deletes("b"))
       assert(summary(table)("total-position-deletes") == "6" && summary(table)("added-position-delete-files") == "2")
       Seq(new DeleteFiles(inA), new ReplacePartitions(Vector(fileOf("a", "a3")))).foreach { action =>
         val after = commit(table.refresh(), action)
@@ -263,7 +263,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("removing a data file removes its deletion vector, and no other") {
+  test("removing a data file also removes its deletion vector, but not the vectors of other files") {
     withTable(unpartitioned("format-version" -> "3")) { empty =>
       val table = commit(empty, new FastAppend(Vector(file("low", ids = (0, 9)), file("high", ids = (10, 19)))))
       def vector(of: String, at: Long) = file("vectors.puffin", records = 2).copy(

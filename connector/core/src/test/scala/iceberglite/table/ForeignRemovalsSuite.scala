@@ -11,7 +11,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.RowFilter
 import iceberglite.tree.TestTable
 
-/** Conflicts with writers that keep the id of another snapshot in the entries of removed files. */
+/** Tests conflicts with other writers whose entries of removed files have the id of another snapshot. */
 class ForeignRemovalsSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
   private val files = Vector("a", "b", "c").map(TestTable.file(_))
@@ -31,7 +31,7 @@ class ForeignRemovalsSuite extends AnyFunSuite {
     check(t, since = 2L)
   }
 
-  test("a removal of an earlier snapshot that is repeated in a later manifest is not a conflict") {
+  test("a removal by a snapshot that the writer has read is not a conflict, even if a later manifest repeats it") {
     val t = new TestTable(schema)
     t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
     t.overwrite((Existing, 1L, files(0)), (Deleted, 2L, files(1)))

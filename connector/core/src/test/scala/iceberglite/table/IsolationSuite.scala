@@ -75,7 +75,7 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("replaced partitions are validated in the same way") {
+  test("replacing a partition conflicts only with files added concurrently to the same partition") {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val action = new ReplacePartitions(Vector(fileOf("a", "mine")), since(read, IsolationLevel.Serializable))
@@ -85,7 +85,7 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("without isolation the last writer wins") {
+  test("an overwrite without an isolation level removes rows added concurrently") {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val table = commit(read, new OverwriteFiles(category("a"), Vector(fileOf("a", "mine"))))
@@ -100,7 +100,10 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("rows that were removed with their whole manifest are detected", CommitRules.snapshotIsolation) {
+  test(
+    "a concurrent removal of rows is detected even if their whole manifest was removed",
+    CommitRules.snapshotIsolation
+  ) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"))
     val read = t.table
@@ -133,7 +136,10 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, other)) == Vector("compacted", "other"))
   }
 
-  test("compaction from another spec conflicts with replacing the partition it writes to", CommitRules.disjoint) {
+  test(
+    "compaction of files of another spec conflicts with replacing the partition of the compacted files",
+    CommitRules.disjoint
+  ) {
     val t = Actions.tableByCategory(V2)
     val byCategory = t.table.metadata.defaultSpecId
     t.commit(new UpdateSpec(_.removeField("category")))
@@ -158,9 +164,9 @@ class IsolationSuite extends AnyFunSuite {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))
     t.commit(new UpdateSpec(_.removeField("category")))
-    val everywhere = t.table.metadata.defaultSpecId
+    val unpartitionedSpecId = t.table.metadata.defaultSpecId
     val read = t.table
-    val deletes = Actions.equalityDeletes("theirs", beside = file("x").copy(specId = everywhere), ids = (1, 1))
+    val deletes = Actions.equalityDeletes("theirs", beside = file("x").copy(specId = unpartitionedSpecId), ids = (1, 1))
     t.commitOn(read, new RowDelta(Vector(deletes)))
     val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
     assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("added the delete file theirs"))
@@ -168,7 +174,10 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(table) == Vector("b1", "mine", "theirs"), "the deletes also apply to other partitions")
   }
 
-  test("deletes on one file conflict with a filter only if that file may match", CommitRules.disjoint) {
+  test(
+    "concurrent deletes in a file conflict with an overwrite by filter only if the file may have matching rows",
+    CommitRules.disjoint
+  ) {
     val t = Actions.unpartitionedTable(V3)
     val (low, high) = (file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     t.append(low, high)
@@ -180,7 +189,7 @@ class IsolationSuite extends AnyFunSuite {
     t.commitOn(read, mine)
   }
 
-  test("rows outside the statement's filter do not conflict, in any order of three writers", CommitRules.disjoint) {
+  test("commits of rows outside the statement's filter by two other writers do not conflict", CommitRules.disjoint) {
     val t = Actions.unpartitionedTable(V2)
     t.append(file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     val read = t.table

@@ -34,7 +34,7 @@ class MergeSchemaSuite extends AnyFunSuite {
   private def conflict(concurrent: SchemaUpdate => SchemaUpdate): String =
     intercept[CommitConflict](committed(concurrent)).getMessage
 
-  test("columns are added and widened, with the ids used in the files") {
+  test("columns are added and widened, with the field ids that the written files use") {
     val change = new MergeSchema(planned, rows, caseSensitive = true).changeFor(table, context)
     val after = MetadataUpdate.applyAll(table, change.updates, table.lastUpdatedMs)
     assert(after.schema.fields == planned.fields && after.lastColumnId == table.lastColumnId + 1)
@@ -48,13 +48,13 @@ class MergeSchemaSuite extends AnyFunSuite {
     assert(change.updates.isEmpty && change.requirements == Vector(AssertCurrentSchemaId(merged.currentSchemaId)))
   }
 
-  test("concurrent schema changes that do not affect these ids are tolerated") {
+  test("concurrent schema changes that do not affect the field ids in the written files are tolerated") {
     assert(committed(_.updateType(Vector("n"), LongType)).find("more").isDefined)
     assert(committed(_.updateDoc(Vector("n"), Some("number"))).find("n").flatMap(_.doc).contains("number"))
     assert(committed(_.addColumn(Vector.empty, "more", StringType)).fields.count(_.name == "more") == 1)
   }
 
-  test("if the ids in the files would have another meaning, the commit is rejected with the column name") {
+  test("a commit is rejected if a concurrent schema change gives a field id in the written files another meaning") {
     assert(conflict(_.addColumn(Vector.empty, "other", StringType)).contains("name or type for column more"))
     assert(conflict(_.dropColumn(Vector("n"))).contains("another id, name or type for column n"))
     assert(conflict(_.renameColumn(Vector("n"), "number")).contains("another id, name or type for column n"))

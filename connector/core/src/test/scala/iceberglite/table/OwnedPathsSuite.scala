@@ -16,7 +16,7 @@ class OwnedPathsSuite extends AnyFunSuite {
   private def owns(at: TableVersion, known: Option[String])(path: String): Boolean =
     OwnedPaths.of(new MemoryFileIO, at, TableOwnership(known, Vector("db", "t"))).reasonToKeep(path).isEmpty
 
-  test("a table owns its known directory, and nothing that only its properties name") {
+  test("a table owns the directory that its catalog assigned, but no path that only its properties contain") {
     val at = version("s3://b/wh/t", "write.data.path" -> "s3://data/x/", "write.metadata.path" -> "hdfs://nn/meta")
     val own = owns(at, Some("s3a://b/wh/t/"))(_)
     assert(own("s3://b/wh/t/data/f") && own("s3n://b//wh/t/x/f"))
@@ -24,7 +24,7 @@ class OwnedPathsSuite extends AnyFunSuite {
       .foreach(path => assert(!own(path), path))
   }
 
-  test("a location that only the metadata names is owned if the metadata file is in it") {
+  test("a location that only the metadata contains is owned if the metadata file is below it") {
     val at = version("mem://b/elsewhere/t")
     assert(owns(at, Some("mem://b/wh/t"))("mem://b/elsewhere/t/data/f"))
     val apart = at.copy(metadataLocation = "mem://b/other/metadata/v1.metadata.json")
@@ -33,14 +33,14 @@ class OwnedPathsSuite extends AnyFunSuite {
   }
 
   test(
-    "a table at the root of a bucket owns its data and metadata directories, and one at the root of a disk owns nothing"
+    "a table at the root of a bucket owns its data and metadata directories, a table at the root of a disk owns nothing"
   ) {
     val bucket = owns(version("s3://b/"), Some("s3://b/"))(_)
     assert(bucket("s3://b/data/f") && bucket("s3://b/metadata/f") && !bucket("s3://b/other/f"))
     Seq("/", "file:///").foreach(top => assert(!owns(version("mem://b/t"), Some(top))("/data/f")))
   }
 
-  test("the expired metadata files are those of the log, regardless of which table owns them") {
+  test("metadata files that leave the metadata log are expired, wherever the table has its location") {
     val properties = Seq(
       "write.metadata.previous-versions-max" -> "1",
       "write.metadata.delete-after-commit.enabled" -> "true"

@@ -11,13 +11,13 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Row deltas with position and equality delete files, from two concurrent writers. */
+/** Tests row deltas with position and equality delete files, which two writers commit concurrently. */
 class PositionDeletesSuite extends AnyFunSuite {
   private val a1 = fileOf("a", "a1", ids = (0, 9))
   private val a2 = fileOf("a", "a2", ids = (10, 19))
   private val b1 = fileOf("b", "b1", ids = (20, 29))
 
-  private def filled: Actions = {
+  private def withThreeFiles: Actions = {
     val t = tableByCategory(V2)
     t.append(a1, a2, b1)
     t
@@ -30,9 +30,9 @@ class PositionDeletesSuite extends AnyFunSuite {
 
   private def livePaths(t: Actions): Set[String] = live(t.store, t.table).map(_.file.path).toSet
 
-  test("two writers that delete rows of one file never conflict", CommitRules.snapshotIsolation) {
+  test("two writers that only delete rows of the same file never conflict", CommitRules.snapshotIsolation) {
     IsolationLevel.all.foreach { level =>
-      val t = filled
+      val t = withThreeFiles
       val read = t.table
       t.commitOn(read, change(read, level, positionDeletes("theirs", a1)))
       val table = t.commitOn(read, change(read, level, positionDeletes("mine", a1)))
@@ -41,25 +41,25 @@ class PositionDeletesSuite extends AnyFunSuite {
     }
   }
 
-  test("concurrent row deletes on a file that a writer changes are a conflict, because the rows may be the same") {
+  test("an update of a file conflicts with concurrent deletes in the file, because the rows may be the same") {
     val changed = fileOf("a", "new", ids = (1, 1))
     Seq(positionDeletes("theirs", a1), positionDeletes("theirs", a1, a2)).foreach { theirs =>
-      val t = filled
+      val t = withThreeFiles
       val read = t.table
       t.commitOn(read, change(read, IsolationLevel.Snapshot, theirs))
       val mine = change(read, IsolationLevel.Snapshot, positionDeletes("mine", a1), changed)
       assert(rejection(t.commitOn(read, mine)).contains("which may delete rows of a1"))
     }
     Seq(positionDeletes("theirs", a2), positionDeletes("theirs", b1)).foreach { theirs =>
-      val t = filled
+      val t = withThreeFiles
       val read = t.table
       t.commitOn(read, change(read, IsolationLevel.Snapshot, theirs))
       t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("mine", a1), changed))
     }
   }
 
-  test("equality deletes conflict with a change of a file that may contain their keys", CommitRules.lostUpdate) {
-    val t = filled
+  test("an update of a file conflicts with equality deletes whose keys the file may contain", CommitRules.lostUpdate) {
+    val t = withThreeFiles
     val read = t.table
     t.commitOn(read, new RowDelta(Vector(equalityDeletes("theirs", beside = a1, ids = (3, 4)))))
     def mine(of: ContentFile): RowDelta =
@@ -70,26 +70,32 @@ class PositionDeletesSuite extends AnyFunSuite {
   }
 
   test(
-    "deletes without referenced data file fail if a file of their partition was compacted",
+    "position deletes without a referenced data file fail if a file that they may refer to was compacted",
     CommitRules.filesStillExist
   ) {
-    val t = filled
+    val t = withThreeFiles
     val read = t.table
     val id = read.currentSnapshot.get.snapshotId
     t.commitOn(read, new RewriteFiles(Vector(a1), Vector(fileOf("a", "compacted", ids = (0, 9))), id))
-    val open = positionDeletes("mine", a1, a2)
-    assert(rejection(t.commitOn(read, change(read, IsolationLevel.Snapshot, open))).contains("a1 is not in the table"))
+    val ofTwoFiles = positionDeletes("mine", a1, a2)
+    val withoutReference = change(read, IsolationLevel.Snapshot, ofTwoFiles)
+    assert(rejection(t.commitOn(read, withoutReference)).contains("a1 is not in the table"))
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("other", a2)))
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("elsewhere", b1)))
-    val named = new RowDelta(Vector(open), isolation = snapshot(read), affectedDataFiles = Set("a2"))
-    t.commitOn(read, named)
-    val bad =
-      new RowDelta(Vector(open.copy(path = "bad")), isolation = snapshot(read), affectedDataFiles = Set("a1", "a2"))
-    assert(rejection(t.commitOn(read, bad)).contains("a1"))
+    val withAffectedFiles =
+      new RowDelta(Vector(ofTwoFiles), isolation = snapshot(read), affectedDataFiles = Set("a2"))
+    t.commitOn(read, withAffectedFiles)
+    val withCompactedFile =
+      new RowDelta(
+        Vector(ofTwoFiles.copy(path = "bad")),
+        isolation = snapshot(read),
+        affectedDataFiles = Set("a1", "a2")
+      )
+    assert(rejection(t.commitOn(read, withCompactedFile)).contains("a1"))
   }
 
-  test("data files that a row delta removes must exist, and must have no new deletes if their rows are written again") {
-    val t = filled
+  test("a row delta fails if a data file whose rows it writes again is missing or has concurrent deletes") {
+    val t = withThreeFiles
     val read = t.table
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("theirs", a1)))
     def replacing(of: ContentFile): RowDelta =
@@ -99,8 +105,11 @@ class PositionDeletesSuite extends AnyFunSuite {
     assert(rejection(t.commitOn(read, replacing(a2))).contains("a2 is not in the table"))
   }
 
-  test("an overwrite of given files fails if one was removed or has new deletes", CommitRules.filesStillExist) {
-    val t = filled
+  test(
+    "an overwrite of given files fails if one of them was removed or has concurrent deletes",
+    CommitRules.filesStillExist
+  ) {
+    val t = withThreeFiles
     val read = t.table
     t.commitOn(read, change(read, IsolationLevel.Snapshot, positionDeletes("theirs", a1)))
     def overwrite(of: ContentFile, level: IsolationLevel): OverwriteFiles = new OverwriteFiles(
@@ -119,8 +128,8 @@ class PositionDeletesSuite extends AnyFunSuite {
     t.commitOn(read, overwrite(b1, IsolationLevel.Snapshot))
   }
 
-  test("files are removed by path, and must exist unless that check is disabled", CommitRules.filesStillExist) {
-    val t = filled
+  test("removing files by path fails if a file is missing, unless this check is disabled", CommitRules.filesStillExist) {
+    val t = withThreeFiles
     t.commit(new RowDelta(Vector(positionDeletes("d", a1))))
     val read = t.table
     val table = t.commitOn(read, new RemoveFiles(Set("a1")))

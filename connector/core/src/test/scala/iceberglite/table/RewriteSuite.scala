@@ -22,13 +22,13 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Files and manifests that are rewritten with the same content, next to concurrent writers. */
+/** Tests rewrites of files and manifests that do not change rows, with concurrent commits of other writers. */
 class RewriteSuite extends AnyFunSuite {
   private val low = file("low", ids = (0, 9))
   private val high = file("high", ids = (10, 19))
   private val both = file("both", records = 20, ids = (0, 19))
 
-  private def filled(version: FormatVersion): Actions = {
+  private def withTwoFiles(version: FormatVersion): Actions = {
     val t = unpartitionedTable(version)
     t.append(low)
     t.append(high)
@@ -44,7 +44,7 @@ class RewriteSuite extends AnyFunSuite {
     "compacted files get the sequence number of the read snapshot, so concurrent equality deletes apply",
     CommitRules.rewrittenNumber
   ) {
-    val t = filled(V2)
+    val t = withTwoFiles(V2)
     val read = t.table
     t.commitOn(read, new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 3)))))
     val table = t.commitOn(read, compaction(read))
@@ -66,7 +66,7 @@ class RewriteSuite extends AnyFunSuite {
   }
 
   test("appends and deletes of other files do not conflict with a compaction, and a retry keeps its sequence number") {
-    val t = filled(V2)
+    val t = withTwoFiles(V2)
     t.append(file("other"))
     val read = t.table
     t.commitOn(read, new RemoveFiles(Set("other")))
@@ -77,7 +77,7 @@ class RewriteSuite extends AnyFunSuite {
   }
 
   test("a compaction works in version 1") {
-    val t = filled(V1)
+    val t = withTwoFiles(V1)
     assert(liveFiles(t.commit(compaction(t.table))) == Vector("both"))
   }
 
@@ -85,54 +85,57 @@ class RewriteSuite extends AnyFunSuite {
     "a compaction fails if one of its files gets new position deletes or a new deletion vector",
     CommitRules.rewriteConflicts
   ) {
-    val v2 = filled(V2)
+    val v2 = withTwoFiles(V2)
     val read2 = v2.table
     v2.commitOn(read2, new RowDelta(Vector(positionDeletes("theirs", low))))
     assert(rejection(v2.commitOn(read2, compaction(read2))).contains("theirs"))
     assert(v2.orphanFiles.isEmpty)
-    val v3 = filled(V3)
+    val v3 = withTwoFiles(V3)
     val read3 = v3.table
     v3.commitOn(read3, new RowDelta(v3.vectors("theirs.puffin", high -> Seq(1L))))
     assert(rejection(v3.commitOn(read3, compaction(read3))).contains("theirs.puffin"))
   }
 
-  test("two compactions of one file conflict", CommitRules.filesStillExist) {
-    val t = filled(V2)
+  test("two concurrent compactions of the same file conflict", CommitRules.filesStillExist) {
+    val t = withTwoFiles(V2)
     val read = t.table
     t.commitOn(read, new RewriteFiles(Vector(low), Vector(file("l2")), read.currentSnapshot.get.snapshotId))
     assert(rejection(t.commitOn(read, compaction(read))).contains("low is not in the table any more"))
   }
 
   test("existing deletes are removed together with the files that they apply to") {
-    val t = filled(V3)
+    val t = withTwoFiles(V3)
     t.commit(new RowDelta(t.vectors("d.puffin", low -> Seq(1L))))
     val table = t.commit(compaction(t.table))
     assert(liveFiles(table) == Vector("both") && summary(table)("removed-dvs") == "1")
   }
 
-  test("deletion vectors can be rewritten, unless their data file got another vector", CommitRules.rewriteConflicts) {
-    val t = filled(V3)
+  test(
+    "rewriting deletion vectors fails if a concurrent commit replaced one of the vectors",
+    CommitRules.rewriteConflicts
+  ) {
+    val t = withTwoFiles(V3)
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
     t.commit(new RowDelta(t.vectors("2.puffin", high -> Seq(2L))))
     val read = t.table
     val old = live(t.store, read).map(_.file).filter(_.isDeletionVector)
-    def together(path: String): RewriteFiles =
+    def rewriteVectors(path: String): RewriteFiles =
       new RewriteFiles(old, t.vectors(path, low -> Seq(1L), high -> Seq(2L)), read.currentSnapshot.get.snapshotId)
     t.commitOn(read, new RowDelta(t.vectors("3.puffin", low -> Seq(3L)), isolation = serializable(read)))
-    assert(rejection(t.commitOn(read, together("4.puffin"))).contains("is not in the table any more"))
-    val again = t.table
-    val now = live(t.store, again).map(_.file).filter(_.isDeletionVector)
+    assert(rejection(t.commitOn(read, rewriteVectors("4.puffin"))).contains("is not in the table any more"))
+    val updated = t.table
+    val currentVectors = live(t.store, updated).map(_.file).filter(_.isDeletionVector)
     val table = t.commit(new RewriteFiles(
-      now,
+      currentVectors,
       t.vectors("5.puffin", low -> Seq(1L, 3L), high -> Seq(2L)),
-      again.currentSnapshot.get.snapshotId
+      updated.currentSnapshot.get.snapshotId
     ))
     assert(t.deleted(table, low) == Vector(1L, 3L) && t.deleted(table, high) == Vector(2L))
     assert(operation(table) == "replace")
   }
 
-  test("a compaction that adds a vector to a file with another vector is rejected") {
-    val t = filled(V3)
+  test("a rewrite that adds a deletion vector for a file that already has a vector is rejected") {
+    val t = withTwoFiles(V3)
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
     val bad =
       new RewriteFiles(Vector(high), t.vectors("2.puffin", low -> Seq(1L)), t.table.currentSnapshot.get.snapshotId)
@@ -140,7 +143,7 @@ class RewriteSuite extends AnyFunSuite {
   }
 
   test("equality deletes with different sequence numbers are not rewritten into one file") {
-    val t = filled(V2)
+    val t = withTwoFiles(V2)
     val (one, two) = (equalityDeletes("e1", low, (1, 1)), equalityDeletes("e2", low, (2, 2)))
     t.commit(new RowDelta(Vector(one)))
     t.commit(new RowDelta(Vector(two)))
@@ -187,11 +190,11 @@ class RewriteSuite extends AnyFunSuite {
     assert(manifests(t, table).size == 2)
     assert(liveFiles(table) == Vector("a1", "b1", "theirs"))
     val added = (t.store.paths -- before).filterNot(_.endsWith(".json"))
-    assert(added.size == 2, s"one manifest and one list, not $added")
+    assert(added.size == 2, s"expected one manifest and one manifest list, but got $added")
     assert(t.orphanFiles.isEmpty)
   }
 
-  test("manifests whose files were removed concurrently are rewritten from the current ones") {
+  test("a rewrite of manifests does not restore files that were removed concurrently") {
     val t = tableByCategory(V2)
     Seq("b", "a", "c").foreach(c => t.append(fileOf(c, s"${c}1")))
     val read = t.table
@@ -201,7 +204,7 @@ class RewriteSuite extends AnyFunSuite {
     assert(t.orphanFiles.isEmpty)
   }
 
-  test("manifests of another spec are kept, and a single manifest is not rewritten") {
+  test("a rewrite of manifests keeps the manifests of other specs, and does not rewrite a single manifest") {
     val t = tableByCategory(V2)
     Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
     t.commit(new UpdateSpec(_.removeField("category")))
@@ -215,7 +218,7 @@ class RewriteSuite extends AnyFunSuite {
     intercept[NotFound](t.commit(new RewriteManifests(Some(0), sortBy = Vector("nope"))))
   }
 
-  test("manifests can be sorted by any partition field first") {
+  test("rewritten manifests can be sorted by any partition field") {
     val t = new Actions(TableCreation(
       schema,
       Vector(UnboundPartitionField(Vector("category"), Identity), UnboundPartitionField(Vector("id"), Identity))
@@ -228,9 +231,9 @@ class RewriteSuite extends AnyFunSuite {
     assert(live(t.store, byId).map(_.file.path).map(_.last) == Vector('1', '1', '2', '2'))
   }
 
-  test("a compaction does not restore rows whose concurrent equality deletes were converted to position deletes") {
+  test("a compaction fails if concurrent equality deletes of its rows were already converted to position deletes") {
     for ((version, converted) <- Seq(V2 -> Seq("low"), V3 -> Seq("low"), V2 -> Seq("low", "high"))) {
-      val t = filled(version)
+      val t = withTwoFiles(version)
       val read = t.table
       t.commitOn(read, new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 12)))))
       val since = t.table
@@ -244,8 +247,8 @@ class RewriteSuite extends AnyFunSuite {
     }
   }
 
-  test("a compaction tolerates that older deletes are rewritten") {
-    val t = filled(V3)
+  test("a compaction does not conflict with a concurrent rewrite of deletes that it has applied") {
+    val t = withTwoFiles(V3)
     t.commit(new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 3)))))
     val read = t.table
     val equality = live(t.store, read).map(_.file).filter(_.content == Content.EqualityDeletes)

@@ -10,12 +10,12 @@ import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
-/** Row deltas with deletion vectors, from two and three concurrent writers. */
+/** Tests row deltas with deletion vectors, which two or three writers commit concurrently. */
 class RowDeltaSuite extends AnyFunSuite {
   private val low = file("low", ids = (0, 9))
   private val high = file("high", ids = (10, 19))
 
-  private def filled: Actions = {
+  private def withTwoFiles: Actions = {
     val t = unpartitionedTable(V3)
     t.append(low, high)
     t
@@ -27,7 +27,7 @@ class RowDeltaSuite extends AnyFunSuite {
   private def rejection(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
   test("deletes of different rows of one file by two writers are merged into one vector", CommitRules.unitedVectors) {
-    val t = filled
+    val t = withTwoFiles
     val read = t.table
     val (mine, theirs) = (t.vectors("mine.puffin", low -> Seq(1L, 2L)), t.vectors("theirs.puffin", low -> Seq(7L)))
     t.commitOn(read, delete(theirs, read))
@@ -37,12 +37,12 @@ class RowDeltaSuite extends AnyFunSuite {
     val s = summary(table)
     assert((s("added-dvs"), s("removed-dvs"), s("added-position-deletes"), s("total-position-deletes")) ==
       (("1", "1", "3", "3")))
-    assert(t.unreferencedPuffins == Set("theirs.puffin"), "an older snapshot refers to theirs, none to mine")
+    assert(t.unreferencedPuffins == Set("theirs.puffin"), "an older snapshot references it")
     assert(t.orphanFiles.isEmpty)
   }
 
   test("deletes of the same rows by two writers both succeed") {
-    val t = filled
+    val t = withTwoFiles
     val read = t.table
     t.commitOn(read, delete(t.vectors("a.puffin", low -> Seq(3L, 4L)), read))
     val table = t.commitOn(read, delete(t.vectors("b.puffin", low -> Seq(4L, 3L)), read))
@@ -51,7 +51,7 @@ class RowDeltaSuite extends AnyFunSuite {
   }
 
   test("deletes of a third writer are merged into the merged vector, and its failed attempts leave no files") {
-    val t = filled
+    val t = withTwoFiles
     val read = t.table
     val third = read.transaction(Map.empty, environment).add(delete(t.vectors("3.puffin", low -> Seq(3L)), read))
     t.commitOn(read, delete(t.vectors("1.puffin", low -> Seq(1L)), read))
@@ -62,14 +62,14 @@ class RowDeltaSuite extends AnyFunSuite {
     t.committer.script = Vector(ScriptedCommitter.conflict, ScriptedCommitter.conflict)
     val table = third.commit()
     assert(t.deleted(table, low) == Vector(1L, 2L, 3L))
-    val stray = t.unreferencedPuffins
-    assert(stray.count(_.contains("merged")) == 1, "the previous snapshot refers to the vector merged from 1 and 2")
-    assert(!stray.contains("3.puffin") && stray.contains("1.puffin"))
+    val unreferenced = t.unreferencedPuffins
+    assert(unreferenced.count(_.contains("merged")) == 1, "the previous snapshot references it")
+    assert(!unreferenced.contains("3.puffin") && unreferenced.contains("1.puffin"))
     assert(t.orphanFiles.isEmpty)
   }
 
-  test("a vector that includes the one the writer read is merged with the vector that replaced it") {
-    val t = filled
+  test("a vector that replaces an earlier vector is merged with another vector that replaced it concurrently") {
+    val t = withTwoFiles
     t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
     val read = t.table
     val old = live(t.store, read).map(_.file).filter(_.isDeletionVector)
@@ -80,8 +80,8 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(table, low) == Vector(0L, 5L, 6L))
   }
 
-  test("of a Puffin file with several vectors, only those with concurrent changes are rewritten") {
-    val t = filled
+  test("only the vectors whose data files have concurrent deletes are rewritten, even if they share a Puffin file") {
+    val t = withTwoFiles
     val read = t.table
     t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(1L)), read))
     val table = t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(2L), high -> Seq(5L)), read))
@@ -91,32 +91,32 @@ class RowDeltaSuite extends AnyFunSuite {
   }
 
   test("a vector is merged with an existing vector that its writer did not know") {
-    val t = filled
+    val t = withTwoFiles
     t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
     val table = t.commit(delete(t.vectors("second.puffin", low -> Seq(9L)), t.table))
     assert(t.deleted(table, low) == Vector(0L, 9L))
   }
 
   test(
-    "a commit with unknown outcome removes no Puffin file, and a failed one removes its merged files",
+    "a commit with unknown outcome removes no Puffin files, and a failed commit removes the Puffin files it merged",
     CommitRules.unknownKept
   ) {
-    val t = filled
+    val t = withTwoFiles
     val read = t.table
     t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(1L)), read))
     val before = t.store.paths
     t.committer.script = Vector(ScriptedCommitter.conflict, ScriptedCommitter.unknown(happens = false, 99))
     intercept[CommitStateUnknown](t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(2L)), read)))
-    assert((t.store.paths -- before).count(_.endsWith(".puffin")) == 2, "mine, and the merged one")
+    assert((t.store.paths -- before).count(_.endsWith(".puffin")) == 2, "mine.puffin and the merged file")
     val later = t.store.paths
     t.committer.script = Vector.fill(5)(ScriptedCommitter.conflict)
     intercept[Exception](t.commitOn(read, delete(t.vectors("again.puffin", low -> Seq(3L)), read)))
     assert(t.store.paths -- later == Set("again.puffin"), "the writer removes its own file later")
   }
 
-  test("updates of different rows of one file are merged, at both isolation levels if the rows are independent") {
+  test("concurrent updates of different rows of one file are merged; serializable requires row-by-row statements") {
     Seq(snapshot _ -> false, serializable _ -> true).foreach { case (isolation, rowByRow) =>
-      val t = filled
+      val t = withTwoFiles
       val read = t.table
       def update(name: String, row: Long): RowDelta = new RowDelta(
         t.vectors(s"$name.puffin", low -> Seq(row)) :+ file(name, records = 1, ids = (row, row)),
@@ -133,7 +133,7 @@ class RowDeltaSuite extends AnyFunSuite {
 
   test("two writers that update the same row conflict", CommitRules.lostUpdate) {
     IsolationLevel.all.foreach { level =>
-      val t = filled
+      val t = withTwoFiles
       val read = t.table
       def update(name: String): RowDelta = new RowDelta(
         t.vectors(s"$name.puffin", low -> Seq(4L)) :+ file(name, records = 1, ids = (50, 50)),
@@ -151,7 +151,7 @@ class RowDeltaSuite extends AnyFunSuite {
     "a delete of a row that another writer updated is rejected instead of deleting only the old version",
     CommitRules.lostUpdate
   ) {
-    val t = filled
+    val t = withTwoFiles
     val read = t.table
     val update = new RowDelta(
       t.vectors("theirs.puffin", low -> Seq(4L)) :+ file("new", records = 1, ids = (4, 4)),
@@ -165,8 +165,8 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(t.commitOn(read, mine(5L, snapshot(read))), low) == Vector(4L, 5L))
   }
 
-  test("a row deleted before two writers started does not make their updates of other rows conflict") {
-    val t = filled
+  test("concurrent updates do not conflict because of a row that was already deleted when both writers started") {
+    val t = withTwoFiles
     t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
     val read = t.table
     def update(name: String, row: Long): RowDelta = new RowDelta(
@@ -179,7 +179,7 @@ class RowDeltaSuite extends AnyFunSuite {
 
   test("a statement that read rows deleted concurrently fails under serializable, and not under snapshot") {
     IsolationLevel.all.foreach { level =>
-      val t = filled
+      val t = withTwoFiles
       val read = t.table
       t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(5L)), read))
       val merge = new RowDelta(
@@ -192,8 +192,11 @@ class RowDeltaSuite extends AnyFunSuite {
     }
   }
 
-  test("concurrent deletes in a file without rows that the statement reads do not conflict", CommitRules.disjoint) {
-    val t = filled
+  test(
+    "concurrent deletes in a file do not conflict if the statement's filter matches no rows of the file",
+    CommitRules.disjoint
+  ) {
+    val t = withTwoFiles
     val read = t.table
     t.commitOn(read, delete(t.vectors("theirs.puffin", high -> Seq(5L)), read))
     val merge = new RowDelta(
@@ -205,7 +208,7 @@ class RowDeltaSuite extends AnyFunSuite {
   }
 
   test("matching rows added concurrently conflict with a serializable delete", CommitRules.serializable) {
-    val t = filled
+    val t = withTwoFiles
     val read = t.table
     t.append(file("new", ids = (5, 6)))
     def mine(below: Long, isolation: Option[Isolation]): RowDelta =
@@ -215,10 +218,10 @@ class RowDeltaSuite extends AnyFunSuite {
     t.commitOn(read, mine(9, snapshot(read)))
   }
 
-  test("a concurrently compacted file conflicts with deletes and updates", CommitRules.filesStillExist) {
+  test("deletes and updates conflict with a concurrent compaction of their file", CommitRules.filesStillExist) {
     Seq(Vector.empty[ContentFile], Vector(file("changed"))).foreach { rows =>
       IsolationLevel.all.foreach { level =>
-        val t = filled
+        val t = withTwoFiles
         val read = t.table
         t.commitOn(
           read,
@@ -230,8 +233,8 @@ class RowDeltaSuite extends AnyFunSuite {
     }
   }
 
-  test("a file that was removed with all its rows makes a delete a no-op, and conflicts with an update") {
-    val t = filled
+  test("a concurrent removal of the file conflicts with an update, while deletes of the file's rows are dropped") {
+    val t = withTwoFiles
     val read = t.table
     t.commitOn(read, new RemoveFiles(Set("low")))
     val changed = new RowDelta(t.vectors("c.puffin", low -> Seq(1L)) :+ file("changed"), isolation = snapshot(read))
@@ -242,26 +245,26 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(table, low).isEmpty && t.deleted(table, high) == Vector(2L))
   }
 
-  test("a concurrently overwritten file conflicts with a delete, because its rows may be in another file") {
-    val t = filled
+  test("a delete conflicts with a concurrent overwrite of the file, because its rows may be in a new file") {
+    val t = withTwoFiles
     val read = t.table
     t.commitOn(read, new OverwriteFiles(idBelow(10), Vector(file("over", ids = (0, 9)))))
     assert(rejection(t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(1L)), read))).contains("low"))
   }
 
-  test("a data file must exist even without isolation") {
-    val t = filled
+  test("deletes of a missing data file are rejected even without an isolation level") {
+    val t = withTwoFiles
     t.commit(new RemoveFiles(Set("low")))
     assert(rejection(t.commit(new RowDelta(t.vectors("mine.puffin", low -> Seq(1L))))).contains("low"))
   }
 
-  test("a data file cannot be removed and get deletes in the same commit") {
-    val t = filled
+  test("one row delta cannot both remove a data file and add deletes for it") {
+    val t = withTwoFiles
     intercept[InvalidArgument](new RowDelta(t.vectors("mine.puffin", low -> Seq(1L)), removed = Vector(low)))
   }
 
   test("the operation describes the change: rows added, deleted, or both", CommitRules.operations) {
-    val t = filled
+    val t = withTwoFiles
     assert(operation(t.commit(new RowDelta(Vector(file("new"))))) == "append")
     assert(operation(t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))) == "delete")
     assert(operation(t.commit(new RowDelta(t.vectors("2.puffin", low -> Seq(2L)) :+ file("n2")))) == "overwrite")

@@ -3,12 +3,13 @@ package iceberglite.table
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound}
 import iceberglite.spec.ObjectKind
 
-/** An in-memory committer with scripted responses. */
+/** An in-memory committer whose next commits return or throw what a script says. */
 final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
   private var versions = Vector.empty[TableVersion]
 
   /** Responses of the next commits; afterwards commits succeed. */
   var script: Vector[ScriptedCommitter.Answer] = Vector.empty
+  /** Callbacks to run before the next loads, one per load. */
   var loads: Vector[() => Unit] = Vector.empty
   var commits = 0
 
@@ -26,11 +27,11 @@ final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Com
     val answer = script.headOption
     script = script.drop(1)
     answer match {
-      case Some(before) if !before.happens => throw before.error
-      case other =>
-        val done = swap(id, base, change)
-        other.foreach(after => throw after.error)
-        done
+      case Some(failure) if !failure.happens => throw failure.error
+      case response =>
+        val next = swap(id, base, change)
+        response.foreach(r => throw r.error)
+        next
     }
   }
 
@@ -47,7 +48,11 @@ final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Com
 
 object ScriptedCommitter {
 
-  /** An error, after the commit or instead of it. */
+  /**
+   * An error that the commit throws.
+   *
+   * @param happens whether the commit takes effect before the error is thrown
+   */
   final case class Answer(happens: Boolean, error: Throwable)
 
   def location(version: Int, series: Long = 0): String =
@@ -55,7 +60,7 @@ object ScriptedCommitter {
 
   def conflict: Answer = Answer(happens = false, CommitConflict("t", "by the test"))
 
-  /** The commit happens, and is reported as a conflict. */
+  /** A response to a commit that takes effect and is reported as a conflict. */
   def hiddenSuccess: Answer = Answer(happens = true, CommitConflict("t", "by the test"))
 
   def unknown(happens: Boolean, version: Int): Answer =

@@ -17,7 +17,7 @@ import iceberglite.table.action.{
   SetStatistics
 }
 
-/** Adding statistics files to the metadata and removing them. */
+/** Tests actions that add statistics files to the metadata or remove them. */
 class StatisticsActionsSuite extends AnyFunSuite {
   private def commit(table: Table, action: Action): Table =
     table.transaction(Map.empty, TestTables.environment).add(action).commit()

@@ -26,7 +26,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Appends, upgrades, and several changes in one transaction. */
+/** Tests appends, format version upgrades, and transactions with several actions. */
 class TableActionsSuite extends AnyFunSuite {
   private def manifests(t: Actions): Vector[ManifestFile] =
     new TreeReader(t.store, t.table.metadata, ManifestCache.Disabled).manifests(t.table.currentSnapshot.get)
@@ -61,7 +61,10 @@ class TableActionsSuite extends AnyFunSuite {
     assert(intercept[ValidationFailed](t.commit(new UpgradeVersion(V3))).getMessage.contains("b1"))
   }
 
-  test("snapshots of one transaction follow each other, and each records its own changes", CommitRules.operations) {
+  test(
+    "each snapshot of a transaction has the previous one as its parent, and records only its own changes",
+    CommitRules.operations
+  ) {
     val t = unpartitionedTable(V3)
     val (low, high) = (file("low", ids = (0, 9)), file("high", ids = (10, 19)))
     t.append(low, high)
@@ -73,10 +76,10 @@ class TableActionsSuite extends AnyFunSuite {
       new MergeAppend(Vector(file("new", ids = (30, 39)))),
       new RowDelta(t.vectors("d.puffin", high -> Seq(3L)), isolation = snapshot(read))
     )
-    val line = table.metadata.ancestors(table.currentSnapshot.get).toVector.take(3)
-    assert(line.flatMap(_.operation) == Vector("delete", "append", "delete"))
-    assert(line.map(_.sequenceNumber) == Vector(5L, 4L, 3L))
-    assert(line.map(s => s.firstRowId.get -> s.addedRows.get).reverse == Vector(30L -> 10L, 40L -> 10L, 50L -> 0L))
+    val newest = table.metadata.ancestors(table.currentSnapshot.get).toVector.take(3)
+    assert(newest.flatMap(_.operation) == Vector("delete", "append", "delete"))
+    assert(newest.map(_.sequenceNumber) == Vector(5L, 4L, 3L))
+    assert(newest.map(s => s.firstRowId.get -> s.addedRows.get).reverse == Vector(30L -> 10L, 40L -> 10L, 50L -> 0L))
     assert(liveFiles(table) == Vector("d.puffin", "high", "new", "theirs"))
     assert(t.orphanFiles.isEmpty)
   }
@@ -95,7 +98,7 @@ class TableActionsSuite extends AnyFunSuite {
     assert(t.deleted(table, low) == Vector(3L) && liveFiles(table).contains("mine"))
   }
 
-  test("schema, spec, order, properties, references and data change in one commit or not at all") {
+  test("schema, spec, properties, references, location and data change in one commit or not at all") {
     val t = tableByCategory(V2)
     t.append(fileOf("a", "a1"))
     val read = t.table

@@ -15,7 +15,7 @@ import iceberglite.table.action.{FastAppend, UpdateProperties}
 class TableSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
 
-  /** A table whose catalog returns `newest` as the current version. */
+  /** Returns a table with the given metadata, whose catalog returns `newest` as the current version. */
   private def table(metadata: TableMetadata, newest: TableMetadata): Table = {
     val committer = new Committer {
       override def load(id: TableIdentifier): TableVersion = TableVersion(newest, "v2.metadata.json")
@@ -25,7 +25,7 @@ class TableSuite extends AnyFunSuite {
     new Table(id, "c.db.t", TableVersion(metadata, "v1.metadata.json"), new MemoryFileIO, committer)
   }
 
-  test("another table with the same name is not mistaken for the original table", MetadataRules.uuid) {
+  test("a refresh fails if the name now belongs to a table with another UUID", MetadataRules.uuid) {
     val old = SampleTables.empty(FormatVersion.V2)
     assert(table(old, SampleTables.withHistory(FormatVersion.V2)).refresh().currentSnapshot.isDefined)
     val error = intercept[ValidationFailed](table(old, old.copy(uuid = Some(new UUID(1, 2)))).refresh())
@@ -35,7 +35,7 @@ class TableSuite extends AnyFunSuite {
   }
 
   test(
-    "scans and writes of files of an encrypted table are rejected, and property changes are allowed",
+    "reading or writing files of an encrypted table is rejected, and changing its properties is allowed",
     MetadataRules.encryption
   ) {
     val encrypted = SampleTables.withHistory(FormatVersion.V3).copy(

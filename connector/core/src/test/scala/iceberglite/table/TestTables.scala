@@ -10,7 +10,7 @@ import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{SeenParts, TreeReader}
 
-/** Simple tables and files; the files are entries only. */
+/** Definitions of simple tables, and entries of files that do not exist in the storage. */
 object TestTables {
   val schema: Schema = Schema(
     0,
@@ -29,11 +29,11 @@ object TestTables {
     properties = properties.toMap
   )
 
-  /** Creates a file of an unpartitioned table, with ids in a range. */
+  /** Creates the entry of a data file of an unpartitioned table, with ids in a range. */
   def file(path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
     dataFile(path, records, ids, PartitionTuple.Empty)
 
-  /** Creates a file of one category. */
+  /** Creates the entry of a data file in the partition of a category, with ids in a range. */
   def fileOf(category: String, path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
     dataFile(path, records, ids, PartitionTuple(Vector(Some(StringLiteral(category)))))
 
@@ -54,7 +54,7 @@ object TestTables {
       )
     )
 
-  /** Returns the paths of the live data files of a snapshot; this reads every manifest. */
+  /** Returns the sorted paths of the live files of a snapshot, including delete files. Reads every manifest. */
   def liveFiles(io: FileIO, metadata: TableMetadata, snapshot: Option[Snapshot]): Vector[String] = {
     val tree = new TreeReader(io, metadata)
     snapshot.toVector.flatMap(tree.live(_)).map(_.file.path).sorted

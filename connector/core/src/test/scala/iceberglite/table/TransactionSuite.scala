@@ -15,7 +15,7 @@ import iceberglite.table.action.{FastAppend, OverwriteFiles, SetRef, UpdatePrope
 class TransactionSuite extends AnyFunSuite {
   import ScriptedCommitter._
 
-  /** A table with one file, whose committer follows a script. */
+  /** A table with one file, a committer with scripted responses, and a clock that advances only by waiting. */
   final private class Fixture(series: Long, properties: (String, String)*) {
     def this(properties: (String, String)*) = this(0, properties: _*)
 
@@ -23,7 +23,7 @@ class TransactionSuite extends AnyFunSuite {
     val committer = new ScriptedCommitter(store, series)
     var waits = Vector.empty[Long]
     var now = System.currentTimeMillis
-    val patient: Environment = environment.copy(
+    val withFakeClock: Environment = environment.copy(
       nowMs = () => now,
       sleep = ms => {
         waits :+= ms
@@ -34,16 +34,17 @@ class TransactionSuite extends AnyFunSuite {
     val table: Table = {
       val start =
         new TableStart.Creation(unpartitioned(properties: _*), StageMode.Create, "mem://t", java.util.UUID.randomUUID)
-      val created = StagedTable.begin(CommitTarget(id, "lite.db.t", store, committer), start, None, patient).commit()
-      created.transaction(Map.empty, patient).add(new FastAppend(Vector(file("first")))).commit()
+      val target = CommitTarget(id, "lite.db.t", store, committer)
+      val created = StagedTable.begin(target, start, None, withFakeClock).commit()
+      created.transaction(Map.empty, withFakeClock).add(new FastAppend(Vector(file("first")))).commit()
     }
 
     def append(path: String, on: Table = table): Table =
       transaction(on).add(new FastAppend(Vector(file(path)))).commit()
 
-    def transaction(on: Table = table): Transaction = on.transaction(Map("engine-name" -> "test"), patient)
+    def transaction(on: Table = table): Transaction = on.transaction(Map("engine-name" -> "test"), withFakeClock)
 
-    /** Returns manifests, lists and metadata files that the current metadata does not reference. */
+    /** Returns the paths of metadata files, lists and manifests that the current metadata does not reference. */
     def orphanFiles: Set[String] = store.paths -- reachable(store, committer.current)
   }
 
@@ -53,7 +54,7 @@ class TransactionSuite extends AnyFunSuite {
     val committed = f.append("mine")
     assert(liveFiles(committed) == Vector("first", "mine", "other"))
     assert(f.waits.size == 1)
-    assert(f.orphanFiles.isEmpty, "the first attempt's manifest list is gone")
+    assert(f.orphanFiles.isEmpty, "the first attempt's manifest list is deleted")
   }
 
   test("a retry reuses the manifest of the added files", CommitRules.appendsReapply) {
@@ -62,11 +63,11 @@ class TransactionSuite extends AnyFunSuite {
     val before = f.store.paths
     f.append("mine")
     val added = (f.store.paths -- before).filterNot(p => p.endsWith(".json"))
-    assert(added.size == 2, s"one manifest and one list, not $added")
+    assert(added.size == 2, s"expected one manifest and one manifest list, but got $added")
     assert(f.orphanFiles.isEmpty)
   }
 
-  test("waits between attempts double, with jitter, up to the maximum") {
+  test("the wait time doubles with each attempt, with jitter, up to the maximum") {
     val f = new Fixture("commit.retry.min-wait-ms" -> "100", "commit.retry.max-wait-ms" -> "300")
     f.committer.script = Vector.fill(4)(conflict)
     f.append("mine")
@@ -97,7 +98,7 @@ class TransactionSuite extends AnyFunSuite {
     f.committer.script = Vector(hiddenSuccess)
     val committed = f.append("mine")
     assert(liveFiles(committed) == Vector("first", "mine"))
-    assert(f.committer.commits == 3, "created, first, mine")
+    assert(f.committer.commits == 3, "the table's creation, first and mine")
     assert(f.orphanFiles.isEmpty)
   }
 
@@ -107,27 +108,27 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
   }
 
-  test("a base version with deleted files can be committed on if the table has a newer version") {
+  test("a commit on a base version whose manifest list is deleted succeeds if the table has a newer version") {
     val f = new Fixture
     val newer = f.transaction().add(new OverwriteFiles(AlwaysTrue, Vector(file("second")))).commit()
-    val gone = f.table.currentSnapshot.flatMap(_.manifestList).toVector
+    val expiredPaths = f.table.currentSnapshot.flatMap(_.manifestList).toVector
     val uncached = new FileIOWrapper(f.store) {
       override def read(path: String): Array[Byte] =
-        if (gone.contains(path)) throw UnreadableFile(path, "file", "It has expired") else f.store.read(path)
+        if (expiredPaths.contains(path)) throw UnreadableFile(path, "file", "It has expired") else f.store.read(path)
     }
     val stale = new Table(f.table.id, f.table.name, f.table.version, uncached, f.committer)
     assert(liveFiles(f.append("mine", stale)) == Vector("mine", "second"))
     assert(newer.metadata.snapshots.size == 2)
   }
 
-  test("a commit with unknown outcome that happened is found and succeeds") {
+  test("a commit with unknown outcome succeeds if the status check shows that it took effect") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
     assert(f.orphanFiles.isEmpty)
   }
 
-  test("a commit with unknown outcome is found behind later commits") {
+  test("the status check finds a commit with unknown outcome even after later commits") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     f.committer.loads = Vector(() => {
@@ -138,7 +139,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(liveFiles(f.append("mine")) == Vector("first", "later", "mine"))
   }
 
-  test("a change without snapshot and with unknown outcome is found by its metadata file") {
+  test("the status check finds a commit without a snapshot by its metadata file") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = true, 2))
     val committed = f.transaction().add(new UpdateProperties(Map("a" -> "b"))).commit()
@@ -157,7 +158,7 @@ class TransactionSuite extends AnyFunSuite {
     assert((f.store.paths -- before).size == 2, "manifest and list are kept")
   }
 
-  test("a commit with unknown outcome that lost the race is retried") {
+  test("a commit with unknown outcome is retried if another commit came first") {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = false, 99))
     f.committer.loads = Vector(() => {
@@ -185,7 +186,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.waits.nonEmpty)
   }
 
-  test("a writer that is interrupted in the middle of a commit checks its status, and stays interrupted") {
+  test("a writer that is interrupted during a commit checks the commit status, and stays interrupted") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = true, new InterruptedException("by the test")))
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
@@ -197,13 +198,16 @@ class TransactionSuite extends AnyFunSuite {
     assert(Thread.interrupted())
   }
 
-  test("running out of memory after a successful commit is a success") {
+  test("a commit that took effect succeeds even if the writer then runs out of memory") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = true, new OutOfMemoryError("by the test")))
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
   }
 
-  test("a retry on a concurrently upgraded table writes its manifest again", CommitRules.appendsReapply) {
+  test(
+    "a retry writes its manifest again if the table was upgraded concurrently",
+    CommitRules.appendsReapply
+  ) {
     val f = new Fixture("format-version" -> "1")
     f.transaction().add(new UpgradeVersion(FormatVersion.V2)).commit()
     val committed = f.append("mine")
@@ -212,7 +216,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.orphanFiles.isEmpty)
   }
 
-  test("if the table cannot be loaded, the commit status is checked as often as the table property says") {
+  test("if the table cannot be loaded, the status check is retried commit.status-check.num-retries times") {
     val f = new Fixture("commit.status-check.num-retries" -> "2")
     f.committer.script = Vector(unknown(happens = true, 2))
     def down(): Unit = throw StorageFailed("read", "x", "by the test")
@@ -234,13 +238,14 @@ class TransactionSuite extends AnyFunSuite {
   test("a writer that is interrupted while waiting stops, stays interrupted and leaves no files") {
     val f = new Fixture
     f.committer.script = Vector(conflict)
-    val hasty = f.patient.copy(sleep = _ => throw new InterruptedException)
-    intercept[CommitConflict](f.table.transaction(Map.empty, hasty).add(new FastAppend(Vector(file("mine")))).commit())
+    val interruptedSleep = f.withFakeClock.copy(sleep = _ => throw new InterruptedException)
+    val transaction = f.table.transaction(Map.empty, interruptedSleep)
+    intercept[CommitConflict](transaction.add(new FastAppend(Vector(file("mine")))).commit())
     assert(Thread.interrupted())
     assert(f.orphanFiles.isEmpty)
   }
 
-  test("running out of memory in the middle of a commit removes no files") {
+  test("if a writer runs out of memory during a commit, the commit status is unknown and its files are kept") {
     val f = new Fixture
     f.committer.script = Vector(Answer(happens = false, new OutOfMemoryError("by the test")))
     val before = f.store.paths
@@ -256,7 +261,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.orphanFiles.isEmpty)
   }
 
-  test("several actions are one commit") {
+  test("several actions of a transaction are one commit") {
     val f = new Fixture
     val committed = f.transaction()
       .add(new UpdateSchema(_.addColumn(Vector.empty, "extra", StringType, None)))
@@ -271,7 +276,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(committed.currentSnapshot.flatMap(_.schemaId).contains(committed.metadata.currentSchemaId))
   }
 
-  test("several actions are retried together") {
+  test("several actions of a transaction are retried together") {
     val f = new Fixture
     f.append("other")
     val both = f.transaction().add(new FastAppend(Vector(file("x")))).add(new FastAppend(Vector(file("y"))))
@@ -306,11 +311,11 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.committer.commits == 2)
   }
 
-  test("a recreated table is not mistaken for the dropped one") {
+  test("a commit to a table that was dropped and recreated is rejected because of its new UUID") {
     val f = new Fixture
     val other = new Fixture(series = 1)
-    val impostor = new Table(f.table.id, f.table.name, f.table.version, other.store, other.committer)
-    val error = intercept[ValidationFailed](f.append("mine", impostor))
+    val original = new Table(f.table.id, f.table.name, f.table.version, other.store, other.committer)
+    val error = intercept[ValidationFailed](f.append("mine", original))
     assert(error.getMessage.contains("UUID"))
     assert(liveFiles(other.table.refresh()) == Vector("first"))
   }

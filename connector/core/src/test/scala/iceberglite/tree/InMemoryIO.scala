@@ -9,7 +9,7 @@ import scala.collection.JavaConverters._
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** In-memory files; counts reads and can fail writes. */
+/** A storage that keeps files in memory, counts reads and can fail writes. */
 final class InMemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
   val reads = new AtomicInteger
@@ -23,7 +23,7 @@ final class InMemoryIO extends FileIO {
 
   override def read(path: String): Array[Byte] = {
     reads.incrementAndGet()
-    Option(files.get(path)).getOrElse(throw UnreadableFile(path, "file", "It is not there"))
+    Option(files.get(path)).getOrElse(throw UnreadableFile(path, "file", "It does not exist"))
   }
 
   override def exists(path: String): Boolean = files.containsKey(path)
@@ -33,7 +33,7 @@ final class InMemoryIO extends FileIO {
 
   override def write(path: String, contents: Array[Byte]): Unit = {
     if (failingWrites.exists(path.contains)) throw StorageFailed("write", path, "The disk is full")
-    if (Option(files.putIfAbsent(path, contents)).isDefined) throw StorageFailed("write", path, "It is there already")
+    if (Option(files.putIfAbsent(path, contents)).isDefined) throw StorageFailed("write", path, "It exists already")
   }
 
   override def createExclusively(path: String, contents: Array[Byte]): Boolean =
@@ -58,5 +58,5 @@ final class InMemoryIO extends FileIO {
   override def deleteEmptyDirectory(path: String): Unit = ()
 
   override def renameDirectory(from: String, to: String): Unit =
-    throw StorageFailed("rename", from, s"Not to $to: this file system has no directories")
+    throw StorageFailed("rename", from, s"It cannot be renamed to $to, because this storage has no directories")
 }

@@ -19,7 +19,7 @@ import iceberglite.tree.TestTable._
 class ManifestCacheSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
 
-  test("a manifest is read once, and a manifest just written is not read at all") {
+  test("a manifest is read only once, and a manifest that the same process wrote is not read at all") {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20))
     t.append(file("a"), file("b"))
     t.append(file("c"))
@@ -31,7 +31,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(t.io.reads.get == 3)
   }
 
-  test("entries cached on write equal those that a reader gets") {
+  test("entries that are cached when a manifest is written equal the entries read from the manifest") {
     FormatVersion.all.foreach { version =>
       val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
       val t = new TestTable(schema, Vector(spec), version = version, cache = new ManifestCache(1 << 20))
@@ -39,28 +39,29 @@ class ManifestCacheSuite extends AnyFunSuite {
       t.append(file("a", part(1)), file("b", part(2)), file("c", part(1)))
       t.append(file("d", part(3)))
       t.commit(Vector(file("e", part(3))), removing("b"))
-      def facts(entries: Seq[ManifestEntry]) = entries.map(e =>
+      def comparable(entries: Seq[ManifestEntry]) = entries.map(e =>
         (e.copy(file = file("")), e.file.path, e.file.partition, e.file.firstRowId)
       )
-      val kept = facts(t.entries)
+      val fromCache = comparable(t.entries)
       assert(t.io.reads.get == 0)
-      val plain = new TreeReader(t.io, t.metadata, ManifestCache.Disabled)
-      assert(kept == facts(plain.manifests(t.metadata.currentSnapshot.get).flatMap(m => plain.entries(m))))
+      val uncached = new TreeReader(t.io, t.metadata, ManifestCache.Disabled)
+      val manifests = uncached.manifests(t.metadata.currentSnapshot.get)
+      assert(fromCache == comparable(manifests.flatMap(m => uncached.entries(m))))
     }
   }
 
-  test("the numbers of a failed attempt are not used by the next attempt") {
+  test("an entry cached by a failed commit attempt gets a new sequence number in the next attempt") {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20))
     val changes = FileChanges(Vector(file("mine")))
     val mine = new UUID(9, 9)
-    val lost = t.write(t.header().copy(snapshotId = 99L, commitId = mine), changes)
-    assert(t.reader.entries(listOf(lost).manifests.head).next().sequenceNumber.contains(1L))
+    val first = t.write(t.header().copy(snapshotId = 99L, commitId = mine), changes)
+    assert(t.reader.entries(listOf(first).manifests.head).next().sequenceNumber.contains(1L))
     t.append(file("theirs"))
-    val won = t.write(t.header(attempt = 1).copy(snapshotId = 99L, commitId = mine), changes, Some(lost))
-    assert(t.reader.entries(listOf(won).manifests.head).next().sequenceNumber.contains(2L))
+    val second = t.write(t.header(attempt = 1).copy(snapshotId = 99L, commitId = mine), changes, Some(first))
+    assert(t.reader.entries(listOf(second).manifests.head).next().sequenceNumber.contains(2L))
   }
 
-  test("a tree with a small cache stays within the limit") {
+  test("the cache stays within its limit, and entries that were evicted are read again") {
     val cache = new ManifestCache(20000)
     val t = new TestTable(schema, cache = cache)
     (1 to 60).foreach { i =>
@@ -85,14 +86,14 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert((one.io.reads.get, two.io.reads.get) == ((2, 0)))
   }
 
-  test("manifests larger than the limit are read again") {
+  test("manifests larger than the limit per file are not cached") {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20, maxFileBytes = 1))
     t.append(file("a"))
     (1 to 2).foreach(_ => assert(t.live.size == 1))
     assert(t.io.reads.get == 2)
   }
 
-  test("catalogs with the same limits share a cache, and others do not") {
+  test("catalogs share a cache only if they have the same cache limits") {
     def io(bounds: CacheBounds) = new FileIOWrapper(new MemoryFileIO) {
       override def cacheBounds: CacheBounds = bounds
     }
@@ -103,7 +104,7 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(!ManifestCache.of(io(CacheBounds(maxBytes = Some(0)))).enabled)
   }
 
-  test("a disabled cache keeps nothing") {
+  test("a disabled cache stores no entries") {
     val t = new TestTable(schema, cache = ManifestCache.Disabled)
     t.append(file("a"))
     t.live

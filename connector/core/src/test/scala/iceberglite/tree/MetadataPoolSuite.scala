@@ -25,22 +25,22 @@ class MetadataPoolSuite extends AnyFunSuite {
     assert(done.toArray.toSeq == (1 to 100))
   }
 
-  test("several items run at the same time") {
-    val together = new CountDownLatch(8)
-    val met = MetadataPool.map(1 to 8) { _ =>
-      together.countDown()
-      together.await(30, TimeUnit.SECONDS)
+  test("several items are processed at the same time") {
+    val started = new CountDownLatch(8)
+    val allStarted = MetadataPool.map(1 to 8) { _ =>
+      started.countDown()
+      started.await(30, TimeUnit.SECONDS)
     }
-    assert(met.forall(identity))
+    assert(allStarted.forall(identity))
   }
 
-  test("nested work terminates, with any number of concurrent callers") {
+  test("nested calls terminate, with any number of concurrent callers") {
     val sums =
       MetadataPool.map(1 to 40)(i => MetadataPool.map(1 to 40)(j => MetadataPool.map(1 to 3)(_ * i * j).sum).sum)
     assert(sums.sum == (1 to 40).sum * (1 to 40).sum * 6)
   }
 
-  test("a failure is thrown only when no work is running any more") {
+  test("the failure of an item is thrown only when no other item is being processed any more") {
     val running = new AtomicInteger
     val failures = new ConcurrentLinkedQueue[Int]
     val thrown = intercept[IllegalStateException](MetadataPool.map(1 to 100) { i =>

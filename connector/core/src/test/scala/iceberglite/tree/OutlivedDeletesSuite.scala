@@ -15,7 +15,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.{Match, RowFilter}
 import iceberglite.tree.TestTable._
 
-/** Removal of delete files together with data files. */
+/** Tests that removing data files also removes the delete files that apply only to them or to older files. */
 class OutlivedDeletesSuite extends AnyFunSuite {
   private val schema =
     Schema(0, Vector(NestedField.optional(1, "id", LongType), NestedField.optional(2, "n", LongType)))
@@ -30,7 +30,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
   private def deleted(t: TestTable): Vector[ManifestEntry] = t.entries.filter(_.status == EntryStatus.Deleted)
 
   test(
-    "removing a data file deletes the entry of its vector, which keeps its numbers",
+    "removing a data file also removes its deletion vector, and the vector's entry keeps its sequence numbers",
     ManifestRules.vectorIsRemoved,
     ManifestRules.deletedBy,
     ManifestRules.explicitNumbers
@@ -39,22 +39,23 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     t.append(file("a"), file("b"))
     t.append(vector("a", 4), vector("b", 44))
     t.commit(Vector.empty, removing("a"))
-    val gone = deleted(t).filter(_.file.content != Content.Data)
-    assert(gone.map(_.file.contentOffset) == Vector(Some(4L)))
-    assert(gone.map(e => (e.snapshotId, e.sequenceNumber, e.fileSequenceNumber)) == Vector((
+    val removedVectors = deleted(t).filter(_.file.content != Content.Data)
+    assert(removedVectors.map(_.file.contentOffset) == Vector(Some(4L)))
+    assert(removedVectors.map(e => (e.snapshotId, e.sequenceNumber, e.fileSequenceNumber)) == Vector((
       Some(3L),
       Some(2L),
       Some(2L)
     )))
-    val left = t.live.find(_.file.content != Content.Data).get
-    assert(left.status == EntryStatus.Existing && left.snapshotId.contains(2L) && left.sequenceNumber.contains(2L))
+    val remainingVector = t.live.find(_.file.content != Content.Data).get
+    assert(remainingVector.status == EntryStatus.Existing)
+    assert(remainingVector.snapshotId.contains(2L) && remainingVector.sequenceNumber.contains(2L))
     assert(t.manifests.filter(_.content == ManifestContent.Deletes).forall(_.firstRowId.isEmpty))
     assert(t.entries.filter(_.file.content != Content.Data).forall(_.file.firstRowId.isEmpty))
     assert(t.live.filter(_.file.content == Content.Data).map(_.file.firstRowId) == Vector(Some(10L)))
     assert(t.metadata.currentSnapshot.flatMap(_.addedRows).contains(10L), "row ids are also reserved for existing rows")
   }
 
-  private def oldDeletes(): TestTable = {
+  private def withOldDeletes(): TestTable = {
     val t = new TestTable(schema)
     t.append(file("a"))
     t.append(positionDeletes("p"), equalityDeletes("e"))
@@ -66,17 +67,17 @@ class OutlivedDeletesSuite extends AnyFunSuite {
   private def names(t: TestTable): Set[String] = t.live.map(e => nameOf(e.file)).toSet
 
   test("removing data files removes deletes older than all remaining data files", ManifestRules.outlived) {
-    val t = oldDeletes()
+    val t = withOldDeletes()
     t.commit(Vector(file("c")), removing("a"))
     assert(names(t) == Set("b", "c", "later"))
     t.commit(Vector(file("d")), removing("b"))
     assert(names(t) == Set("c", "d"))
   }
 
-  test("deletes are kept while older data files remain, or if no data file is removed", ManifestRules.outlived) {
-    val young = oldDeletes()
-    young.commit(Vector.empty, removing("b"))
-    assert(names(young) == Set("a", "p", "e", "later"))
+  test("deletes are kept while an older data file remains, or if no data file is removed", ManifestRules.outlived) {
+    val withOlderFile = withOldDeletes()
+    withOlderFile.commit(Vector.empty, removing("b"))
+    assert(names(withOlderFile) == Set("a", "p", "e", "later"))
     val t = new TestTable(schema)
     t.append(equalityDeletes("e"))
     t.append(file("b"))
@@ -85,17 +86,17 @@ class OutlivedDeletesSuite extends AnyFunSuite {
   }
 
   test(
-    "an added file with an older sequence number also keeps the deletes",
+    "deletes are also kept if a data file with an older sequence number is added",
     ManifestRules.outlived,
     ManifestRules.olderNumber
   ) {
-    val t = oldDeletes()
+    val t = withOldDeletes()
     val changes = FileChanges(Vector.empty, removing("a"), Vector(OlderFile(file("a2"), 1)))
     t.adopt(t.write(t.header(), changes))
     assert(names(t) == Set("a2", "b", "p", "e", "later"))
   }
 
-  test("an equality delete file matches a filter by its keys, and not by its other columns") {
+  test("a filter is evaluated on the key columns of an equality delete file, and not on its other columns") {
     val bounds = Map(1 -> LongLiteral(5), 2 -> LongLiteral(5)).map { case (id, v) => id -> SingleValue.encode(v) }
     val metrics = MetricMaps(
       valueCounts = Some(Map(1 -> 1L, 2 -> 1L)),

@@ -11,9 +11,9 @@ import iceberglite.table.MemoryFileIO
 class ParallelWriterSuite extends AnyFunSuite {
   private val contents = Array[Byte](1)
 
-  /** A remote storage where no write completes before all have started. */
-  private class RemoteStorage(files: MemoryFileIO, together: Int) extends FileIOWrapper(files) {
-    private val started = new CountDownLatch(together)
+  /** A remote storage where no write completes before a number of writes have started. */
+  private class RemoteStorage(files: MemoryFileIO, writesToStart: Int) extends FileIOWrapper(files) {
+    private val started = new CountDownLatch(writesToStart)
 
     override def isRemote(path: String): Boolean = true
     override def write(path: String, contents: Array[Byte]): Unit = {
@@ -26,51 +26,51 @@ class ParallelWriterSuite extends AnyFunSuite {
 
   test("files for a remote storage are written in parallel, and all exist after waiting") {
     val files = new MemoryFileIO
-    val sink = new ParallelWriter(new RemoteStorage(files, together = 3), "mem:/t")
-    (1 to 3).foreach(i => sink.write(s"mem:/t/$i", contents))
-    sink.await()
+    val writer = new ParallelWriter(new RemoteStorage(files, writesToStart = 3), "mem:/t")
+    (1 to 3).foreach(i => writer.write(s"mem:/t/$i", contents))
+    writer.await()
     assert(files.paths == Set("mem:/t/1", "mem:/t/2", "mem:/t/3"))
   }
 
   test("the first failure is thrown only when no write is running any more") {
     val files = new MemoryFileIO
-    val sink = new ParallelWriter(new RemoteStorage(files, together = 3), "mem:/t")
-    Seq("1", "bad", "3").foreach(name => sink.write(s"mem:/t/$name", contents))
-    assert(intercept[StorageFailed](sink.await()).getMessage.contains("bad"))
+    val writer = new ParallelWriter(new RemoteStorage(files, writesToStart = 3), "mem:/t")
+    Seq("1", "bad", "3").foreach(name => writer.write(s"mem:/t/$name", contents))
+    assert(intercept[StorageFailed](writer.await()).getMessage.contains("bad"))
     assert(files.paths == Set("mem:/t/1", "mem:/t/3"))
   }
 
   test("local files are written by the calling thread, one by one") {
     val files = new MemoryFileIO
-    val sink = new ParallelWriter(files, "mem:/t")
-    sink.write("mem:/t/1", contents)
+    val writer = new ParallelWriter(files, "mem:/t")
+    writer.write("mem:/t/1", contents)
     assert(files.paths == Set("mem:/t/1"))
-    sink.await()
+    writer.await()
   }
 
-  test("with parallelism disabled a thread writes files in order") {
+  test("with parallelism disabled, the calling thread writes files to a remote storage immediately") {
     val files = new MemoryFileIO
-    val far = new FileIOWrapper(files) {
+    val remoteFiles = new FileIOWrapper(files) {
       override def isRemote(path: String): Boolean = true
     }
     MetadataPool.sequentially {
-      val sink = new ParallelWriter(far, "mem:/t")
-      sink.write("mem:/t/1", contents)
+      val writer = new ParallelWriter(remoteFiles, "mem:/t")
+      writer.write("mem:/t/1", contents)
       assert(files.paths == Set("mem:/t/1"))
-      sink.await()
+      writer.await()
     }
   }
 
-  test("work that no other thread takes is done by the waiting thread") {
-    val here = Thread.currentThread
-    val block = new CountDownLatch(1)
-    val busy = Vector.fill(32)(MetadataPool.submit {
-      if (Thread.currentThread ne here) block.await()
+  test("a task that no pool thread has started is executed by the thread that waits for it") {
+    val testThread = Thread.currentThread
+    val release = new CountDownLatch(1)
+    val blockingTasks = Vector.fill(32)(MetadataPool.submit {
+      if (Thread.currentThread ne testThread) release.await()
     })
-    var by = Option.empty[Thread]
-    MetadataPool.submit { by = Some(Thread.currentThread) }.await()
-    assert(by.contains(here))
-    block.countDown()
-    busy.foreach(_.await())
+    var executingThread = Option.empty[Thread]
+    MetadataPool.submit { executingThread = Some(Thread.currentThread) }.await()
+    assert(executingThread.contains(testThread))
+    release.countDown()
+    blockingTasks.foreach(_.await())
   }
 }

@@ -20,7 +20,7 @@ import iceberglite.spec.schema.Schema
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
 
-/** A table whose metadata stays in memory: commits write only the tree of a snapshot. */
+/** A table whose metadata is only in memory. A commit writes only the manifests and the manifest list of a snapshot. */
 final class TestTable(
     schema: Schema,
     specs: Vector[PartitionSpec] = Vector(PartitionSpec.Unpartitioned),
@@ -91,20 +91,20 @@ final class TestTable(
     written
   }
 
-  /** Writes the tree of a snapshot, possibly reusing an earlier attempt. */
+  /** Writes the tree of a snapshot without a commit. It may reuse files that an earlier attempt has written. */
   def write(header: TreeHeader, changes: FileChanges, earlier: Option[WrittenTree] = None): WrittenTree =
     MetadataTree.write(header, tree, changes, earlier, cache)
 
   def append(added: ContentFile*): WrittenTree = commit(added.toVector)
 
   /**
-   * Commits an overwrite with one manifest, as another engine may write it.
+   * Commits an overwrite with a single manifest of exactly the given entries, as another engine may write it.
    *
-   * @param rows entries of the manifest: status, snapshot id and file
+   * @param entryParts status, snapshot id and file of each entry
    */
-  def overwrite(rows: (EntryStatus, Long, ContentFile)*): Unit = {
+  def overwrite(entryParts: (EntryStatus, Long, ContentFile)*): Unit = {
     val id = metadata.snapshots.size + 1L
-    val entries = rows.map { case (status, snapshotId, file) =>
+    val entries = entryParts.map { case (status, snapshotId, file) =>
       val number = Some(snapshotId).filter(_ => status != EntryStatus.Added)
       ManifestEntry(status, Some(snapshotId), number, Some(snapshotId), file)
     }
@@ -116,7 +116,7 @@ final class TestTable(
     setCurrent(Snapshot(id, parent, id, id, Some(list), Vector.empty, summary, Some(0)))
   }
 
-  /** Makes the written tree the current snapshot. */
+  /** Adds a snapshot with the written tree, and makes it the current snapshot. */
   def adopt(written: WrittenTree): Unit = {
     val h = header()
     val snapshot = Snapshot(
@@ -149,7 +149,7 @@ object TestTable {
     override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
       throw IcebergError.Unsupported(s"a commit to $id", "This table is read-only")
     override def load(id: TableIdentifier): TableVersion =
-      throw IcebergError.Unsupported(s"a look at $id", "This table is read-only")
+      throw IcebergError.Unsupported(s"loading $id", "The table has no catalog")
   }
 
   def file(
@@ -189,7 +189,7 @@ object TestTable {
     override def removes(entry: ManifestEntry): Boolean = paths(entry.file.path)
   }
 
-  /** Returns the written tree in the form of versions 1 to 3. */
+  /** Returns the written tree as a manifest list, the tree format of table versions 1 to 3. */
   def listOf(written: WrittenTree): WrittenManifestList = written match {
     case list: WrittenManifestList => list
   }

@@ -16,7 +16,7 @@ import iceberglite.spec.types.Type.LongType
 import iceberglite.table.SnapshotSummary
 import iceberglite.tree.TestTable._
 
-/** Data files with the record count -1: Avro files that Apache Iceberg imported. */
+/** Tests data files with the record count -1, which Apache Iceberg writes for Avro files that it imported. */
 class UncountedFilesSuite extends AnyFunSuite {
   private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
 
@@ -28,7 +28,7 @@ class UncountedFilesSuite extends AnyFunSuite {
     t
   }
 
-  test("the record count of a data file may be unknown, that of a delete file may not", ManifestRules.unknownRecords) {
+  test("a data file may have an unknown record count, but a delete file may not", ManifestRules.unknownRecords) {
     val t = table(file("a"), uncounted("u"))
     assert(t.live.map(_.file.recordCount) == Vector(10L, -1L))
     assert(t.manifests.map(_.addedRowsCount) == Vector(Some(10L)))
@@ -46,11 +46,11 @@ class UncountedFilesSuite extends AnyFunSuite {
     assert(summary("total-records") == "0" && summary("deleted-data-files") == "1")
     val parent = t.metadata.currentSnapshot.map(s => s.copy(summary = s.summary + ("total-records" -> "-1")))
     val after = SnapshotSummary.of(Operation.Append, t.metadata, parent, written, Map.empty)
-    assert(!after.contains("total-records"), "what is below 0 is unknown")
+    assert(!after.contains("total-records"), "a negative total of the parent is treated as unknown")
   }
 
   test(
-    "a file with an unknown record count is scanned, and matches completely only by its metrics",
+    "a file without record count and metrics may match any filter, and matches completely only if the filter is true",
     ManifestRules.unknownRecords
   ) {
     val above = Bind(GreaterThan(Term.Named("id"), LongLiteral(0)), schema, caseSensitive = true)
@@ -66,7 +66,7 @@ class UncountedFilesSuite extends AnyFunSuite {
   }
 
   test(
-    "after an upgrade, a file with an unknown record count is reported until it is removed",
+    "after an upgrade to version 3, commits fail until files with an unknown record count are removed",
     ManifestRules.countedRowIds
   ) {
     val t = table(file("a"), uncounted("u"))

@@ -13,7 +13,7 @@ import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Each fault of a file gives one error, and no other error or large allocation. */
+/** Tests that reading a damaged manifest or manifest list throws an `IcebergError` that says what is wrong. */
 class DamagedManifestSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId)
 
@@ -27,7 +27,7 @@ class DamagedManifestSuite extends AnyFunSuite {
   private def readAll(bytes: Array[Byte], listed: ManifestFile): Try[Int] = Try {
     val io = new MemoryFileIO
     io.write(listed.path, bytes)
-    // Metrics are decoded lazily, which must not fail.
+    // Accesses the metrics of each file, because they are decoded lazily.
     Manifests.read(io, listed, specs, schema).map(_.file.metrics).toVector.map(maps).size
   }
 
@@ -45,51 +45,51 @@ class DamagedManifestSuite extends AnyFunSuite {
   }
 
   private val io = new MemoryFileIO
-  private val whole = manifest(io)
+  private val validManifest = manifest(io)
   private val bytes = io.read("m.avro")
 
   test("the error for a missing manifest calls it a manifest") {
-    val error = intercept[UnreadableFile](Manifests.read(new MemoryFileIO, whole, specs, schema))
+    val error = intercept[UnreadableFile](Manifests.read(new MemoryFileIO, validManifest, specs, schema))
     assert(error.getMessage.startsWith("Cannot read manifest m.avro: It does not exist"))
   }
 
-  test("the error for an empty file, or one that is not Avro, says so") {
-    assert(messageOf("{}".getBytes, whole).contains("not an Avro file"))
-    assert(messageOf(Array.emptyByteArray, whole).contains("not an Avro file"))
+  test("the error for an empty file or a file in another format says that the file is not an Avro file") {
+    assert(messageOf("{}".getBytes, validManifest).contains("not an Avro file"))
+    assert(messageOf(Array.emptyByteArray, validManifest).contains("not an Avro file"))
   }
 
   test("a file truncated anywhere is rejected, even between two blocks", ManifestRules.damaged) {
     bytes.indices.foreach { length =>
-      readAll(bytes.take(length), whole) match {
+      readAll(bytes.take(length), validManifest) match {
         case Failure(_: UnreadableFile) => ()
         case other => fail(s"cut at $length: $other")
       }
     }
   }
 
-  test("a file with a wrong listed length is read, if it has as many entries as listed") {
-    assert(readAll(bytes, whole.copy(length = 1000000L)).get == 50)
-    assert(messageOf(bytes, whole.copy(length = 1000000L, addedFilesCount = Some(51))).contains("50 entries"))
+  test("a manifest whose length differs from the manifest list is read if its number of entries is as listed") {
+    assert(readAll(bytes, validManifest.copy(length = 1000000L)).get == 50)
+    assert(messageOf(bytes, validManifest.copy(length = 1000000L, addedFilesCount = Some(51))).contains("50 entries"))
   }
 
   test("the error for another kind of Avro file names the missing fields", ManifestRules.damaged) {
     val lists = new MemoryFileIO
-    ManifestLists.write(lists, "snap.avro", FormatVersion.V2, 1L, None, 1L, None, Seq(whole))
-    assert(messageOf(lists.read("snap.avro"), whole).contains("data_file (field 2)"))
+    ManifestLists.write(lists, "snap.avro", FormatVersion.V2, 1L, None, 1L, None, Seq(validManifest))
+    assert(messageOf(lists.read("snap.avro"), validManifest).contains("data_file (field 2)"))
     assert(readList(bytes).failed.get.getMessage.contains("manifest_path (field 500)"))
   }
 
-  test("a delete manifest listed as data is rejected", ManifestRules.oneContent) {
-    assert(messageOf(bytes, whole.copy(content = ManifestContent.Deletes)).contains("lists data"))
+  test("a data manifest that is listed as a delete manifest is rejected", ManifestRules.oneContent) {
+    assert(messageOf(bytes, validManifest.copy(content = ManifestContent.Deletes)).contains("lists data"))
   }
 
-  test("the error for an unknown partition spec names it") {
-    val error = intercept[InvalidMetadata](Manifests.read(io, whole.copy(partitionSpecId = 8), specs, schema))
+  test("the error for an unknown partition spec contains the spec id") {
+    val error = intercept[InvalidMetadata](Manifests.read(io, validManifest.copy(partitionSpecId = 8), specs, schema))
     assert(error.getMessage.contains("partition spec 8"))
   }
 
   for (codec <- Seq("uncompressed", "gzip", "snappy", "zstd"))
-    test(s"any changed bytes of a $codec manifest cause no other error than IcebergError") {
+    test(s"reading a $codec manifest with randomly changed bytes succeeds or throws an IcebergError") {
       val target = new MemoryFileIO
       val listed = manifest(target, AvroCodec.of(Map("write.manifest.compression-codec" -> codec)))
       val original = target.read("m.avro")
@@ -105,9 +105,9 @@ class DamagedManifestSuite extends AnyFunSuite {
       }
     }
 
-  test("any changed bytes of a manifest list cause no other error than IcebergError") {
+  test("reading a manifest list with randomly changed bytes succeeds or throws an IcebergError") {
     val lists = new MemoryFileIO
-    val many = (0 until 20).map(i => whole.copy(path = s"m$i.avro"))
+    val many = (0 until 20).map(i => validManifest.copy(path = s"m$i.avro"))
     ManifestLists.write(lists, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, AvroCodec.Uncompressed)
     val original = lists.read("l")
     val random = new Random(3)

@@ -29,7 +29,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     upper <- bounds
   } yield MetricMaps(sizes, values, nulls, nans, lower, upper)
 
-  private def encoded(metrics: Seq[MetricMaps]): Vector[Metrics] = {
+  private def writtenAndRead(metrics: Seq[MetricMaps]): Vector[Metrics] = {
     val io = new MemoryFileIO
     val entries = metrics.iterator.zipWithIndex.map { case (m, i) => added(dataFile(s"f$i").copy(metrics = m)) }
     val manifest = Manifests.write(io, "m", FormatVersion.V2, ManifestContent.Data, schema, byId, 7L, entries)
@@ -47,7 +47,7 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("the decoded maps equal those that were written, and lookups return their values") {
     forAll(Gen.listOfN(3, all)) { written =>
-      val read = encoded(written)
+      val read = writtenAndRead(written)
       assert(read.map(maps) == written)
       read.zip(written).foreach { case (m, w) =>
         (1 to 300).foreach { id =>
@@ -59,22 +59,22 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("bounds of the expected width are read as numbers") {
+  test("bounds are read as numbers only if they have the expected width in bytes") {
     forAll(ids, Gen.long, Gen.long.map(_.toInt)) { (id, long, int) =>
       def littleEndian(size: Int)(put: ByteBuffer => ByteBuffer): ByteBuffer =
         put(ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN)).flip()
       val other = id / 2
       val lower = Map(other -> bytes(1), id -> littleEndian(8)(_.putLong(long)))
       val upper = Map(other -> bytes(), id -> littleEndian(4)(_.putInt(int)))
-      val read = encoded(Seq(MetricMaps(lowerBounds = Some(lower), upperBounds = Some(upper)))).head
+      val read = writtenAndRead(Seq(MetricMaps(lowerBounds = Some(lower), upperBounds = Some(upper)))).head
       assert(read.lowerNumber(id, 8) == long && read.upperNumber(id, 4) == int.toLong)
       assert(read.lowerNumber(id, 4) == Long.MinValue && read.upperNumber(id, 8) == Long.MaxValue)
       assert(read.lowerNumber(other, 8) == Long.MinValue && read.lowerNumber(id - 1, 8) == Long.MinValue)
     }
   }
 
-  test("maps may consist of several blocks, with or without sizes") {
-    forAll(Gen.mapOf(Gen.zip(ids, Gen.long)), Gen.choose(1, 4), Gen.oneOf(true, false)) { (expected, size, sized) =>
+  test("an Avro map may consist of several blocks, with or without block sizes in bytes") {
+    forAll(Gen.mapOf(Gen.zip(ids, Gen.long)), Gen.choose(1, 4), Gen.oneOf(true, false)) { (expected, size, hasSizes) =>
       val out = new AvroOutput(64)
       expected.grouped(size).foreach { block =>
         val items = new AvroOutput(64)
@@ -82,8 +82,8 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           items.writeLong(id.toLong)
           items.writeLong(value)
         }
-        out.writeLong((if (sized) -1L else 1L) * block.size)
-        if (sized) out.writeLong(items.size.toLong)
+        out.writeLong((if (hasSizes) -1L else 1L) * block.size)
+        if (hasSizes) out.writeLong(items.size.toLong)
         out.writeRaw(items.toBytes, 0, items.size)
       }
       out.writeLong(0)
@@ -96,30 +96,31 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("skipping a map ends at its end, and never beyond the available bytes") {
+  test("skipping an encoded map stops at the end of the map, and fails if the map is truncated") {
     forAll(Gen.listOf(Gen.zip(Gen.choose(-3, 200), Gen.choose(0, 200))), Gen.choose(1, 90), Gen.oneOf(true, false)) {
-      (entries, size, sized) =>
+      (entries, size, lengthPrefixed) =>
         val out = new AvroOutput(64)
         entries.grouped(size).foreach { block =>
           out.writeLong(block.size.toLong)
           block.foreach { case (id, value) =>
             out.writeLong(id.toLong)
-            if (sized) out.writeBytes(ByteBuffer.allocate(value)) else out.writeLong(value.toLong << value % 57)
+            if (lengthPrefixed) out.writeBytes(ByteBuffer.allocate(value))
+            else out.writeLong(value.toLong << value % 57)
           }
         }
         out.writeLong(0)
         val end = out.size
         val map = out.toBytes ++ Array.fill[Byte](8)(2)
-        val passed = EncodedMap.skipMap(map, 0, end, sized)
+        val passed = EncodedMap.skipMap(map, 0, end, lengthPrefixed)
         assert((if (passed < 0) ~passed else passed) == end)
         if (passed >= 0) assert(entries.map(_._1).distinct.size == entries.size)
         if (entries.map(_._1).distinct.size == entries.size && entries.forall(e => e._1 >= 0 && e._1 < 64))
           assert(passed == end)
-        (0 until end).foreach(cut => intercept[AvroFault](EncodedMap.skipMap(map, 0, cut, sized)))
+        (0 until end).foreach(cut => intercept[AvroFault](EncodedMap.skipMap(map, 0, cut, lengthPrefixed)))
     }
   }
 
-  test("a map by id behaves like an ordinary map", ManifestRules.metricsMaps) {
+  test("an IdMap equals a standard map with the same entries, and is sorted by id", ManifestRules.metricsMaps) {
     forAll(Gen.mapOf(Gen.zip(Gen.oneOf(Gen.choose(-5, 70), Gen.long.map(_.toInt)), Gen.long))) { expected =>
       val (ids, values) = expected.toVector.reverse.unzip
       val map = IdMap(ids.toArray, values.toArray)
@@ -130,11 +131,11 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("serialized metrics contain only their own bytes and not the whole block") {
-    val read = encoded(Vector.fill(500)(metrics))
+    val read = writtenAndRead(Vector.fill(500)(metrics))
     val (copy, size) = reserialized(read(250))
     assert(maps(copy) == metrics)
     assert(size < 1000)
     assert(maps(reserialized(copy)._1) == metrics)
-    assert(maps(reserialized(encoded(Seq(MetricMaps())).head)._1) == MetricMaps())
+    assert(maps(reserialized(writtenAndRead(Seq(MetricMaps())).head)._1) == MetricMaps())
   }
 }

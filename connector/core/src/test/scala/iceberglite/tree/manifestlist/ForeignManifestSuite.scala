@@ -16,7 +16,7 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Manifests with the layouts of other writers. */
+/** Tests that manifests are read whose Avro schemas differ from the schemas that this library writes. */
 class ForeignManifestSuite extends AnyFunSuite {
   private val listed = ManifestFile(
     "m.avro",
@@ -46,9 +46,9 @@ class ForeignManifestSuite extends AnyFunSuite {
   }
 
   private def record(avro: AvroSchema, values: (String, Any)*): GenericRecord = {
-    val made = new GenericData.Record(avro)
-    values.foreach { case (name, value) => made.put(name, value) }
-    made
+    val avroRecord = new GenericData.Record(avro)
+    values.foreach { case (name, value) => avroRecord.put(name, value) }
+    avroRecord
   }
 
   private def entrySchema(fileFields: String, entryFields: String = "", pathType: String = "\"string\""): AvroSchema =
@@ -71,12 +71,12 @@ class ForeignManifestSuite extends AnyFunSuite {
     ManifestRules.formatWithoutCase
   ) {
     val avro = entrySchema("")
-    val back = read(avro, record(avro, "file" -> file(avro), "what" -> 1)).head
-    assert(back.file.path == "/t/a.parquet" && back.file.recordCount == 8L && back.file.fileSizeInBytes == 5L)
-    assert(back.file.partition == PartitionTuple.Empty && back.sequenceNumber.contains(0L))
+    val entry = read(avro, record(avro, "file" -> file(avro), "what" -> 1)).head
+    assert(entry.file.path == "/t/a.parquet" && entry.file.recordCount == 8L && entry.file.fileSizeInBytes == 5L)
+    assert(entry.file.partition == PartitionTuple.Empty && entry.sequenceNumber.contains(0L))
   }
 
-  test("fields that this release does not know are skipped", ManifestRules.unknownFields) {
+  test("fields with unknown ids or without ids are skipped", ManifestRules.unknownFields) {
     val avro = entrySchema(
       """{"name":"a","type":{"type":"map","values":["null","int","string"]},"field-id":9001},
         |{"name":"b","type":{"type":"enum","name":"e","symbols":["X","Y"]},"field-id":9002},
@@ -94,11 +94,11 @@ class ForeignManifestSuite extends AnyFunSuite {
       "d" -> new GenericData.Fixed(fields.getField("d").schema, Array[Byte](1, 2, 3)),
       "h" -> bytes(1, 2, 3)
     )
-    val back = read(avro, record(avro, "file" -> file(avro, values: _*), "what" -> 1)).head
-    assert(back.file.path == "/t/a.parquet")
+    val entry = read(avro, record(avro, "file" -> file(avro, values: _*), "what" -> 1)).head
+    assert(entry.file.path == "/t/a.parquet")
   }
 
-  test("metrics with optional values are read, and a null value is ignored", ManifestRules.metricsMaps) {
+  test("metrics maps with optional values are read, and null values are ignored", ManifestRules.metricsMaps) {
     val avro = entrySchema(
       """{"name":"v","field-id":109,"type":["null",{"type":"array","items":{"type":"record","name":"kv","fields":[
         |  {"name":"key","type":"int","field-id":119},{"name":"value","type":["null","long"],"field-id":120}]}}]},
@@ -128,15 +128,16 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(metrics.nullValueCount(1).contains(2L) && metrics.upperBounds.isEmpty)
   }
 
-  test("the error for a required field that is null or of a wrong type names it", ManifestRules.damaged) {
+  test("the error for a required field that is null or has a wrong type contains the field id", ManifestRules.damaged) {
     val avro = entrySchema("")
-    val nameless = file(avro)
-    nameless.put("rows", null)
-    val isNull = intercept[UnreadableFile](read(avro, record(avro, "file" -> nameless, "what" -> 1)))
+    val withNullCount = file(avro)
+    withNullCount.put("rows", null)
+    val isNull = intercept[UnreadableFile](read(avro, record(avro, "file" -> withNullCount, "what" -> 1)))
     assert(isNull.reason.contains("record_count (field 103)"))
     val wrong = entrySchema("", pathType = "\"long\"")
-    val file2 = record(wrong.getField("file").schema, "size" -> 5, "rows" -> 8L, "format" -> "orc", "path" -> 7L)
-    val isLong = intercept[UnreadableFile](read(wrong, record(wrong, "file" -> file2, "what" -> 1)))
+    val withWrongPath =
+      record(wrong.getField("file").schema, "size" -> 5, "rows" -> 8L, "format" -> "orc", "path" -> 7L)
+    val isLong = intercept[UnreadableFile](read(wrong, record(wrong, "file" -> withWrongPath, "what" -> 1)))
     assert(isLong.reason.contains("field 100 (file_path)"))
   }
 
@@ -151,7 +152,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(read(avro, record(avro, "file" -> file(avro), "what" -> 2)).head.sequenceNumber.isEmpty)
   }
 
-  test("the errors for unknown codes name them", ManifestRules.damaged) {
+  test("the errors for an unknown status and an unknown file format contain the value", ManifestRules.damaged) {
     val avro = entrySchema("")
     val status = intercept[UnreadableFile](read(avro, record(avro, "file" -> file(avro), "what" -> 9)))
     assert(status.reason.contains("unknown status 9"))

@@ -13,7 +13,7 @@ import iceberglite.storage.{MetadataCodec, MetadataFiles}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 
-/** Damaged manifests, manifest lists and metadata files give their contents or an `IcebergError`. */
+/** Tests that reading a damaged manifest, manifest list or metadata file succeeds or throws an `IcebergError`. */
 @MoreRounds
 class ManifestFuzzSuite extends AnyFunSuite {
   private val specs = Map(0 -> byId, 4 -> wideSpec)
@@ -71,13 +71,13 @@ class ManifestFuzzSuite extends AnyFunSuite {
   }
 
   for (name <- codecs)
-    test(s"a damaged manifest that is $name gives entries or an error", ManifestRules.damaged) {
+    test(s"reading a damaged manifest with the codec $name succeeds or throws an IcebergError", ManifestRules.damaged) {
       val (listed, bytes) = manifest(FormatVersion.V3, name)
       Fuzz.bytes(s"manifest $name", 600, Vector(bytes))(readAll(_, listed))
     }
 
   test(
-    "a damaged manifest of any version, including delete manifests, gives entries or an error",
+    "reading a damaged manifest of any version, or a damaged delete manifest, succeeds or throws an IcebergError",
     ManifestRules.damaged
   ) {
     val all = FormatVersion.all.map(manifest(_, "uncompressed")) :+ deletes
@@ -86,7 +86,10 @@ class ManifestFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged manifest with partition values of every type gives entries or an error", ManifestRules.damaged) {
+  test(
+    "reading a damaged manifest with partition values of every type succeeds or throws an IcebergError",
+    ManifestRules.damaged
+  ) {
     val io = new MemoryFileIO
     val tuple = PartitionTuple(everyType.map { case (_, value) => Some(value) })
     val entries = Iterator.fill(5)(added(dataFile("f").copy(specId = 4, partition = tuple)))
@@ -111,7 +114,10 @@ class ManifestFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged schema in the header of a manifest gives entries or an error", ManifestRules.damaged) {
+  test(
+    "reading a manifest with a damaged Avro schema in its header succeeds or throws an IcebergError",
+    ManifestRules.damaged
+  ) {
     val (listed, bytes) = manifest(FormatVersion.V2, "uncompressed")
     val header = AvroContainerReader.open(bytes)
     val columns = new ManifestEntryColumns(new PartitionCodec(byId.partitionType(schema)))
@@ -121,12 +127,12 @@ class ManifestFuzzSuite extends AnyFunSuite {
       val writer = new AvroContainerWriter(json, properties, AvroCodec.Uncompressed)
       (0 until 3).foreach(_ => writer.add(columns.write(entry, _, FormatVersion.V2)))
       val written = writer.finish()
-      // By the length of another file it would be refused as cut short, whatever is in it.
+      // The listed length is that of the damaged file. Otherwise the file would be rejected as truncated.
       readAll(written, listed.copy(length = written.length.toLong))
     }
   }
 
-  test("a damaged manifest list gives manifests or an error", ManifestRules.damaged) {
+  test("reading a damaged manifest list succeeds or throws an IcebergError", ManifestRules.damaged) {
     val (listed, _) = manifest(FormatVersion.V2, "gzip")
     val many = (0 until 20).map(i => listed.copy(path = s"m$i.avro", firstRowId = None))
     val lists = codecs.map { name =>
@@ -141,7 +147,7 @@ class ManifestFuzzSuite extends AnyFunSuite {
     }
   }
 
-  test("a damaged gzip metadata file gives metadata or an error", ManifestRules.damaged) {
+  test("reading a damaged gzip metadata file succeeds or throws an IcebergError", ManifestRules.damaged) {
     val bytes = MetadataFiles.bytes(SampleTables.withHistory(FormatVersion.V2), MetadataCodec.Gzip)
     Fuzz.bytes("gzip metadata", 1000, Vector(bytes)) { damaged =>
       val io = new MemoryFileIO

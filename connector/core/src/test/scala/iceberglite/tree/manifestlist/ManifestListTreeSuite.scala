@@ -56,7 +56,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     }
 
     test(
-      s"removing files rewrites a version $version manifest, and the remaining files keep their numbers",
+      s"removing files rewrites a version $version manifest, and the remaining files keep their sequence numbers",
       ManifestRules.explicitNumbers,
       ManifestRules.deletedBy
     ) {
@@ -77,7 +77,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     }
   }
 
-  test("entries deleted by an earlier snapshot disappear when their manifest is rewritten or has no live entries") {
+  test("entries with status deleted are dropped when a later commit rewrites their manifest or finds no live entries") {
     val t = new TestTable(schema)
     t.append(file("a"), file("b"), file("c"))
     t.commit(Vector.empty, removing("a"))
@@ -117,19 +117,19 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test(
-    "a second attempt reuses the manifests of new files and rewrites only the list",
+    "a second commit attempt reuses the manifests of new files and writes only a new manifest list",
     ManifestRules.addedAreNull
   ) {
     val t = new TestTable(schema)
     val changes = FileChanges(Vector(file("mine")))
-    val lost = t.write(t.header().copy(snapshotId = 99L, commitId = new UUID(9, 9)), changes)
+    val firstAttempt = t.write(t.header().copy(snapshotId = 99L, commitId = new UUID(9, 9)), changes)
     t.append(file("theirs"))
     val header = t.header(attempt = 1).copy(snapshotId = 99L, commitId = new UUID(9, 9))
-    val won = t.write(header, changes, Some(lost))
-    assert(won.written == Vector(won.pointer))
-    assert(listOf(won).manifests.head.path == listOf(lost).manifests.head.path)
-    assert(lost.written.filterNot(won.references) == Vector(lost.pointer))
-    val entry = t.reader.entries(listOf(won).manifests.head).next()
+    val secondAttempt = t.write(header, changes, Some(firstAttempt))
+    assert(secondAttempt.written == Vector(secondAttempt.pointer))
+    assert(listOf(secondAttempt).manifests.head.path == listOf(firstAttempt).manifests.head.path)
+    assert(firstAttempt.written.filterNot(secondAttempt.references) == Vector(firstAttempt.pointer))
+    val entry = t.reader.entries(listOf(secondAttempt).manifests.head).next()
     assert(entry.sequenceNumber.contains(2L) && entry.snapshotId.contains(99L))
   }
 
@@ -141,16 +141,16 @@ class ManifestListTreeSuite extends AnyFunSuite {
     intercept[StorageFailed](t.commit(Vector(file("c")), removing("a")))
     assert(t.io.paths == before)
     t.io.failingWrites = None
-    val refuses = new FileSelector {
+    val failingSelector = new FileSelector {
       override def mightMatch(part: PartSummary): Boolean = true
       override def removes(entry: ManifestEntry): Boolean =
         if (nameOf(entry.file) == "b") throw ValidationFailed("Not b") else true
     }
-    intercept[ValidationFailed](t.commit(Vector(file("c")), refuses))
+    intercept[ValidationFailed](t.commit(Vector(file("c")), failingSelector))
     assert(t.io.paths == before)
   }
 
-  test("a manifest that cannot match is kept without reading it") {
+  test("a manifest without files that the selector might remove is kept without reading it") {
     val t = new TestTable(schema, Vector(byId))
     t.append(file("a", part(1)))
     val reads = t.io.reads.get
@@ -180,10 +180,11 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val second = t.commit(Vector(file("c", records = 5)), removing("a"))
     val ids = t.live.map(e => nameOf(e.file) -> e.file.firstRowId).toMap
     assert(ids("b").contains(3L))
-    // The rewritten manifest reserves its own range of row ids (spec, version 3: `added-rows` is an upper bound).
+    // The rewritten manifest reserves row ids for its existing rows, so added-rows (9) is greater than the number of
+    // added rows (5). The spec, version 3 allows this: `added-rows` is an upper bound.
     assert(second.addedRows.contains(9L))
-    val taken = t.manifests.flatMap(_.firstRowId)
-    assert(taken.forall(_ >= 7L) && taken.distinct == taken)
+    val manifestRowIds = t.manifests.flatMap(_.firstRowId)
+    assert(manifestRowIds.forall(_ >= 7L) && manifestRowIds.distinct == manifestRowIds)
     assert(ids("c").exists(_ >= 7L))
   }
 
@@ -237,7 +238,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.manifests.forall(_.deletedRowsCount.isDefined))
   }
 
-  test("the error for a manifest listed in table metadata that is not an Avro file names it") {
+  test("the error for a missing or invalid manifest that table metadata lists contains its path") {
     val t = new TestTable(schema, version = FormatVersion.V1)
     t.io.write("mem:/t/metadata/m.avro", "not Avro".getBytes)
     t.setCurrent(Snapshot(1, None, 0, 1000, None, Vector("mem:/t/metadata/m.avro"), Map.empty, None))
@@ -246,7 +247,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(intercept[UnreadableFile](t.manifests).getMessage.contains("mem:/t/metadata/gone.avro"))
   }
 
-  test("the error for a manifest list truncated to nothing names it, and a valid empty list is read") {
+  test("an empty manifest list is read only if the snapshot summary counts no data files; otherwise it is an error") {
     val t = new TestTable(schema)
     t.append(file("a"))
     val path = "mem:/t/metadata/cut.avro"
@@ -261,7 +262,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
   }
 
   test(
-    "partition values have the types of the given schema, also for dropped columns",
+    "partition values have the type of the current schema, or the written type if their column was dropped",
     ManifestRules.partitionTypes
   ) {
     val t = new TestTable(schema, Vector(byId))
@@ -269,8 +270,8 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val long = Schema(1, Vector(NestedField.required(1, "id", LongType), schema.fields(1)))
     t.metadata = t.metadata.copy(schemas = Vector(schema, long), currentSchemaId = 1)
     assert(t.live.head.file.partition == PartitionTuple(Vector(Some(LongLiteral(1)))))
-    val without = Schema(2, Vector(schema.fields(1)))
-    t.metadata = t.metadata.copy(schemas = Vector(schema, without), currentSchemaId = 2)
+    val withoutId = Schema(2, Vector(schema.fields(1)))
+    t.metadata = t.metadata.copy(schemas = Vector(schema, withoutId), currentSchemaId = 2)
     assert(t.live.head.file.partition == part(1))
   }
 
@@ -285,8 +286,8 @@ class ManifestListTreeSuite extends AnyFunSuite {
       t.append(file("a"))
       t.append(equalityDeletes("e"))
       val changes = FileChanges(Vector(file("c")), removing("a"), Vector(OlderFile(file("b"), 1L)))
-      val lost = t.write(t.header(), changes)
-      t.adopt(t.write(t.header(attempt = 1), changes, Some(lost)))
+      val firstAttempt = t.write(t.header(), changes)
+      t.adopt(t.write(t.header(attempt = 1), changes, Some(firstAttempt)))
       assert(numbers(t, "b") == ((Some(1L), Some(3L))) && numbers(t, "c") == ((Some(3L), Some(3L))))
       assert(numbers(t, "a") == ((Some(1L), Some(1L))))
       assert(t.manifests.find(_.addedFilesCount.contains(2)).map(_.minSequenceNumber).contains(1L))
@@ -304,7 +305,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     error.getMessage
   }
 
-  test("a data sequence number that is not in the past is rejected", ManifestRules.olderNumber) {
+  test(
+    "adding a file with a data sequence number that is negative or not older than the commit is rejected",
+    ManifestRules.olderNumber
+  ) {
     Seq(-1L, 3L).foreach { n =>
       val message = rejection(FormatVersion.V2, FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), n))))
       assert(message.contains("b.parquet") && message.contains(s"data sequence number $n"))
@@ -347,7 +351,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(message(file("b", specId = 9)).contains("partition spec 9"))
   }
 
-  test("files of one partition share one tuple object") {
+  test("entries of files in the same partition share one PartitionTuple object") {
     val t = new TestTable(schema, Vector(byId))
     t.append(file("a", part(1)), file("b", part(2)), file("c", part(1)))
     val Seq(a, b, c) = t.live.map(_.file.partition)

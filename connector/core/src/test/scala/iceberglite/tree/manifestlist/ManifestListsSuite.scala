@@ -67,7 +67,7 @@ class ManifestListsSuite extends AnyFunSuite {
     assert(ManifestLists.read(io, "snap.avro") == assigned)
   }
 
-  test("a new manifest of old files keeps their minimum sequence number", ManifestRules.newManifest) {
+  test("a new manifest with existing files keeps their minimum sequence number", ManifestRules.newManifest) {
     val (_, assigned) = write(V2, None, fresh.copy(minSequenceNumber = 4L))
     assert(assigned.head.sequenceNumber == 12L && assigned.head.minSequenceNumber == 4L)
   }
@@ -86,17 +86,20 @@ class ManifestListsSuite extends AnyFunSuite {
   }
 
   test(
-    "version 3 assigns the next row ids to data manifests without them, reserving ids for existing rows",
+    "version 3 assigns a first row id to each data manifest without one, and reserves ids for existing rows",
     ManifestRules.firstRowIds
   ) {
-    val known = manifest("known").copy(firstRowId = Some(5L))
-    val (io, assigned) = write(V3, Some(1000L), known, fresh, deletes, manifest("upgraded"))
+    val withRowId = manifest("known").copy(firstRowId = Some(5L))
+    val (io, assigned) = write(V3, Some(1000L), withRowId, fresh, deletes, manifest("upgraded"))
     assert(assigned.map(_.firstRowId) == Vector(Some(5L), Some(1000L), None, Some(1030L)))
     assert(ManifestLists.read(io, "snap.avro") == assigned)
     assertThrows[InvalidArgument](write(V3, None, fresh))
   }
 
-  test("the key-value metadata equals that of other engines", ManifestRules.listKeyValues) {
+  test(
+    "the key-value metadata has the same keys as in Apache Iceberg, for every format version",
+    ManifestRules.listKeyValues
+  ) {
     def metadata(version: FormatVersion, firstRowId: Option[Long]): Map[String, String] = {
       val in = stream(write(version, firstRowId)._1)
       in.getMetaKeys.asScala.filterNot(_.startsWith("avro.")).map(k => k -> in.getMetaString(k)).toMap
@@ -119,12 +122,16 @@ class ManifestListsSuite extends AnyFunSuite {
     assert(in.getSchema.toString.contains("\"element-id\":508"))
   }
 
-  test("a manifest of another snapshot must have its sequence number", ManifestRules.carriedManifest) {
+  test("a manifest that another snapshot added must have a sequence number", ManifestRules.carriedManifest) {
     val error = intercept[InvalidArgument](write(V2, None, fresh.copy(addedSnapshotId = 1L)))
     assert(error.getMessage.contains(fresh.path))
   }
 
-  test("an absent count in a list is not zero", ManifestRules.nullCounts, ManifestRules.version1Lists) {
+  test(
+    "an absent file count in a manifest list is unknown, and not zero",
+    ManifestRules.nullCounts,
+    ManifestRules.version1Lists
+  ) {
     val uncounted = manifest("old").copy(addedFilesCount = None, existingFilesCount = None, deletedFilesCount = None)
     val (io, _) = write(V1, None, uncounted)
     val read = ManifestLists.read(io, "snap.avro").head
@@ -133,7 +140,7 @@ class ManifestListsSuite extends AnyFunSuite {
     assert(read.copy(addedFilesCount = Some(0)).hasLiveFiles)
   }
 
-  test("counts are required from version 2 on") {
+  test("writing a manifest without counts to a version 2 manifest list is rejected") {
     val error = intercept[InvalidArgument](write(V2, None, manifest("old").copy(deletedRowsCount = None)))
     assert(error.getMessage.contains("deleted_rows_count"))
   }

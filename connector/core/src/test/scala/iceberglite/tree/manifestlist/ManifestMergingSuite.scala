@@ -38,12 +38,12 @@ class ManifestMergingSuite extends AnyFunSuite {
     assert(paths(bins(kept, Vector(manifest("new", 1)), tenBytes)) == Vector("c+b+a"))
   }
 
-  test("bins are filled from the oldest manifest and keep the order") {
+  test("manifests are packed into bins from the oldest to the newest, and keep their order") {
     val kept = Vector("e" -> 3L, "d" -> 8L, "c" -> 4L, "b" -> 5L, "a" -> 5L).map { case (p, n) => manifest(p, n) }
     assert(paths(bins(kept, Vector(manifest("new", 1)), tenBytes)) == Vector("e", "d", "c", "b+a"))
   }
 
-  test("specs and contents are never mixed, and small manifests of another spec are merged immediately") {
+  test("only manifests of the same spec and content are merged, and the minimum count applies to the newest bin") {
     val kept = Vector(
       manifest("n", 1, spec = 1),
       manifest("d2", 1, content = ManifestContent.Deletes),
@@ -55,13 +55,13 @@ class ManifestMergingSuite extends AnyFunSuite {
     assert(paths(merged) == Vector("n", "d2", "b+a", "d1"))
   }
 
-  test("merging can be disabled") {
+  test("manifests are not merged if the table property disables merging") {
     val kept = Vector("c", "b", "a").map(manifest(_, 1))
     val off = tenBytes + (TableProperty.ManifestMerge.key -> "false")
     assert(paths(bins(kept, Vector(manifest("new", 1)), off)) == Vector("c", "b", "a"))
   }
 
-  test("merged files keep their sequence numbers, snapshots and order") {
+  test("entries in a merged manifest keep their sequence numbers, snapshot ids and order") {
     val t = new TestTable(schema, properties = properties(4))
     Seq("a", "b", "c").foreach(n => t.append(file(n)))
     val written = t.append(file("d"))
@@ -76,7 +76,7 @@ class ManifestMergingSuite extends AnyFunSuite {
     assert(counts(written) == ((2, 0, 3)))
   }
 
-  test("merged files of version 3 keep their row ids") {
+  test("entries in a merged manifest of a version 3 table keep their row ids") {
     val t = new TestTable(schema, version = FormatVersion.V3, properties = properties(3))
     Seq("a", "b").foreach(n => t.append(file(n)))
     val before = t.live.map(e => e.file.path -> e.file.firstRowId).toMap

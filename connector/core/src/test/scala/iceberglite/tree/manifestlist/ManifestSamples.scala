@@ -20,7 +20,7 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
-/** Sample tables, files and entries. */
+/** Sample schemas, partition specs, files and manifest entries. */
 object ManifestSamples {
   val schema: Schema = Schema(
     3,
@@ -32,7 +32,7 @@ object ManifestSamples {
   )
   val byId: PartitionSpec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
 
-  /** One partition field per allowed type, with a value. */
+  /** Every type that a partition field may have, each with a sample value. */
   val everyType: Vector[(PrimitiveType, Literal)] = Vector(
     BooleanType -> BooleanLiteral(true),
     IntType -> IntLiteral(-7),
@@ -95,13 +95,13 @@ object ManifestSamples {
   def deleted(file: ContentFile, snapshotId: Long, sequenceNumber: Long): ManifestEntry =
     existing(file, snapshotId, sequenceNumber).copy(status = EntryStatus.Deleted)
 
-  /** Returns the file with its metrics as maps, so that files can be compared. */
+  /** Returns the file with its metrics converted to maps, so that files can be compared with `==`. */
   def comparable(file: ContentFile): ContentFile = file.copy(metrics = maps(file.metrics))
 
   def maps(m: Metrics): MetricMaps =
     MetricMaps(m.columnSizes, m.valueCounts, m.nullValueCounts, m.nanValueCounts, m.lowerBounds, m.upperBounds)
 
-  /** Returns a manifest as the manifest list of a commit with this sequence number describes it. */
+  /** Returns the manifest with the numbers that a commit with this sequence number assigns to it. */
   def committed(manifest: ManifestFile, sequenceNumber: Long, firstRowId: Option[Long] = None): ManifestFile =
     manifest.copy(
       sequenceNumber = sequenceNumber,

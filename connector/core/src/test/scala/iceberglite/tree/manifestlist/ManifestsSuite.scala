@@ -40,9 +40,9 @@ class ManifestsSuite extends AnyFunSuite {
       val io = new MemoryFileIO
       val files = Vector(dataFile("a"), dataFile("b", None), dataFile("c").copy(metrics = Metrics.Empty))
       val manifest = committed(write(io, version, files.map(added): _*), if (version == V1) 0L else 12L)
-      val back = read(io, manifest)
-      assert(back.map(e => comparable(e.file)) == files)
-      assert(back.forall(_.status == Added))
+      val readBack = read(io, manifest)
+      assert(readBack.map(e => comparable(e.file)) == files)
+      assert(readBack.forall(_.status == Added))
     }
 
     test(
@@ -87,7 +87,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "added entries inherit the snapshot id and sequence numbers, other entries keep their own",
+    "added entries inherit the snapshot id and sequence numbers, and other entries keep their own values",
     ManifestRules.inheritsSnapshot,
     ManifestRules.inheritsNumbers,
     ManifestRules.explicitNumbers
@@ -114,14 +114,14 @@ class ManifestsSuite extends AnyFunSuite {
     }
   }
 
-  test("numbers that a commit has not yet assigned are absent") {
+  test("an entry of a manifest that is not committed yet has no sequence number") {
     val io = new MemoryFileIO
     val entry = read(io, write(io, V2, added(dataFile("a")))).head
     assert(entry.sequenceNumber.isEmpty && entry.snapshotId.contains(7L))
   }
 
   test(
-    "live files without row ids get consecutive ids, and deleted and other files keep theirs",
+    "live files without a first row id get consecutive ids, and other entries keep their value",
     ManifestRules.inheritsRowIds,
     ManifestRules.keptRowIds
   ) {
@@ -143,7 +143,7 @@ class ManifestsSuite extends AnyFunSuite {
   }
 
   test(
-    "counts, minimum sequence number and summaries describe the written entries",
+    "counts, minimum sequence number and partition summaries describe the written entries",
     ManifestRules.counts,
     ManifestRules.summaries
   ) {
@@ -167,7 +167,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert(summary.upperBound.contains(SingleValue.encode(LongLiteral(70L))))
   }
 
-  test("summaries exclude NaN from the bounds, and order -0.0 before 0.0", ManifestRules.summaries) {
+  test("partition summaries exclude NaN from the bounds, and order -0.0 before 0.0", ManifestRules.summaries) {
     val floats = new FieldSummaries(StructType(Vector(NestedField.optional(1000, "d", DoubleType))))
     Seq(0.0, Double.NaN, -0.0).foreach(v => floats.add(PartitionTuple(Vector(Some(DoubleLiteral(v))))))
     val summary = floats.result.head
@@ -176,7 +176,11 @@ class ManifestsSuite extends AnyFunSuite {
     assert(summary.upperBound.contains(SingleValue.encode(DoubleLiteral(0.0))))
   }
 
-  test("delete files keep the fields that only they have", ManifestRules.vectorFields, ManifestRules.equalityIds) {
+  test(
+    "the fields that only delete files have are written and read",
+    ManifestRules.vectorFields,
+    ManifestRules.equalityIds
+  ) {
     val io = new MemoryFileIO
     val vector = dataFile("dv").copy(
       content = Content.PositionDeletes,
@@ -200,8 +204,8 @@ class ManifestsSuite extends AnyFunSuite {
       7L,
       Iterator(added(vector), added(equality))
     )
-    val back = read(io, committed(manifest, 1L, firstRowId = None))
-    assert(back.map(e => comparable(e.file)) == Vector(vector, equality))
+    val readBack = read(io, committed(manifest, 1L, firstRowId = None))
+    assert(readBack.map(e => comparable(e.file)) == Vector(vector, equality))
     assert(stream(io, "d.avro").getMetaString("content") == "deletes")
   }
 
@@ -214,8 +218,8 @@ class ManifestsSuite extends AnyFunSuite {
       dataFile("p").copy(content = Content.PositionDeletes, sortOrderId = Some(1), firstRowId = Some(5L))
     val manifest =
       Manifests.write(io, "d.avro", V3, ManifestContent.Deletes, schema, byId, 7L, Iterator(added(file)))
-    val back = read(io, committed(manifest, 1L)).head.file
-    assert(back.sortOrderId.isEmpty && back.firstRowId.isEmpty)
+    val readBack = read(io, committed(manifest, 1L)).head.file
+    assert(readBack.sortOrderId.isEmpty && readBack.firstRowId.isEmpty)
   }
 
   test("rewriting entries copies their encoded metrics unchanged", ManifestRules.metricsMaps) {
@@ -223,12 +227,12 @@ class ManifestsSuite extends AnyFunSuite {
     val first = committed(write(io, V2, added(dataFile("a")), added(dataFile("b"))), 3L)
     val carried = read(io, first).map(_.copy(status = Existing))
     val second = Manifests.write(io, "n.avro", V2, Data, schema, byId, 8L, carried.iterator)
-    val back = read(io, committed(second, 4L))
-    assert(back.map(e => comparable(e.file)) == carried.map(e => comparable(e.file)))
-    assert(back.forall(e => e.sequenceNumber.contains(3L) && e.snapshotId.contains(7L)))
+    val readBack = read(io, committed(second, 4L))
+    assert(readBack.map(e => comparable(e.file)) == carried.map(e => comparable(e.file)))
+    assert(readBack.forall(e => e.sequenceNumber.contains(3L) && e.snapshotId.contains(7L)))
   }
 
-  test("files of one partition share one tuple object") {
+  test("entries of files in the same partition share one PartitionTuple object") {
     val io = new MemoryFileIO
     val names = Seq("a" -> 1L, "b" -> 2L, "c" -> 1L, "d" -> 1L)
     val entries = names.map { case (name, id) => added(dataFile(name, Some(id))) }
@@ -236,7 +240,7 @@ class ManifestsSuite extends AnyFunSuite {
     assert((tuples(0) eq tuples(2)) && (tuples(2) eq tuples(3)) && tuples(0) != tuples(1))
   }
 
-  test("a manifest has only one content", ManifestRules.oneContent) {
+  test("a manifest cannot contain both data files and delete files", ManifestRules.oneContent) {
     val io = new MemoryFileIO
     val file = dataFile("p").copy(content = Content.PositionDeletes)
     assertThrows[InvalidArgument](write(io, V2, added(file)))
@@ -253,16 +257,16 @@ class ManifestsSuite extends AnyFunSuite {
     ManifestRules.explicitNumbers
   ) {
     val io = new MemoryFileIO
-    val nameless = existing(dataFile("a"), 5L, 1L).copy(sequenceNumber = None)
-    assertThrows[InvalidArgument](write(io, V2, nameless))
-    assert(write(io, V1, nameless).existingFilesCount.contains(1))
+    val withoutNumber = existing(dataFile("a"), 5L, 1L).copy(sequenceNumber = None)
+    assertThrows[InvalidArgument](write(io, V2, withoutNumber))
+    assert(write(io, V1, withoutNumber).existingFilesCount.contains(1))
   }
 
-  test("entries in several blocks are read in order") {
+  test("entries in several Avro blocks are read in the order in which they were written") {
     val io = new MemoryFileIO
     val files = (0 until 2000).map(i => dataFile(s"f$i", Some(i % 7L)))
-    val back = read(io, committed(write(io, V2, files.map(added): _*), 1L))
-    assert(back.map(_.file.path) == files.map(_.path))
-    assert(back.last.file.metrics.upperBound(2).contains(text("zz")))
+    val readBack = read(io, committed(write(io, V2, files.map(added): _*), 1L))
+    assert(readBack.map(_.file.path) == files.map(_.path))
+    assert(readBack.last.file.metrics.upperBound(2).contains(text("zz")))
   }
 }

@@ -23,19 +23,24 @@ import iceberglite.tree.manifestlist.ManifestSamples._
 
 class PartitionCodecSuite extends AnyFunSuite {
 
-  /** Writes a file with the tuple using `spec` and `written`, and returns its tuple read with `specs` and `now`. */
-  private def roundTrip(tuple: PartitionTuple, spec: PartitionSpec, written: Schema, now: Schema): PartitionTuple = {
+  /** Writes a partition tuple with the schema `written`, and returns the tuple as read with the schema `current`. */
+  private def roundTrip(
+      tuple: PartitionTuple,
+      spec: PartitionSpec,
+      written: Schema,
+      current: Schema
+  ): PartitionTuple = {
     val io = new MemoryFileIO
     val file = dataFile("a").copy(specId = spec.specId, partition = tuple)
     val manifest = Manifests.write(io, "m.avro", V2, Data, written, spec, 7L, Iterator(added(file)))
-    Manifests.read(io, committed(manifest, 1L), Map(spec.specId -> spec), now).next().file.partition
+    Manifests.read(io, committed(manifest, 1L), Map(spec.specId -> spec), current).next().file.partition
   }
 
   private def table(t: PrimitiveType): Schema = Schema(0, Vector(NestedField.optional(1, "c", t)))
   private val byC: PartitionSpec = PartitionSpec(0, Vector(PartitionField(1, 1000, "c", Identity)))
-  private def of(value: Literal): PartitionTuple = PartitionTuple(Vector(Some(value)))
+  private def tupleOf(value: Literal): PartitionTuple = PartitionTuple(Vector(Some(value)))
 
-  test("values of every type round-trip", ManifestRules.partitionTypes) {
+  test("partition values of every type are read as written", ManifestRules.partitionTypes) {
     val tuple = PartitionTuple(everyType.map { case (_, value) => Some(value) })
     assert(roundTrip(tuple, wideSpec, wideSchema, wideSchema) == tuple)
     val nulls = PartitionTuple(everyType.map(_ => None))
@@ -56,35 +61,39 @@ class PartitionCodecSuite extends AnyFunSuite {
       )
     )
     cases.foreach { case (before, value, after, expected) =>
-      assert(roundTrip(of(value), byC, table(before), table(after)) == of(expected), s"$before to $after")
+      assert(roundTrip(tupleOf(value), byC, table(before), table(after)) == tupleOf(expected), s"$before to $after")
     }
   }
 
-  test("a day is written as a date, and an int from older writers is also read", ManifestRules.partitionTypes) {
-    val byDay = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Day)))
-    val asInt = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Identity)))
-    assert(roundTrip(of(DateLiteral(17)), byDay, table(TimestampType), table(TimestampType)) == of(DateLiteral(17)))
-    val io = new MemoryFileIO
-    val file = dataFile("a").copy(partition = of(IntLiteral(17)))
-    val manifest = Manifests.write(io, "m.avro", V2, Data, table(IntType), asInt, 7L, Iterator(added(file)))
-    val back = Manifests.read(io, committed(manifest, 1L), Map(0 -> byDay), table(TimestampType)).next()
-    assert(back.file.partition == of(DateLiteral(17)))
-  }
-
   test(
-    "values of a dropped column keep their type in the file, even when they are rewritten",
+    "a day partition value is written as a date, and is also read if it was written as an int",
     ManifestRules.partitionTypes
   ) {
-    val gone = Schema(1, Vector(NestedField.optional(2, "other", LongType)))
-    val once = roundTrip(of(IntLiteral(5)), byC, table(IntType), gone)
-    assert(once == of(IntLiteral(5)))
-    assert(roundTrip(once, byC, gone, gone) == once)
-    val decimal = of(DecimalLiteral(new java.math.BigDecimal("123.45")))
-    assert(roundTrip(decimal, byC, gone, gone) == decimal)
+    val byDay = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Day)))
+    val asInt = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Identity)))
+    val date = tupleOf(DateLiteral(17))
+    assert(roundTrip(date, byDay, table(TimestampType), table(TimestampType)) == date)
+    val io = new MemoryFileIO
+    val file = dataFile("a").copy(partition = tupleOf(IntLiteral(17)))
+    val manifest = Manifests.write(io, "m.avro", V2, Data, table(IntType), asInt, 7L, Iterator(added(file)))
+    val readBack = Manifests.read(io, committed(manifest, 1L), Map(0 -> byDay), table(TimestampType)).next()
+    assert(readBack.file.partition == date)
   }
 
   test(
-    "fields are found by id, whatever their order in the spec",
+    "partition values of a dropped column keep their written type, even when their manifest is rewritten",
+    ManifestRules.partitionTypes
+  ) {
+    val withoutColumn = Schema(1, Vector(NestedField.optional(2, "other", LongType)))
+    val readBack = roundTrip(tupleOf(IntLiteral(5)), byC, table(IntType), withoutColumn)
+    assert(readBack == tupleOf(IntLiteral(5)))
+    assert(roundTrip(readBack, byC, withoutColumn, withoutColumn) == readBack)
+    val decimal = tupleOf(DecimalLiteral(new java.math.BigDecimal("123.45")))
+    assert(roundTrip(decimal, byC, withoutColumn, withoutColumn) == decimal)
+  }
+
+  test(
+    "partition fields are matched by id, independent of their order in the spec",
     ManifestRules.fieldsById,
     ManifestRules.partitionTypes
   ) {
@@ -97,8 +106,8 @@ class PartitionCodecSuite extends AnyFunSuite {
     val manifest =
       Manifests.write(io, "m.avro", V2, Data, schema, PartitionSpec(0, fields), 7L, Iterator(added(file)))
     val reordered = PartitionSpec(0, PartitionField(1, 1005, "new", Identity) +: fields.reverse)
-    val back = Manifests.read(io, committed(manifest, 1L), Map(0 -> reordered), schema).next().file.partition
-    assert(back == PartitionTuple(Vector(None, Some(StringLiteral("x")), Some(LongLiteral(1)))))
+    val readBack = Manifests.read(io, committed(manifest, 1L), Map(0 -> reordered), schema).next().file.partition
+    assert(readBack == PartitionTuple(Vector(None, Some(StringLiteral("x")), Some(LongLiteral(1)))))
   }
 
   test(
@@ -138,32 +147,36 @@ class PartitionCodecSuite extends AnyFunSuite {
       PartitionSpec(0, Vector(PartitionField(1, 1000, "a", Identity), PartitionField(2, 1001, "b", Identity)))
     val empty = Manifests.write(io, "e.avro", FormatVersion.V1, Data, schema, spec, 7L, Iterator.empty)
     val listed = committed(empty.copy(path = "m.avro", length = 1L), 0L)
-    val back = Manifests.read(io, listed, Map(0 -> spec), schema).toVector.head
-    assert(back.file.partition == PartitionTuple(Vector(Some(LongLiteral(4L)), Some(StringLiteral("x")))))
-    assert(back.file.format == FileFormat.Parquet && back.snapshotId.contains(9L) && back.sequenceNumber.contains(0L))
-    assert(back.file.metrics.valueCounts.isEmpty && back.file.splitOffsets.isEmpty)
+    val readBack = Manifests.read(io, listed, Map(0 -> spec), schema).toVector.head
+    assert(readBack.file.partition == PartitionTuple(Vector(Some(LongLiteral(4L)), Some(StringLiteral("x")))))
+    assert(readBack.file.format == FileFormat.Parquet)
+    assert(readBack.snapshotId.contains(9L) && readBack.sequenceNumber.contains(0L))
+    assert(readBack.file.metrics.valueCounts.isEmpty && readBack.file.splitOffsets.isEmpty)
   }
 
-  test("values written before a promotion are summarized in the new type", ManifestRules.summaries) {
+  test(
+    "partition summaries have the promoted type, even for values from before the promotion",
+    ManifestRules.summaries
+  ) {
     val io = new MemoryFileIO
     val values = Seq(IntLiteral(5), LongLiteral(1L << 40))
-    val entries = values.map(v => added(dataFile("a").copy(partition = of(v))))
+    val entries = values.map(v => added(dataFile("a").copy(partition = tupleOf(v))))
     val manifest = Manifests.write(io, "m.avro", V2, Data, table(LongType), byC, 7L, entries.iterator)
     val summary = manifest.partitions.toVector.flatten.head
     assert(summary.lowerBound.contains(SingleValue.encode(LongLiteral(5L))))
     assert(summary.upperBound.contains(SingleValue.encode(LongLiteral(1L << 40))))
     val decimal = FieldSummary(containsNull = false, Some(false), Some(bytes(0, 0x96)), Some(bytes(0, 0x96)))
-    val scaled = added(dataFile("a").copy(partition = of(DecimalLiteral(new java.math.BigDecimal("1.5")))))
+    val scaled = added(dataFile("a").copy(partition = tupleOf(DecimalLiteral(new java.math.BigDecimal("1.5")))))
     val ofDecimal = table(DecimalType(9, 2))
     val written = Manifests.write(io, "d.avro", V2, Data, ofDecimal, byC, 7L, Iterator(scaled))
     assert(written.partitions.contains(Vector(decimal)))
   }
 
-  test("the error for a value of another type than its field names it") {
-    val error = intercept[InvalidArgument](roundTrip(of(StringLiteral("x")), byC, table(IntType), table(IntType)))
+  test("the error for a partition value with a wrong type contains the field and its type") {
+    val error = intercept[InvalidArgument](roundTrip(tupleOf(StringLiteral("x")), byC, table(IntType), table(IntType)))
     assert(error.getMessage.contains("partition field c") && error.getMessage.contains("int"))
     assertThrows[InvalidArgument](roundTrip(PartitionTuple.Empty, byC, table(IntType), table(IntType)))
-    val tooBig = of(DecimalLiteral(new java.math.BigDecimal("12345.678")))
+    val tooBig = tupleOf(DecimalLiteral(new java.math.BigDecimal("12345.678")))
     assertThrows[InvalidArgument](roundTrip(tooBig, byC, table(DecimalType(9, 2)), table(DecimalType(9, 2))))
   }
 }

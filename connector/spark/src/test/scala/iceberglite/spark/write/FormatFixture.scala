@@ -52,7 +52,7 @@ trait FormatFixture extends WriteFixture { self: Suite =>
   /** Returns the start offsets of the stripes of an ORC file, in bytes. */
   protected def stripes(path: String): Seq[Long] = orc(path)(_.getStripes.asScala.map(_.getOffset))
 
-  /** Returns the compression codecs of a table's files, by their names in the formats. */
+  /** Returns the compression codecs of a table's ORC or Avro files, with the names that the file format uses. */
   protected def codecs(table: String): Set[String] = listed(table, "file_path").map { row =>
     val path = URI.create(row.getString(0)).getPath
     if (path.endsWith(".orc")) orc(path)(_.getCompressionKind.name) else avro(path)(_.getMetaString("avro.codec"))
