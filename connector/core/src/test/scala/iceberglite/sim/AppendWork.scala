@@ -3,7 +3,7 @@ package iceberglite.sim
 import iceberglite.table.Action
 import iceberglite.table.action.{FastAppend, MergeAppend}
 
-/** Operations that add rows. */
+/** Operations of simulated writers that add rows. */
 object AppendWork {
   private class Append(val name: String, action: Vector[PretendedFile] => Action) extends Work {
     override def weight: Int = 6
@@ -14,7 +14,7 @@ object AppendWork {
     }
   }
 
-  /** Two appends that become visible together. */
+  /** Two appends in one transaction. */
   private object TwoAppends extends Work {
     override def name: String = "two appends"
 

@@ -2,7 +2,7 @@ package iceberglite.sim
 
 import scala.util.Random
 
-/** A fault of a storage or catalog call. */
+/** A fault of a simulated call to the storage or the catalog. */
 sealed trait CallFault
 object CallFault {
 
@@ -12,25 +12,25 @@ object CallFault {
   /** The call takes effect, and its response is lost. */
   case object ResponseLost extends CallFault
 
-  /** The call has no effect, and there is no response. */
+  /** The request is lost: the call has no effect, and the caller gets no response. */
   case object RequestLost extends CallFault
 
-  /** There is no response, and the call takes effect later. */
+  /** The caller gets no response, and the call takes effect later. */
   case object Late extends CallFault
 
-  /** The call takes effect, and again later. */
+  /** The call succeeds, and takes effect a second time later. */
   case object Twice extends CallFault
 
-  /** A proxy repeats the call at once, and returns the second response. */
+  /** A proxy repeats the call immediately, and the caller gets the second response. */
   case object Repeated extends CallFault
 
   /** The caller runs out of memory after the call took effect. */
   case object OutOfMemory extends CallFault
 
-  /** The writer dies before the call. */
+  /** The writer dies before the call takes effect. */
   case object DiesBefore extends CallFault
 
-  /** The writer dies after the call, before the response. */
+  /** The writer dies after the call took effect, and before it gets the response. */
   case object DiesAfter extends CallFault
 
   val all: Seq[CallFault] =
@@ -41,7 +41,7 @@ object CallFault {
 }
 
 /**
- * Chooses the faults of calls.
+ * Chooses the faults of calls at random.
  *
  * @param rate probability of a fault, 0 to 1
  */
@@ -49,19 +49,19 @@ final class Dice(random: Random, rate: Double) {
   def roll(possible: Seq[CallFault]): Option[CallFault] =
     if (possible.nonEmpty && random.nextDouble() < rate) Some(possible(random.nextInt(possible.size))) else None
 
-  /** Returns the number of steps after which a delayed effect happens. */
+  /** Returns a random number of steps after which a delayed effect happens. */
   def delay(): Int = 1 + random.nextInt(60)
 }
 
 /**
- * A call, with all ways in which it can end.
+ * A simulated call, with its result and its possible errors.
  *
- * @param what text for the trace: `write v2.metadata.json`
+ * @param what description of the call for the trace, for example `write v2.metadata.json`
  * @param faults the possible faults
  * @param run executes the call
  * @param refused the error of a call that failed without effect
  * @param unknown the error of a call with unknown outcome
- * @param again executes the call later, when the caller no longer waits for its response
+ * @param again executes the call a second time or late, when the caller does not wait for a response
  */
 final case class Call[A](
     what: String,

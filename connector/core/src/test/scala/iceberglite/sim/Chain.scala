@@ -3,15 +3,20 @@ package iceberglite.sim
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** A version of the table: its metadata, and the position of its file among all metadata files ever created. */
+/**
+ * A version of the table.
+ *
+ * @param order index of its metadata file among all metadata files that were ever created
+ */
 final case class Version(location: String, metadata: TableMetadata, order: Int)
 
 /**
  * The step from one version to the next.
  *
- * @param added the new snapshots, in order
  */
 final case class Step(before: Version, after: Version) {
+
+  /** The snapshots that only the later version contains, in the order in which they were added. */
   val added: Vector[Snapshot] =
     after.metadata.snapshots.filterNot(s => before.metadata.snapshotsById.contains(s.snapshotId))
 }
@@ -19,7 +24,7 @@ final case class Step(before: Version, after: Version) {
 /**
  * The versions of a table from the first to the newest. The metadata log of each version ends with the previous one.
  *
- * @param broken why the chain does not reach the first version
+ * @param broken the reason why the first version cannot be reached, or `None` if it is reached
  */
 final case class Chain(versions: Vector[Version], broken: Option[String]) {
   lazy val steps: Vector[Step] = versions.zip(versions.drop(1)).map { case (a, b) => Step(a, b) }
@@ -28,7 +33,10 @@ final case class Chain(versions: Vector[Version], broken: Option[String]) {
 
 object Chain {
 
-  /** Follows the log back from the newest version; deleted files are found among all files ever created. */
+  /**
+   * Follows the metadata logs from the newest version back to the first. Deleted metadata files are read too, because
+   * the store keeps every file that was ever created.
+   */
   def of(ended: FinishedHistory): Chain = {
     val files = ended.simulation.store.metadataFiles.zipWithIndex.groupBy(_._1.path)
 
@@ -37,10 +45,10 @@ object Chain {
         Version(location, TableMetadataJson.read(location, file.contents), order)
       }.find(v => matches(v.metadata))
 
-    def back(from: Version, newer: List[Version]): Chain = from.metadata.metadataLog.lastOption match {
+    def followLog(from: Version, newer: List[Version]): Chain = from.metadata.metadataLog.lastOption match {
       case None => Chain((from :: newer).toVector, None)
       case Some(entry) => find(entry.metadataFile, from.order, _.lastUpdatedMs == entry.timestampMs) match {
-          case Some(version) => back(version, from :: newer)
+          case Some(version) => followLog(version, from :: newer)
           case None =>
             Chain(
               (from :: newer).toVector,
@@ -52,7 +60,7 @@ object Chain {
     ended.newest.fold(e => Left(e.getMessage), v => Right(v.metadataLocation)) match {
       case Left(reason) => Chain(Vector.empty, Some(s"the table is lost: $reason"))
       case Right(location) => find(location, Int.MaxValue, _ => true) match {
-          case Some(newest) => back(newest, Nil)
+          case Some(newest) => followLog(newest, Nil)
           case None => Chain(Vector.empty, Some(s"the newest version, $location, was never written"))
         }
     }

@@ -12,13 +12,13 @@ object Check {
   val all: Seq[Check] = Seq(LinearHistory, Outcomes, Numbers, RowsAsModelled, ReadsOfCommitted, FilesAccounted)
 }
 
-/** A history, with data shared by the checks. */
+/** A finished history, with derived data that several checks use. */
 final class CheckedHistory(val ended: FinishedHistory) {
   val chain: Chain = Chain.of(ended)
   val reader = new SnapshotReader(ended.io, ended.contents)
   val operations: Map[Int, Operation] = ended.operations.map(o => o.id -> o).toMap
 
-  /** The operation that made each step, or why it cannot be determined. */
+  /** For each step the operation that committed it, or the reason why the operation cannot be determined. */
   lazy val authors: Map[Step, Either[String, Operation]] =
     chain.steps.map(s => s -> Attribution.of(s, operations)).toMap
 
@@ -28,7 +28,7 @@ final class CheckedHistory(val ended: FinishedHistory) {
 /** Checks a history against all rules. */
 object Checker {
 
-  /** Returns the violations of the first rule that is broken; violations of later rules may only be consequences. */
+  /** Returns the violations of the first broken rule only, because violations of later rules may be consequences. */
   def violations(ended: FinishedHistory): Vector[String] = {
     val history = new CheckedHistory(ended)
     Check.all.iterator.map(check => violationsOf(check, history)).find(_.nonEmpty).getOrElse(Vector.empty)
@@ -39,7 +39,7 @@ object Checker {
     catch { case e: RuntimeException => Vector(s"${check.name}: $e") }
 }
 
-/** Finds the operation that made a step, by the operation number in everything that an operation creates. */
+/** Finds the operation that committed a step, by the operation number in everything that an operation creates. */
 object Attribution {
   private val Numbered = """[a-z]_(\d+)""".r
 
@@ -55,12 +55,12 @@ object Attribution {
   private def numbersIn(step: Step): Vector[Int] = {
     val (before, after) = (step.before.metadata, step.after.metadata)
     val bySnapshot = step.added.flatMap(_.summary.get(History.OperationKey)).map(_.toInt)
-    val marked =
+    val inMarker =
       after.properties.get(MetadataWork.Marker).filterNot(before.properties.get(MetadataWork.Marker).contains)
     val names = (after.properties.keySet -- before.properties.keySet) ++ (after.refs.keySet -- before.refs.keySet) ++
       (after.schema.fields.map(_.name).toSet -- before.schema.fields.map(_.name))
     // An operation may recreate a branch whose name contains the number of another operation.
     if (bySnapshot.nonEmpty) bySnapshot
-    else marked.map(m => Vector(m.toInt)).getOrElse(names.toVector.collect { case Numbered(n) => n.toInt })
+    else inMarker.map(m => Vector(m.toInt)).getOrElse(names.toVector.collect { case Numbered(n) => n.toInt })
   }
 }

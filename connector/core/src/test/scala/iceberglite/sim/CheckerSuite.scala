@@ -9,19 +9,19 @@ import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
-/** Shows that the checker can fail: it detects committers and storages with one defect each. */
+/** Tests that the checker detects errors: each test uses a committer, storage or writer with one defect. */
 class CheckerSuite extends AnyFunSuite {
   private val Seeds = 400
 
   private def seed(round: Int): Long = 20240229L * 1000003L + round
 
-  /** Creates a catalog with pointers, whose writers commit through a defective committer. */
-  private def broken(breaking: (Committer, FileIO) => Committer): SimulatedCatalog.Family =
+  /** Returns a pointer catalog whose committers are wrapped by `wrap`, which adds a defect. */
+  private def broken(wrap: (Committer, FileIO) => Committer): SimulatedCatalog.Family =
     new SimulatedCatalog.Family {
       override def name: String = "broken"
       override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings) {
         override def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer =
-          breaking(super.open(caller, io, environment), io)
+          wrap(super.open(caller, io, environment), io)
       }
     }
 
@@ -38,7 +38,7 @@ class CheckerSuite extends AnyFunSuite {
 
   private def assertViolation(rules: Check*)(history: Int => FinishedHistory): Unit = {
     val violation = firstViolation(history)
-    assert(violation.exists(v => rules.exists(r => v.startsWith(r.name))), s"found $violation")
+    assert(violation.exists(v => rules.exists(r => v.startsWith(r.name))), s"The checker reported $violation")
   }
 
   private def assertViolation(catalog: SimulatedCatalog.Family, rules: Check*): Unit =
@@ -65,7 +65,7 @@ class CheckerSuite extends AnyFunSuite {
     }
   }
 
-  test("treating an unknown outcome as a failure is detected: the commit is visible, or files are missing") {
+  test("a committer that treats an unknown outcome as a failure is detected by visible commits or missing files") {
     assertViolation(
       broken((inner, io) =>
         new CommitterWrapper(inner) {
@@ -74,7 +74,7 @@ class CheckerSuite extends AnyFunSuite {
             catch {
               case unknown: CommitStateUnknown =>
                 io.delete(unknown.metadataFile)
-                throw iceberglite.spec.IcebergError.StorageFailed("commit", id.toString, "It was taken for a failure")
+                throw iceberglite.spec.IcebergError.StorageFailed("commit", id.toString, "by the test")
             }
         }
       ),
@@ -93,7 +93,7 @@ class CheckerSuite extends AnyFunSuite {
           override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
             twice(id, inner.commit(id, base, change), change)
 
-          /** Applies the same change again on the new version, as a snapshot of its own. */
+          /** Applies an append again to the new version, as another snapshot. */
           private def twice(id: TableIdentifier, once: TableVersion, change: Change): TableVersion =
             change.updates match {
               case Vector(AddSnapshot(s), set: SetSnapshotRef)
@@ -118,7 +118,7 @@ class CheckerSuite extends AnyFunSuite {
     )
   }
 
-  test("acknowledging a commit that lost the race is detected as a lost update") {
+  test("a committer that acknowledges a conflicting commit is detected as a lost update") {
     assertViolation(
       broken((inner, _) =>
         new CommitterWrapper(inner) {
@@ -139,7 +139,7 @@ class CheckerSuite extends AnyFunSuite {
     }
   }
 
-  test("a manifest that is lost after its write was acknowledged is detected") {
+  test("a storage that loses a manifest after acknowledging its write is detected") {
     assertViolation(FilesAccounted, RowsAsModelled, Numbers) { round =>
       val history = new History(settings(round, SimulatedCatalog.Pointers))
       history.simulation.store.loses = path => path.endsWith("-m0.avro")
@@ -149,22 +149,25 @@ class CheckerSuite extends AnyFunSuite {
 
   test("writers without conflict validation are detected because they overwrite concurrent changes") {
     assertViolation(RowsAsModelled) { round =>
-      new History(settings(round, SimulatedCatalog.Pointers), CheckerSuite.Careless).run()
+      new History(settings(round, SimulatedCatalog.Pointers), CheckerSuite.WithoutValidation).run()
     }
   }
 
   test("the same seed gives the same history") {
     (0 until 12).foreach { round =>
       val traces = Vector.fill(2)(new History(Settings.of(seed(round))).run().simulation.trace)
-      traces.head.zip(traces.last).find(t => t._1 != t._2).foreach(t => fail(s"${t._1} is not ${t._2}"))
+      traces.head.zip(traces.last).find(t => t._1 != t._2).foreach { t =>
+        fail(s"The first run has '${t._1}', and the second run has '${t._2}'")
+      }
       assert(traces.head.size == traces.last.size)
     }
   }
 
   test("every kind of operation and every fault occurs in the histories") {
     val histories = (0 until 80).map(round => new History(Settings.of(seed(round))).run())
-    val done = histories.flatMap(_.operations).filter(_.outcome.isInstanceOf[Outcome.Acknowledged]).map(_.work).toSet
-    assert((Work.all.map(_.name).toSet -- done).isEmpty)
+    val acknowledged =
+      histories.flatMap(_.operations).filter(_.outcome.isInstanceOf[Outcome.Acknowledged]).map(_.work).toSet
+    assert((Work.all.map(_.name).toSet -- acknowledged).isEmpty)
     val traces = histories.flatMap(_.simulation.trace)
     assert(CallFault.all.filterNot(fault => traces.exists(_.contains(s"[$fault]"))).isEmpty)
     assert(histories.flatMap(_.operations).map(_.outcome.getClass.getSimpleName).toSet.size == 4)
@@ -173,8 +176,8 @@ class CheckerSuite extends AnyFunSuite {
 
 object CheckerSuite {
 
-  /** Overwrites without conflict validation, although the model expects it. */
-  private val Careless: Seq[Work] = Seq(
+  /** Operations that include an overwrite without conflict validation, although its effect requires validation. */
+  private val WithoutValidation: Seq[Work] = Seq(
     AppendWork.all.head,
     new Work {
       override def name: String = "careless overwrite"

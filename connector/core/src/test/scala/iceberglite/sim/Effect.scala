@@ -3,12 +3,14 @@ package iceberglite.sim
 import iceberglite.spec.file.ContentFile
 import iceberglite.table.IsolationLevel
 
-/** The expected change of a snapshot to the rows of its parent: the model to which tables are compared. */
+/** The expected effect of a snapshot on the rows of its parent. The checker compares snapshots with their effects. */
 trait Effect {
+
+  /** Returns the rows of the snapshot, given the rows of its parent. */
   def after(parent: Rows, contents: PretendedContents): Rows
 
   /**
-   * Returns why the commit should have been rejected.
+   * Returns the reason why the commit should have been rejected, or `None` if it was valid.
    *
    * @param read the rows that the writer saw when it planned the operation
    * @param parent the rows to which the commit was applied
@@ -21,7 +23,7 @@ trait Effect {
 
 object Effect {
 
-  /** An effect that can be applied to any rows. */
+  /** An effect that is valid for any rows of the parent. */
   trait Unconditional extends Effect {
     final override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = None
   }
@@ -47,21 +49,24 @@ object Effect {
   final case class PartitionsReplaced(files: Vector[PretendedFile], isolation: Option[IsolationLevel]) extends Effect {
     private val partitions = files.map(f => (f.file.specId, f.file.partition)).toSet
 
-    private def inside(rows: Rows, contents: PretendedContents): Rows = Rows(rows.live.filter { case (path, _) =>
+    private def rowsInside(rows: Rows, contents: PretendedContents): Rows = Rows(rows.live.filter { case (path, _) =>
       val file = contents.file(path).file
       partitions((file.specId, file.partition))
     })
 
     override def after(parent: Rows, contents: PretendedContents): Rows =
-      parent -- inside(parent, contents).live.keys ++ files
+      parent -- rowsInside(parent, contents).live.keys ++ files
 
-    /** Rows that a compaction moved to a partition of another spec would remain next to their replacements. */
+    /**
+     * In addition to the isolation level, the commit must be rejected if a compaction moved rows to a partition of
+     * another spec, because these rows would not be replaced.
+     */
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = isolation.flatMap {
       level =>
-        val now = contents.ids(inside(parent, contents))
-        val before = contents.ids(inside(read, contents))
+        val now = contents.ids(rowsInside(parent, contents))
+        val before = contents.ids(rowsInside(read, contents))
         val moved = (before & contents.ids(parent)) -- now
-        if (moved.nonEmpty) Some(s"the rows ${moved.mkString(", ")} belong to another partition spec by now")
+        if (moved.nonEmpty) Some(s"the rows ${moved.mkString(", ")} now belong to another partition spec")
         else Effect.isolationViolation(level, before, now)
     }
   }
@@ -69,7 +74,7 @@ object Effect {
   /**
    * Deletes single rows and adds new files with the new versions of the rows.
    *
-   * @param rows positions by file, as the writer saw them
+   * @param rows positions of the deleted rows by file path, as the writer saw them
    */
   final case class RowsDeleted(
       rows: Map[String, Set[Int]],
@@ -81,11 +86,11 @@ object Effect {
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = {
       val ids = contents.ids(Rows(rows))
       val present = contents.ids(parent)
-      val elsewhere = ids & contents.ids(after(parent, contents))
+      val inOtherFiles = ids & contents.ids(after(parent, contents))
       val gone = ids -- present
       val added = present -- contents.ids(read)
-      if (elsewhere.nonEmpty) Some(s"the rows ${elsewhere.mkString(", ")} are in other files by now")
-      else if (files.nonEmpty && gone.nonEmpty) Some(s"the rows ${gone.mkString(", ")} that it updates were gone")
+      if (inOtherFiles.nonEmpty) Some(s"the rows ${inOtherFiles.mkString(", ")} were moved to other files")
+      else if (files.nonEmpty && gone.nonEmpty) Some(s"the rows ${gone.mkString(", ")} that it updates were deleted")
       else if (added.nonEmpty && isolation.contains(IsolationLevel.Serializable)) {
         Some(s"the rows ${added.mkString(", ")} were added after it read the table")
       } else None
@@ -94,7 +99,7 @@ object Effect {
     override def mayChangeNothing: Boolean = files.isEmpty
   }
 
-  /** Deletes the rows of a partition with certain ids. */
+  /** Deletes the rows with the given ids in the partition of an equality delete file. */
   final case class KeysDeleted(deletes: ContentFile, ids: Set[Long]) extends Unconditional {
     override def after(parent: Rows, contents: PretendedContents): Rows = {
       val samePartition = Rows(parent.live.filter { case (path, _) =>
@@ -105,7 +110,7 @@ object Effect {
     }
   }
 
-  /** Replaces files by others with the same rows; rows deleted since then stay deleted. */
+  /** Replaces files by one file with their rows. Rows that were deleted concurrently stay deleted. */
   final case class Rewritten(removed: Set[String], file: PretendedFile) extends Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows = {
       val present = contents.ids(Rows(parent.live.filterKeys(removed)))
@@ -115,14 +120,17 @@ object Effect {
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = {
       val (before, now) = (contents.ids(parent), contents.ids(after(parent, contents)))
       if (!removed.forall(parent.live.contains))
-        Some(s"the files ${(removed -- parent.live.keys).mkString(", ")} were gone")
+        Some(s"the files ${(removed -- parent.live.keys).mkString(", ")} were removed")
       else if (before == now) None
-      else Some(s"the rows ${(before -- now).mkString(", ")} go, and ${(now -- before).mkString(", ")} come back")
+      else {
+        val (lost, restored) = ((before -- now).mkString(", "), (now -- before).mkString(", "))
+        Some(s"the rows $lost disappear, and the rows $restored reappear")
+      }
     }
   }
 
-  /** Lists the same files in other manifests. */
-  case object Regrouped extends Unconditional {
+  /** Rewrites manifests, which changes no rows. */
+  case object ManifestsRewritten extends Unconditional {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent
     override def mayChangeNothing: Boolean = true
   }
@@ -136,7 +144,7 @@ object Effect {
 
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
       Some(files.flatMap(_.ids).toSet & contents.ids(parent)).filter(_.nonEmpty).map(ids =>
-        s"the rows $ids were present already"
+        s"the rows $ids already exist"
       )
 
     override def mayChangeNothing: Boolean = true
@@ -147,14 +155,14 @@ object Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows = parent -- paths
 
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] =
-      paths.find(!parent.live.contains(_)).map(path => s"$path was gone")
+      paths.find(!parent.live.contains(_)).map(path => s"$path was removed")
   }
 
-  /** Returns the concurrent change that the writer's isolation level does not allow, if any. */
+  /** Returns a description of concurrent changes that the isolation level does not allow, if there are any. */
   private def isolationViolation(level: IsolationLevel, read: Set[Long], now: Set[Long]): Option[String] = {
     val lost = read -- now
     val gained = now -- read
-    if (lost.nonEmpty) Some(s"the rows ${lost.mkString(", ")} that it read were gone")
+    if (lost.nonEmpty) Some(s"the rows ${lost.mkString(", ")} that it read were deleted")
     else if (gained.nonEmpty && level == IsolationLevel.Serializable) {
       Some(s"the rows ${gained.mkString(", ")} were added after it read the table")
     } else None

@@ -4,7 +4,7 @@ import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables.{file, liveFiles}
 import iceberglite.table.action.FastAppend
 
-/** A table with one file, in a catalog whose calls fail as scripted. */
+/** A table in a catalog whose calls fail as scripted. An unpartitioned table has one file. */
 final class FailingTable(
     family: SimulatedCatalog.Family,
     byCategory: Boolean = false,
@@ -16,6 +16,8 @@ final class FailingTable(
   val kind: String = family.name
   val simulation = new Simulation(1, 1.0, 0.0)
   private val catalog = family.make(simulation, settings)
+
+  /** Accesses the storage without faults. */
   val clean = new StoreIO(simulation.store, () => History.Setup)
   private val caller = new simulation.Caller(0)
   var sleep: Long => Unit = (_: Long) => ()
@@ -23,17 +25,19 @@ final class FailingTable(
   private val io = new SimulatedIO(simulation.store, caller, () => 1, mayCache = false)
   private val direct = catalog.openSafely(clean, TestTables.environment)
 
-  /** The text with which the commit call starts in the trace. */
+  /** The start of the trace text of the call that makes a commit visible. */
   val swap: String = Map("files" -> "create v", "pointer" -> "move the pointer", "jdbc" -> "UPDATE iceberg_tab")(kind)
 
-  /** Faults by prefix of the call's text in the trace; each applies once, to the next matching call. */
+  /** Pairs of a prefix of a call's trace text and a fault. Each fault applies once, to the next matching call. */
   var script: Vector[(String, CallFault)] = Vector.empty
 
-  /** Whether all queries fail after the next swap. */
+  /** Whether all calls fail after the next call that makes a commit visible. */
   var downAfterSwap = false
 
-  /** Actions of other writers: before each swap, and once after the first swap. */
+  /** Runs before each call that makes a commit visible. Tests use it for commits of other writers. */
   var beforeSwap: () => Unit = () => ()
+
+  /** Runs once, before the first call after a commit became visible. */
   var afterSwap: () => Unit = () => ()
   private var onCalls = Vector.empty[(String, () => Unit)]
   private var swapped = false
@@ -77,7 +81,7 @@ final class FailingTable(
   def livePaths: Vector[String] = liveFiles(actualTable)
   def versions: Int = simulation.store.metadataFiles.size
 
-  /** Returns the files that the writer with failing calls has written and not removed. */
+  /** Returns the paths of files that the writer with failing calls has written and not deleted. */
   def remainingFiles: Set[String] = simulation.store.paths.filter(simulation.store.find(_).exists(_.operation == 1))
 
   def commit(on: Table, action: Action): Table = on.transaction(Map.empty, environment).add(action).commit()
@@ -92,12 +96,16 @@ final class FailingTable(
   /** Runs `body` before the next call whose text in the trace starts with `prefix`. */
   def onCall(prefix: String, body: () => Unit): Unit = onCalls :+= prefix -> body
 
+
+  /** Returns the number of calls that `body` makes. */
   def callsOf(body: => Any): Int = {
     val before = step
     body
     step - before
   }
 
+
+  /** Injects a fault into the given call, counted from 1 for the next call. */
   def failAt(call: Int, fault: CallFault): Unit = failures += (step + call) -> fault
 
   def close(): Unit = catalog.close()

@@ -4,24 +4,24 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.tree.SeenParts
 
 /**
- * Every file that the table refers to exists; any other file belongs to a writer that died or had an unknown outcome,
- * or to a faulty storage.
+ * Checks that every file that the table references exists, and that any other file was left by a writer that died, by a
+ * commit with an unknown outcome, or by a storage fault.
  */
 object FilesAccounted extends Check {
-  override def name: String = "every referenced file exists, and every other file has an explanation"
+  override def name: String = "every referenced file exists, and every other file was left by a fault"
 
   override def violations(history: CheckedHistory): Vector[String] = {
     val newest = history.chain.versions.last
     val store = history.ended.simulation.store
     val needed = referenced(history, newest.metadata) + newest.location
     val missing = needed.filterNot(store.exists).map(path => s"$path is missing")
-    // Old metadata files are kept, unless the table property deletes them.
-    val known = needed ++ history.chain.versions.map(_.location) + s"${History.Location}/metadata/version-hint.text"
-    val unreferenced = (store.paths -- known).toVector.sorted.flatMap(path => unexplained(history, path))
+    // Old metadata files may exist, because they are deleted only if the table property is set.
+    val allowed = needed ++ history.chain.versions.map(_.location) + s"${History.Location}/metadata/version-hint.text"
+    val unreferenced = (store.paths -- allowed).toVector.sorted.flatMap(path => unexplained(history, path))
     missing.toVector ++ unreferenced
   }
 
-  /** Returns the paths that metadata refers to: snapshots with their files, and earlier metadata files. */
+  /** Returns the paths of all files of the snapshots, and of the metadata files in the metadata log. */
   private def referenced(history: CheckedHistory, metadata: TableMetadata): Set[String] = {
     val trees = metadata.snapshots.map { snapshot =>
       val tree = history.reader.files(metadata, snapshot).reachable(new SeenParts).metadata

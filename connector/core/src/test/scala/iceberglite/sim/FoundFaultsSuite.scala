@@ -25,7 +25,7 @@ import iceberglite.table.action.{
 }
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Faults that the simulation found, as minimal test cases. */
+/** Minimal test cases for faults of this library that the simulation has found. */
 class FoundFaultsSuite extends AnyFunSuite {
   private def entries(table: Table): Vector[ManifestEntry] = {
     new TreeReader(table.io, table.metadata).live
@@ -53,7 +53,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("manifests that were rewritten before their rows had row ids are not reused when the rows have ids") {
+  test("a retry does not reuse manifests that were rewritten before a concurrent commit assigned row ids") {
     withTable(byCategory = false, "commit.manifest-merge.enabled" -> "false") { f =>
       f.appendByOther("second")
       val upgraded = f.commit(f.load(), new UpgradeVersion(FormatVersion.V3))
@@ -71,15 +71,15 @@ class FoundFaultsSuite extends AnyFunSuite {
     val year = 365L * 24 * 60 * 60 * 1000
     val future = TestTables.environment.copy(nowMs = () => System.currentTimeMillis + year)
     f.actualTable.transaction(Map.empty, future).add(new UpdateProperties(Map("a" -> "b"))).commit()
-    val ahead = new HadoopCatalog("sim", Map.empty, "mem://wh", f.clean, future)
-    val base = new Table(History.Id, "t", ahead.load(History.Id), f.clean, ahead)
+    val futureCatalog = new HadoopCatalog("sim", Map.empty, "mem://wh", f.clean, future)
+    val base = new Table(History.Id, "t", futureCatalog.load(History.Id), f.clean, futureCatalog)
     base.transaction(Map.empty, future).add(new FastAppend(Vector(file("late")))).commit()
     val delayed = f.load()
     f.onCall(
       f.swap,
       () => {
-        ahead.drop(History.Id, purge = false)
-        ahead.create(History.Id, TestTables.unpartitioned())
+        futureCatalog.drop(History.Id, purge = false)
+        futureCatalog.create(History.Id, TestTables.unpartitioned())
         (1 until delayed.metadata.metadataLog.size + 1).foreach(i => f.appendByOther(s"new$i"))
       }
     )
@@ -106,7 +106,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("the delete files of a delete without remaining rows are removed") {
+  test("if all data files of a delete were removed concurrently, its delete files are deleted") {
     withTable(byCategory = false, "format-version" -> "3") { f =>
       val rows = DeletedRows("first", 0, PartitionTuple.Empty, DeletionVector.of(1L))
       val deletes = DeletionVectorFiles.write(f.clean, "mem://wh/db/t/data/deletes.puffin", Vector(rows))
@@ -132,7 +132,7 @@ class FoundFaultsSuite extends AnyFunSuite {
     }
   }
 
-  test("a pointer swap that was applied twice is found behind later commits") {
+  test("a pointer swap that a proxy repeats is recognized as successful, even after later commits") {
     withTable(byCategory = false) { f =>
       f.script = Vector(f.swap -> CallFault.Repeated)
       f.afterSwap = () => f.appendByOther("later")
@@ -140,11 +140,11 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.commit(f.table, change)
       assert(f.actualTable.properties.get("a").contains("b"))
       assert(f.actualTable.metadata.metadataLog.map(_.metadataFile).forall(f.clean.exists))
-      assert(f.versions == 4, "creation, first, the change, later")
+      assert(f.versions == 4, "the table's creation, first, the property change and later")
     }
   }
 
-  test("the metadata file of an unknown outcome is removed when later commits prove that it did not happen") {
+  test("the metadata file of a commit with unknown outcome is deleted if later commits prove that it failed") {
     withTable(byCategory = false) { f =>
       f.beforeSwap = () => {
         f.beforeSwap = () => ()

@@ -13,9 +13,9 @@ import iceberglite.table._
 import iceberglite.tree.ManifestCache
 
 /**
- * A finished history.
+ * The result of a history after all writers have finished or died.
  *
- * @param newest the table as a new reader loads it, or the error
+ * @param newest the table version that a new reader loads at the end, or the error of the load
  */
 final case class FinishedHistory(
     settings: Settings,
@@ -27,12 +27,12 @@ final case class FinishedHistory(
     newest: Either[IcebergError, TableVersion]
 ) {
 
-  /** Reads files without faults. */
+  /** Accesses the storage without faults. */
   val io: FileIO = new StoreIO(simulation.store, () => History.Setup)
 }
 
 /**
- * Writers that work on one table concurrently, as determined by the seed.
+ * Runs several simulated writers that work on one table concurrently, as determined by the seed.
  *
  * @param works the kinds of operations from which writers choose
  */
@@ -68,7 +68,7 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
       properties = settings.properties + ("format-version" -> settings.version.toString)
     )
     catalog.openSafely(clean, noSkew) match {
-      case whole: Catalog => whole.create(History.Id, creation)
+      case catalog: Catalog => catalog.create(History.Id, creation)
       case committer =>
         val start = new TableStart.Creation(creation, StageMode.Create, History.Location, noSkew.uuid())
         StagedTable.begin(CommitTarget(History.Id, History.Id.toString, clean, committer), start, None, noSkew).commit()
@@ -76,9 +76,9 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
     ()
   }
 
-  /** @param skewMs the clock skew */
+  /** @param skewMs difference of the writer's clock from the wall clock in milliseconds */
   private def environment(random: Random, skewMs: Long, sleep: Long => Unit = _ => ()): Environment = Environment(
-    // Clocks are set back occasionally.
+    // A clock reading is occasionally up to 30 s too early.
     () => simulation.wallMs + skewMs - (if (random.nextInt(20) == 0) random.nextInt(30000).toLong else 0L),
     sleep,
     () => random.nextLong(),
@@ -101,18 +101,18 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
       if (!caller.isDead) {
         lastOperation += 1
         current = lastOperation
-        try look().foreach(operate)
+        try currentOrStaleTable().foreach(operate)
         catch {
-          // Nothing visible has happened yet.
+          // The table could not be loaded, so the operation has not started.
           case _: Crash | _: IcebergError | _: OutOfMemoryError => ()
-          // The checker will report it.
+          // The snapshot that the writer read is invalid. The checker reports it.
           case _: BrokenSnapshot => ()
         }
       }
     }
 
     /** Loads the table, or returns the last version that this writer saw. */
-    private def look(): Option[Table] = {
+    private def currentOrStaleTable(): Option[Table] = {
       if (seen.isEmpty || random.nextInt(3) > 0) seen = Some(load())
       seen
     }
@@ -157,11 +157,11 @@ final class History(settings: Settings, works: Seq[Work] = Work.all) {
       Outcome.Acknowledged(committed.version)
     }
 
-    /** After a definite failure, deletes the files that were written for the commit, as far as possible. */
+    /** Deletes the files that were written for a failed commit, as far as possible. */
     private def deleteWritten(state: WriterState): Unit = state.written.foreach { path =>
       try io.delete(path)
       catch {
-        case _: IcebergError | _: Crash | _: OutOfMemoryError => simulation.store.excuse(path, "it was not removed")
+        case _: IcebergError | _: Crash | _: OutOfMemoryError => simulation.store.excuse(path, "its deletion failed")
       }
     }
   }
@@ -174,6 +174,6 @@ object History {
   /** Summary property of each snapshot with the number of its operation. */
   val OperationKey = "operation-number"
 
-  /** The operation number of files without operation. */
+  /** The operation number of files that were not written by an operation. */
   val Setup = 0
 }

@@ -20,7 +20,7 @@ import iceberglite.table.action.{
   SetRef
 }
 
-/** Data losses and deadlocks reported for other implementations; each is a test for every kind of catalog. */
+/** Tests for data losses and wrong results that were reported for other implementations, for every kind of catalog. */
 class KnownFailuresSuite extends AnyFunSuite {
   private def onEach(name: String)(body: FailingTable => Unit): Unit = SimulatedCatalog.all.foreach { family =>
     test(s"$name: ${family.name}") {
@@ -30,7 +30,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     }
   }
 
-  onEach("a commit with a lost acknowledgement is found, and not deleted as a conflict (ClickHouse 112081, " +
+  onEach("a commit with a lost acknowledgement succeeds, and its files are not deleted (ClickHouse 112081, " +
     "DuckDB-Iceberg 1120, Apache Iceberg 2317)") { f =>
     f.script = Vector(f.swap -> CallFault.ResponseLost)
     assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
@@ -39,7 +39,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(f.versions == 3, "the append was committed once")
   }
 
-  onEach("a commit with a lost acknowledgement is found behind later commits (Apache Iceberg 4673)") { f =>
+  onEach("a commit with a lost acknowledgement succeeds even after later commits (Apache Iceberg 4673)") { f =>
     f.script = Vector(f.swap -> CallFault.ResponseLost)
     f.afterSwap = () => (1 to 3).foreach(i => f.appendByOther(s"later$i"))
     f.append("mine")
@@ -47,7 +47,7 @@ class KnownFailuresSuite extends AnyFunSuite {
   }
 
   for ((what, fault) <- Seq("running out of memory" -> CallFault.OutOfMemory, "a lost reply" -> CallFault.ResponseLost))
-    onEach(s"after $what in the commit with an unreachable storage, nothing is deleted (Apache Iceberg 2328, 13443)") {
+    onEach(s"after $what in a commit, an unreachable storage leads to no deletes (Apache Iceberg 2328, 13443)") {
       f =>
         f.script = Vector(f.swap -> fault)
         f.downAfterSwap = true
@@ -63,7 +63,7 @@ class KnownFailuresSuite extends AnyFunSuite {
       f.downAfterSwap = true
       f.sleep = _ => throw new InterruptedException
       intercept[CommitStateUnknown](f.append("mine"))
-      assert(Thread.interrupted(), "the interrupt is passed on")
+      assert(Thread.interrupted(), "the thread stays interrupted")
       assert(f.livePaths == Vector("first", "mine"))
   }
 
@@ -100,14 +100,14 @@ class KnownFailuresSuite extends AnyFunSuite {
     "write.metadata.previous-versions-max" -> "1"
   )
 
-  test("a reader with a hint to versions that are being deleted still finds the newest version (ClickHouse 114108)") {
+  test("a reader finds the newest version even if the hinted version is deleted concurrently (ClickHouse 114108)") {
     val f = new FailingTable(SimulatedCatalog.Files, properties = shortLog)
     f.onCall("exists v", () => (1 to 5).foreach(i => f.appendByOther(s"later$i")))
     assert(f.load().metadataLocation == f.actualTable.metadataLocation)
   }
 
   test(
-    "a change visible only in a deleted metadata file has an unknown outcome, and is not repeated (Apache Iceberg 2328)"
+    "a commit that is only in a deleted metadata file has an unknown outcome, and is not retried (Apache Iceberg 2328)"
   ) {
     val f = new FailingTable(SimulatedCatalog.Files, properties = shortLog)
     f.afterSwap = () => {
@@ -120,7 +120,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(!f.actualTable.metadata.refs.contains("b"), "the removed branch is not created again")
   }
 
-  onEach("a writer that dies at any step leaves a table with all its files (Apache XTable 176)") { f =>
+  onEach("if a writer dies at any call, all files that the table references exist (Apache XTable 176)") { f =>
     val calls = f.callsOf(f.append("counted"))
     for (step <- 1 to calls; fault <- Seq(CallFault.DiesBefore, CallFault.DiesAfter)) {
       val g = new FailingTable(SimulatedCatalog.all.find(_.name == f.kind).get)
@@ -138,11 +138,11 @@ class KnownFailuresSuite extends AnyFunSuite {
     val metadata = if (f.kind == "files") Vector.empty else Vector(".metadata.json")
     (metadata ++ Vector("-m0.avro", "snap-")).foreach { name =>
       val written = trace.lastIndexWhere(line => line.contains("write ") && line.contains(name))
-      assert(written >= 0 && written < swapped, s"$name is written first")
+      assert(written >= 0 && written < swapped, s"$name must be written before the commit becomes visible")
     }
   }
 
-  onEach("a commit that fails definitely removes only the files that it wrote (Apache Polaris 5057)") { f =>
+  onEach("a failed commit deletes only the files that it wrote (Apache Polaris 5057)") { f =>
     f.beforeSwap = () => f.appendByOther(s"race${f.versions}")
     intercept[CommitConflict](f.append("mine"))
     assert(f.remainingFiles.isEmpty, "after the last retry")
@@ -172,7 +172,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(remaining(new RemoveFiles(Set("a1"))) == Vector("a2", "b1", "b2", "c1", "c2"))
   }
 
-  test("merges of different partitions do not conflict: each is checked by what it reads (Apache Iceberg 11795, " +
+  test("merges that read different partitions do not conflict (Apache Iceberg 11795, " +
     "14613, 18020)") {
     val f = new FailingTable(SimulatedCatalog.Files, byCategory = true)
     val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"), fileOf("b", "b1"))))
@@ -184,7 +184,7 @@ class KnownFailuresSuite extends AnyFunSuite {
     assert(intercept[ValidationFailed](f.commit(read, late)).getMessage.contains("category = 'b'"))
   }
 
-  onEach("a branch that another writer has moved is not moved back") { f =>
+  onEach("setting a branch fails if another writer has set it concurrently") { f =>
     val id = f.table.currentSnapshot.get.snapshotId
     f.appendByOther("theirs")
     f.commit(f.load(), new SetRef("b", SnapshotRef.Branch(id)))

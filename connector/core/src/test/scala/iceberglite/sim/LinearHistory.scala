@@ -3,7 +3,7 @@ package iceberglite.sim
 import iceberglite.spec.metadata.{MetadataLog, TableMetadata}
 import iceberglite.spec.property.TableProperty
 
-/** Every version has exactly one predecessor, and ids, timestamps and the format version never decrease. */
+/** Checks that every version has exactly one predecessor, and that ids, timestamps and the version never decrease. */
 object LinearHistory extends Check {
   override def name: String = "the history is linear"
 

@@ -14,10 +14,10 @@ import iceberglite.table.action.{
   UpgradeVersion
 }
 
-/** Operations that change no rows. */
+/** Operations of simulated writers that change table metadata but no rows. */
 object MetadataWork {
 
-  /** Property with the operation number, for changes that contain it nowhere else. */
+  /** Table property with the operation number. It marks commits that contain the number nowhere else. */
   val Marker = "operation"
 
   def marker(state: WriterState): Action = new UpdateProperties(Map(Marker -> state.operation.toString))
@@ -71,7 +71,7 @@ object MetadataWork {
     }
   }
 
-  /** Adds or removes a bucket partition field. */
+  /** Adds a bucket partition field, or removes it if it exists. */
   private object ChangeSpec extends Work {
     override def name: String = "change the partitioning"
     override def weight: Int = 1

@@ -8,7 +8,7 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
 /** Sequence numbers and row ids follow the specification ("Sequence Numbers" and, for version 3, "Row Lineage"). */
 object Numbers extends Check {
-  override def name: String = "sequence numbers and row ids are as the specification says"
+  override def name: String = "sequence numbers and row ids follow the specification"
 
   /** The numbers that a commit assigns to a file. */
   private case class Numbered(data: Option[Long], file: Option[Long], firstRowId: Option[Long])
@@ -76,12 +76,13 @@ object Numbers extends Check {
     val (added, existing) = live.partition(_.status == EntryStatus.Added)
     Vector(
       (!isNew || manifest.sequenceNumber == snapshot
-        .sequenceNumber) -> s"${manifest.path} has not the number of its snapshot",
-      (manifest.sequenceNumber <= snapshot.sequenceNumber) -> s"${manifest.path} is newer than its snapshot",
+        .sequenceNumber) -> s"${manifest.path} does not have the sequence number of its snapshot",
+      (manifest.sequenceNumber <= snapshot.sequenceNumber) ->
+        s"${manifest.path} has a higher sequence number than its snapshot",
       least.forall(_ == manifest.minSequenceNumber) ->
         s"${manifest.path} has the min-sequence-number ${manifest.minSequenceNumber}, not $least",
-      manifest.addedFilesCount.forall(_ == added.size) -> s"${manifest.path} miscounts its added files",
-      manifest.existingFilesCount.forall(_ == existing.size) -> s"${manifest.path} miscounts its existing files"
+      manifest.addedFilesCount.forall(_ == added.size) -> s"${manifest.path} has a wrong count of added files",
+      manifest.existingFilesCount.forall(_ == existing.size) -> s"${manifest.path} has a wrong count of existing files"
     ).collect { case (false, reason) => reason }
   }
 
@@ -102,16 +103,17 @@ object Numbers extends Check {
     Vector(
       kept -> s"${file.path} had $before and has $now",
       (!isNew || entry.fileSequenceNumber.contains(snapshot.sequenceNumber)) -> s"${file.path} is new, but has $now",
-      entry.sequenceNumber.forall(_ <= snapshot.sequenceNumber) -> s"${file.path} is newer than the snapshot",
+      entry.sequenceNumber.forall(_ <= snapshot.sequenceNumber) ->
+        s"${file.path} has a higher sequence number than the snapshot",
       (!needsRowId || file.firstRowId.isDefined) -> s"${file.path} has no row ids",
       file.firstRowId.forall(_ + file.recordCount <= metadata.nextRowId) -> s"${file.path} has unassigned row ids"
     ).collect { case (false, reason) => reason }
   }
 
-  /** Returns the files whose ranges of row ids overlap. */
+  /** Returns a violation for each pair of adjacent files whose ranges of row ids overlap. */
   private def overlaps(ranges: Vector[(Long, Long, String)]): Vector[String] =
     ranges.zip(ranges.drop(1)).collect {
       case ((_, end, first), (start, _, second)) if start < end =>
-        s"$first and $second have row ids in common"
+        s"$first and $second have overlapping row ids"
     }
 }

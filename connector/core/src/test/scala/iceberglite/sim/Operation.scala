@@ -3,20 +3,20 @@ package iceberglite.sim
 import iceberglite.spec.IcebergError
 import iceberglite.table.TableVersion
 
-/** The outcome of a transaction as known by its writer. */
+/** The outcome of a transaction as its writer knows it. */
 sealed trait Outcome
 object Outcome {
 
-  /** The commit happened: the table was returned. */
+  /** The commit succeeded, and returned the new version of the table. */
   final case class Acknowledged(version: TableVersion) extends Outcome
 
-  /** The commit did not happen, and the writer removed its files as far as possible. */
+  /** The commit failed, and the writer deleted its files as far as possible. */
   final case class Failed(error: IcebergError) extends Outcome
 
-  /** The outcome is unknown. */
+  /** The writer could not determine whether the commit succeeded. */
   final case class Unknown(error: Throwable) extends Outcome
 
-  /** The writer died. */
+  /** The writer died before it knew the outcome. */
   case object Died extends Outcome
 }
 
@@ -40,5 +40,11 @@ final case class Operation(
   override def toString: String = s"operation $id ($work by writer $writer, ${outcome.getClass.getSimpleName})"
 }
 
-/** A load of the table by a writer, between two steps. */
+/**
+ * A load of the table by a writer.
+ *
+ * @param began the step in which the load started
+ * @param ended the step in which the load returned
+ * @param location path of the metadata file that the load returned
+ */
 final case class Read(writer: Int, began: Int, ended: Int, location: String)

@@ -1,8 +1,8 @@
 package iceberglite.sim
 
 /**
- * Acknowledged commits happened once, and failed commits did not; commits with an unknown outcome were applied
- * completely or not at all.
+ * Checks that acknowledged commits were applied exactly once, that failed commits were not applied, and that commits
+ * with an unknown outcome were applied completely or not at all.
  */
 object Outcomes extends Check {
   override def name: String = "the outcomes reported to writers are true"
@@ -32,13 +32,13 @@ object Outcomes extends Check {
   }
 
   /**
-   * Checks that each effect has a snapshot, unless it changes nothing, and that all other parts of the plan were
-   * applied.
+   * Returns a description of what is missing in a step: a snapshot of an effect that must change the table, or a change
+   * of the plan that creates no snapshot.
    */
   private def incomplete(step: Step, operation: Operation): Option[String] = operation.plan.flatMap { plan =>
     val fewest = plan.effects.count(!_.mayChangeNothing)
     if (step.added.size > plan.effects.size || step.added.size < fewest) {
-      Some(s"made ${step.added.size} snapshots, not ${plan.effects.size}")
+      Some(s"created ${step.added.size} snapshots, not ${plan.effects.size}")
     } else if (!plan.shows(step.after.metadata)) Some(s"is not visible in ${step.after.location}")
     else None
   }
@@ -50,10 +50,10 @@ object Outcomes extends Check {
   private def missing(history: CheckedHistory, operation: Operation, location: String): Option[String] = {
     val metadata = history.chain.versions(history.chain.indexOf(location)).metadata
     val rows = metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
-    val idle = operation.plan.exists { plan =>
+    val hadNoEffect = operation.plan.exists { plan =>
       plan.effects.forall(_.mayChangeNothing) && plan.shows(metadata) &&
       plan.effects.foldLeft(rows)((r, e) => e.after(r, history.ended.contents)) == rows
     }
-    if (idle) None else Some(s"is lost: neither $location nor any other version contains it")
+    if (hadNoEffect) None else Some(s"is lost: neither $location nor any other version contains it")
   }
 }

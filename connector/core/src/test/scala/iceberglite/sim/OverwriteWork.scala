@@ -7,10 +7,10 @@ import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{DeleteFiles, OverwriteFiles, ReplacePartitions}
 
-/** Operations that remove whole files. */
+/** Operations of simulated writers that remove whole files. */
 object OverwriteWork {
 
-  /** Chooses an isolation level for each operation. */
+  /** Chooses an isolation level, or none. */
   private def isolation(state: WriterState): Option[IsolationLevel] =
     state.oneOf(None +: IsolationLevel.all.map(Some(_))).flatten
 

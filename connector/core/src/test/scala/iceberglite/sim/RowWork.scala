@@ -6,7 +6,7 @@ import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
 
-/** Operations on single rows and on the files that contain them. */
+/** Operations of simulated writers that delete, update or rewrite rows, or remove single files. */
 object RowWork {
   private def isolation(state: WriterState): Option[Isolation] =
     state.oneOf(IsolationLevel.all).map(Isolation(_, state.metadata.currentSnapshotId))
@@ -20,8 +20,8 @@ object RowWork {
   }
 
   /**
-   * The delete files for some rows of each data file: from format version 3 on a deletion vector, which includes
-   * earlier deletes, otherwise a position delete file.
+   * The delete files for some rows of each data file. From format version 3 on, each is a deletion vector that includes
+   * earlier deletes. In earlier versions, each is a position delete file.
    */
   final private class Deletes(state: WriterState, rows: Map[String, Set[Int]]) {
     private val entries = state.entries.filter(_.isLive)
@@ -71,7 +71,7 @@ object RowWork {
 
   private def deletesRows(state: WriterState): Boolean = state.metadata.formatVersion >= FormatVersion.V2
 
-  /** A DELETE statement. */
+  /** Deletes some rows, as a DELETE statement does. */
   private object DeleteRows extends Work {
     override def name: String = "delete rows"
     override def weight: Int = 5
@@ -86,7 +86,7 @@ object RowWork {
       }
   }
 
-  /** An UPDATE or MERGE statement: deletes some rows and adds them again in new files. */
+  /** Deletes some rows and adds rows in new files, as an UPDATE or MERGE statement does. */
   private object UpdateRows extends Work {
     override def name: String = "update rows"
     override def weight: Int = 3
@@ -103,7 +103,7 @@ object RowWork {
       }
   }
 
-  /** Equality deletes, as written by streams: they apply to whatever rows have these ids at commit time. */
+  /** Writes equality deletes, as streaming writers do. They apply to all rows with these ids at commit time. */
   private object DeleteKeys extends Work {
     override def name: String = "delete keys"
 
@@ -125,7 +125,7 @@ object RowWork {
       }
   }
 
-  /** Compaction: writes the live rows of some files of a category to one new file. */
+  /** Compacts files: writes the live rows of some files of a category to one new file. */
   private object Compact extends Work {
     override def name: String = "rewrite files"
     override def weight: Int = 4
@@ -152,7 +152,7 @@ object RowWork {
     override def name: String = "rewrite manifests"
 
     override def plan(state: WriterState): Option[Plan] =
-      state.metadata.currentSnapshotId.map(_ => Plan(Vector(new RewriteManifests()), Vector(Effect.Regrouped)))
+      state.metadata.currentSnapshotId.map(_ => Plan(Vector(new RewriteManifests()), Vector(Effect.ManifestsRewritten)))
   }
 
   private object Remove extends Work {

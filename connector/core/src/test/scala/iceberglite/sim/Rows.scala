@@ -4,21 +4,21 @@ import scala.collection.mutable
 
 import iceberglite.spec.file.ContentFile
 
-/** A data file that only pretends to contain these rows, all of one category. */
+/** A data file that is not really written. The simulation treats it as a file with one row per id, in one category. */
 final case class PretendedFile(file: ContentFile, category: String, ids: Vector[Long]) {
   def path: String = file.path
 }
 
 /**
- * The live rows of a snapshot: for each data file the positions that are not deleted. A file whose rows are all deleted
- * is still present.
+ * The live rows of a snapshot: for each data file, the positions of rows that are not deleted. A file whose rows are
+ * all deleted has an empty set.
  */
 final case class Rows(live: Map[String, Set[Int]]) {
   def ++(files: Seq[PretendedFile]): Rows = Rows(live ++ files.map(f => f.path -> f.ids.indices.toSet))
 
   def --(paths: Iterable[String]): Rows = Rows(live -- paths)
 
-  /** Returns the rows without the given positions, which may be absent. */
+  /** Returns the rows without the given positions by file path. Positions that are not live are ignored. */
   def without(rows: Map[String, Set[Int]]): Rows = Rows(live.map { case (path, positions) =>
     path -> (positions -- rows.getOrElse(path, Set.empty))
   })
@@ -28,7 +28,7 @@ object Rows {
   val None: Rows = Rows(Map.empty)
 }
 
-/** The contents of files that histories only pretend to write: data, position deletes, equality deletes. */
+/** The contents of data files, position delete files and equality delete files that are not really written. */
 final class PretendedContents {
   private val files = mutable.Map.empty[String, PretendedFile]
   private val positions = mutable.Map.empty[String, Map[String, Set[Int]]]
@@ -42,7 +42,7 @@ final class PretendedContents {
   def deletedBy(path: String): Map[String, Set[Int]] = positions(path)
   def keysOf(path: String): Set[Long] = keys(path)
 
-  /** Returns the ids of the rows in all files. */
+  /** Returns the ids of the live rows. */
   def ids(rows: Rows): Set[Long] =
     rows.live.iterator.flatMap { case (path, live) => live.iterator.map(files(path).ids) }.toSet
 
@@ -53,7 +53,7 @@ final class PretendedContents {
     rows.live.keys.filter(files(_).category == category).toVector.sorted
 
   /** Returns the positions, by file path, of the rows with the given ids. */
-  def filesWithRows(rows: Rows, wanted: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
-    path -> live.filter(p => wanted(files(path).ids(p)))
+  def filesWithRows(rows: Rows, wantedIds: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
+    path -> live.filter(p => wantedIds(files(path).ids(p)))
   }.filter(_._2.nonEmpty)
 }

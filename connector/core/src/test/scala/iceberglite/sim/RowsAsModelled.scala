@@ -2,14 +2,14 @@ package iceberglite.sim
 
 import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
-/** Every snapshot has the rows that its operation makes from its parent's rows, and was valid on that parent. */
+/** Checks that every snapshot has the rows that its operation's effect gives, and that its commit was valid. */
 object RowsAsModelled extends Check {
   override def name: String = "each snapshot has the rows that its operation produces"
 
   override def violations(history: CheckedHistory): Vector[String] = history.chain.steps.flatMap { step =>
     val operation = history.authors(step).right.get
     val effects = operation.plan.fold(Vector.empty[Effect])(_.effects)
-    // The effects that may change nothing have either all created a snapshot, or none of them has.
+    // Of the effects that may change nothing, either all or none have created a snapshot.
     step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayChangeNothing)).flatMap {
       case (snapshot, effect) => violationsOf(history, step.after.metadata, snapshot, operation, effect)
     }
@@ -31,7 +31,7 @@ object RowsAsModelled extends Check {
       if (found == expected) None
       else Some(s"has the rows ${found.live}, not ${expected.live}; its parent has ${before.live}")
     (differs.toVector ++ effect.objection(read, before, history.ended.contents).map(o =>
-      s"should have been refused: $o"
+      s"should have been rejected: $o"
     ))
       .map(reason => s"snapshot ${snapshot.snapshotId} of $operation $reason")
   }

@@ -20,10 +20,10 @@ final class Schedule(random: Random, stay: Double) {
   private var failures = Vector.empty[Throwable]
   private var steps = 0
 
-  /** The number of the current step, which is the time of the run. */
+  /** The number of the current step, which serves as the time of the run. */
   def now: Int = steps
 
-  /** Runs everything to its end, including delayed effects. Throws the first error of a body. */
+  /** Runs all bodies and then the remaining delayed effects. Throws the first error of a body. */
   def run(bodies: Vector[() => Unit]): Unit = {
     val finished = new CountDownLatch(bodies.size)
     turns = bodies.map(_ => new Semaphore(0))
@@ -47,7 +47,7 @@ final class Schedule(random: Random, stay: Double) {
     failures.foreach(throw _)
   }
 
-  /** Lets other writers run. */
+  /** Ends a step of the writer, and may let another writer continue. */
   def pause(writer: Int): Unit = {
     steps += 1
     runDueEffects()
@@ -60,7 +60,7 @@ final class Schedule(random: Random, stay: Double) {
     }
   }
 
-  /** Runs an effect after a number of steps, or at the end of the run. */
+  /** Schedules an effect to run after a number of steps, or at the end of the run if that is earlier. */
   def later(steps: Int)(effect: () => Unit): Unit = pending += (now + steps -> effect)
 
   private def runDueEffects(): Unit = if (pending.nonEmpty) {

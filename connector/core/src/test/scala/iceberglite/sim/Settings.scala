@@ -8,8 +8,8 @@ import iceberglite.spec.FormatVersion
  * The parameters of a history, all determined by the seed.
  *
  * @param operations number of operations per writer
- * @param stay probability that the same writer makes the next call too, 0 to 1
- * @param rate probability of a fault, 0 to 1
+ * @param stay probability that the same writer also makes the next call, 0 to 1
+ * @param rate probability that a call has a fault, 0 to 1
  * @param properties properties of the table
  */
 final case class Settings(

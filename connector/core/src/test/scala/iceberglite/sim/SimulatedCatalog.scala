@@ -4,16 +4,16 @@ import iceberglite.catalog.{HadoopCatalog, PointerCommitter, SimulatedPointer}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
-/** The catalog of a history's table, on the storage of its simulation. Created for one history. */
+/** The catalog that contains the table of one history. Its files are in the storage of the simulation. */
 trait SimulatedCatalog {
 
-  /** Opens the catalog for a writer; its calls go through `caller`. */
+  /** Opens the catalog for a writer. Its calls go through `caller`, which may inject faults. */
   def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer
 
   /** Opens the catalog without faults. */
   def openSafely(io: FileIO, environment: Environment): Committer
 
-  /** The metadata files to which the catalog pointed, in order; `None` if the catalog does not record them. */
+  /** The metadata files to which the catalog has pointed, in order, or `None` if the catalog does not record them. */
   def published: Option[Vector[String]]
 
   def close(): Unit = ()
@@ -44,26 +44,28 @@ object SimulatedCatalog {
     }
   }
 
-  /** A catalog with a pointer in memory, which uses the code that all catalogs with pointers share. */
+  /** A catalog with a pointer in memory, which uses the commit code that all catalogs with pointers share. */
   object Pointers extends Family {
     override def name: String = "pointer"
     override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings)
   }
 }
 
-/** The pointer of a table, with all its earlier values. */
+/** A catalog with one table, which records all values of the table's pointer. */
 class PointerCatalog(settings: Settings) extends SimulatedCatalog {
   private var locations = Vector.empty[String]
 
   override def published: Option[Vector[String]] = Some(locations)
 
-  /** The compare-and-swap of the server. @return whether the pointer was at `from` */
+  /** Moves the pointer to `to` if it is at `from`. @return whether the pointer was at `from` */
   protected def move(from: Option[String], to: String): Boolean = {
     val expected = locations.lastOption == from
     if (expected) locations :+= to
     expected
   }
 
+
+  /** Moves the pointer regardless of its current value. */
   final protected def force(to: String): Unit = locations :+= to
 
   override def openSafely(io: FileIO, environment: Environment): Committer =
@@ -80,12 +82,12 @@ class PointerCatalog(settings: Settings) extends SimulatedCatalog {
   final private class Remote(caller: Simulation#Caller) extends SimulatedPointer {
     private def down(unknown: Boolean) = () => new SimulatedPointer.Down(unknown)
 
-    /** A repeated swap cannot be detected when the metadata log no longer contains the first one. */
+    /** Excludes repeated swaps if the metadata log is short, because the log may no longer contain the first swap. */
     private val faults =
       if (settings.keepsLog) CallFault.all else CallFault.all.filterNot(_ == CallFault.Repeated)
 
     override def read(): Option[String] =
-      caller(Call.reading("look at the pointer", down(unknown = false))(() => Direct.read()))
+      caller(Call.reading("read the pointer", down(unknown = false))(() => Direct.read()))
 
     override def swap(from: Option[String], to: String): Boolean = {
       def moveTo(): Boolean = move(from, to)

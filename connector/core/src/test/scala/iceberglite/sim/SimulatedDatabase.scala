@@ -13,16 +13,16 @@ import iceberglite.catalog.Catalogs
 import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
-/** The JDBC catalog on in-memory SQLite, whose statements and connections fail as the simulation chooses. */
+/** The JDBC catalog on an in-memory SQLite database. The simulation injects faults into statements and connections. */
 object SimulatedDatabase extends SimulatedCatalog.Family {
   private val Prefix = "jdbc:simulated:"
   private val counter = new AtomicLong
   private val sessions = new ConcurrentHashMap[String, Session]
 
   /**
-   * The connections of one catalog.
+   * The connections of one catalog object.
    *
-   * @param caller executes the statements, possibly with faults; `None` for statements without faults
+   * @param caller executes the statements and may inject faults; `None` for statements without faults
    * @param server the connection on which delayed statements run
    */
   final private case class Session(caller: Option[Simulation#Caller], server: Connection)
@@ -61,7 +61,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
     }
   }
 
-  /** The driver, registered as a service, that replaces SQLite's own. */
+  /** A driver, registered as a service, that opens SQLite connections with faults for its own URL prefix. */
   final class SimulatedDriver extends Driver {
     override def acceptsURL(url: String): Boolean = url.startsWith(Prefix)
 
@@ -80,7 +80,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
     override def getParentLogger: Logger = Logger.getGlobal
   }
 
-  /** A connection that breaks when the outcome of a statement is unknown. */
+  /** A connection that breaks when a fault makes the outcome of a statement unknown. */
   final private class Failing(real: Connection, caller: Simulation#Caller, server: Connection) {
     private var broken = false
 
@@ -98,11 +98,11 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       proxyOf[PreparedStatement] { (method, arguments) =>
         if (method.getName == "setString") parameters :+= arguments(1).asInstanceOf[String]
         if (!method.getName.startsWith("execute")) invoke(inner, method, arguments)
-        else executed(sql, parameters)(() => invoke(inner, method, arguments))
+        else executeWithFaults(sql, parameters)(() => invoke(inner, method, arguments))
       }
     }
 
-    private def executed(sql: String, parameters: Vector[String])(run: () => AnyRef): AnyRef = {
+    private def executeWithFaults(sql: String, parameters: Vector[String])(run: () => AnyRef): AnyRef = {
       val isQuery = sql.startsWith("SELECT")
       val faults = if (isQuery) CallFault.ofReads else CallFault.all.filterNot(_ == CallFault.Repeated)
       val what = sql.take(if (isQuery) 30 else 20)
@@ -117,7 +117,7 @@ object SimulatedDatabase extends SimulatedCatalog.Family {
       new SQLException("The connection broke", "08006")
     }
 
-    /** Runs a statement that the server had received, but not executed, when the connection broke. */
+    /** Runs a statement that the server had received but not yet executed when the connection broke. */
     private def later(sql: String, parameters: Vector[String]): Unit = {
       val statement = server.prepareStatement(sql)
       try {

@@ -5,7 +5,7 @@ import java.io.{ByteArrayInputStream, InputStream}
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A writer's access to the storage, with all faults of [[CallFault]]. */
+/** A writer's access to the storage, into whose calls the simulation injects the faults of [[CallFault]]. */
 final class SimulatedIO(
     store: SimulatedStore,
     caller: Simulation#Caller,
@@ -17,16 +17,16 @@ final class SimulatedIO(
 
   private val files = new StoreIO(store, operation)
 
-  private def short(path: String): String = path.substring(path.lastIndexOf('/') + 1)
+  private def nameOf(path: String): String = path.substring(path.lastIndexOf('/') + 1)
 
   private def reading[A](what: String, path: String)(run: => A): A = caller(
-    Call.reading(s"$what ${short(path)}", () => StorageFailed(what, path, "by the simulation"))(() => run)
+    Call.reading(s"$what ${nameOf(path)}", () => StorageFailed(what, path, "by the simulation"))(() => run)
   )
 
   override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
 
   override def read(path: String): Array[Byte] = caller(
-    Call.reading(s"read ${short(path)}", () => UnreadableFile(path, "file", "by the simulation"))(() =>
+    Call.reading(s"read ${nameOf(path)}", () => UnreadableFile(path, "file", "by the simulation"))(() =>
       files.read(path)
     )
   )
@@ -39,7 +39,7 @@ final class SimulatedIO(
     val file = StoredFile(path, contents, operation())
     def failed = StorageFailed("write", path, "by the simulation")
     caller(Call(
-      s"write ${short(path)}",
+      s"write ${nameOf(path)}",
       CallFault.all,
       () => files.write(path, contents),
       () => failed,
@@ -56,7 +56,7 @@ final class SimulatedIO(
   override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
     val file = StoredFile(path, contents, operation())
     caller(Call(
-      s"create ${short(path)}",
+      s"create ${nameOf(path)}",
       CallFault.all,
       () => files.createExclusively(path, contents),
       () => StorageFailed("create", path, "by the simulation"),
@@ -68,18 +68,19 @@ final class SimulatedIO(
   override def replace(path: String, contents: Array[Byte]): Unit = {
     def failed = StorageFailed("replace", path, "by the simulation")
     def put(): Unit = files.replace(path, contents)
-    caller(Call(s"replace ${short(path)}", CallFault.all, () => put(), () => failed, () => failed, () => put()))
+    caller(Call(s"replace ${nameOf(path)}", CallFault.all, () => put(), () => failed, () => failed, () => put()))
   }
 
   override def delete(path: String): Unit = {
     def failed = {
-      store.excuse(path, "its removal failed")
+      store.excuse(path, "its deletion failed")
       StorageFailed("delete", path, "by the simulation")
     }
-    // When a late request arrives, a file named only by its version may already belong to another commit.
-    def late(): Unit = if (!short(path).startsWith("v")) files.delete(path)
+    // A late request does not delete a file that is named only by its version, because the name may already belong to
+    // another commit.
+    def late(): Unit = if (!nameOf(path).startsWith("v")) files.delete(path)
     caller(Call(
-      s"delete ${short(path)}",
+      s"delete ${nameOf(path)}",
       CallFault.all,
       () => files.delete(path),
       () => failed,

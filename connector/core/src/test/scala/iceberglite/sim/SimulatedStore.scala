@@ -9,22 +9,22 @@ import scala.collection.mutable
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** A file and the `operation` that wrote it. */
+/** A file and the number of the operation that wrote it. */
 final case class StoredFile(path: String, contents: Array[Byte], operation: Int)
 
 /**
- * In-memory files that are never forgotten: deleted or replaced files can still be read when a history is checked. Not
- * thread-safe.
+ * A storage that keeps files in memory. Deleted or replaced metadata files can still be read when a history is checked.
+ * Not thread-safe.
  */
 final class SimulatedStore {
   private val files = new TreeMap[String, StoredFile]
   private val excused = mutable.Map.empty[String, String]
   private var created = Vector.empty[StoredFile]
 
-  /** Whether an exclusive create fails if the path exists; false simulates a faulty store. */
+  /** Whether an exclusive create fails if the path exists. The value false simulates a faulty storage. */
   var exclusive = true
 
-  /** Whether deletes have an effect; false simulates a faulty store. */
+  /** Whether deletes have an effect. The value false simulates a faulty storage. */
   var deletes = true
 
   /** Selects the paths whose files are lost after their write was acknowledged. */
@@ -60,10 +60,10 @@ final class SimulatedStore {
     files.subMap(prefix, prefix + Char.MaxValue).values.asScala.toVector
   }
 
-  /** All metadata files ever created, in order of creation; a name can occur twice. */
+  /** All metadata files that were ever created, in order of creation. A path can occur several times. */
   def metadataFiles: Vector[StoredFile] = created
 
-  /** Records why an unreferenced file may exist. */
+  /** Records the reason why an unreferenced file may exist. */
   def excuse(path: String, why: String): Unit = excused.update(path, why)
 
   def excuseOf(path: String): Option[String] = excused.get(path)
@@ -74,9 +74,9 @@ object SimulatedStore {
 }
 
 /**
- * The files of a [[SimulatedStore]] without faults.
+ * Accesses the files of a [[SimulatedStore]] without faults.
  *
- * @param operation the operation that writes the files
+ * @param operation returns the number of the operation that writes files
  */
 final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO {
   override def mayCache: Boolean = false
@@ -84,7 +84,7 @@ final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO 
   override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
 
   override def read(path: String): Array[Byte] =
-    store.find(path).getOrElse(throw UnreadableFile(path, "file", "It is not there")).contents
+    store.find(path).getOrElse(throw UnreadableFile(path, "file", "It does not exist")).contents
 
   override def exists(path: String): Boolean = info(path).isDefined
 
@@ -97,7 +97,7 @@ final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO 
     FileInfo(file.path, file.contents.length.toLong, 0L, isDirectory = false)
 
   override def write(path: String, contents: Array[Byte]): Unit =
-    if (!createExclusively(path, contents)) throw StorageFailed("write", path, "It is there already")
+    if (!createExclusively(path, contents)) throw StorageFailed("write", path, "It exists already")
 
   override def createExclusively(path: String, contents: Array[Byte]): Boolean =
     store.putIfAbsent(StoredFile(path, contents, operation()))
@@ -119,5 +119,5 @@ final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO 
   override def deleteEmptyDirectory(path: String): Unit = require(store.below(path).isEmpty, s"$path is not empty")
 
   override def renameDirectory(from: String, to: String): Unit =
-    throw StorageFailed("rename", from, s"Not to $to: no simulated writer does it")
+    throw StorageFailed("rename", from, s"It cannot be renamed to $to, because the simulation does not support it")
 }

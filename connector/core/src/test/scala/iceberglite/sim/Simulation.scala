@@ -6,10 +6,10 @@ import scala.util.Random
 import iceberglite.table.Crash
 
 /**
- * The environment of one history: storage, time and randomness, all determined by a seed.
+ * The storage, the time and the random generator of one history, all determined by a seed.
  *
- * @param stay probability that the same writer makes the next call too, 0 to 1
- * @param rate probability of a fault, 0 to 1
+ * @param stay probability that the same writer also makes the next call, 0 to 1
+ * @param rate probability that a call has a fault, 0 to 1
  */
 final class Simulation(seed: Long, stay: Double, rate: Double) {
   val random = new Random(seed)
@@ -18,13 +18,13 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
   private val dice = new Dice(random, rate)
   private val calls = ArrayBuffer.empty[(Int, Int, String)]
 
-  /** The wall clock; the clocks of writers differ from it. */
+  /** The wall clock in milliseconds. The clocks of writers differ from it. */
   var wallMs: Long = 1700000000000L
 
-  /** Chooses the fault of a call by its text in the trace; `None` leaves the choice to the random generator. */
+  /** Chooses the fault of a call by its trace text. For `None`, the random generator chooses. */
   var intercept: String => Option[CallFault] = (_: String) => None
 
-  /** The events, one line each: the step, the writer, and the call. */
+  /** The calls and notes, one per line, with the step and the writer. */
   def trace: Vector[String] = calls.iterator.map { case (step, writer, what) => f"$step%5d  $writer  $what" }.toVector
 
   def note(writer: Int, what: => String): Unit = calls += ((schedule.now, writer, what))
@@ -46,7 +46,7 @@ final class Simulation(seed: Long, stay: Double, rate: Double) {
       fault.fold(call.run())(runWithFault(call, _))
     }
 
-    /** Lets the writer wait. */
+    /** Advances the wall clock and lets other writers run. */
     def sleep(millis: Long): Unit = {
       if (dead) throw new Crash
       wallMs += millis

@@ -7,12 +7,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.{Fuzz, MoreRounds, Sampling}
 
 /**
- * Writers that commit to one table, on a storage and a catalog where every call can fail. `make soak` runs this suite
- * for longer. It reads these environment variables:
+ * Runs simulated writers that commit to one table, on a storage and a catalog where every call can fail. `make soak`
+ * runs this suite for longer. The suite reads these environment variables:
  *
  *  - `ICEBERG_LITE_SEED` is the seed of the random generator,
  *  - `ICEBERG_LITE_SOAK` is the duration in minutes,
- *  - `ICEBERG_LITE_HISTORY` runs the single history of a seed, and prints its calls.
+ *  - `ICEBERG_LITE_HISTORY` is the seed of a single history to run instead of many.
  */
 @MoreRounds
 class SimulationSuite extends AnyFunSuite {
@@ -20,7 +20,7 @@ class SimulationSuite extends AnyFunSuite {
   private val minutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
   private val replayedSeed = SimulationSuite.number("ICEBERG_LITE_HISTORY")
 
-  test("writers on a failing storage and catalog lose no rows and add no wrong rows") {
+  test("concurrent writers on a failing storage and catalog violate no rule of the checker") {
     val end = System.nanoTime + TimeUnit.MINUTES.toNanos(minutes.getOrElse(0L))
     def shouldRun(round: Int): Boolean = minutes.fold(round < Histories)(_ => System.nanoTime < end)
     val rounds = Iterator.from(0).takeWhile(shouldRun).map(SimulationSuite.seed)

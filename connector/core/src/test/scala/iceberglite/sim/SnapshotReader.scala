@@ -8,12 +8,12 @@ import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{ManifestCache, SnapshotFiles, TreeReader}
 
-/** An invalid snapshot. */
+/** The error for a snapshot whose files contradict each other. */
 final class BrokenSnapshot(message: String) extends RuntimeException(message)
 
 /**
- * Reads snapshots by the rules of the specification ("Scan Planning"), independently of scans, and without faults.
- * Caches what it reads, because referenced files never change.
+ * Determines the rows of snapshots by the rules of the specification ("Scan Planning"), without the code of scans.
+ * Caches manifests and deletion vectors, because referenced files never change.
  */
 final class SnapshotReader(io: FileIO, contents: PretendedContents) {
   private val cache = new ManifestCache(64L << 20)
@@ -33,10 +33,10 @@ final class SnapshotReader(io: FileIO, contents: PretendedContents) {
     val paths = data.map(_.file.path)
     val twice = paths.diff(paths.distinct)
     if (twice.nonEmpty) throw new BrokenSnapshot(s"Snapshot ${snapshot.snapshotId} lists ${twice.mkString(", ")} twice")
-    Rows(data.map(e => e.file.path -> liveIn(e, deletes)).toMap)
+    Rows(data.map(e => e.file.path -> livePositions(e, deletes)).toMap)
   }
 
-  private def liveIn(data: ManifestEntry, deletes: Vector[ManifestEntry]): Set[Int] = {
+  private def livePositions(data: ManifestEntry, deletes: Vector[ManifestEntry]): Set[Int] = {
     val pretended = contents.file(data.file.path)
     val ownVectors = deletes.filter(_.file.isDeletionVector).filter(notBefore(_, data))
       .filter(_.file.referencedDataFile.contains(data.file.path))

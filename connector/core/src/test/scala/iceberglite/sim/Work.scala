@@ -14,8 +14,8 @@ import iceberglite.table.{Action, Table}
 /**
  * The plan of a transaction.
  *
- * @param effects the effects of its snapshots, in order
- * @param shows whether table metadata contains the changes of the plan that create no snapshot
+ * @param effects the expected effects of the snapshots that the transaction adds, in order
+ * @param shows returns whether table metadata contains the changes of the plan that create no snapshot
  */
 final case class Plan(
     actions: Vector[Action],
@@ -23,21 +23,21 @@ final case class Plan(
     shows: TableMetadata => Boolean = _ => true
 )
 
-/** A kind of operation that writers perform on the table. */
+/** A kind of operation that simulated writers perform on the table. */
 trait Work {
   def name: String
 
-  /** Relative frequency of the operation. */
+  /** The relative frequency of the operation. */
   def weight: Int = 2
 
-  /** Plans the operation and writes its files; `None` if it does not apply to the table. */
+  /** Plans the operation and writes its files. Returns `None` if the operation does not apply to the table. */
   def plan(state: WriterState): Option[Plan]
 }
 
 object Work {
   val all: Seq[Work] = AppendWork.all ++ OverwriteWork.all ++ RowWork.all ++ ReferenceWork.all ++ MetadataWork.all
 
-  /** Draws an operation by weight. */
+  /** Chooses an operation at random, in proportion to the weights. */
   def draw(works: Seq[Work], random: Random): Work = {
     val weighted = works.flatMap(work => Seq.fill(work.weight)(work))
     weighted(random.nextInt(weighted.size))
@@ -66,11 +66,11 @@ final class WriterState(
   /** The rows of the table's current snapshot. */
   val rows: Rows = table.currentSnapshot.fold(Rows.None)(truth.rows(metadata, _))
 
-  /** The files of that snapshot. */
+  /** The live entries of the table's current snapshot. */
   lazy val entries: Vector[ManifestEntry] =
     table.currentSnapshot.fold(Vector.empty[ManifestEntry])(truth.live(metadata, _))
 
-  /** The data and delete files that were written, which the writer removes if the commit fails. */
+  /** The paths of the data and delete files of this operation. The writer deletes them if the commit fails. */
   def written: Vector[String] = newPaths
 
   def chance(probability: Double): Boolean = random.nextDouble() < probability
@@ -93,7 +93,7 @@ final class WriterState(
 
   def newFiles(): Vector[PretendedFile] = Vector.fill(1 + random.nextInt(2))(newFile(category()))
 
-  /** Creates a data file with rows that already exist in other files. */
+  /** Creates a data file with rows with the given ids, which may already exist in other files. */
   def dataFile(category: String, ids: Vector[Long]): PretendedFile = {
     val lower = Seq(1 -> LongLiteral(ids.min), 2 -> StringLiteral(category))
     val upper = Seq(1 -> LongLiteral(ids.max), 2 -> StringLiteral(category))
@@ -128,14 +128,14 @@ final class WriterState(
     path
   }
 
-  /** Writes a file whose contents are never read. */
+  /** Writes an empty file, whose contents are never read. */
   def writePlaceholder(path: String): Unit = io.write(path, Array.emptyByteArray)
 
   private def partition(spec: PartitionSpec, category: String): PartitionTuple = PartitionTuple(spec.fields.map {
     field =>
       field.transform match {
         case Identity => Some(StringLiteral(category))
-        // A pretended bucket, chosen so that rows keep their partition when they move to another file.
+        // The bucket depends only on the category, so that rows keep their partition when they move to another file.
         case _: Bucket => Some(IntLiteral(WriterState.Categories.indexOf(category) % 2))
         case _ => None
       }

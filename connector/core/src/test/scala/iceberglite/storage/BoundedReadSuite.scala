@@ -22,14 +22,17 @@ import iceberglite.table.action.FastAppend
 import iceberglite.tree.{ManifestCache, TreeReader}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
 
-/** An endless file, a sparse file and a pipe are errors that name the file, in bounded time and memory. */
+/**
+ * Tests that reading an endless file, a sparse file or a pipe fails with an error that contains the path, in bounded
+ * time and memory.
+ */
 class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
   private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
   private val Huge = 40L << 30
 
   private def path(name: String): Path = directory.resolve(name)
 
-  private def sparse(name: String, beginning: String, length: Long = Huge): Path = {
+  private def createSparseFile(name: String, beginning: String, length: Long = Huge): Path = {
     val file = new RandomAccessFile(path(name).toFile, "rw")
     try {
       file.write(beginning.getBytes("ISO-8859-1"))
@@ -38,42 +41,46 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     path(name)
   }
 
-  private def pipe(name: String): Path = {
+  private def createPipe(name: String): Path = {
     assert(new ProcessBuilder("mkfifo", path(name).toString).start().waitFor() == 0)
     path(name)
   }
 
-  private def linked(name: String, to: String): Path = Files.createSymbolicLink(path(name), Paths.get(to))
+  private def createLink(name: String, to: String): Path = Files.createSymbolicLink(path(name), Paths.get(to))
 
-  /** Runs a read that must end soon with an error that names the file. */
+  /** Runs a read that must fail within 20 s with an error that contains the file name, and returns the error. */
   private def rejection(name: String)(read: => Any): UnreadableFile = {
-    val thread = Executors.newSingleThreadExecutor(work => {
-      val made = new Thread(work)
-      made.setDaemon(true)
-      made
+    val executor = Executors.newSingleThreadExecutor(work => {
+      val daemon = new Thread(work)
+      daemon.setDaemon(true)
+      daemon
     })
-    val error = thread.submit(() => intercept[UnreadableFile](read)).get(20, TimeUnit.SECONDS)
-    thread.shutdown()
+    val error = executor.submit(() => intercept[UnreadableFile](read)).get(20, TimeUnit.SECONDS)
+    executor.shutdown()
     assert(error.getMessage.contains(name), error.getMessage)
     error
   }
 
-  /** Creates hostile files that start with the magic bytes of a format. */
-  private def hostile(ending: String, magics: String*): Seq[Path] =
-    Seq(linked(s"zero$ending", "/dev/zero"), linked(s"random$ending", "/dev/urandom"), pipe(s"pipe$ending")) ++
-      ("" +: magics).zipWithIndex.map { case (magic, i) => sparse(s"sparse$i$ending", magic) } :+
-      sparse(s"medium$ending", "", 100L << 20)
+  /** Creates endless and sparse files and a pipe. Some sparse files start with the magic bytes of a format. */
+  private def hostileFiles(ending: String, magics: String*): Seq[Path] =
+    Seq(
+      createLink(s"zero$ending", "/dev/zero"),
+      createLink(s"random$ending", "/dev/urandom"),
+      createPipe(s"pipe$ending")
+    ) ++
+      ("" +: magics).zipWithIndex.map { case (magic, i) => createSparseFile(s"sparse$i$ending", magic) } :+
+      createSparseFile(s"medium$ending", "", 100L << 20)
 
   test("hostile table metadata files are rejected") {
-    hostile(".metadata.json", "{", "\u001f\u008b\b").foreach { file =>
+    hostileFiles(".metadata.json", "{", "\u001f\u008b\b").foreach { file =>
       rejection(file.toString)(MetadataFiles.read(io, s"file:$file"))
       if (Files.size(file) != (100L << 20)) rejection(file.toString)(io.read(file.toString))
     }
   }
 
-  test("a manifest list and a manifest are read in bounded memory, whatever length the list claims") {
+  test("hostile manifest lists and manifests are rejected in bounded memory, even if the listed length is wrong") {
     val manifest = ManifestFile("", 100, 0, ManifestContent.Data, 1, 1, 1, None, None, None, None, None, None, None)
-    hostile(".avro", "Obj\u0001").foreach { file =>
+    hostileFiles(".avro", "Obj\u0001").foreach { file =>
       rejection(file.toString)(ManifestLists.read(io, file.toString))
       for (length <- Seq(0L, 100L, 1L << 40)) {
         val entries = manifest.copy(path = file.toString, length = length)
@@ -95,7 +102,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     val whole = Files.readAllBytes(Paths.get(manifest.path))
     Files.write(Paths.get(manifest.path), whole.take(whole.length / 2))
     rejection(manifest.path)(tree.entries(manifest).size)
-    // A file that grew after its length was recorded is read to its end, where the extra bytes are an error.
+    // A file that is longer than its recorded length is read to its end, and the additional bytes are an error.
     Files.write(Paths.get(manifest.path), whole ++ whole.takeRight(16))
     rejection(manifest.path)(tree.entries(manifest).size)
     Files.write(Paths.get(list), Files.readAllBytes(Paths.get(list)).take(50))
@@ -104,12 +111,12 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     intercept[InvalidMetadata](MetadataFiles.read(io, table.metadataLocation))
   }
 
-  test("an invalid version hint is ignored, and the table is found") {
+  test("a table with a hostile file as version hint can be loaded, because the hint is ignored") {
     val catalog = Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"$directory/wh"), io)
     val id = TableIdentifier(Vector("db"), "t")
     val table = catalog.create(id, unpartitioned())
     val hint = Paths.get(table.location, "metadata", "version-hint.text")
-    for (file <- hostile(".hint", "1")) {
+    for (file <- hostileFiles(".hint", "1")) {
       io.delete(hint.toString)
       Files.createSymbolicLink(hint, file)
       val other = new HadoopFileIO(new Configuration(false))
@@ -118,8 +125,8 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     }
   }
 
-  test("a Puffin file, its blobs, and a deletion vector with a false length are read in bounded memory") {
-    hostile(".puffin", "PFA1").foreach { file =>
+  test("hostile Puffin files, and deletion vectors with a false length in them, are rejected in bounded memory") {
+    hostileFiles(".puffin", "PFA1").foreach { file =>
       for (size <- Seq(None, Some(100L), Some(Huge))) rejection(file.toString)(PuffinFile.open(io, file.toString, size))
       for (size <- Seq(100L, (1L << 31) - 10); claimed <- Seq(Huge, (1L << 31) - 1)) {
         val vector = ContentFile(
@@ -141,36 +148,38 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test("a Parquet file with a false footer length is rejected") {
-    val file = sparse("x.parquet", "PAR1", 3L << 30)
+    val file = createSparseFile("x.parquet", "PAR1", 3L << 30)
     val out = new RandomAccessFile(file.toFile, "rw")
     try {
       out.seek((3L << 30) - 8)
       out.write(ByteBuffer.allocate(8).putInt(Integer.reverseBytes(Int.MaxValue - 100)).put("PAR1".getBytes).array)
     } finally out.close()
     rejection(file.toString)(ParquetInput.of(io, file.toString))
-    val hadoop = HadoopInputFile.fromPath(new org.apache.hadoop.fs.Path(pipe("other.parquet").toUri), new Configuration)
-    assert(intercept[DamagedFooter](ParquetInput.of(hadoop)).getMessage.contains("0 bytes"))
-    rejection("pipe.parquet")(ParquetInput.of(io, pipe("pipe.parquet").toString))
+    val pipe = new org.apache.hadoop.fs.Path(createPipe("other.parquet").toUri)
+    val inputFile = HadoopInputFile.fromPath(pipe, new Configuration)
+    assert(intercept[DamagedFooter](ParquetInput.of(inputFile)).getMessage.contains("0 bytes"))
+    rejection("pipe.parquet")(ParquetInput.of(io, createPipe("pipe.parquet").toString))
   }
 
   test("an endless stream is read only as far as its format and the limits require") {
     final class Endless(beginning: Array[Byte]) extends InputStream {
-      var given = 0L
+      var bytesRead = 0L
       override def read(): Int = {
-        given += 1
-        if (given <= beginning.length) beginning((given - 1).toInt) & 0xff else 0
+        bytesRead += 1
+        if (bytesRead <= beginning.length) beginning((bytesRead - 1).toInt) & 0xff else 0
       }
       override def read(bytes: Array[Byte], offset: Int, length: Int): Int = {
         (offset until offset + length).foreach(i => bytes(i) = read().toByte)
         length
       }
     }
-    val none = new Endless(Array[Byte](1))
-    intercept[UnreadableFile](AvroContainer.Bounds.read("x", none))
-    assert(none.given < (20L << 20))
+    val wrongMagic = new Endless(Array[Byte](1))
+    intercept[UnreadableFile](AvroContainer.Bounds.read("x", wrongMagic))
+    assert(wrongMagic.bytesRead < (20L << 20))
     val bounds = AvroContainer.Bounds.copy(maxBytes = 50L << 20)
-    val good = new Endless(AvroContainer.Magic)
-    assert(intercept[UnreadableFile](bounds.read("x", good)).getMessage.contains("limit for an Avro file is 52428800"))
-    assert(good.given <= (50L << 20) + 1)
+    val rightMagic = new Endless(AvroContainer.Magic)
+    val error = intercept[UnreadableFile](bounds.read("x", rightMagic))
+    assert(error.getMessage.contains("limit for an Avro file is 52428800"))
+    assert(rightMagic.bytesRead <= (50L << 20) + 1)
   }
 }

@@ -11,12 +11,12 @@ import iceberglite.storage.StubS3._
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.action.UpdateProperties
 
-/** Commits on S3 with lost, wrong, late or unreliable responses. */
+/** Tests commits on an S3 store that ignores conditional requests, reports errors or loses responses. */
 class ConditionalPutSuite extends AnyFunSuite {
   private val path = "s3://b/wh/t/metadata/v1.metadata.json"
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
 
-  test("a store that ignores If-None-Match is rejected before anything is written, every time") {
+  test("every commit to a store that ignores If-None-Match is rejected before anything is written") {
     StubS3.run { store =>
       store.honours = false
       val io = S3Storage.files(store.settings)
@@ -31,14 +31,14 @@ class ConditionalPutSuite extends AnyFunSuite {
     }
   }
 
-  test("a store that reports the header as unsupported is rejected") {
+  test("a commit to a store that reports If-None-Match as not implemented is rejected") {
     StubS3.run { store =>
       store.faults.add(Refuses(501, "NotImplemented"))
       intercept[Unsupported](S3Storage.files(store.settings).createExclusively(path, content("x")))
     }
   }
 
-  test("an existing name, or one that another writer creates at the same time, is a lost race") {
+  test("an exclusive create returns false if the object exists or another writer creates it at the same time") {
     StubS3.run { store =>
       val io = S3Storage.files(store.settings)
       store.faults.add(Refuses(409, "ConditionalRequestConflict"))
@@ -47,7 +47,7 @@ class ConditionalPutSuite extends AnyFunSuite {
     }
   }
 
-  test("a lost response or status 500 leaves the outcome unknown, and status 403 does not") {
+  test("a lost response, status 500 or status 503 leaves the outcome unknown, but status 403 is a failure") {
     StubS3.run { store =>
       val io = S3Storage.files(store.settings)
       Seq(FailsAfter, SilentAfter).zipWithIndex.foreach { case (fault, i) =>
@@ -71,7 +71,7 @@ class ConditionalPutSuite extends AnyFunSuite {
   private def set(table: Table, key: String): Table =
     table.transaction().add(new UpdateProperties(Map(key -> "x"), Set.empty)).commit()
 
-  test("a commit with a lost or wrong response is resolved by reading: it is applied once") {
+  test("a commit with a lost or wrong response is checked by reading the metadata file, and is applied once") {
     StubS3.run { store =>
       val lite = catalog(store)
       val table = lite.create(id, TableCreation(Schema(0, Vector(NestedField.optional(1, "id", LongType)))))

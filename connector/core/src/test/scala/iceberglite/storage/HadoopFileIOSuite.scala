@@ -13,20 +13,20 @@ import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, Unreada
 
 class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
 
-  /** The variants: direct local access, and a file system class for `file` that is not Hadoop's. */
-  private def wrapped(): HadoopFileIO = {
+  /** Returns a FileIO that uses a custom file system class for the scheme `file`, instead of direct local access. */
+  private def withCustomClass(): HadoopFileIO = {
     val conf = new Configuration(false)
     conf.set("fs.file.impl", classOf[CountingFileSystem].getName)
     // Hadoop's cache of file systems ignores the configuration.
     conf.setBoolean("fs.file.impl.disable.cache", true)
     new HadoopFileIO(conf)
   }
-  private def synced() = new HadoopFileIO(new SerializableConfiguration(new Configuration(false)), syncs = true)
+  private def withSyncing() = new HadoopFileIO(new SerializableConfiguration(new Configuration(false)), syncs = true)
 
   private val systems: Seq[(String, () => HadoopFileIO)] = Seq(
     "java.nio" -> (() => new HadoopFileIO(new Configuration(false))),
-    "java.nio with syncing" -> (() => synced()),
-    "a class of the user's" -> (() => wrapped())
+    "java.nio with syncing" -> (() => withSyncing()),
+    "a custom file system class" -> (() => withCustomClass())
   )
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
   private def read(io: FileIO, path: String): String = new String(io.read(path), "UTF-8")
@@ -43,7 +43,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("a synced data file contains everything written to it, and can be closed twice") {
     val path = s"$directory/data/f.parquet"
-    val out = DataOutput.of(synced(), path).create(0)
+    val out = DataOutput.of(withSyncing(), path).create(0)
     (1 to 100000).foreach(i => out.write(i))
     out.close()
     out.close()
@@ -51,9 +51,9 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     assert(out.getPos == 100000 && bytes.toSeq == (1 to 100000).map(_.toByte))
   }
 
-  for ((name, make) <- systems) {
+  for ((name, newFileIO) <- systems) {
     test(s"a file can be written, read, listed and deleted by $name") {
-      val io = make()
+      val io = newFileIO()
       val path = s"$directory/a b/c%20d/x=1/f.txt"
       assert(!io.exists(path) && io.info(path).isEmpty)
       io.write(path, content("hello"))
@@ -70,7 +70,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     }
 
     test(s"a range of a file is read by $name, and a range beyond its end is an error") {
-      val io = make()
+      val io = newFileIO()
       val path = s"$directory/f"
       io.write(path, content("0123456789"))
       def part(offset: Long, length: Int): String = new String(io.readRange(path, offset, length), "UTF-8")
@@ -81,31 +81,31 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(intercept[UnreadableFile](io.readRange(s"$directory/none", 0, 1)).reason == "It does not exist")
     }
 
-    test(s"all forms of a local path are the same file by $name") {
-      val io = make()
+    test(s"a local path with or without the scheme file is the same file by $name") {
+      val io = newFileIO()
       io.write(s"$directory/f", content("1"))
       Seq(s"$directory/f", s"file:$directory/f", s"file://$directory/f").foreach(p => assert(read(io, p) == "1", p))
     }
 
     test(s"an existing file is not overwritten by an exclusive create by $name") {
-      val io = make()
+      val io = newFileIO()
       io.write(s"$directory/f", content("1"))
       val error = intercept[StorageFailed](io.write(s"$directory/f", content("2")))
       assert(error.getMessage.contains(s"$directory/f") && read(io, s"$directory/f") == "1")
     }
 
-    test(s"of eight threads that create a file by $name exactly one succeeds, fifty times") {
-      val io = make()
+    test(s"if eight threads create the same file by $name, exactly one succeeds in each of 50 rounds") {
+      val io = newFileIO()
       val pool = Executors.newFixedThreadPool(8)
       val rounds = 1 to 50
       try rounds.foreach(round => race(io, s"$directory/metadata/v$round.metadata.json", pool))
       finally pool.shutdown()
-      val left = names(directory.resolve("metadata"))
-      assert(left == rounds.map(i => s"v$i.metadata.json").toSet)
+      val remaining = names(directory.resolve("metadata"))
+      assert(remaining == rounds.map(i => s"v$i.metadata.json").toSet)
     }
 
-    test(s"a file is replaced by $name, and Hadoop's checksum file of the old one is deleted") {
-      val io = make()
+    test(s"replacing a file by $name also deletes Hadoop's checksum file of the old contents") {
+      val io = newFileIO()
       val path = s"$directory/version-hint.text"
       val hadoop = org.apache.hadoop.fs.FileSystem.getLocal(new Configuration(false))
       val out = hadoop.create(new org.apache.hadoop.fs.Path(path))
@@ -119,7 +119,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     }
 
     test(s"directories are created, moved and removed recursively by $name") {
-      val io = make()
+      val io = newFileIO()
       io.makeDirectory(s"$directory/ns")
       io.makeDirectory(s"$directory/ns")
       assert(io.info(s"$directory/ns").exists(_.isDirectory))
@@ -135,7 +135,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     }
 
     test(s"a directory is removed non-recursively only if it is empty by $name") {
-      val io = make()
+      val io = newFileIO()
       io.write(s"$directory/empty/ns/.hidden", content("1"))
       assertThrows[StorageFailed](io.deleteEmptyDirectory(s"$directory/empty/ns"))
       assert(read(io, s"$directory/empty/ns/.hidden") == "1")
@@ -146,7 +146,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     }
 
     test(s"a missing file is an UnreadableFile error by $name, with the reason") {
-      val io = make()
+      val io = newFileIO()
       Seq[String => Any](io.read(_), io.open(_)).foreach { reading =>
         val error = intercept[UnreadableFile](reading(s"$directory/none"))
         assert(error.role == "file" && error.reason == "It does not exist" && error.file == s"$directory/none")
@@ -158,11 +158,11 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     }
 
     test(s"a FileIO deserialized in a task works by $name") {
-      val io = make()
+      val io = newFileIO()
       val out = new ByteArrayOutputStream
       new ObjectOutputStream(out).writeObject(io)
-      val there = new ObjectInputStream(new ByteArrayInputStream(out.toByteArray)).readObject().asInstanceOf[FileIO]
-      there.write(s"$directory/f", content("sent"))
+      val copy = new ObjectInputStream(new ByteArrayInputStream(out.toByteArray)).readObject().asInstanceOf[FileIO]
+      copy.write(s"$directory/f", content("sent"))
       assert(read(io, s"$directory/f") == "sent")
     }
   }
@@ -173,21 +173,21 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test("a custom class for the scheme file receives every call") {
-    val io = wrapped()
+    val io = withCustomClass()
     CountingFileSystem.calls.clear()
     assert(io.createExclusively(s"$directory/v1", content("1")))
     io.read(s"$directory/v1")
     io.delete(s"$directory/v1")
     val calls = CountingFileSystem.calls.asScala.toVector
     assert(calls.count(_ == "create") == 1 && calls.count(_ == "open") == 1 && calls.count(_ == "delete") == 1)
-    val hadoops = new Configuration(false)
-    hadoops.set("fs.file.impl", "org.apache.hadoop.fs.LocalFileSystem")
+    val withHadoopClass = new Configuration(false)
+    withHadoopClass.set("fs.file.impl", "org.apache.hadoop.fs.LocalFileSystem")
     CountingFileSystem.calls.clear()
-    new HadoopFileIO(hadoops).write(s"$directory/f", content("1"))
+    new HadoopFileIO(withHadoopClass).write(s"$directory/f", content("1"))
     assert(CountingFileSystem.calls.isEmpty && names(directory) == Set("f"))
   }
 
-  /** A store with another scheme, on the local disk. */
+  /** Returns a FileIO that stores the files of another scheme on the local disk. */
   private def store(scheme: String): HadoopFileIO = {
     val conf = new Configuration(false)
     conf.set(s"fs.$scheme.impl", classOf[RenamingFileSystem].getName)
@@ -195,7 +195,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     new HadoopFileIO(conf)
   }
 
-  test("if renames are exclusive, a file is created by a rename") {
+  test("if renames fail when the target exists, a file is created exclusively by renaming a temporary file") {
     val io = store("hdfs")
     val path = s"hdfs://name$directory/v1"
     assert(io.createExclusively(path, content("1")))
@@ -206,7 +206,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     assert(read(io, s"hdfs://name$directory/hint") == "2")
   }
 
-  test("if renames are not exclusive, a commit is rejected, and the error names the alternative") {
+  test("if renames may overwrite the target, an exclusive create is rejected, and the error suggests other catalogs") {
     val io = store("s3a")
     val error = intercept[Unsupported](io.createExclusively(s"s3a://bucket$directory/v1", content("1")))
     assert(error.getMessage.contains("s3a") && error.getMessage.contains("JDBC"))
@@ -215,7 +215,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     assert(read(io, s"s3a://bucket$directory/hint") == "2")
   }
 
-  test("a rename with a lost response is resolved by looking for the source file") {
+  test("after a rename with a lost response, the existence of the source file shows whether the rename happened") {
     val io = store("hdfs")
     val path = s"hdfs://name$directory/v1"
     RenamingFileSystem.failing = Some(RenamingFileSystem.AfterRename)
@@ -232,7 +232,7 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     } finally RenamingFileSystem.failing = None
   }
 
-  test("the error for a scheme without a file system names the jar that may be missing") {
+  test("the error for a scheme without a file system contains the scheme and mentions a missing jar") {
     val io = new HadoopFileIO(new Configuration(false))
     val error = intercept[StorageFailed](io.exists("s3a://bucket/f"))
     assert(error.getMessage.contains("s3a") && error.getMessage.contains("jar"))
@@ -242,8 +242,8 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     val denied = new java.nio.file.AccessDeniedException("/wh/f")
     val error = intercept[StorageFailed](StorageErrors.wrapErrors("write", "/wh/f")(throw denied))
     assert(error.reason.contains("Access was denied to the user"))
-    val hadoops = new java.io.FileNotFoundException("/wh/f (Permission denied)")
-    val reading = intercept[UnreadableFile](StorageErrors.wrapReadErrors("/wh/f")(throw hadoops))
-    assert(reading.reason.contains("Access was denied") && !StorageErrors.isMissing(hadoops))
+    val permissionDenied = new java.io.FileNotFoundException("/wh/f (Permission denied)")
+    val reading = intercept[UnreadableFile](StorageErrors.wrapReadErrors("/wh/f")(throw permissionDenied))
+    assert(reading.reason.contains("Access was denied") && !StorageErrors.isMissing(permissionDenied))
   }
 }

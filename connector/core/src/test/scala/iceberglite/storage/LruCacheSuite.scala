@@ -9,14 +9,14 @@ class LruCacheSuite extends AnyFunSuite {
     val cache = new LruCache[String, String]()
     cache.put("a", "A", 40, limits)
     cache.put("b", "B", 40, limits)
-    assert(cache.valueOf("a", _ => 40L, limits)(fail("It is there")) == "A")
+    assert(cache.valueOf("a", _ => 40L, limits)(fail("The value is cached, and must not be loaded")) == "A")
     cache.put("c", "C", 40, limits)
     assert(cache.bytes == 80)
-    assert(cache.valueOf("a", _ => 40L, limits)(fail("It is there")) == "A")
+    assert(cache.valueOf("a", _ => 40L, limits)(fail("The value is cached, and must not be loaded")) == "A")
     assert(cache.valueOf("b", _ => 40L, limits)("again") == "again")
     assert(cache.bytes == 80)
     cache.put("huge", "H", 51, limits)
-    assert(cache.bytes == 80, "a value that would evict most other values is not cached")
+    assert(cache.bytes == 80, "a value larger than maxEntryBytes is not cached")
     cache.put("b", "B", 10, limits)
     assert(cache.bytes == 50)
   }
@@ -28,10 +28,10 @@ class LruCacheSuite extends AnyFunSuite {
     cache.put("a", "A", 10, limits)
     cache.put("b", "B", 10, limits)
     nowMs = 900
-    assert(cache.valueOf("a", _ => 10L, limits)(fail("It is there")) == "A")
+    assert(cache.valueOf("a", _ => 10L, limits)(fail("The value is cached, and must not be loaded")) == "A")
     nowMs = 1500
     assert(cache.bytes == 10 && cache.valueOf("b", _ => 10L, limits)("again") == "again")
-    assert(cache.valueOf("a", _ => 10L, limits)(fail("It is there")) == "A")
+    assert(cache.valueOf("a", _ => 10L, limits)(fail("The value is cached, and must not be loaded")) == "A")
     nowMs = 5000
     assert(cache.bytes == 0)
   }

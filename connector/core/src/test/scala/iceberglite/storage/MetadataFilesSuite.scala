@@ -36,7 +36,7 @@ class MetadataFilesSuite extends AnyFunSuite {
   )
 
   for (codec <- MetadataCodec.all)
-    test(s"metadata written with ${codec.name} is read under any file name") {
+    test(s"metadata written with the codec ${codec.name} is read from a file with any name") {
       val io = new MemoryFileIO
       val bytes = MetadataFiles.bytes(metadata, codec)
       Seq(MetadataFiles.fileName(3, codec), "v3.metadata.json.gz", "v3.gz.metadata.json", "v3.metadata.json").distinct
@@ -46,7 +46,7 @@ class MetadataFilesSuite extends AnyFunSuite {
         }
     }
 
-  test("files have the names of both kinds of catalogs, and their version is parsed") {
+  test("metadata file names of file-system catalogs and of other catalogs are created, and their version is parsed") {
     val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
     assert(MetadataFiles.fileName(12, MetadataCodec.Plain) == "v12.metadata.json")
     assert(MetadataFiles.fileName(12, MetadataCodec.Gzip) == "v12.gz.metadata.json")
@@ -67,7 +67,7 @@ class MetadataFilesSuite extends AnyFunSuite {
     versions.foreach { case (path, version) => assert(MetadataFiles.version(path) == version, path) }
   }
 
-  test("the error for a missing, truncated or foreign file names it and its role", ManifestRules.damaged) {
+  test("the error for a missing or truncated metadata file contains its path", ManifestRules.damaged) {
     val io = new MemoryFileIO
     val missing = intercept[UnreadableFile](MetadataFiles.read(io, "v1.metadata.json"))
     assert(missing.getMessage.startsWith("Cannot read table metadata v1.metadata.json"))
@@ -77,7 +77,7 @@ class MetadataFilesSuite extends AnyFunSuite {
     assert(intercept[InvalidMetadata](MetadataFiles.read(io, "cut.metadata.json")).file == "cut.metadata.json")
   }
 
-  test("the error for an unknown codec lists the known ones") {
+  test("the error for an unknown codec lists the supported codecs") {
     assert(intercept[InvalidArgument](MetadataCodec.of("lz4")).getMessage.contains("none, gzip"))
   }
 }

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.servers.Servers
 
-/** Table files on a real S3 server. */
+/** Tests reading and writing files on a real S3 server. */
 class S3FilesSuite extends AnyFunSuite {
   private lazy val bucket = Servers.s3.newBucket()
   private lazy val io = S3Storage.files(S3Storage.real)
@@ -39,10 +39,10 @@ class S3FilesSuite extends AnyFunSuite {
     assert(!io.createExclusively(path, content("second")))
     assert(text(path) == "first")
     val directory = path.substring(0, path.lastIndexOf('/'))
-    assert(io.list(directory).map(_.path) == Vector(path), "the probe is gone")
+    assert(io.list(directory).map(_.path) == Vector(path), "the object that probes for If-None-Match is deleted")
   }
 
-  test("of eight writers of one name on S3 exactly one succeeds, every time") {
+  test("if eight writers create the same object on S3, exactly one succeeds in each of 10 rounds") {
     val pool = Executors.newFixedThreadPool(8)
     try for (round <- 1 to 10) {
         val path = s"s3a://$bucket/race/v$round.metadata.json"

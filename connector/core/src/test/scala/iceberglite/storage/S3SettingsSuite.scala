@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
-/** S3 properties that protect objects, or determine how they are stored. */
+/** Tests the S3 properties that protect objects or determine how objects are stored. */
 class S3SettingsSuite extends AnyFunSuite {
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
 
@@ -26,7 +26,7 @@ class S3SettingsSuite extends AnyFunSuite {
     ) { (store, io) =>
       io.write("s3://bucket/t/whole", content("1"))
       assert(io.createExclusively("s3a://bucket/t/v1.metadata.json", content("2")))
-      // As Parquet files are written: through Hadoop's own interface, on executors.
+      // Executors write Parquet files through Hadoop's FileSystem, with a deserialized configuration.
       val copied = new SerializableConfiguration(io.configuration).value
       val path = new org.apache.hadoop.fs.Path("s3a://bucket/t/data")
       val out = path.getFileSystem(copied).create(path)
@@ -41,7 +41,7 @@ class S3SettingsSuite extends AnyFunSuite {
     }
   }
 
-  test("without these properties objects are written as before, even next to a catalog that sets them") {
+  test("the storage class of one catalog does not apply to objects that another catalog writes") {
     withStore("s3.write.storage-class" -> "GLACIER_IR") { (store, io) =>
       io.write("s3://bucket/one", content("1"))
       S3Storage.files(store.settings).write("s3://bucket/two", content("2"))
@@ -70,7 +70,7 @@ class S3SettingsSuite extends AnyFunSuite {
     }
   }
 
-  test("invalid values are rejected") {
+  test("invalid values of S3 properties are rejected") {
     def rejected(settings: (String, String)*): String =
       intercept[InvalidArgument](S3Settings.hadoop(settings.toMap)).getMessage
     assert(rejected("s3.acl" -> "everybody").contains("bucket-owner-full-control"))
@@ -93,7 +93,7 @@ class S3SettingsSuite extends AnyFunSuite {
     assert(error.getMessage.contains("s3.sse.md5"))
   }
 
-  test("a REST server cannot set where this machine stores files") {
+  test("the S3 properties that a REST server sends cannot set the local staging directory") {
     assert(
       S3Settings.isVended("s3.acl") && S3Settings.isVended("client.region") && !S3Settings.isVended("s3.staging-dir")
     )

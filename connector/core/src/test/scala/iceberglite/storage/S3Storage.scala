@@ -4,10 +4,10 @@ import org.apache.hadoop.conf.Configuration
 
 import iceberglite.servers.Servers
 
-/** Files on an S3 store, with the properties of a catalog. */
+/** Creates FileIO objects for S3 stores in tests. */
 object S3Storage {
 
-  /** Disables retries, so that failures are immediate. */
+  /** Returns catalog properties for an S3 store. Retries are disabled, so that failures are reported immediately. */
   def settings(endpoint: String, accessKey: String, secretKey: String): Map[String, String] = Map(
     "s3.endpoint" -> endpoint,
     "s3.path-style-access" -> "true",
@@ -19,6 +19,7 @@ object S3Storage {
     "hadoop.fs.s3a.connection.timeout" -> "2000"
   )
 
+  /** The catalog properties for the S3 server of the test environment. */
   lazy val real: Map[String, String] = settings(Servers.s3.endpoint, Servers.s3.accessKey, Servers.s3.secretKey)
 
   def files(settings: Map[String, String]): HadoopFileIO =

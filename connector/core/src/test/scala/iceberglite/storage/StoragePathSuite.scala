@@ -6,24 +6,25 @@ class StoragePathSuite extends AnyFunSuite {
   private val local = "file:///"
   private def of(path: String, default: String = local) = StoragePath.of(path, default)
 
-  test("schemes of one store, doubled slashes and paths without a scheme are the same location") {
+  test("paths with equivalent schemes, without a scheme, or with repeated slashes are the same location") {
     assert(Seq("s3://b/wh/t", "s3n://b/wh//t", "S3A://b/wh/t/").flatMap(of(_)).distinct.size == 1)
     assert(Seq("/wh/t", "file:/wh/t", "file:///wh//t/").flatMap(of(_)).distinct.size == 1)
     assert(of("/wh/t", "hdfs://nn") == of("hdfs://nn/wh/t") && of("hdfs:/wh/t", "hdfs://nn") == of("hdfs://nn/wh/t"))
   }
 
-  test("locations on different file systems, or with a common name prefix, are different") {
-    val places = Seq("/wh/t", "hdfs://nn/wh/t", "hdfs://other/wh/t", "viewfs://nn/wh/t", "s3://wh/t", "/wh/t2", "/wh/T")
-    assert(places.flatMap(of(_)).distinct.size == places.size)
+  test("paths on different file systems, or with only a common prefix, are different locations") {
+    val distinctPaths =
+      Seq("/wh/t", "hdfs://nn/wh/t", "hdfs://other/wh/t", "viewfs://nn/wh/t", "s3://wh/t", "/wh/t2", "/wh/T")
+    assert(distinctPaths.flatMap(of(_)).distinct.size == distinctPaths.size)
     assert(of("/wh/t", "hdfs://nn") != of("file:/wh/t", "hdfs://nn"))
     assert(!of("/wh/t2/f").get.isBelow(of("/wh/t").get) && !of("/wh/t").get.isBelow(of("/wh/t").get))
     assert(of("/wh/t/f").get.isBelow(of("/wh/t").get))
   }
 
   test("a path that storages may interpret differently is not a location") {
-    val unclear =
+    val ambiguous =
       Seq("/wh/../t", "/wh/./t", "/wh/%2e%2E/t", "s3://b/..", "wh/t", "file:wh/t", "//wh/t", "", "s3:", "a:b")
-    unclear.foreach(path => assert(of(path).isEmpty, path))
+    ambiguous.foreach(path => assert(of(path).isEmpty, path))
     assert(of("/wh/..t/a..b/%2ef").isDefined)
   }
 }

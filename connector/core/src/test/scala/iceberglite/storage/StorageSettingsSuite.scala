@@ -41,7 +41,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(settings("s3.other" -> "x", "s3.endpoint" -> "", "warehouse" -> "s3://b").isEmpty)
   }
 
-  test("only one of two keys, and an unknown kind of encryption, are rejected without showing the keys") {
+  test("setting only one of the two access keys, or an unknown encryption type, is rejected without showing the keys") {
     keys.keys.foreach { key =>
       val error = intercept[InvalidArgument](S3Settings.hadoop(keys - key))
       assert(error.getMessage.contains(key) && !error.getMessage.contains(keys(key) + "."))
@@ -57,7 +57,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(StorageSettings.configuration(emr, Map.empty).get("fs.s3.impl") == "com.example.Emr")
   }
 
-  test("the properties of a catalog do not affect other catalogs or the session") {
+  test("the storage properties of a catalog do not affect other catalogs or the session's configuration") {
     def conf(properties: (String, String)*): Configuration =
       StorageSettings.configuration(
         base,
@@ -76,7 +76,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     intercept[Exception](system(base))
   }
 
-  test("a table on a file system with its own properties can be written and read") {
+  test("files on a file system that a catalog property configures can be written and read") {
     val properties = Map("hadoop.fs.hdfs.impl" -> classOf[RenamingFileSystem].getName)
     val io = new HadoopFileIO(StorageSettings.configuration(base, properties))
     val path = s"hdfs://host$directory/a/f"
@@ -87,7 +87,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(names == Set("f", "f.2"))
   }
 
-  test("a class for local files is used by the catalog that configures it, and by no other") {
+  test("a file system class for local files is used only by the catalog that configures it") {
     val properties = Map("hadoop.fs.file.impl" -> classOf[CountingFileSystem].getName)
     val io = new HadoopFileIO(StorageSettings.configuration(base, properties))
     CountingFileSystem.calls.clear()
@@ -99,7 +99,7 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(CountingFileSystem.calls.isEmpty)
   }
 
-  test("the error for a missing file system jar names it") {
+  test("the error for a missing file system class contains the Maven coordinates of its jar") {
     val conf = StorageSettings.configuration(base, Map("hadoop.fs.gs.impl" -> "com.google.cloud.hadoop.fs.gcs.Missing"))
     conf.set("fs.s3a.impl", "org.apache.hadoop.fs.s3a.MissingFileSystem")
     conf.set("fs.oss.impl", "com.example.Mine")
@@ -108,11 +108,11 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(s3.contains("org.apache.hadoop:hadoop-aws:3.3.") && s3.contains("aws-java-sdk-bundle"))
     assert(s3.contains("org.apache.hadoop.fs.s3a.MissingFileSystem") && s3.contains("--packages"))
     assert(intercept[Unsupported](io.write("gs://b/x", Array.emptyByteArray)).getMessage.contains("gcs-connector"))
-    // A class that the user configured is not suggested.
+    // No jar is suggested for a class that the user configured.
     assert(!intercept[Exception](io.read("oss://b/x")).getMessage.contains("hadoop-aliyun"))
   }
 
-  test("a storage without exclusive create is rejected, and the error says what to do") {
+  test("an exclusive create on a storage that does not support it is rejected, and the error suggests other catalogs") {
     Seq("wasb", "gs", "s3").foreach { scheme =>
       val conf = new Configuration(false)
       conf.set(s"fs.$scheme.impl", classOf[RenamingFileSystem].getName)

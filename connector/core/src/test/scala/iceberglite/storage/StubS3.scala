@@ -8,17 +8,17 @@ import scala.collection.JavaConverters._
 
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 
-/** A stub of S3 with the requests that commits need, and with scripted faults. */
+/** An HTTP server that implements the S3 requests that commits need, and injects scripted faults. */
 final class StubS3 extends AutoCloseable {
   import StubS3._
 
-  /** Faults of the next exclusive puts; afterwards they succeed. */
+  /** Faults of the next PUT requests with If-None-Match, one per request. Later requests have no fault. */
   val faults: ConcurrentLinkedQueue[Fault] = new ConcurrentLinkedQueue[Fault]
 
-  /** Whether the store supports the If-None-Match header. */
+  /** Whether the store obeys the If-None-Match header. */
   @volatile var honours: Boolean = true
 
-  /** The keys of delete requests; for a bulk delete, its body. */
+  /** The key of each delete request, or the body of each bulk delete request. */
   val deleted: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
 
   /** The headers of the last PUT of each key, with names in lower case. */
@@ -31,7 +31,7 @@ final class StubS3 extends AutoCloseable {
   server.createContext(
     "/",
     exchange =>
-      try answer(exchange)
+      try respond(exchange)
       finally exchange.close()
   )
   server.start()
@@ -47,13 +47,13 @@ final class StubS3 extends AutoCloseable {
   }
 
   /** Responds to a request for `/bucket/key`. */
-  private def answer(exchange: HttpExchange): Unit = {
+  private def respond(exchange: HttpExchange): Unit = {
     val key = URLDecoder.decode(exchange.getRequestURI.getRawPath.replace("+", "%2B"), "UTF-8")
     val query = Option(exchange.getRequestURI.getRawQuery).getOrElse("")
     exchange.getRequestMethod match {
       case "GET" if query.contains("list-type=2") => list(exchange, key, query)
-      case "HEAD" => found(exchange, key)(contents => send(exchange, 200, contents, body = false))
-      case "GET" => found(exchange, key)(contents => send(exchange, 200, contents))
+      case "HEAD" => withObject(exchange, key)(contents => send(exchange, 200, contents, body = false))
+      case "GET" => withObject(exchange, key)(contents => send(exchange, 200, contents))
       case "PUT" => put(exchange, key)
       case "DELETE" =>
         objects.remove(key)
@@ -65,33 +65,34 @@ final class StubS3 extends AutoCloseable {
     }
   }
 
-  private def found(exchange: HttpExchange, key: String)(answer: Array[Byte] => Unit): Unit =
-    Option(objects.get(key)).fold(error(exchange, 404, "NoSuchKey"))(answer)
+  private def withObject(exchange: HttpExchange, key: String)(respond: Array[Byte] => Unit): Unit =
+    Option(objects.get(key)).fold(error(exchange, 404, "NoSuchKey"))(respond)
 
   private def put(exchange: HttpExchange, key: String): Unit = {
-    val sent = exchange.getRequestBody.readAllBytes()
+    val requestBody = exchange.getRequestBody.readAllBytes()
     headers.put(key, exchange.getRequestHeaders.asScala.map { case (k, v) => k.toLowerCase -> v.get(0) }.toMap)
-    val signed = Option(exchange.getRequestHeaders.getFirst("x-amz-content-sha256")).exists(_.startsWith("STREAMING-"))
-    val contents = if (signed) unsigned(sent) else sent
+    val contentHash = Option(exchange.getRequestHeaders.getFirst("x-amz-content-sha256"))
+    val isChunked = contentHash.exists(_.startsWith("STREAMING-"))
+    val contents = if (isChunked) decodeChunks(requestBody) else requestBody
     val exclusive = Option(exchange.getRequestHeaders.getFirst("If-None-Match")).contains("*")
     val fault = if (exclusive && !key.contains(".conditional-put-")) Option(faults.poll()) else None
     fault match {
       case Some(Refuses(status, code)) => error(exchange, status, code)
-      case Some(after) =>
+      case Some(faultAfterPut) =>
         store(key, contents, exclusive)
-        if (after == FailsAfter) error(exchange, 500, "InternalError")
-      case None if store(key, contents, exclusive) => found(exchange, key)(send(exchange, 200, _, body = false))
+        if (faultAfterPut == FailsAfter) error(exchange, 500, "InternalError")
+      case None if store(key, contents, exclusive) => withObject(exchange, key)(send(exchange, 200, _, body = false))
       case None => error(exchange, 412, "PreconditionFailed")
     }
   }
 
-  /** Decodes chunks, each after a line with its length in hex and a signature. */
-  private def unsigned(sent: Array[Byte]): Array[Byte] = {
-    val text = new String(sent, "ISO-8859-1")
+  /** Decodes a chunked body. Before each chunk is a line with its length in hexadecimal and its signature. */
+  private def decodeChunks(requestBody: Array[Byte]): Array[Byte] = {
+    val text = new String(requestBody, "ISO-8859-1")
     val line = text.indexOf("\r\n")
     val length = Integer.parseInt(text.substring(0, text.indexOf(';')), 16)
     if (length == 0) Array.emptyByteArray
-    else sent.slice(line + 2, line + 2 + length) ++ unsigned(sent.drop(line + 2 + length + 2))
+    else requestBody.slice(line + 2, line + 2 + length) ++ decodeChunks(requestBody.drop(line + 2 + length + 2))
   }
 
   private def store(key: String, contents: Array[Byte], exclusive: Boolean): Boolean =

@@ -8,7 +8,7 @@ import org.scalatest.{BeforeAndAfterEach, Suite}
 trait TemporaryDirectory extends BeforeAndAfterEach { self: Suite =>
   private var current = Option.empty[Path]
 
-  protected def directory: Path = current.getOrElse(fail("Only within a test"))
+  protected def directory: Path = current.getOrElse(fail("The directory exists only while a test runs"))
 
   override protected def beforeEach(): Unit = {
     super.beforeEach()

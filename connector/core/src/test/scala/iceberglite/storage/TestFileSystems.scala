@@ -9,15 +9,15 @@ import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, LocalFileSys
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
-/** A local file system that records its calls, like a wrapper that a user configures. */
+/** A local file system that records its calls. It represents a custom file system class that a user configures. */
 class CountingFileSystem extends LocalFileSystem {
-  private def called(name: String): Unit = {
+  private def record(name: String): Unit = {
     CountingFileSystem.calls.add(name)
     ()
   }
 
   override def open(path: Path, bufferSize: Int): FSDataInputStream = {
-    called("open")
+    record("open")
     super.open(path, bufferSize)
   }
 
@@ -30,12 +30,12 @@ class CountingFileSystem extends LocalFileSystem {
       blockSize: Long,
       progress: Progressable
   ): FSDataOutputStream = {
-    called("create")
+    record("create")
     super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
   }
 
   override def delete(path: Path, recursive: Boolean): Boolean = {
-    called("delete")
+    record("delete")
     super.delete(path, recursive)
   }
 }
@@ -44,7 +44,7 @@ object CountingFileSystem {
   val calls: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
 }
 
-/** The local disk under any scheme, with a rename that fails if the target exists, like HDFS. */
+/** A file system on the local disk for any scheme. As on HDFS, a rename fails if the target exists. */
 class RenamingFileSystem extends RawLocalFileSystem {
   import RenamingFileSystem._
   private var uri = Option.empty[URI]
@@ -54,7 +54,7 @@ class RenamingFileSystem extends RawLocalFileSystem {
     uri = Some(URI.create(s"${name.getScheme}://${name.getAuthority}"))
   }
 
-  /** The superclass calls this from its constructor, before the field is set. */
+  /** The constructor of the superclass calls this method before the field `uri` is initialized. */
   override def getUri: URI = Option(uri).flatten.getOrElse(super.getUri)
 
   override def rename(from: Path, to: Path): Boolean = synchronized {
@@ -71,10 +71,20 @@ class RenamingFileSystem extends RawLocalFileSystem {
 }
 
 object RenamingFileSystem {
+
+  /** When the connection is lost. */
   sealed trait Moment
+
+  /** The connection is lost before a rename takes effect. */
   case object BeforeRename extends Moment
+
+  /** The connection is lost after a rename took effect. */
   case object AfterRename extends Moment
+
+  /** The connection is lost before a rename or a delete takes effect. */
   case object Everything extends Moment
+
+  /** The fault of every call, until it is set to `None`. */
 
   @volatile var failing: Option[Moment] = None
 }

@@ -10,64 +10,64 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class WriteBehindSuite extends AnyFunSuite {
 
-  /** A storage that waits for permission to write, and signals when it has started. */
-  private class Slow {
-    val begun, let = new CountDownLatch(1)
+  /** A storage whose writes signal that they have started, and then wait until `mayWrite` is released. */
+  private class SlowStorage {
+    val begun, mayWrite = new CountDownLatch(1)
     val written = new ConcurrentLinkedQueue[(String, String)]
-    val behind = new WriteBehind((path, contents) => {
+    val writeBehind = new WriteBehind((path, contents) => {
       begun.countDown()
-      assert(let.await(60, TimeUnit.SECONDS))
+      assert(mayWrite.await(60, TimeUnit.SECONDS))
       if (path.startsWith("bad")) throw new IllegalStateException("by the test")
       written.add(path -> new String(contents, "UTF-8"))
       ()
     })
 
-    def put(path: String, contents: String): Unit = behind.put(path, contents.getBytes("UTF-8"))
-    def waiting(path: String): Option[String] = behind.contentsOf(path).map(new String(_, "UTF-8"))
-    def began(): Unit = assert(begun.await(60, TimeUnit.SECONDS))
+    def put(path: String, contents: String): Unit = writeBehind.put(path, contents.getBytes("UTF-8"))
+    def pendingContents(path: String): Option[String] = writeBehind.contentsOf(path).map(new String(_, "UTF-8"))
+    def awaitStart(): Unit = assert(begun.await(60, TimeUnit.SECONDS))
 
-    /** Waits until everything queued before was written or dropped. */
-    def end(): Seq[(String, String)] = {
-      let.countDown()
+    /** Lets writes continue, waits until all queued writes have ended, and returns the written files. */
+    def finish(): Seq[(String, String)] = {
+      mayWrite.countDown()
       val last = new CountDownLatch(1)
       put("last", "")
-      while (waiting("last").isDefined) last.await(1, TimeUnit.MILLISECONDS)
+      while (pendingContents("last").isDefined) last.await(1, TimeUnit.MILLISECONDS)
       written.asScala.toVector.filterNot(_._1 == "last")
     }
   }
 
-  test("put does not wait, only the last of several contents is written, and a read returns it before it is written") {
-    new Slow {
+  test("put does not wait, a read returns pending contents, and only the last of several pending contents is written") {
+    new SlowStorage {
       put("hint", "1")
-      began()
+      awaitStart()
       (2 to 9).foreach(i => put("hint", i.toString))
-      assert(waiting("hint").contains("9") && waiting("other").isEmpty && written.isEmpty)
-      assert(end() == Seq("hint" -> "1", "hint" -> "9") && waiting("hint").isEmpty)
+      assert(pendingContents("hint").contains("9") && pendingContents("other").isEmpty && written.isEmpty)
+      assert(finish() == Seq("hint" -> "1", "hint" -> "9") && pendingContents("hint").isEmpty)
     }
   }
 
   test("a failed write does not prevent other writes") {
-    new Slow {
+    new SlowStorage {
       Seq("bad", "good", "bad2", "good2").foreach(put(_, "x"))
-      assert(end().map(_._1) == Seq("good", "good2"))
+      assert(finish().map(_._1) == Seq("good", "good2"))
     }
   }
 
-  test("a forgotten file is not written later, and forget waits for a write in progress") {
-    new Slow {
+  test("discard drops the pending writes below a directory, and waits for a write in progress") {
+    new SlowStorage {
       put("t/metadata/hint", "1")
-      began()
+      awaitStart()
       put("t/metadata/hint", "2")
       put("t2/metadata/hint", "1")
       put("t", "1")
-      val discarding = new Thread(() => behind.discard("t"))
+      val discarding = new Thread(() => writeBehind.discard("t"))
       discarding.start()
-      while (waiting("t").isDefined) Thread.sleep(1)
-      assert(discarding.isAlive && waiting("t2/metadata/hint").isDefined)
-      let.countDown()
+      while (pendingContents("t").isDefined) Thread.sleep(1)
+      assert(discarding.isAlive && pendingContents("t2/metadata/hint").isDefined)
+      mayWrite.countDown()
       discarding.join(60000)
       assert(!discarding.isAlive)
-      assert(end() == Seq("t/metadata/hint" -> "1", "t2/metadata/hint" -> "1"))
+      assert(finish() == Seq("t/metadata/hint" -> "1", "t2/metadata/hint" -> "1"))
     }
   }
 
@@ -76,7 +76,7 @@ class WriteBehindSuite extends AnyFunSuite {
     body(new HadoopFileIO(new Configuration(false)), directory)
   }
 
-  test("a file whose replacement is pending can be read immediately, and exists in the end") {
+  test("the new contents of a file that is replaced asynchronously can be read immediately, and are written later") {
     withDirectory { (io, directory) =>
       val file = directory.resolve("hint")
       (1 to 20).foreach { i =>
@@ -88,7 +88,7 @@ class WriteBehindSuite extends AnyFunSuite {
     }
   }
 
-  test("a deleted directory is not recreated by its hint") {
+  test("a pending write of a version hint does not recreate a deleted directory") {
     withDirectory { (io, directory) =>
       (1 to 50).foreach { i =>
         val table = directory.resolve(s"t$i")
@@ -97,10 +97,10 @@ class WriteBehindSuite extends AnyFunSuite {
         io.deleteDirectory(table.toString)
         assert(!Files.exists(table))
       }
-      val gone = directory.resolve("gone")
-      io.replaceAsync(s"$gone/hint", Array[Byte](1))
-      io.delete(s"$gone/hint")
-      assert(!Files.exists(gone))
+      val deletedTable = directory.resolve("gone")
+      io.replaceAsync(s"$deletedTable/hint", Array[Byte](1))
+      io.delete(s"$deletedTable/hint")
+      assert(!Files.exists(deletedTable))
     }
   }
 }
